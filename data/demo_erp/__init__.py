@@ -1,0 +1,31 @@
+"""The demo database: the ERP of Velmark Cycles, a bicycle maker that does not exist.
+
+Ten modules, one schema each, filled by seeded pure-Python code. Nothing reads the clock: the
+ERP's today is ``data.demo_erp.rows.base.TODAY``.
+
+- ``schema.sql``: schemas, tables, keys, comments, indexes (PostgreSQL)
+- ``generator.py``: ``generate_tables(seed)`` yields the rows of every table, in loading order
+- ``questions.jsonl``: 40 questions with gold SQL
+- ``policy.yaml``: who may see which tables, rows and columns
+"""
+
+from importlib.resources import files
+
+SCHEMA_SQL = files(__name__).joinpath("schema.sql")
+QUESTIONS = files(__name__).joinpath("questions.jsonl")
+POLICY = files(__name__).joinpath("policy.yaml")
+
+MODULES = (
+    "hr",
+    "finance",
+    "inventory",
+    "crm",
+    "sales",
+    "procurement",
+    "manufacturing",
+    "projects",
+    "assets",
+    "support",
+)
+
+__all__ = ["MODULES", "POLICY", "QUESTIONS", "SCHEMA_SQL"]

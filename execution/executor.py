@@ -1,0 +1,41 @@
+"""The executor stage: all databases behind one door that takes guarded queries only."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from execution.postgres import PostgresDatabase
+from nl2sql.errors import UnknownDatabase
+from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
+
+
+class ReadOnlyExecutor:
+    """Dispatches guarded queries to their database by name."""
+
+    def __init__(self, databases: Mapping[str, PostgresDatabase]) -> None:
+        self._databases = dict(databases)
+
+    async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
+        """Raises UnknownDatabase, DatabaseUnavailable, InsecureRole."""
+        return await self._database(query.database).explain(query)
+
+    async def execute(self, query: GuardedQuery, max_rows: int) -> ResultSet | Diagnostic:
+        """Raises UnknownDatabase, DatabaseUnavailable, InsecureRole."""
+        return await self._database(query.database).execute(query, max_rows)
+
+    async def probe(self) -> tuple[tuple[str, str], ...]:
+        """(``database NAME``, what is wrong or empty) for every database, asked in parallel."""
+        wrong = await asyncio.gather(*(each.probe() for each in self._databases.values()))
+        return tuple(
+            (f"database {name}", text) for name, text in zip(self._databases, wrong, strict=True)
+        )
+
+    async def close(self) -> None:
+        """Closes all pools."""
+        await asyncio.gather(*(each.close() for each in self._databases.values()))
+
+    def _database(self, name: str) -> PostgresDatabase:
+        if name not in self._databases:
+            raise UnknownDatabase(name, tuple(self._databases))
+        return self._databases[name]

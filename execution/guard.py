@@ -1,0 +1,247 @@
+"""The guard: nothing reaches a database but what ``guard`` returns.
+
+Assumes that the model is hostile. Promises: exactly one query; every node type, function, cast,
+table and column is on an allowlist, the tables and columns being those in the index (which holds
+only what the reading role may SELECT); the SQL that runs is rendered from the checked tree, with
+comments gone and every table qualified, and was read again by PostgreSQL's own grammar. What it
+cannot read or explain it refuses.
+
+Does not cover yet: row policies (nothing is injected), and cost: a query may be slow until the
+statement timeout ends it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import OptimizeError, SqlglotError
+from sqlglot.optimizer.qualify import qualify
+from sqlglot.optimizer.scope import traverse_scope
+from sqlglot.schema import MappingSchema
+
+from execution.allowlists import load_allowlist
+from execution.postgres_grammar import check_grammar
+from nl2sql.catalog import Catalog
+from nl2sql.protocols import CatalogSource
+from nl2sql.types import GuardedQuery, Principal, Violation
+
+_LONGEST_SQL = 20_000
+
+_ROOTS = (exp.Select, exp.SetOperation, exp.Subquery)
+
+# sqlglot's node types a query may hold, besides functions, which PostgreSQL's grammar names.
+_NODES: tuple[type[exp.Expr], ...] = (
+    exp.Alias,
+    exp.All,
+    exp.Any,
+    exp.Array,
+    exp.AtTimeZone,
+    exp.Between,
+    exp.Binary,
+    exp.Boolean,
+    exp.Bracket,
+    exp.CTE,
+    exp.Case,
+    exp.Collate,
+    exp.Column,
+    exp.Connector,
+    exp.Cube,
+    exp.CurrentDate,
+    exp.DataType,
+    exp.DataTypeParam,
+    exp.Distinct,
+    exp.Except,
+    exp.Exists,
+    exp.Fetch,
+    exp.Filter,
+    exp.From,
+    exp.Group,
+    exp.GroupingSets,
+    exp.Having,
+    exp.Identifier,
+    exp.In,
+    exp.Intersect,
+    exp.Interval,
+    exp.IntervalSpan,
+    exp.Join,
+    exp.Lateral,
+    exp.Limit,
+    exp.LimitOptions,
+    exp.Literal,
+    exp.Null,
+    exp.Offset,
+    exp.Order,
+    exp.Ordered,
+    exp.Paren,
+    exp.Rollup,
+    exp.Select,
+    exp.Star,
+    exp.Subquery,
+    exp.Table,
+    exp.TableAlias,
+    exp.Tuple,
+    exp.Unary,
+    exp.Union,
+    exp.Unnest,
+    exp.Values,
+    exp.Var,
+    exp.Where,
+    exp.Window,
+    exp.WindowSpec,
+    exp.With,
+    exp.WithinGroup,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A catalog in the form in which sqlglot resolves names."""
+
+    catalog: Catalog
+    schema: MappingSchema
+
+
+class SqlGuard:
+    """Guards queries against the indexed catalogs."""
+
+    def __init__(self, catalogs: CatalogSource) -> None:
+        self._catalogs = catalogs
+        self._known: dict[str, _Known] = {}
+
+    async def guard(
+        self, database: str, sql: str, principal: Principal
+    ) -> GuardedQuery | Violation:
+        """``sql`` made safe to run, or why not. Raises IndexUnavailable."""
+        catalog = await self._catalogs.catalog(database)
+        known = self._known.get(database)
+        if known is None or known.catalog is not catalog:
+            known = _Known(catalog, _build_schema(catalog))
+            self._known[database] = known
+        return guard_query(sql, known.catalog, known.schema)
+
+
+def guard_query(sql: str, catalog: Catalog, schema: MappingSchema) -> GuardedQuery | Violation:
+    """The checks themselves, pure; ``schema`` is the catalog as ``SqlGuard`` prepares it."""
+    tree = _parse_query(sql, catalog.dialect)
+    if isinstance(tree, Violation):
+        return tree
+    try:
+        return _check_query(tree, catalog, schema)
+    except (SqlglotError, RecursionError) as error:
+        return Violation("unresolved", "", _first_line(error))
+
+
+def _parse_query(sql: str, dialect: str) -> exp.Expr | Violation:
+    if len(sql) > _LONGEST_SQL:
+        return Violation("too_long", "", f"The query is longer than {_LONGEST_SQL} characters.")
+    try:
+        statements = [tree for tree in sqlglot.parse(sql, dialect=dialect) if tree is not None]
+    except (SqlglotError, RecursionError) as error:
+        return Violation("unparsable", "", f"It is not valid SQL: {_first_line(error)}")
+    if len(statements) != 1:
+        return Violation("multiple_statements", "", "Exactly one statement is allowed.")
+    tree = statements[0]
+    if not isinstance(tree, _ROOTS):
+        kind = type(tree).__name__
+        return Violation("not_a_query", kind, f"Only a query may run, this is {kind}.")
+    for node in tree.walk():
+        if not isinstance(node, (*_NODES, exp.Func)) or node.args.get("locks"):
+            return Violation(
+                "node_not_allowed",
+                node.sql(dialect)[:80],
+                f"{type(node).__name__} is not allowed in a query.",
+            )
+    return tree
+
+
+def _check_query(
+    tree: exp.Expr, catalog: Catalog, schema: MappingSchema
+) -> GuardedQuery | Violation:
+    tables = _qualify_tables(tree, catalog)
+    if isinstance(tables, Violation):
+        return tables
+    try:
+        # On a copy: the columns are only looked up, what runs keeps its own names.
+        resolved = qualify(
+            tree.copy(),
+            dialect=catalog.dialect,
+            schema=schema,
+            expand_stars=False,
+            quote_identifiers=False,
+            identify=False,
+        )
+    except OptimizeError as error:
+        return Violation("unknown_column", "", _first_line(error))
+    sql = tree.sql(catalog.dialect, comments=False)
+    if violation := check_grammar(sql, tables, load_allowlist(catalog.dialect)):
+        return violation
+    return GuardedQuery(
+        database=catalog.database,
+        sql=sql,
+        tables=tuple(sorted(tables)),
+        columns=tuple(sorted({column.name for column in resolved.find_all(exp.Column)})),
+    )
+
+
+def _qualify_tables(tree: exp.Expr, catalog: Catalog) -> frozenset[str] | Violation:
+    """Puts its schema on every physical table, in place; the set of their qualified names.
+
+    Scopes tell tables from the CTEs that shadow them. A table that no scope explains is refused.
+    """
+    explained: set[int] = set()
+    names: set[str] = set()
+    for scope in traverse_scope(tree):
+        for name, (node, source) in scope.selected_sources.items():
+            if isinstance(source, exp.Table):
+                table = _find_table(source, catalog)
+                if table is None:
+                    fragment = source.sql(catalog.dialect)
+                    return Violation(
+                        "unknown_table", fragment, f"There is no table {fragment} here."
+                    )
+                source.set("this", exp.to_identifier(table[1], quoted=True))
+                source.set("db", exp.to_identifier(table[0], quoted=True))
+                if not source.alias:
+                    # Under its schema the bare name would still resolve; an alias keeps the
+                    # spelling that the rest of the query uses.
+                    source.set("alias", exp.TableAlias(this=exp.to_identifier(name)))
+                names.add(f"{table[0]}.{table[1]}")
+                explained.add(id(source))
+            elif isinstance(node, exp.Table):
+                explained.add(id(node))
+    for column in tree.find_all(exp.Column):
+        # schema.table.column: the table has an alias now, which hides it under its schema.
+        column.set("db", None)
+        column.set("catalog", None)
+    for node in tree.find_all(exp.Table):
+        if id(node) not in explained:
+            fragment = node.sql(catalog.dialect)
+            return Violation("unexplained_table", fragment, f"{fragment} cannot be traced.")
+    return frozenset(names)
+
+
+def _find_table(source: exp.Table, catalog: Catalog) -> tuple[str, str] | None:
+    if source.args.get("catalog") or not isinstance(source.this, exp.Identifier):
+        return None
+    schema = source.args.get("db")
+    table = catalog.resolve(_fold(source.this), _fold(schema) if schema else "")
+    return (table.schema, table.name) if table else None
+
+
+def _fold(identifier: exp.Identifier) -> str:
+    """The name as PostgreSQL reads it: lower case unless quoted."""
+    return identifier.name if identifier.args.get("quoted") else identifier.name.lower()
+
+
+def _build_schema(catalog: Catalog) -> MappingSchema:
+    nested: dict[str, dict[str, object]] = {}
+    for table in catalog.tables:
+        columns = {f'"{column.name}"': "unknown" for column in table.columns}
+        nested.setdefault(f'"{table.schema}"', {})[f'"{table.name}"'] = columns
+    return MappingSchema(dict(nested), dialect=catalog.dialect)
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).split("\n", 1)[0][:300]

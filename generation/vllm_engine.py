@@ -1,0 +1,133 @@
+"""vLLM in this process: the only module that knows it.
+
+One AsyncLLM for CPU and GPU alike. A question is one request with ``n=K``, so that the prompt is
+prefilled once; prefix caching keeps the schema of earlier questions; a seed makes a run repeat; a
+cancelled call aborts its request in the engine. Knows nothing of SQL.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from pathlib import Path
+from typing import Any
+
+from nl2sql.errors import EngineUnavailable
+from nl2sql.settings import ModelSettings
+from nl2sql.types import Completions, SamplingRequest
+
+
+class VllmEngine:
+    """A language model served by vLLM. Loading takes half a minute on a CPU."""
+
+    def __init__(self, folder: Path, settings: ModelSettings) -> None:
+        """Loads the weights in ``folder``. Raises EngineUnavailable when vLLM does not start."""
+        _prepare_environment(settings)
+        try:
+            import torch
+            from vllm.engine.arg_utils import AsyncEngineArgs
+            from vllm.v1.engine.async_llm import AsyncLLM
+        except ImportError as error:
+            raise EngineUnavailable(
+                f"vLLM cannot be imported: {error}",
+                hint="Install quorumsql[cpu] or quorumsql[gpu] as the README says.",
+            ) from error
+        on_gpu = torch.cuda.is_available()
+        eager = not on_gpu if settings.enforce_eager is None else settings.enforce_eager
+        arguments = AsyncEngineArgs(
+            model=str(folder),
+            dtype="bfloat16",
+            max_model_len=settings.max_model_len,
+            enforce_eager=eager,
+            enable_prefix_caching=True,
+            tensor_parallel_size=settings.tensor_parallel_size,
+            gpu_memory_utilization=settings.gpu_memory_utilization,
+        )
+        try:
+            self._engine = AsyncLLM.from_engine_args(arguments)
+        except Exception as error:  # vLLM raises many kinds; what matters is in its log
+            raise EngineUnavailable(
+                f"vLLM does not start with the weights in {folder}: {error}",
+                hint="Its log above says why; `quorumsql doctor` checks memory and weights.",
+            ) from error
+        self._max_model_len = settings.max_model_len
+
+    async def sample(self, request: SamplingRequest) -> Completions:
+        """``request.k`` completions. Raises EngineUnavailable when the engine died."""
+        from vllm import SamplingParams, TokensPrompt
+        from vllm.sampling_params import RequestOutputKind
+        from vllm.v1.engine.exceptions import EngineDeadError
+
+        token_ids = self._encode(request)
+        room = self._max_model_len - len(token_ids)
+        if room < 1:
+            raise EngineUnavailable(
+                f"The prompt has {len(token_ids)} tokens, the model takes {self._max_model_len}.",
+                hint="Lower retrieval.max_tables or raise model.max_model_len.",
+            )
+        sampling = SamplingParams(
+            n=request.k,
+            seed=request.seed,
+            temperature=request.temperature,
+            max_tokens=min(request.max_tokens, room),
+            stop=list(request.stop),
+            output_kind=RequestOutputKind.FINAL_ONLY,
+        )
+        final: Any = None
+        try:
+            async for output in self._engine.generate(
+                TokensPrompt(prompt_token_ids=token_ids), sampling, uuid.uuid4().hex
+            ):
+                final = output
+        except EngineDeadError as error:
+            raise EngineUnavailable(
+                "The language model's engine has died.", hint="It is restarted; try again later."
+            ) from error
+        return Completions(
+            texts=tuple(each.text for each in sorted(final.outputs, key=lambda each: each.index)),
+            prompt_tokens=len(token_ids),
+            completion_tokens=sum(len(each.token_ids) for each in final.outputs),
+        )
+
+    async def requests_in_flight(self) -> int:
+        """Requests that the engine has not finished; a cancelled one does not count."""
+        return int(self._engine.output_processor.get_num_unfinished_requests())
+
+    async def probe(self) -> tuple[tuple[str, str], ...]:
+        """``(("engine", what is wrong or empty),)``."""
+        try:
+            await self._engine.check_health()
+        except Exception as error:  # whatever it is, the engine is not healthy
+            return (("engine", str(error) or type(error).__name__),)
+        return (("engine", ""),)
+
+    def check_health(self) -> None:
+        """For Ray Serve, which restarts a replica whose check raises."""
+        if self._engine.errored:
+            raise EngineUnavailable("The language model's engine has died.")
+
+    def close(self) -> None:
+        """Stops the engine's own process."""
+        self._engine.shutdown()
+
+    def _encode(self, request: SamplingRequest) -> list[int]:
+        tokenizer: Any = self._engine.get_tokenizer()
+        chat = [
+            {"role": message.role, "content": message.content}
+            for message in request.prompt.messages
+        ]
+        text = tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
+        ids: list[int] = tokenizer.encode(text + request.answer_start, add_special_tokens=False)
+        return ids
+
+
+def _prepare_environment(settings: ModelSettings) -> None:
+    """vLLM reads these once, when it is imported."""
+    os.environ["VLLM_CPU_NUM_OF_RESERVED_CPU"] = str(settings.reserved_cores)
+    os.environ["VLLM_CPU_KVCACHE_SPACE"] = str(settings.kv_cache_gib)
+    os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
+    os.environ.setdefault("VLLM_LOGGING_LEVEL", "WARNING")
+    # The weights are in a folder; nothing may look for them elsewhere.
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    # Ray sets it to the replica's share of cores, which would keep vLLM to one thread.
+    os.environ.pop("OMP_NUM_THREADS", None)

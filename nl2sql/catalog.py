@@ -1,0 +1,154 @@
+"""A database's schema as QuorumSQL sees it: tables, columns, keys and comments.
+
+Pure values: how they are read from a server is the index store's business.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column. ``type`` is the server's own spelling, for example ``numeric(12,2)``."""
+
+    name: str
+    type: str
+    nullable: bool = True
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignKey:
+    """``table(columns)`` references ``target(target_columns)``; both names are qualified."""
+
+    name: str
+    table: str
+    columns: tuple[str, ...]
+    target: str
+    target_columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table or view. ``schema.name`` is its identity everywhere in the pipeline."""
+
+    schema: str
+    name: str
+    columns: tuple[Column, ...]
+    primary_key: tuple[str, ...] = ()
+    comment: str = ""
+    kind: str = "table"
+
+    @property
+    def qualified(self) -> str:
+        """The table's identity, ``schema.name``, unquoted."""
+        return f"{self.schema}.{self.name}"
+
+    def column(self, name: str) -> Column | None:
+        """The column of that name, or None."""
+        return next((column for column in self.columns if column.name == name), None)
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """All tables that the reading role may see, and the foreign keys between them.
+
+    ``search_path`` is the order in which the server resolves a name without a schema.
+    """
+
+    database: str
+    tables: tuple[Table, ...]
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    search_path: tuple[str, ...] = ("public",)
+    dialect: str = "postgres"
+    _by_name: dict[str, Table] = field(init=False, repr=False, compare=False, hash=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_name", {table.qualified: table for table in self.tables})
+
+    def table(self, qualified: str) -> Table | None:
+        """The table of that qualified name, or None."""
+        return self._by_name.get(qualified)
+
+    def resolve(self, name: str, schema: str = "") -> Table | None:
+        """The table that the server would find under this name, or None.
+
+        >>> orders = Table("sales", "orders", ())
+        >>> Catalog("shop", (orders,), search_path=("hr", "sales")).resolve("orders").qualified
+        'sales.orders'
+        """
+        if schema:
+            return self._by_name.get(f"{schema}.{name}")
+        for candidate in self.search_path:
+            if table := self._by_name.get(f"{candidate}.{name}"):
+                return table
+        return None
+
+    @cached_property
+    def short_names(self) -> dict[str, str]:
+        """Qualified name → the shortest name under which the search path finds that table."""
+        seen = Counter(table.name for table in self.tables)
+        return {
+            table.qualified: table.name
+            if table.schema in self.search_path and seen[table.name] == 1
+            else table.qualified
+            for table in self.tables
+        }
+
+    @cached_property
+    def modules(self) -> dict[str, tuple[Table, ...]]:
+        """Module name → its tables. A database's schemas are its modules."""
+        grouped: dict[str, list[Table]] = {}
+        for table in self.tables:
+            grouped.setdefault(table.schema, []).append(table)
+        return {module: tuple(tables) for module, tables in grouped.items()}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over everything above: equal fingerprints need no new index."""
+        return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values; ``Catalog.from_json`` reads them back."""
+        return {
+            "database": self.database,
+            "dialect": self.dialect,
+            "search_path": list(self.search_path),
+            "tables": [asdict(table) for table in self.tables],
+            "foreign_keys": [asdict(key) for key in self.foreign_keys],
+        }
+
+    @staticmethod
+    def from_json(value: dict[str, Any]) -> Catalog:
+        """The catalog that ``to_json`` wrote."""
+        return Catalog(
+            database=value["database"],
+            dialect=value["dialect"],
+            search_path=tuple(value["search_path"]),
+            tables=tuple(
+                Table(
+                    **{
+                        **table,
+                        "columns": tuple(Column(**column) for column in table["columns"]),
+                        "primary_key": tuple(table["primary_key"]),
+                    }
+                )
+                for table in value["tables"]
+            ),
+            foreign_keys=tuple(
+                ForeignKey(
+                    **{
+                        **key,
+                        "columns": tuple(key["columns"]),
+                        "target_columns": tuple(key["target_columns"]),
+                    }
+                )
+                for key in value["foreign_keys"]
+            ),
+        )

@@ -1,0 +1,190 @@
+"""The way of a question through the stages.
+
+The pipeline is handed its stages and nothing else. The same class runs in process, inside Ray
+Serve with stages behind deployment handles, and in batch. It decides the order of the stages, what
+runs side by side and when a repair is worth a try; it knows nothing of how a stage does its work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+from nl2sql.protocols import Generator, Planner, Ranker, Repairer, Retriever
+from nl2sql.types import (
+    Answer,
+    Answered,
+    Assessment,
+    Clarify,
+    Failed,
+    Plan,
+    Question,
+    Ranking,
+    Refused,
+    Repair,
+    SchemaContext,
+    StageTiming,
+    Trace,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The stages, each in this process or behind a handle."""
+
+    retriever: Retriever
+    planner: Planner
+    generator: Generator
+    ranker: Ranker
+    repairer: Repairer
+
+
+class Pipeline:
+    """Answers questions. Raises Unavailable and its kin; every other outcome is an Answer."""
+
+    def __init__(self, stages: Stages, *, min_confidence: float = 0.0) -> None:
+        self._stages = stages
+        self._min_confidence = min_confidence
+
+    async def answer(self, question: Question) -> Answer:
+        """The answer, with the trace of all that led to it."""
+        clock = _Clock()
+        stages = self._stages
+        trace = Trace(question)
+
+        async with clock.time("retrieve"):
+            route, context = await stages.retriever.retrieve(question)
+        trace = replace(trace, route=route, context=context)
+
+        async with clock.time("gate"):
+            reason = await stages.generator.gate(question, context)
+        if reason:
+            return Refused("off_topic", reason, replace(trace, timings=clock.timings))
+
+        async with clock.time("plan"):
+            plan = await stages.planner.plan(question, context)
+        trace = replace(trace, plan=plan)
+
+        async with clock.time("generate"):
+            generated = await stages.generator.generate(question, context, plan)
+        clock.add_tokens(generated.prompt_tokens, generated.completion_tokens)
+        trace = replace(trace, prompt=generated.prompt)
+
+        async with clock.time("assess"):
+            assessments = tuple(
+                await asyncio.gather(
+                    *(stages.ranker.assess(question, each, plan) for each in generated.candidates)
+                )
+            )
+        async with clock.time("vote"):
+            ranking = await stages.ranker.rank(question, assessments)
+
+        repairs: tuple[Repair, ...] = ()
+        if not ranking.quorum and any(each.failed for each in ranking.assessments):
+            async with clock.time("repair"):
+                repaired, repairs = await self._repair(question, context, plan, ranking)
+            if repaired:
+                async with clock.time("vote"):
+                    ranking = await stages.ranker.rank(
+                        question, _merge(ranking.assessments, repaired)
+                    )
+        trace = replace(trace, ranking=ranking, repairs=repairs, timings=clock.timings)
+        return self._conclude(ranking, trace)
+
+    async def _repair(
+        self, question: Question, context: SchemaContext, plan: Plan, ranking: Ranking
+    ) -> tuple[tuple[Assessment, ...], tuple[Repair, ...]]:
+        """One repair for each failed candidate, side by side; what came of them."""
+        failed = [each for each in ranking.assessments if each.failed]
+        outcomes = await asyncio.gather(
+            *(self._repair_one(question, context, plan, each) for each in failed)
+        )
+        return (
+            tuple(assessment for assessment, _ in outcomes if assessment is not None),
+            tuple(repair for _, repair in outcomes),
+        )
+
+    async def _repair_one(
+        self, question: Question, context: SchemaContext, plan: Plan, failed: Assessment
+    ) -> tuple[Assessment | None, Repair]:
+        candidate, repair = await self._stages.repairer.repair(question, context, failed)
+        if candidate is None:
+            return None, repair
+        assessment = await self._stages.ranker.assess(question, candidate, plan)
+        outcome = "failed" if assessment.failed else "fixed"
+        return assessment, replace(repair, outcome=outcome)
+
+    def _conclude(self, ranking: Ranking, trace: Trace) -> Answer:
+        winner = ranking.winner
+        if winner is None or winner.result is None:
+            return Failed(_describe_failure(ranking), trace)
+        if ranking.confidence < self._min_confidence:
+            readings = {
+                each.group: each.candidate.sql
+                for each in reversed(ranking.assessments)
+                if each.result is not None
+            }
+            reason = (
+                f"The candidates disagree: the confidence is {ranking.confidence:.2f}, "
+                f"{self._min_confidence:.2f} is asked for. Say more precisely what you want."
+            )
+            return Clarify(reason, tuple(reversed(readings.values()))[:2], trace)
+        return Answered(
+            sql=winner.candidate.sql,
+            result=winner.result,
+            confidence=ranking.confidence,
+            quorum=ranking.quorum,
+            trace=trace,
+        )
+
+
+def _merge(
+    assessments: tuple[Assessment, ...], repaired: tuple[Assessment, ...]
+) -> tuple[Assessment, ...]:
+    """Originals and repairs; a repair that works takes over the samples of what it repairs."""
+    fixed = {each.candidate.repairs for each in repaired if not each.failed}
+    kept = tuple(
+        replace(each, candidate=replace(each.candidate, samples=0))
+        if each.candidate.id in fixed
+        else each
+        for each in assessments
+    )
+    return kept + repaired
+
+
+def _describe_failure(ranking: Ranking) -> str:
+    if not ranking.assessments:
+        return "The model wrote no query."
+    return (
+        f"None of the {len(ranking.assessments)} queries that were tried could be run. "
+        "Ask with the words of the tables you mean, or ask for more candidates."
+    )
+
+
+class _Clock:
+    """Collects the timings of stages; a stage that runs twice adds up."""
+
+    def __init__(self) -> None:
+        self._timings: dict[str, StageTiming] = {}
+
+    @asynccontextmanager
+    async def time(self, stage: str) -> AsyncIterator[None]:
+        start = time.perf_counter()
+        yield
+        ms = (time.perf_counter() - start) * 1000
+        before = self._timings.get(stage, StageTiming(stage, 0.0))
+        self._timings[stage] = replace(before, ms=before.ms + ms)
+        self._last = stage
+
+    def add_tokens(self, prompt: int, completion: int) -> None:
+        timing = self._timings[self._last]
+        self._timings[self._last] = replace(
+            timing, prompt_tokens=prompt, completion_tokens=completion
+        )
+
+    @property
+    def timings(self) -> tuple[StageTiming, ...]:
+        return tuple(self._timings.values())

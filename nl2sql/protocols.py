@@ -1,0 +1,111 @@
+"""What the stages ask of one another. A stage folder imports these, never another stage.
+
+All calls are coroutines, so that a stage may live in this process or behind a deployment handle.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from nl2sql.catalog import Catalog
+from nl2sql.types import (
+    Assessment,
+    Candidate,
+    Completions,
+    Diagnostic,
+    Explained,
+    Generated,
+    GuardedQuery,
+    ModuleRoute,
+    Plan,
+    Principal,
+    Question,
+    Ranking,
+    Repair,
+    ResultSet,
+    SamplingRequest,
+    SchemaContext,
+    Violation,
+)
+
+
+class Retriever(Protocol):
+    """Stages 1 and 2: which modules and tables a question is about."""
+
+    async def retrieve(self, question: Question) -> tuple[ModuleRoute, SchemaContext]:
+        """Raise IndexUnavailable when the index does not answer or does not exist."""
+        ...
+
+
+class CatalogSource(Protocol):
+    """Gives the indexed catalog of a database."""
+
+    async def catalog(self, database: str) -> Catalog:
+        """Raise IndexUnavailable when the database was never indexed."""
+        ...
+
+
+class Planner(Protocol):
+    """Stage 3: schema links and joins."""
+
+    async def plan(self, question: Question, context: SchemaContext) -> Plan: ...
+
+
+class Engine(Protocol):
+    """A language model: one request, K completions."""
+
+    async def sample(self, request: SamplingRequest) -> Completions:
+        """Raise EngineUnavailable when the model cannot answer."""
+        ...
+
+
+class Generator(Protocol):
+    """Stages 0 and 4: is the question about this database, and which queries answer it."""
+
+    async def gate(self, question: Question, context: SchemaContext) -> str:
+        """The reason to refuse, or an empty string to go on."""
+        ...
+
+    async def generate(
+        self, question: Question, context: SchemaContext, plan: Plan
+    ) -> Generated: ...
+
+
+class Guard(Protocol):
+    """Stage 5: nothing reaches the database but what this returns."""
+
+    async def guard(
+        self, database: str, sql: str, principal: Principal
+    ) -> GuardedQuery | Violation: ...
+
+
+class Executor(Protocol):
+    """The read-only door to the databases."""
+
+    async def explain(self, query: GuardedQuery) -> Explained | Diagnostic: ...
+
+    async def execute(self, query: GuardedQuery, max_rows: int) -> ResultSet | Diagnostic: ...
+
+
+class Ranker(Protocol):
+    """Stage 6: guard, EXPLAIN, score and vote over all candidates."""
+
+    async def assess(self, question: Question, candidate: Candidate, plan: Plan) -> Assessment: ...
+
+    async def rank(self, question: Question, assessments: tuple[Assessment, ...]) -> Ranking: ...
+
+
+class Repairer(Protocol):
+    """Stage 7: a failed candidate becomes a new one, or None when nothing can be done."""
+
+    async def repair(
+        self, question: Question, context: SchemaContext, failed: Assessment
+    ) -> tuple[Candidate | None, Repair]: ...
+
+
+class Probe(Protocol):
+    """Tells whether something this service depends on works right now."""
+
+    async def probe(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of (name, what is wrong); the second is empty where all is well."""
+        ...

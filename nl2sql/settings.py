@@ -1,0 +1,292 @@
+"""One ``quorumsql.yaml``, checked whole before anything starts.
+
+Nothing is read at import. Secrets never stand in the file: a URL names its user, and
+``password_env`` names the environment variable that holds the password. An unknown key is an error
+that names the nearest known one.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote, urlsplit, urlunsplit
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from nl2sql.errors import SettingsError, UnknownDatabase
+
+Milliseconds = Annotated[int, Field(ge=1, le=600_000)]
+
+
+class Section(BaseModel):
+    """Base of all sections: immutable, unknown keys refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ConnectionSettings(Section):
+    """How one role reaches one PostgreSQL server."""
+
+    url: str = Field(
+        description="postgresql://user@host:port/database, without a password; "
+        "`embedded` for a database of that name in the embedded server."
+    )
+    password_env: str = Field("", description="Environment variable that holds the password.")
+
+    @model_validator(mode="after")
+    def _no_secret_in_the_file(self) -> ConnectionSettings:
+        if self.url != "embedded":
+            parts = urlsplit(self.url)
+            if parts.scheme not in ("postgresql", "postgres"):
+                raise ValueError("url must start with postgresql:// or be the word embedded")
+            if parts.password:
+                raise ValueError(
+                    "url holds a password; take it out and name an environment variable "
+                    "in password_env"
+                )
+        return self
+
+    def resolve(self, environ: Mapping[str, str] = os.environ) -> str:
+        """The URL with its password put in. Raises SettingsError when the variable is unset."""
+        if not self.password_env:
+            return self.url
+        if self.password_env not in environ:
+            raise SettingsError(
+                f"The environment variable {self.password_env} is not set.",
+                hint=f"It holds the password for {self.url}.",
+            )
+        parts = urlsplit(self.url)
+        password = quote(environ[self.password_env], safe="")
+        netloc = f"{parts.username or ''}:{password}@{parts.netloc.rpartition('@')[2]}"
+        return urlunsplit(parts._replace(netloc=netloc))
+
+
+class DatabaseSettings(Section):
+    """One database that may be asked. Its index and its queries use different roles."""
+
+    reader: ConnectionSettings = Field(
+        description="The role that runs queries: SELECT only, neither owner nor superuser."
+    )
+    indexer: ConnectionSettings = Field(description="The role that reads the system catalog.")
+    schemas: tuple[str, ...] = Field(
+        default=(),
+        description="Schemas to index, in search-path order; none means all that are visible.",
+    )
+    description: str = Field("", description="One sentence about it, for people and the model.")
+    demo: bool = Field(False, description="Load the demo ERP into it (embedded server only).")
+
+
+class IndexSettings(Section):
+    """Where the schema index lives: a PostgreSQL with pgvector, in the schema `quorumsql`."""
+
+    connection: ConnectionSettings = ConnectionSettings(url="embedded")
+    embedder: str = Field(
+        "all-MiniLM-L6-v2",
+        description="sentence-transformers model: name, hub id or folder.",
+    )
+
+
+class RetrievalSettings(Section):
+    """How many tables the model gets to see."""
+
+    max_tables: int = Field(8, ge=1, le=200, description="Tables from the fused ranking.")
+    fk_expansion_limit: int = Field(
+        2, ge=0, le=100, description="Further tables, one foreign key away."
+    )
+    min_similarity: float = Field(
+        0.12,
+        ge=-1,
+        le=1,
+        description="Below this best cosine, and with no word in common, a question is refused "
+        "as not about the database.",
+    )
+
+
+class ModelSettings(Section):
+    """The language model and its engine."""
+
+    name: str = Field(
+        "auto",
+        description="A registered name, a folder or a hub id; auto picks by CPU or GPU.",
+    )
+    max_model_len: int = Field(6144, ge=512, description="Context window in tokens.")
+    enforce_eager: bool | None = Field(
+        None,
+        description="Skip compilation, for a faster start; unset: on a CPU yes, on a GPU no.",
+    )
+    reserved_cores: int = Field(0, ge=0, description="CPU cores that the engine leaves idle.")
+    kv_cache_gib: int = Field(2, ge=1, description="Memory for the KV cache on a CPU, in GiB.")
+    gpu_memory_utilization: float = Field(0.9, gt=0, le=1, description="Share of a GPU to use.")
+    tensor_parallel_size: int = Field(1, ge=1, description="GPUs that share one model.")
+
+
+class SamplingSettings(Section):
+    """How candidates are drawn."""
+
+    k: int = Field(4, ge=1, le=64, description="Candidates a question when it names none.")
+    max_k: int = Field(32, ge=1, le=64, description="Most candidates that a request may ask for.")
+    temperature: float = Field(0.7, ge=0, le=2, description="For k > 1; one candidate is greedy.")
+    max_tokens: int = Field(320, ge=16, le=4096, description="Longest answer of the model.")
+    seed: int = Field(0, ge=0, description="Seed when the request names none.")
+
+
+class LimitSettings(Section):
+    """What one request may cost."""
+
+    question_chars: int = Field(4000, ge=1, description="Longest question, in characters.")
+    body_bytes: int = Field(65_536, ge=1024, description="Largest request body.")
+    rows: int = Field(100, ge=1, le=10_000, description="Rows when the request names no max_rows.")
+    max_rows: int = Field(1000, ge=1, le=100_000, description="Most rows a request may ask for.")
+    statement_timeout_ms: Milliseconds = Field(10_000, description="One execution.")
+    explain_timeout_ms: Milliseconds = Field(2000, description="One EXPLAIN.")
+    request_timeout_ms: Milliseconds = Field(120_000, description="One request, all in all.")
+    pool_size: int = Field(8, ge=1, le=100, description="Connections a database.")
+
+
+class RankingSettings(Section):
+    """When an answer is good enough to be given."""
+
+    min_confidence: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="Below this confidence the answer is Clarify; 0 answers always.",
+    )
+
+
+class FlagSettings(Section):
+    """Parts of the pipeline that can be switched off, under the field's names."""
+
+    module_router: bool = Field(True, description="Route to modules and favour their tables.")
+    bm25: bool = Field(True, description="Fuse keyword ranking with the vector ranking.")
+    glosses: bool = Field(True, description="Show column comments to the model.")
+    schema_linker: bool = Field(True, description="Name the columns that the question names.")
+    join_planner: bool = Field(True, description="Show a join skeleton for the linked tables.")
+    reranker: bool = Field(True, description="Vote over equivalent results, then score.")
+    pg_normalize: bool = Field(True, description="Rewrite other dialects into the target's.")
+
+
+class ServeSettings(Section):
+    """The HTTP service."""
+
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: int = Field(8000, ge=1, le=65_535, description="Port to listen on.")
+    dashboard: bool = Field(True, description="Start the Ray dashboard (port 8265).")
+    fuse_cpu_stages: bool = Field(
+        True,
+        description="All CPU stages in the ingress replica: right for one machine. "
+        "false gives each stage a deployment that scales on its own.",
+    )
+    max_ongoing_requests: int = Field(
+        64, ge=1, description="Requests in flight a replica; the engine batches them."
+    )
+
+
+class Settings(Section):
+    """The whole of ``quorumsql.yaml``."""
+
+    home: Path = Field(
+        Path("~/.cache/quorumsql"),
+        description="Weights, embedded server and logs; relative to the file.",
+    )
+    default_database: str = Field("", description="Database when a request names none.")
+    databases: dict[str, DatabaseSettings] = Field(min_length=1)
+    index: IndexSettings = IndexSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
+    model: ModelSettings = ModelSettings()
+    sampling: SamplingSettings = SamplingSettings()
+    limits: LimitSettings = LimitSettings()
+    ranking: RankingSettings = RankingSettings()
+    flags: FlagSettings = FlagSettings()
+    serve: ServeSettings = ServeSettings()
+
+    @model_validator(mode="after")
+    def _default_is_known(self) -> Settings:
+        if self.default_database and self.default_database not in self.databases:
+            raise ValueError(f"default_database {self.default_database!r} is not under databases")
+        return self
+
+    def database_name(self, name: str | None) -> str:
+        """The name asked for, or the default one. Raises UnknownDatabase."""
+        chosen = (
+            name
+            or self.default_database
+            or (next(iter(self.databases)) if len(self.databases) == 1 else "")
+        )
+        if chosen not in self.databases:
+            raise UnknownDatabase(chosen, tuple(self.databases))
+        return chosen
+
+    @property
+    def schema_budget_chars(self) -> int:
+        """Characters of schema that surely fit beside question and answer in the model's window.
+
+        SQL costs about three characters a token with the tokenizers of code models.
+        """
+        return 3 * (self.model.max_model_len - self.sampling.max_tokens) * 3 // 4
+
+    @property
+    def uses_embedded_server(self) -> bool:
+        """True when any connection lives in the embedded PostgreSQL."""
+        connections = [self.index.connection]
+        for database in self.databases.values():
+            connections += [database.reader, database.indexer]
+        return any(connection.url == "embedded" for connection in connections)
+
+
+def load_settings(path: Path) -> Settings:
+    """The settings in the YAML file at ``path``; a relative ``home`` is relative to the file.
+
+    Raises SettingsError when the file is missing, is no YAML, or holds an unknown or bad key.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SettingsError(
+            f"Cannot read {path}: {error.strerror}.",
+            hint="Name one with --config, or copy the quorumsql.yaml of the repository.",
+        ) from error
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise SettingsError(f"{path} is not valid YAML: {error}") from error
+    settings = parse_settings(value, where=str(path))
+    home = settings.home.expanduser()
+    return settings.model_copy(update={"home": (path.resolve().parent / home).resolve()})
+
+
+def parse_settings(value: Any, *, where: str = "settings") -> Settings:
+    """``value`` (a plain mapping) as Settings. Raises SettingsError listing every bad key."""
+    if not isinstance(value, dict):
+        raise SettingsError(f"{where} must be a mapping of keys to values.")
+    try:
+        return Settings.model_validate(value)
+    except ValidationError as error:
+        lines = [_describe(problem, value) for problem in error.errors()]
+        raise SettingsError(f"{where}: " + "; ".join(lines)) from error
+
+
+def _describe(problem: Any, value: Any) -> str:
+    location = [str(part) for part in problem["loc"]]
+    dotted = ".".join(location) or "the file"
+    if problem["type"] != "extra_forbidden":
+        return f"{dotted}: {problem['msg'].removeprefix('Value error, ')}"
+    known = _known_keys(Settings, location[:-1])
+    nearest = difflib.get_close_matches(location[-1], known, n=1, cutoff=0.0)
+    return f"unknown key {dotted}, did you mean {nearest[0]}?" if nearest else f"unknown {dotted}"
+
+
+def _known_keys(section: type[BaseModel], path: list[str]) -> list[str]:
+    """The keys that are allowed where ``path`` leads."""
+    for part in path:
+        if part not in section.model_fields:
+            continue  # a database's own name, which is data and not a key
+        annotation = section.model_fields[part].annotation
+        inner = getattr(annotation, "__args__", (annotation,))[-1]
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            section = inner
+    return list(section.model_fields)

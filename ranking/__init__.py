@@ -1,0 +1,1 @@
+"""From guarded candidates to a winner: lint, EXPLAIN, score, the vote over equivalent results."""

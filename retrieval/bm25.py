@@ -1,0 +1,29 @@
+"""Keyword ranking over table cards, by rank-bm25 (Okapi BM25, Robertson and Zaragoza 2009)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rank_bm25 import BM25Okapi
+
+from retrieval.cards import Card
+from retrieval.words import content_words
+
+
+class KeywordRanking:
+    """BM25 over the words of all cards of one database."""
+
+    def __init__(self, cards: Sequence[Card]) -> None:
+        self._tables = [card.table for card in cards]
+        # A table's own name counts as much as its whole prose: its words are repeated.
+        corpus = [content_words(f"{card.table.split('.')[-1]} {card.text}") for card in cards]
+        self._bm25 = BM25Okapi(corpus) if any(corpus) else None
+
+    def rank(self, question: str, limit: int) -> list[str]:
+        """Qualified names of at most ``limit`` tables that share a word with the question."""
+        words = content_words(question)
+        if self._bm25 is None or not words:
+            return []
+        scores = self._bm25.get_scores(words)
+        order = sorted(range(len(scores)), key=lambda at: (-scores[at], self._tables[at]))
+        return [self._tables[at] for at in order[:limit] if scores[at] > 0]

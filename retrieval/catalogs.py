@@ -1,0 +1,41 @@
+"""Indexed catalogs for whoever needs the whole schema, the guard first of all.
+
+Asks the index for its version at most once a second and reads the catalog again when it changed,
+so that a table dropped from the index is refused within a second.
+"""
+
+from __future__ import annotations
+
+import time
+
+from nl2sql.catalog import Catalog
+from nl2sql.errors import IndexUnavailable
+from retrieval.index_store.store import IndexStore
+
+_FRESH_S = 1.0
+
+
+class IndexedCatalogs:
+    """A catalog source over the index store."""
+
+    def __init__(self, store: IndexStore) -> None:
+        self._store = store
+        self._read: dict[str, tuple[float, str, Catalog]] = {}
+
+    async def catalog(self, database: str) -> Catalog:
+        """The indexed catalog; the same object while it is unchanged. Raises IndexUnavailable."""
+        read = self._read.get(database)
+        if read is not None and time.monotonic() - read[0] < _FRESH_S:
+            return read[2]
+        version = await self._store.version(database)
+        if read is None or read[1] != version:
+            index = await self._store.load(database) if version else None
+            if index is None:
+                self._read.pop(database, None)
+                raise IndexUnavailable(
+                    f"The database {database!r} has not been indexed.",
+                    hint=f"Run `quorumsql index {database}`.",
+                )
+            read = (0.0, index.version, index.catalog)
+        self._read[database] = (time.monotonic(), read[1], read[2])
+        return read[2]

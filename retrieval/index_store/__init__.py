@@ -1,0 +1,1 @@
+"""The only part of retrieval that talks to PostgreSQL: catalog introspection and the index."""

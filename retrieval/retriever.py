@@ -1,0 +1,146 @@
+"""Stages 1 and 2: routes to modules, searches both ways, fuses, expands over foreign keys.
+
+Keeps each database's catalog, keyword ranking and module centroids in memory, and reads them again
+when the version that comes back with a vector search is a new one: a running service notices a
+re-index by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nl2sql.catalog import Catalog
+from nl2sql.errors import IndexUnavailable
+from nl2sql.settings import FlagSettings, RetrievalSettings
+from nl2sql.types import ModuleRoute, Question, RetrievedTable, SchemaContext
+from retrieval.bm25 import KeywordRanking
+from retrieval.embedder import Embedder
+from retrieval.fk_expansion import expand_by_foreign_keys
+from retrieval.fusion import fuse_rankings
+from retrieval.index_store.store import IndexStore
+from retrieval.module_router import ModuleRouter
+
+# Each ranking is read this many times deeper than the tables wanted, so that fusion can choose.
+_DEPTH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Searchable:
+    """All that searching one database needs, for one version of its index."""
+
+    catalog: Catalog
+    version: str
+    keywords: KeywordRanking
+    router: ModuleRouter
+
+
+class HybridRetriever:
+    """The retriever over the index store."""
+
+    def __init__(
+        self,
+        store: IndexStore,
+        embedder: Embedder,
+        settings: RetrievalSettings,
+        flags: FlagSettings,
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._settings = settings
+        self._flags = flags
+        self._loaded: dict[str, _Searchable] = {}
+
+    async def retrieve(self, question: Question) -> tuple[ModuleRoute, SchemaContext]:
+        """The route, and the tables in falling order of relevance. Raises IndexUnavailable."""
+        vectors = await asyncio.to_thread(self._embedder.embed, [question.text])
+        vector: NDArray[np.float32] = vectors[0]
+        depth = self._settings.max_tables * _DEPTH
+        searchable = await self._searchable(question.database)
+        nearest, version = await self._store.nearest(question.database, vector, depth)
+        if version != searchable.version:
+            self._loaded.pop(question.database, None)
+            searchable = await self._searchable(question.database)
+            nearest, _ = await self._store.nearest(question.database, vector, depth)
+        keywords = searchable.keywords.rank(question.text, depth) if self._flags.bm25 else []
+        route = (
+            searchable.router.route(question.text, vector)
+            if self._flags.module_router
+            else ModuleRoute((), "off", ())
+        )
+        context = self._build_context(searchable, route, nearest, keywords)
+        return route, context
+
+    async def probe(self) -> tuple[tuple[str, str], ...]:
+        """Whether the index answers."""
+        return await self._store.probe()
+
+    def _build_context(
+        self,
+        searchable: _Searchable,
+        route: ModuleRoute,
+        nearest: list[tuple[str, float]],
+        keywords: list[str],
+    ) -> SchemaContext:
+        catalog = searchable.catalog
+        cosines = dict(nearest)
+        by_cosine = list(cosines)
+        by_module = [name for name in by_cosine if name.split(".")[0] in route.modules]
+        scores = fuse_rankings([by_cosine, keywords, by_module])
+        found = list(scores)[: self._settings.max_tables]
+        neighbours = expand_by_foreign_keys(
+            found, catalog.foreign_keys, self._settings.fk_expansion_limit
+        )
+        cosine_ranks = {name: rank for rank, name in enumerate(by_cosine, start=1)}
+        keyword_ranks = {name: rank for rank, name in enumerate(keywords, start=1)}
+        tables = tuple(
+            RetrievedTable(
+                table=table,
+                score=round(scores.get(name, 0.0), 6),
+                cosine_rank=cosine_ranks.get(name),
+                bm25_rank=keyword_ranks.get(name),
+                cosine=cosines.get(name),
+                via="hit" if name in scores and name in found else "foreign_key",
+            )
+            for name in found + neighbours
+            if (table := catalog.table(name)) is not None
+        )
+        inside = {hit.table.qualified for hit in tables}
+        return SchemaContext(
+            tables=tables,
+            foreign_keys=tuple(
+                key for key in catalog.foreign_keys if {key.table, key.target} <= inside
+            ),
+            names=tuple(catalog.short_names[hit.table.qualified] for hit in tables),
+            version=searchable.version,
+        )
+
+    async def _searchable(self, database: str) -> _Searchable:
+        if database not in self._loaded:
+            index = await self._store.load(database)
+            if index is None:
+                raise IndexUnavailable(
+                    f"The database {database!r} has not been indexed.",
+                    hint=f"Run `quorumsql index {database}`.",
+                )
+            if index.embedder != self._embedder.name:
+                raise IndexUnavailable(
+                    f"The index of {database!r} was made with the embedder {index.embedder!r}, "
+                    f"the service uses {self._embedder.name!r}.",
+                    hint=f"Run `quorumsql index {database}` again.",
+                )
+            vectors = {card.table: index.vectors[at] for at, card in enumerate(index.cards)}
+            modules = {
+                module: [table.qualified for table in tables]
+                for module, tables in index.catalog.modules.items()
+            }
+            self._loaded[database] = _Searchable(
+                catalog=index.catalog,
+                version=index.version,
+                keywords=KeywordRanking(index.cards),
+                router=ModuleRouter(modules, vectors),
+            )
+        return self._loaded[database]

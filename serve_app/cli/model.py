@@ -1,0 +1,51 @@
+"""``quorumsql model``: the weights in the cache."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+
+from generation.model_progress import RichProgress
+from generation.model_store import ModelStore
+from serve_app.cli.context import CliContext
+from serve_app.cli.terminal import CONSOLE
+
+app = typer.Typer(no_args_is_help=True)
+
+
+def _build_store(context: typer.Context) -> ModelStore:
+    cli: CliContext = context.obj
+    return ModelStore(cli.settings.home / "models", progress=RichProgress())
+
+
+@app.command("pull")
+def pull(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="A registered name, a hub id or a folder.")],
+) -> None:
+    """Fetch the weights, check them, convert them once."""
+    CONSOLE.print(f"Ready in {_build_store(context).pull(name)}", highlight=False)
+
+
+@app.command("list")
+def list_models(context: typer.Context) -> None:
+    """The registered models, and which are here."""
+    table = Table(box=box.SIMPLE_HEAD)
+    for column in ("model", "here", "MB"):
+        table.add_column(column)
+    for entry in _build_store(context).entries():
+        size = f"{entry.bytes / 1e6:,.0f}" if entry.bytes else ""
+        table.add_row(entry.name, "yes" if entry.present else "no", size)
+    CONSOLE.print(table)
+
+
+@app.command("remove")
+def remove(
+    context: typer.Context, name: Annotated[str, typer.Argument(help="The model to remove.")]
+) -> None:
+    """Delete the weights from the cache; `pull` fetches them again."""
+    removed = _build_store(context).remove(name)
+    CONSOLE.print(f"Removed {name}." if removed else f"{name} was not here.", highlight=False)

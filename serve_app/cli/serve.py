@@ -1,0 +1,86 @@
+"""``quorumsql serve`` and ``quorumsql stop``."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from typing import Annotated
+
+import typer
+
+from serve_app import running
+from serve_app.cli.context import CliContext
+from serve_app.cli.terminal import CONSOLE, TerminalReporter
+from serve_app.preparation import prepare, pull_model
+
+
+def serve(
+    context: typer.Context,
+    background: Annotated[
+        bool, typer.Option("--background", help="Leave it running; `quorumsql stop` ends it.")
+    ] = False,
+) -> None:
+    """Start everything that is missing and serve until Ctrl-C."""
+    cli: CliContext = context.obj
+    url = running.service_url(cli.settings)
+    if running.is_ready(url):
+        CONSOLE.print(f"Already serving at {url}.", highlight=False)
+    elif background:
+        serve_in_background(cli)
+    else:
+        _serve_here(cli)
+        return
+    print_next_steps(url)
+
+
+def serve_in_background(cli: CliContext) -> None:
+    """Prepares here, where progress is seen, then starts the service and waits for it."""
+    settings = cli.settings
+    reporter = TerminalReporter()
+    asyncio.run(prepare(settings, reporter, databases=list(settings.databases)))
+    pull_model(settings)
+    with reporter.step("Ray Serve with the language model") as step:
+        running.spawn_service(cli.config, settings.home)
+        running.wait_until_ready(running.service_url(settings), settings.home)
+        step.finish(f"ready at {running.service_url(settings)}")
+
+
+def stop(context: typer.Context) -> None:
+    """Stop the service that `serve --background` left running."""
+    cli: CliContext = context.obj
+    stopped = running.stop_spawned(cli.settings.home)
+    CONSOLE.print("Stopped." if stopped else "No service was running in the background.")
+
+
+def print_next_steps(url: str) -> None:
+    """How to ask the next question."""
+    CONSOLE.print(
+        "\nAsk the next one:\n"
+        '  .venv/bin/quorumsql ask "How many employees work in each department?"\n'
+        f"  curl -s {url}/query -H 'content-type: application/json' "
+        '-d \'{"question": "Which five customers have the most orders?"}\'\n'
+        f"Interface: {url}/docs. Stop it with `.venv/bin/quorumsql stop`.",
+        highlight=False,
+        soft_wrap=True,
+        markup=False,
+    )
+
+
+def _serve_here(cli: CliContext) -> None:
+    done = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: done.set())
+    settings = cli.settings
+    reporter = TerminalReporter()
+    wiring = asyncio.run(prepare(settings, reporter, databases=list(settings.databases)))
+    pull_model(settings)
+    with reporter.step("Ray Serve with the language model") as step:
+        running.start_service(wiring)
+        step.finish(f"ready at {running.service_url(settings)}")
+    try:
+        print_next_steps(running.service_url(settings))
+        done.wait()
+    finally:
+        CONSOLE.print("Stopping.")
+        running.stop_service()

@@ -1,0 +1,155 @@
+"""What the terminal shows: progress of long steps, answers, and why a candidate won."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.panel import Panel
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+CONSOLE = Console()
+ERRORS = Console(stderr=True)
+_MOST_ROWS_SHOWN = 20
+_SQL_WIDTH = 60
+
+
+class TerminalReporter:
+    """A line a step: a bar while it runs, what came of it and the seconds when it is done."""
+
+    @contextmanager
+    def step(self, text: str) -> Iterator[TerminalStep]:
+        """Shows ``text`` and a bar until the block ends."""
+        start = time.perf_counter()
+        progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=30),
+            TextColumn("{task.completed:,.0f}"),
+            TimeElapsedColumn(),
+            console=CONSOLE,
+            transient=True,
+        )
+        step = TerminalStep(progress, text)
+        with progress:
+            yield step
+        seconds = time.perf_counter() - start
+        CONSOLE.print(
+            f"[green]✓[/] {text}: {step.outcome or 'done'} [dim]({seconds:.1f} s)[/]",
+            highlight=False,
+        )
+
+
+class TerminalStep:
+    """One bar."""
+
+    def __init__(self, progress: Progress, text: str) -> None:
+        self._progress = progress
+        self._task = progress.add_task(text, total=None)
+        self.outcome = ""
+
+    def update(self, done: int, total: int | None = None) -> None:
+        """Moves the bar to ``done`` of ``total``."""
+        self._progress.update(self._task, completed=done, total=total)
+
+    def finish(self, text: str) -> None:
+        """What the line says when the step is over."""
+        self.outcome = text
+
+
+def print_answer(answer: dict[str, Any], *, seconds: float) -> None:
+    """An answer of ``POST /query``: question, SQL, candidates, rows, stages."""
+    CONSOLE.print()
+    CONSOLE.print(Panel(Text(answer["question"]), title="Question", title_align="left"))
+    if answer["outcome"] == "answered":
+        CONSOLE.print(
+            Panel(
+                Syntax(answer["sql"], "sql", word_wrap=True, background_color="default"),
+                title="SQL",
+                title_align="left",
+            )
+        )
+    else:
+        CONSOLE.print(f"[bold yellow]{answer['outcome']}[/]: {answer['reason']}", highlight=False)
+        for reading in answer.get("readings", ()):
+            CONSOLE.print(Syntax(reading, "sql", word_wrap=True, background_color="default"))
+    trace = answer.get("trace")
+    if trace and trace["candidates"]:
+        CONSOLE.print(_build_candidates(trace))
+    if answer["outcome"] == "answered":
+        _print_verdict(answer, trace)
+        CONSOLE.print(_build_rows(answer))
+    if trace:
+        CONSOLE.print(_build_stages(trace))
+    CONSOLE.print(f"[dim]{seconds:.1f} s over HTTP[/]", highlight=False)
+
+
+def _print_verdict(answer: dict[str, Any], trace: dict[str, Any] | None) -> None:
+    if not trace:
+        return
+    winner = trace["candidates"][0]
+    agreement = f"{winner['votes']} of {trace['k']} samples agree on this result"
+    quorum = "a quorum" if answer["quorum"] else "[yellow]no quorum[/]"
+    CONSOLE.print(
+        f"Why {winner['id']}: {agreement} ({quorum}); confidence {answer['confidence']:.2f}.",
+        highlight=False,
+    )
+
+
+def _build_candidates(trace: dict[str, Any]) -> Table:
+    table = Table(title="Candidates, best first", box=box.SIMPLE_HEAD, title_justify="left")
+    for name in ("", "votes", "guard", "score", "terms", "rows", "query"):
+        table.add_column(name, overflow="fold")
+    for each in trace["candidates"]:
+        terms = ", ".join(f"{name} {value:+.0f}" for name, value in each["score"]["terms"].items())
+        verdict = "passed" if each["guard"] == "passed" else each["violation"]["code"]
+        if each["error"]:
+            terms = f"{terms} [{each['error']['sqlstate']}]"
+        table.add_row(
+            each["id"],
+            f"{each['votes']}/{trace['k']}",
+            Text(verdict, style="green" if verdict == "passed" else "red"),
+            f"{each['score']['total']:.0f}",
+            Text(terms),
+            "-" if each["rows"] is None else str(each["rows"]),
+            Text(" ".join(each["sql"].split())[:_SQL_WIDTH]),
+        )
+    return table
+
+
+def _build_rows(answer: dict[str, Any]) -> Table:
+    more = " (there are more)" if answer["truncated"] else ""
+    table = Table(
+        title=f"Rows: {len(answer['rows'])}{more}", box=box.SIMPLE_HEAD, title_justify="left"
+    )
+    for column in answer["columns"]:
+        table.add_column(Text(column["name"]))
+    for row in answer["rows"][:_MOST_ROWS_SHOWN]:
+        table.add_row(*(Text("NULL" if value is None else str(value)) for value in row))
+    hidden = len(answer["rows"]) - _MOST_ROWS_SHOWN
+    if hidden > 0:
+        table.caption = f"and {hidden} more"
+    return table
+
+
+def _build_stages(trace: dict[str, Any]) -> Table:
+    table = Table(title="Stages", box=box.SIMPLE_HEAD, title_justify="left")
+    table.add_column("stage")
+    table.add_column("ms", justify="right")
+    table.add_column("tokens in", justify="right")
+    table.add_column("tokens out", justify="right")
+    for stage in trace["stages"]:
+        table.add_row(
+            stage["stage"],
+            f"{stage['ms']:,.1f}",
+            str(stage["prompt_tokens"] or ""),
+            str(stage["completion_tokens"] or ""),
+        )
+    return table

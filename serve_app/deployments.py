@@ -1,0 +1,119 @@
+"""What runs in a replica: each stage's plain class, built from the wiring inside the replica.
+
+Undecorated, so that each can be made and called without ray; ``builder`` turns them into
+deployments.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from starlette.types import ASGIApp
+
+from execution.executor import ReadOnlyExecutor
+from generation.vllm_engine import VllmEngine
+from nl2sql.protocols import Engine, Executor, Guard, Planner, Probe, Ranker, Repairer, Retriever
+from nl2sql.types import GuardedQuery, Principal, Violation
+from ranking.ranker import CandidateRanker
+from repair.repairer import CandidateRepairer
+from retrieval.planner import SchemaPlanner
+from retrieval.retriever import HybridRetriever
+from serve_app.http_app import build_http_app
+from serve_app.remote import RemoteStage
+from serve_app.service import QueryService
+from serve_app.wiring import Wiring
+
+
+class EngineReplica(VllmEngine):
+    """The language model, in a deployment of its own."""
+
+    def __init__(self, wiring: Wiring) -> None:
+        folder = wiring.build_model_store().pull(wiring.model_name())
+        super().__init__(folder, wiring.settings.model)
+
+
+class RetrieverReplica(HybridRetriever):
+    """Stages 1 and 2."""
+
+    def __init__(self, wiring: Wiring) -> None:
+        embedder = wiring.build_embedder()
+        embedder.load()
+        super().__init__(
+            wiring.build_index_store(),
+            embedder,
+            wiring.settings.retrieval,
+            wiring.settings.flags,
+        )
+
+
+class PlannerReplica(SchemaPlanner):
+    """Stage 3."""
+
+    def __init__(self, wiring: Wiring) -> None:
+        super().__init__(wiring.settings.flags)
+
+
+class ExecutorReplica(ReadOnlyExecutor):
+    """The security boundary in one place: the guard and the door to the databases."""
+
+    def __init__(self, wiring: Wiring) -> None:
+        super().__init__(wiring.build_databases())
+        self._guard = wiring.build_guard()
+
+    async def guard(
+        self, database: str, sql: str, principal: Principal
+    ) -> GuardedQuery | Violation:
+        """See ``SqlGuard.guard``."""
+        return await self._guard.guard(database, sql, principal)
+
+
+class RankerReplica(CandidateRanker):
+    """Stage 6; ``executor`` is the handle of an ExecutorReplica."""
+
+    def __init__(self, wiring: Wiring, executor: Any) -> None:
+        remote = RemoteStage("executor", executor)
+        super().__init__(cast(Guard, remote), cast(Executor, remote), wiring.settings.flags)
+
+
+class RepairerReplica(CandidateRepairer):
+    """Stage 7; ``engine`` is the handle of the engine."""
+
+    def __init__(self, wiring: Wiring, engine: Any) -> None:
+        super().__init__(cast(Engine, RemoteStage("engine", engine)), wiring.settings)
+
+
+class Ingress:
+    """The HTTP interface and the pipeline.
+
+    With ``handles`` (retriever, planner, executor, ranker, repairer) the CPU stages are other
+    deployments; without, they live in this replica.
+    """
+
+    def __init__(self, wiring: Wiring, engine: Any, handles: dict[str, Any] | None = None) -> None:
+        remote_engine = RemoteStage("engine", engine)
+        stages: dict[str, Any]
+        if handles:
+            stages = {name: RemoteStage(name, handle) for name, handle in handles.items()}
+        else:
+            executor = ExecutorReplica(wiring)
+            stages = {
+                "retriever": wiring.build_retriever(),
+                "planner": wiring.build_planner(),
+                "executor": executor,
+                "ranker": wiring.build_ranker(executor, executor),
+                "repairer": wiring.build_repairer(cast(Engine, remote_engine)),
+            }
+        pipeline = wiring.build_pipeline(
+            cast(Engine, remote_engine),
+            retriever=cast(Retriever, stages["retriever"]),
+            planner=cast(Planner, stages["planner"]),
+            ranker=cast(Ranker, stages["ranker"]),
+            repairer=cast(Repairer, stages["repairer"]),
+        )
+        probes = (stages["retriever"], stages["executor"], remote_engine)
+        self._service = QueryService(wiring.settings, pipeline, cast(tuple[Probe, ...], probes))
+        self._body_bytes = wiring.settings.limits.body_bytes
+
+    def __serve_build_asgi_app__(self) -> ASGIApp:
+        """Ray Serve calls this once after the constructor."""
+        return build_http_app(self._service, body_bytes=self._body_bytes)

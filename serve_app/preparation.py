@@ -1,0 +1,157 @@
+"""Everything that has to be there before questions can be answered, made if it is missing.
+
+The embedded server with its demo data, the index of every database, the weights. Each step is
+skipped in a moment when nothing changed, and reports to a ``Reporter``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import urlsplit
+
+import data.demo_erp
+from data.demo_erp.generator import generate_tables
+from execution.embedded import EmbeddedServer
+from generation.model_progress import RichProgress
+from generation.model_store import ModelStore
+from nl2sql.errors import SettingsError
+from nl2sql.settings import Settings
+from retrieval.index_store.catalog_reader import read_catalog
+from retrieval.indexing import IndexReport, index_database
+from serve_app.wiring import Wiring
+
+
+class Reporter(Protocol):
+    """Where progress goes."""
+
+    def step(self, text: str) -> AbstractContextManager[StepProgress]: ...
+
+
+class StepProgress(Protocol):
+    """One step under way."""
+
+    def update(self, done: int, total: int | None = None) -> None: ...
+
+    def finish(self, text: str) -> None: ...
+
+
+class Silence:
+    """A reporter and its step that say nothing."""
+
+    def step(self, text: str) -> AbstractContextManager[StepProgress]:
+        return nullcontext(self)
+
+    def update(self, done: int, total: int | None = None) -> None:
+        pass
+
+    def finish(self, text: str) -> None:
+        pass
+
+
+async def prepare(settings: Settings, reporter: Reporter, *, databases: list[str]) -> Wiring:
+    """Embedded server, demo data and the indexes of ``databases``; the wiring over them.
+
+    Raises SettingsError, DatabaseUnavailable, IndexUnavailable.
+    """
+    server = await asyncio.to_thread(start_embedded_server, settings)
+    if server is not None:
+        await asyncio.to_thread(load_demo_databases, settings, server, reporter)
+    wiring = build_wiring(settings, server)
+    await index_databases(wiring, databases, reporter)
+    return wiring
+
+
+def pull_model(settings: Settings) -> Path:
+    """The folder of the configured model's weights, fetched with progress. Raises ModelError."""
+    store = ModelStore(settings.home / "models", progress=RichProgress())
+    return store.pull(Wiring(settings).model_name())
+
+
+def start_embedded_server(settings: Settings) -> EmbeddedServer | None:
+    """The embedded server, started, or None when no connection uses it."""
+    if not settings.uses_embedded_server:
+        return None
+    server = EmbeddedServer(settings.home / "postgres")
+    server.start()
+    return server
+
+
+def build_wiring(settings: Settings, server: EmbeddedServer | None) -> Wiring:
+    """The wiring over the embedded server, if there is one."""
+    return Wiring(settings, server.socket_folder if server else "")
+
+
+def load_demo_databases(settings: Settings, server: EmbeddedServer, reporter: Reporter) -> None:
+    """Fills every database marked ``demo``; one that holds this version already is left alone.
+
+    Raises SettingsError for a demo database outside the embedded server.
+    """
+    for name, database in settings.databases.items():
+        if not database.demo:
+            continue
+        if database.reader.url != "embedded":
+            raise SettingsError(
+                f"databases.{name} is marked demo but is not embedded.",
+                hint="Demo data is loaded only into the embedded server; drop `demo: true`.",
+            )
+        with reporter.step(f"Demo data into {name}") as step:
+            counts: list[int] = []
+
+            def count(_: str, rows: int, counts: list[int] = counts) -> None:
+                counts.append(rows)
+                step.update(sum(counts))
+
+            loaded = server.load(
+                name,
+                data.demo_erp.SCHEMA_SQL.read_text(encoding="utf-8"),
+                generate_tables(),
+                version=demo_version(),
+                progress=count,
+            )
+            step.finish(f"{sum(counts):,} rows in {len(counts)} tables" if loaded else "present")
+
+
+def demo_version() -> str:
+    """A hash over the demo's schema and generator: other code means other data."""
+    folder = Path(data.demo_erp.__file__).parent
+    digest = hashlib.sha256()
+    for path in _sources(folder):
+        digest.update(path.read_bytes())
+    return f"demo_erp {digest.hexdigest()[:16]}"
+
+
+def _sources(folder: Path) -> Iterator[Path]:
+    yield from sorted([*folder.rglob("*.py"), *folder.glob("*.sql")])
+
+
+async def index_databases(
+    wiring: Wiring, names: list[str], reporter: Reporter
+) -> list[IndexReport]:
+    """Brings the index of the named databases up to date. Raises Unavailable."""
+    store = wiring.build_index_store()
+    embedder = wiring.build_embedder()
+    reports = []
+    try:
+        for name in names:
+            with reporter.step(f"Index of {name}") as step:
+                catalog = await asyncio.to_thread(
+                    read_catalog,
+                    wiring.indexer_url(name),
+                    database=name,
+                    reader_role=urlsplit(wiring.reader_url(name)).username or "",
+                    schemas=wiring.settings.databases[name].schemas,
+                )
+                report = await index_database(catalog, store, embedder, progress=step.update)
+                step.finish(
+                    f"{report.tables} tables, {report.columns} columns, "
+                    f"{report.embedded} cards embedded"
+                )
+                reports.append(report)
+    finally:
+        await store.close()
+    return reports

@@ -1,0 +1,91 @@
+"""Errors as ``application/problem+json`` (RFC 9457). No traceback ever leaves the service."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from nl2sql.errors import (
+    DeadlineExceeded,
+    InsecureRole,
+    InvalidRequest,
+    QuorumError,
+    Unavailable,
+    UnknownDatabase,
+)
+
+_LOG = logging.getLogger("quorumsql")
+_RETRY_AFTER_S = "5"
+
+
+def render_problem(
+    status: int, title: str, detail: str, *, errors: Sequence[dict[str, str]] = ()
+) -> JSONResponse:
+    """A problem document; ``errors`` name fields of the request."""
+    body: dict[str, Any] = {"type": "about:blank", "title": title, "status": status}
+    body["detail"] = detail
+    if errors:
+        body["errors"] = list(errors)
+    headers = {"Retry-After": _RETRY_AFTER_S} if status == 503 else None
+    return JSONResponse(
+        body, status_code=status, media_type="application/problem+json", headers=headers
+    )
+
+
+def render_error(error: QuorumError) -> JSONResponse:
+    """The problem document of one of our own errors."""
+    match error:
+        case UnknownDatabase():
+            return _render_field(404, "Unknown database", error)
+        case InvalidRequest():
+            return _render_field(422, "Invalid request", error)
+        case Unavailable() | InsecureRole():
+            return render_problem(503, "Temporarily unavailable", str(error))
+        case DeadlineExceeded():
+            return render_problem(504, "Took too long", str(error))
+        case _:
+            return _render_unexpected(error)
+
+
+def _render_field(status: int, title: str, error: InvalidRequest) -> JSONResponse:
+    return render_problem(
+        status, title, str(error), errors=[{"field": error.field, "message": error.message}]
+    )
+
+
+def _render_unexpected(error: Exception) -> JSONResponse:
+    _LOG.error("unexpected error", exc_info=error)
+    return render_problem(
+        500, "Internal error", "Something went wrong on our side; the service's log has more."
+    )
+
+
+def install_problem_handlers(app: FastAPI) -> None:
+    """Every error of ``app`` becomes a problem document."""
+
+    @app.exception_handler(QuorumError)
+    async def own(_: Request, error: QuorumError) -> JSONResponse:
+        return render_error(error)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        errors = [_describe(each) for each in error.errors()]
+        detail = "; ".join(f"{each['field']}: {each['message']}" for each in errors)
+        return render_problem(422, "Invalid request", detail, errors=errors)
+
+    @app.exception_handler(HTTPException)
+    async def http(_: Request, error: HTTPException) -> JSONResponse:
+        return render_problem(error.status_code, "Request failed", str(error.detail))
+
+
+def _describe(problem: Any) -> dict[str, str]:
+    if problem["type"] == "json_invalid":
+        return {"field": "body", "message": "The body is not valid JSON."}
+    location = [str(part) for part in problem["loc"] if part != "body"]
+    return {"field": ".".join(location) or "body", "message": problem["msg"]}

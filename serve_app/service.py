@@ -1,0 +1,85 @@
+"""The service behind HTTP: checks a request against the limits and asks the pipeline.
+
+Knows nothing of ray or FastAPI, so that tests and the command line use it directly.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError
+from nl2sql.pipeline import Pipeline
+from nl2sql.protocols import Probe
+from nl2sql.settings import Settings
+from nl2sql.types import Answer, Principal, Question
+from serve_app.api import QueryRequest
+
+_PROBE_TIMEOUT_S = 5.0
+# Until requests carry an identity, all of them run as this one, with the reader's own rights.
+LOCAL_PRINCIPAL = Principal("local")
+
+
+class QueryService:
+    """Answers requests and tells whether it could."""
+
+    def __init__(self, settings: Settings, pipeline: Pipeline, probes: tuple[Probe, ...]) -> None:
+        self._settings = settings
+        self._pipeline = pipeline
+        self._probes = probes
+
+    async def query(self, request: QueryRequest) -> Answer:
+        """The answer. Raises InvalidRequest, UnknownDatabase, Unavailable, DeadlineExceeded."""
+        question = build_question(request, self._settings)
+        seconds = self._settings.limits.request_timeout_ms / 1000
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._pipeline.answer(question)
+        except TimeoutError as error:
+            raise DeadlineExceeded(
+                f"No answer within {seconds:.0f} seconds.",
+                hint="Ask for fewer candidates, or raise limits.request_timeout_ms.",
+            ) from error
+
+    async def readiness(self) -> Mapping[str, str]:
+        """Part → what is wrong with it, empty where all is well."""
+        outcomes = await asyncio.gather(*(self._probe(probe) for probe in self._probes))
+        return {name: wrong for pairs in outcomes for name, wrong in pairs}
+
+    async def _probe(self, probe: Probe) -> tuple[tuple[str, str], ...]:
+        try:
+            async with asyncio.timeout(_PROBE_TIMEOUT_S):
+                return await probe.probe()
+        except TimeoutError:
+            return ((type(probe).__name__, f"no answer within {_PROBE_TIMEOUT_S:.0f} s"),)
+        except QuorumError as error:
+            return ((type(probe).__name__, str(error)),)
+
+
+def build_question(request: QueryRequest, settings: Settings) -> Question:
+    """The request with defaults put in and limits checked. Raises InvalidRequest."""
+    limits, sampling = settings.limits, settings.sampling
+    text = request.question.strip()
+    if not text:
+        raise InvalidRequest("The question is empty.", field="question")
+    if len(text) > limits.question_chars:
+        raise InvalidRequest(
+            f"The question has {len(text)} characters, {limits.question_chars} are allowed.",
+            field="question",
+        )
+    return Question(
+        text=text,
+        database=settings.database_name(request.database),
+        principal=LOCAL_PRINCIPAL,
+        k=_in_range("k", request.k, sampling.k, sampling.max_k),
+        seed=request.seed if request.seed is not None else sampling.seed,
+        max_rows=_in_range("max_rows", request.max_rows, limits.rows, limits.max_rows),
+    )
+
+
+def _in_range(field: str, value: int | None, default: int, most: int) -> int:
+    if value is None:
+        return min(default, most)
+    if not 1 <= value <= most:
+        raise InvalidRequest(f"{field} must be from 1 to {most}, it is {value}.", field=field)
+    return value

