@@ -58,8 +58,8 @@ async def run_benchmark(
     lines: list[str] = []
 
     async def run(example: Example) -> Outcome:
-        gold = await _run_gold(example, guard, executor)
         async with slots:
+            gold = await _run_gold(example, guard, executor)
             start = time.perf_counter()
             answer = await ask(
                 {

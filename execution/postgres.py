@@ -22,7 +22,9 @@ from nl2sql.errors import DatabaseUnavailable, InsecureRole
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
 
-_CONNECT_TIMEOUT_S = 3
+_CONNECT_TIMEOUT_S = 5
+# A probe answers before whoever asked for it gives up.
+_PROBE_TIMEOUT_S = 2
 _EXPLAIN = "EXPLAIN (FORMAT JSON) "
 
 # SQLSTATE classes and codes that mean "the server is going away", not "the query is wrong":
@@ -91,10 +93,11 @@ class PostgresDatabase:
     async def probe(self) -> str:
         """What is wrong with this database; empty when all is well."""
         try:
-            answer = await self._run("SELECT 1", (), 1000, 0)
+            async with self._connection(_PROBE_TIMEOUT_S) as connection:
+                await connection.execute("SELECT 1")
         except (DatabaseUnavailable, InsecureRole) as error:
             return str(error)
-        return answer.message if isinstance(answer, Diagnostic) else ""
+        return ""
 
     async def close(self) -> None:
         """Closes the pool; a later call opens it again."""
@@ -123,10 +126,12 @@ class PostgresDatabase:
                 return _build_diagnostic(error, offset)
 
     @asynccontextmanager
-    async def _connection(self) -> AsyncIterator[AsyncConnection[Any]]:
+    async def _connection(
+        self, timeout_s: float = _CONNECT_TIMEOUT_S
+    ) -> AsyncIterator[AsyncConnection[Any]]:
         try:
             pool = await self._open()
-            async with pool.connection(timeout=_CONNECT_TIMEOUT_S) as connection:
+            async with pool.connection(timeout=timeout_s) as connection:
                 yield connection
         except (PoolTimeout, psycopg.Error) as error:
             raise DatabaseUnavailable(

@@ -16,6 +16,9 @@ from nl2sql.errors import EngineUnavailable
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Completions, SamplingRequest
 
+# Tokens a step at most: enough for a prompt of several thousand beside running requests.
+_CPU_BATCH_TOKENS = 8192
+
 
 class VllmEngine:
     """A language model served by vLLM. Loading takes half a minute on a CPU."""
@@ -40,6 +43,9 @@ class VllmEngine:
             max_model_len=settings.max_model_len,
             enforce_eager=eager,
             enable_prefix_caching=True,
+            # Sampling comes from the request alone, never from the weights' own defaults.
+            generation_config="vllm",
+            **({} if on_gpu else _cpu_arguments(settings)),
             tensor_parallel_size=settings.tensor_parallel_size,
             gpu_memory_utilization=settings.gpu_memory_utilization,
         )
@@ -119,6 +125,18 @@ class VllmEngine:
         text = tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
         ids: list[int] = tokenizer.encode(text + request.answer_start, add_special_tokens=False)
         return ids
+
+
+def _cpu_arguments(settings: ModelSettings) -> dict[str, Any]:
+    """Prompts are prefilled whole on a CPU.
+
+    vLLM 0.32 takes back a seeded request's random offset after every partial prefill, which CPU
+    generators cannot do: the engine would die ("CPU Generator does not use offset").
+    """
+    return {
+        "enable_chunked_prefill": False,
+        "max_num_batched_tokens": max(settings.max_model_len, _CPU_BATCH_TOKENS),
+    }
 
 
 def _prepare_environment(settings: ModelSettings) -> None:

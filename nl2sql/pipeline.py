@@ -97,10 +97,14 @@ class Pipeline:
     async def _repair(
         self, question: Question, context: SchemaContext, plan: Plan, ranking: Ranking
     ) -> tuple[tuple[Assessment, ...], tuple[Repair, ...]]:
-        """One repair for each failed candidate, side by side; what came of them."""
+        """One repair for each failed candidate, side by side; what came of them.
+
+        The model is asked only where no candidate works at all: it costs as much as sampling.
+        """
+        ask = ranking.winner is None
         failed = [each for each in ranking.assessments if each.failed]
         outcomes = await asyncio.gather(
-            *(self._repair_one(question, context, plan, each) for each in failed)
+            *(self._repair_one(question, context, plan, each, ask) for each in failed)
         )
         return (
             tuple(assessment for assessment, _ in outcomes if assessment is not None),
@@ -108,9 +112,16 @@ class Pipeline:
         )
 
     async def _repair_one(
-        self, question: Question, context: SchemaContext, plan: Plan, failed: Assessment
+        self,
+        question: Question,
+        context: SchemaContext,
+        plan: Plan,
+        failed: Assessment,
+        ask_model: bool,
     ) -> tuple[Assessment | None, Repair]:
-        candidate, repair = await self._stages.repairer.repair(question, context, failed)
+        candidate, repair = await self._stages.repairer.repair(
+            question, context, failed, ask_model=ask_model
+        )
         if candidate is None:
             return None, repair
         assessment = await self._stages.ranker.assess(question, candidate, plan)

@@ -99,8 +99,10 @@ class Repairer(Protocol):
     """Stage 7: a failed candidate becomes a new one, or None when nothing can be done."""
 
     async def repair(
-        self, question: Question, context: SchemaContext, failed: Assessment
-    ) -> tuple[Candidate | None, Repair]: ...
+        self, question: Question, context: SchemaContext, failed: Assessment, *, ask_model: bool
+    ) -> tuple[Candidate | None, Repair]:
+        """``ask_model`` allows a call to the engine where no rule applies."""
+        ...
 
 
 class Probe(Protocol):

@@ -10,7 +10,7 @@ from nl2sql.catalog import Column, ForeignKey, Table
 from nl2sql.types import SchemaContext
 
 _MOST_COLUMNS = 60
-_LONGEST_COMMENT = 120
+_LONGEST_COMMENT = 240
 
 
 def render_schema(context: SchemaContext, *, comments: bool = True, budget_chars: int) -> str:

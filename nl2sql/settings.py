@@ -167,7 +167,7 @@ class FlagSettings(Section):
     schema_linker: bool = Field(True, description="Name the columns that the question names.")
     join_planner: bool = Field(True, description="Show a join skeleton for the linked tables.")
     reranker: bool = Field(True, description="Vote over equivalent results, then score.")
-    pg_normalize: bool = Field(True, description="Rewrite other dialects into the target's.")
+    pg_normalize: bool = Field(True, description="Repair by rule: other dialects, invented names.")
 
 
 class ServeSettings(Section):

@@ -1,11 +1,14 @@
 """Stage 7: one repair for a failed candidate.
 
-Where the guard could not read the query or does not know a function, another dialect is tried
-first; else the model gets the query and its error, once. The repair is a candidate like any other:
-it passes the guard again, and it has to win the vote.
+By rule first: another dialect, where the guard could not read the query or does not know a
+function, then names put right. Else, where the caller allows it, the model gets the query and its
+error, once. The repair is a candidate like any other: it passes the guard again, and it has to win
+the vote.
 """
 
 from __future__ import annotations
+
+import re
 
 from nl2sql.prompts import render_prompt
 from nl2sql.protocols import Engine
@@ -22,9 +25,14 @@ from nl2sql.types import (
     SchemaContext,
     Violation,
 )
+from repair.autocorrect import autocorrect_names
 from repair.normalize import normalize_dialect
 
 PROMPTS = "repair.prompts"
+_NAME_CODES = frozenset({"unknown_column", "unknown_table"})
+# Undefined column, undefined table, ambiguous column.
+_NAME_STATES = frozenset({"42703", "42P01", "42702"})
+_NAME = re.compile(r"\w+")
 _DIALECT_CODES = frozenset({"unparsable", "function_not_allowed", "type_not_allowed"})
 
 
@@ -36,13 +44,14 @@ class CandidateRepairer:
         self._settings = settings
 
     async def repair(
-        self, question: Question, context: SchemaContext, failed: Assessment
+        self, question: Question, context: SchemaContext, failed: Assessment, *, ask_model: bool
     ) -> tuple[Candidate | None, Repair]:
         """A new candidate, or None with the reason in the repair. Raises EngineUnavailable."""
         cause = describe_failure(failed)
-        sql, method = self._normalize(failed), "normalize"
-        if not sql:
-            sql, method = await self._ask(question, context, failed, cause), "model"
+        sql, method = self._repair_by_rule(failed, context)
+        if not sql and ask_model:
+            known = describe_columns(failed, context)
+            sql, method = await self._ask(question, context, failed, f"{cause}{known}"), "model"
         name = failed.candidate.id
         if not sql or normal_form(sql) == normal_form(failed.candidate.sql):
             return None, Repair(name, cause, method, "none", sql)
@@ -51,13 +60,17 @@ class CandidateRepairer:
         )
         return candidate, Repair(name, cause, method, "failed", sql)
 
-    def _normalize(self, failed: Assessment) -> str:
-        verdict = failed.verdict
-        if not self._settings.flags.pg_normalize or not isinstance(verdict, Violation):
-            return ""
-        if verdict.code not in _DIALECT_CODES:
-            return ""
-        return normalize_dialect(failed.candidate.sql) or ""
+    def _repair_by_rule(self, failed: Assessment, context: SchemaContext) -> tuple[str, str]:
+        """The repaired query and the rule that made it; an empty query when none applies."""
+        sql, verdict = failed.candidate.sql, failed.verdict
+        if not self._settings.flags.pg_normalize:
+            return "", "none"
+        code = verdict.code if isinstance(verdict, Violation) else ""
+        if code in _DIALECT_CODES and (normalized := normalize_dialect(sql)):
+            return autocorrect_names(normalized, context) or normalized, "normalize"
+        if _has_unknown_name(failed) and (corrected := autocorrect_names(sql, context)):
+            return corrected, "autocorrect"
+        return "", "none"
 
     async def _ask(
         self, question: Question, context: SchemaContext, failed: Assessment, cause: str
@@ -91,6 +104,28 @@ class CandidateRepairer:
             sql=failed.candidate.sql,
             error=cause,
         )
+
+
+def describe_columns(failed: Assessment, context: SchemaContext) -> str:
+    """The columns of the tables that a query with an unknown name uses; else nothing.
+
+    A small model that invented a name repeats it, unless it sees the real ones beside the error.
+    """
+    if not _has_unknown_name(failed):
+        return ""
+    words = set(_NAME.findall(failed.candidate.sql.lower()))
+    lines = [
+        f"{name} has only these columns: {', '.join(column.name for column in hit.table.columns)}."
+        for hit, name in zip(context.tables, context.names, strict=True)
+        if hit.table.name in words
+    ]
+    return "\n" + "\n".join(lines) if lines else ""
+
+
+def _has_unknown_name(failed: Assessment) -> bool:
+    if isinstance(failed.verdict, Violation):
+        return failed.verdict.code in _NAME_CODES
+    return failed.diagnostic is not None and failed.diagnostic.sqlstate in _NAME_STATES
 
 
 def describe_failure(failed: Assessment) -> str:

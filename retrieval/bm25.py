@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from rank_bm25 import BM25Okapi
 
+from nl2sql.words import content_words
 from retrieval.cards import Card
-from retrieval.words import content_words
 
 
 class KeywordRanking:

@@ -10,7 +10,7 @@ import hashlib
 from dataclasses import dataclass
 
 from nl2sql.catalog import Catalog, Table
-from retrieval.words import split_words
+from nl2sql.words import split_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ so that a table dropped from the index is refused within a second.
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 from nl2sql.catalog import Catalog
@@ -20,10 +21,16 @@ class IndexedCatalogs:
 
     def __init__(self, store: IndexStore) -> None:
         self._store = store
+        # One reader at a time: the others find what it read.
+        self._reading = asyncio.Lock()
         self._read: dict[str, tuple[float, str, Catalog]] = {}
 
     async def catalog(self, database: str) -> Catalog:
         """The indexed catalog; the same object while it is unchanged. Raises IndexUnavailable."""
+        async with self._reading:
+            return await self._refresh(database)
+
+    async def _refresh(self, database: str) -> Catalog:
         read = self._read.get(database)
         if read is not None and time.monotonic() - read[0] < _FRESH_S:
             return read[2]

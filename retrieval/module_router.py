@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nl2sql.types import ModuleRoute
-from retrieval.words import content_words, split_words
+from nl2sql.words import content_words, split_words
 
 MOST_MODULES = 3
 # A module joins the route while it reaches this share of the best one's confidence.

@@ -103,7 +103,7 @@ class HybridRetriever:
                 cosine_rank=cosine_ranks.get(name),
                 bm25_rank=keyword_ranks.get(name),
                 cosine=cosines.get(name),
-                via="hit" if name in scores and name in found else "foreign_key",
+                via="hit" if name in found else "foreign_key",
             )
             for name in found + neighbours
             if (table := catalog.table(name)) is not None

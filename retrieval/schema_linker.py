@@ -7,7 +7,7 @@ found only in the comment count half. Cell values are not looked at.
 from __future__ import annotations
 
 from nl2sql.types import SchemaContext, SchemaLink, SchemaLinks
-from retrieval.words import content_words, split_words
+from nl2sql.words import content_words, split_words
 
 _MOST_LINKS = 24
 _MIN_SCORE = 0.5

@@ -13,11 +13,12 @@ from starlette.types import ASGIApp
 from execution.executor import ReadOnlyExecutor
 from generation.vllm_engine import VllmEngine
 from nl2sql.protocols import Engine, Executor, Guard, Planner, Probe, Ranker, Repairer, Retriever
-from nl2sql.types import GuardedQuery, Principal, Violation
+from nl2sql.types import Answer, GuardedQuery, Principal, Violation
 from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
 from retrieval.planner import SchemaPlanner
 from retrieval.retriever import HybridRetriever
+from serve_app.api import QueryRequest
 from serve_app.http_app import build_http_app
 from serve_app.remote import RemoteStage
 from serve_app.service import QueryService
@@ -110,9 +111,17 @@ class Ingress:
             ranker=cast(Ranker, stages["ranker"]),
             repairer=cast(Repairer, stages["repairer"]),
         )
-        probes = (stages["retriever"], stages["executor"], remote_engine)
-        self._service = QueryService(wiring.settings, pipeline, cast(tuple[Probe, ...], probes))
+        probes = {
+            "index": cast(Probe, stages["retriever"]),
+            "databases": cast(Probe, stages["executor"]),
+            "engine": cast(Probe, remote_engine),
+        }
+        self._service = QueryService(wiring.settings, pipeline, probes)
         self._body_bytes = wiring.settings.limits.body_bytes
+
+    async def query(self, request: QueryRequest) -> Answer:
+        """For callers inside the cluster, over a handle. Raises what QueryService.query raises."""
+        return await self._service.query(request)
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
         """Ray Serve calls this once after the constructor."""

@@ -83,6 +83,10 @@ def install_problem_handlers(app: FastAPI) -> None:
     async def http(_: Request, error: HTTPException) -> JSONResponse:
         return render_problem(error.status_code, "Request failed", str(error.detail))
 
+    @app.exception_handler(Exception)
+    async def unexpected(_: Request, error: Exception) -> JSONResponse:
+        return _render_unexpected(error)
+
 
 def _describe(problem: Any) -> dict[str, str]:
     if problem["type"] == "json_invalid":

@@ -32,8 +32,8 @@ class RemoteStage:
         if method.startswith("_"):
             raise AttributeError(method)
 
-        async def call(*arguments: Any) -> Any:
-            response = getattr(self._handle, method).remote(*arguments)
+        async def call(*arguments: Any, **options: Any) -> Any:
+            response = getattr(self._handle, method).remote(*arguments, **options)
             try:
                 return await response
             except asyncio.CancelledError:

@@ -13,6 +13,7 @@ import httpx
 import psutil
 import ray
 from ray import serve
+from ray.serve import Application
 
 from nl2sql.errors import Unavailable
 from nl2sql.settings import Settings
@@ -23,10 +24,10 @@ APPLICATION = "quorumsql"
 _READY_TIMEOUT_S = 600
 
 
-def start_service(wiring: Wiring) -> None:
+def start_service(wiring: Wiring, engine: Application | None = None) -> None:
     """Starts Ray (or joins the cluster of RAY_ADDRESS) and runs the application in it.
 
-    Returns when every replica is up.
+    Returns when every replica is up. ``engine`` replaces the language model's deployment.
     """
     settings = wiring.settings.serve
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -38,7 +39,7 @@ def start_service(wiring: Wiring) -> None:
         configure_logging=False,
     )
     serve.start(http_options={"host": settings.host, "port": settings.port})
-    serve.run(build_application(wiring), name=APPLICATION, route_prefix="/")
+    serve.run(build_application(wiring, engine), name=APPLICATION, route_prefix="/")
 
 
 def stop_service() -> None:

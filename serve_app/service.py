@@ -23,10 +23,10 @@ LOCAL_PRINCIPAL = Principal("local")
 class QueryService:
     """Answers requests and tells whether it could."""
 
-    def __init__(self, settings: Settings, pipeline: Pipeline, probes: tuple[Probe, ...]) -> None:
+    def __init__(self, settings: Settings, pipeline: Pipeline, probes: Mapping[str, Probe]) -> None:
         self._settings = settings
         self._pipeline = pipeline
-        self._probes = probes
+        self._probes = dict(probes)
 
     async def query(self, request: QueryRequest) -> Answer:
         """The answer. Raises InvalidRequest, UnknownDatabase, Unavailable, DeadlineExceeded."""
@@ -43,17 +43,19 @@ class QueryService:
 
     async def readiness(self) -> Mapping[str, str]:
         """Part → what is wrong with it, empty where all is well."""
-        outcomes = await asyncio.gather(*(self._probe(probe) for probe in self._probes))
+        outcomes = await asyncio.gather(
+            *(self._probe(name, probe) for name, probe in self._probes.items())
+        )
         return {name: wrong for pairs in outcomes for name, wrong in pairs}
 
-    async def _probe(self, probe: Probe) -> tuple[tuple[str, str], ...]:
+    async def _probe(self, name: str, probe: Probe) -> tuple[tuple[str, str], ...]:
         try:
             async with asyncio.timeout(_PROBE_TIMEOUT_S):
                 return await probe.probe()
         except TimeoutError:
-            return ((type(probe).__name__, f"no answer within {_PROBE_TIMEOUT_S:.0f} s"),)
+            return ((name, f"no answer within {_PROBE_TIMEOUT_S:.0f} s"),)
         except QuorumError as error:
-            return ((type(probe).__name__, str(error)),)
+            return ((name, str(error)),)
 
 
 def build_question(request: QueryRequest, settings: Settings) -> Question:

@@ -99,7 +99,7 @@ COMMENT ON COLUMN hr.employees.exit_dt IS 'Last working day; empty while employe
 COMMENT ON COLUMN hr.employees.salary IS 'Yearly gross salary at full time, EUR. Confidential';
 COMMENT ON COLUMN hr.employees.fte_pct IS 'Share of full time worked, in percent: 100 is full time';
 COMMENT ON COLUMN hr.employees.status
-    IS 'Status code: ACT active, LOA on long leave of absence, TRM left the company';
+    IS 'Status code: ACT = active, LOA = on long leave of absence, TRM = left the company';
 
 CREATE TABLE hr.department_heads (
     department_id integer NOT NULL REFERENCES hr.departments (department_id),
@@ -130,11 +130,11 @@ COMMENT ON TABLE hr.absences IS 'Vacation, sickness and other absences, one row 
 COMMENT ON COLUMN hr.absences.absence_id IS 'Key of the absence';
 COMMENT ON COLUMN hr.absences.employee_id IS 'Who is absent';
 COMMENT ON COLUMN hr.absences.kind
-    IS 'Kind of absence: VAC vacation, SIC sick leave, PAR parental leave, UNP unpaid leave';
+    IS 'Kind of absence: VAC = vacation, SIC = sick leave, PAR = parental leave, UNP = unpaid leave';
 COMMENT ON COLUMN hr.absences.from_dt IS 'First day of absence';
 COMMENT ON COLUMN hr.absences.to_dt IS 'Last day of absence, inclusive';
 COMMENT ON COLUMN hr.absences.days IS 'Working days missed';
-COMMENT ON COLUMN hr.absences.status IS 'Status code: REQ requested, APR approved, REJ rejected';
+COMMENT ON COLUMN hr.absences.status IS 'Status code: REQ = requested, APR = approved, REJ = rejected';
 COMMENT ON COLUMN hr.absences.approved_by
     IS 'Who decided; empty while requested and for sick leave';
 
@@ -241,7 +241,7 @@ COMMENT ON COLUMN finance.gl_accounts.name IS 'Name of the account';
 COMMENT ON COLUMN finance.gl_accounts.parent_account_no
     IS 'Account it is summed into; empty at the top';
 COMMENT ON COLUMN finance.gl_accounts.kind
-    IS 'Kind of account: A asset, L liability, Q equity, R revenue, X expense';
+    IS 'Kind of account: A = asset, L = liability, Q = equity, R = revenue, X = expense';
 
 CREATE TABLE finance.cost_centers (
     cost_center_id integer PRIMARY KEY,
@@ -276,7 +276,7 @@ COMMENT ON COLUMN finance.fiscal_periods.period_no
 COMMENT ON COLUMN finance.fiscal_periods.start_dt IS 'First day';
 COMMENT ON COLUMN finance.fiscal_periods.end_dt IS 'Last day';
 COMMENT ON COLUMN finance.fiscal_periods.status
-    IS 'Status code: O open for posting, C closed, L locked for good';
+    IS 'Status code: O = open for posting, C = closed, L = locked for good';
 
 CREATE TABLE finance.budgets (
     fiscal_year integer NOT NULL,
@@ -309,7 +309,7 @@ COMMENT ON COLUMN finance.journal_entries.fiscal_year IS 'Fiscal year posted to 
 COMMENT ON COLUMN finance.journal_entries.period_no IS 'Fiscal period posted to: 1 is July';
 COMMENT ON COLUMN finance.journal_entries.posted_dt IS 'Day of posting';
 COMMENT ON COLUMN finance.journal_entries.source_code
-    IS 'Where it came from: AR receivables, AP payables, PAY payroll, DEP depreciation, MAN by hand';
+    IS 'Where it came from: AR = receivables, AP = payables, PAY = payroll, DEP = depreciation, MAN = by hand';
 COMMENT ON COLUMN finance.journal_entries.posted_by IS 'Who posted; empty for automatic postings';
 COMMENT ON COLUMN finance.journal_entries.reversed_journal_id
     IS 'The earlier posting that this one reverses, if it is a reversal';
@@ -366,7 +366,7 @@ COMMENT ON COLUMN finance.invoices.net_amt
 COMMENT ON COLUMN finance.invoices.tax_amt IS 'Value-added tax, EUR';
 COMMENT ON COLUMN finance.invoices.amt IS 'Amount to be paid including tax, EUR';
 COMMENT ON COLUMN finance.invoices.status
-    IS 'Status code: OPN open (nothing paid), PRT partly paid, PD paid in full, VOI void (issued in error, nothing owed)';
+    IS 'Status code: OPN = open (nothing paid), PRT = partly paid, PD = paid in full, VOI = void (issued in error, nothing owed)';
 COMMENT ON COLUMN finance.invoices.dunning_level IS 'Payment reminders sent so far: 0 to 3';
 
 CREATE TABLE finance.customer_payments (
@@ -384,7 +384,7 @@ COMMENT ON COLUMN finance.customer_payments.invoice_id IS 'Invoice paid';
 COMMENT ON COLUMN finance.customer_payments.received_dt IS 'Day the money arrived';
 COMMENT ON COLUMN finance.customer_payments.amt IS 'Amount received, EUR';
 COMMENT ON COLUMN finance.customer_payments.method
-    IS 'How it was paid: TRF bank transfer, CRD card, DD direct debit, CHQ cheque';
+    IS 'How it was paid: TRF = bank transfer, CRD = card, DD = direct debit, CHQ = cheque';
 
 CREATE TABLE finance.supplier_bills (
     bill_id integer PRIMARY KEY,
@@ -413,7 +413,7 @@ COMMENT ON COLUMN finance.supplier_bills.due_dt IS 'Day payment is due';
 COMMENT ON COLUMN finance.supplier_bills.amt IS 'Amount, EUR, already converted';
 COMMENT ON COLUMN finance.supplier_bills.paid_dt IS 'Day it was paid; empty while unpaid';
 COMMENT ON COLUMN finance.supplier_bills.status
-    IS 'Status code: RCV received, APP approved for payment, PD paid, DSP disputed';
+    IS 'Status code: RCV = received, APP = approved for payment, PD = paid, DSP = disputed';
 
 
 -- inventory -------------------------------------------------------------------------------------
@@ -456,9 +456,9 @@ COMMENT ON COLUMN inventory.products.sku IS 'Article number';
 COMMENT ON COLUMN inventory.products.name IS 'Name as printed in the catalogue';
 COMMENT ON COLUMN inventory.products.category_id IS 'Category (second level)';
 COMMENT ON COLUMN inventory.products.kind
-    IS 'Kind of product: FIN finished product of our own, SUB subassembly, RAW raw material or bought part, MER merchandise (bought and resold), SRV service';
+    IS 'Kind of product: FIN = finished product of our own, SUB = subassembly, RAW = raw material or bought part, MER = merchandise (bought and resold), SRV = service';
 COMMENT ON COLUMN inventory.products.uom
-    IS 'Unit of measure: EA each, KG kilogram, M metre, H hour';
+    IS 'Unit of measure: EA = each, KG = kilogram, M = metre, H = hour';
 COMMENT ON COLUMN inventory.products.list_price
     IS 'List price without tax for one unit, EUR; empty for what is not sold';
 COMMENT ON COLUMN inventory.products.std_cost IS 'Standard cost of one unit, EUR';
@@ -468,7 +468,7 @@ COMMENT ON COLUMN inventory.products.launch_dt IS 'Day it was first offered or u
 COMMENT ON COLUMN inventory.products.discontinued_dt
     IS 'Day it was taken off the list; empty while current';
 COMMENT ON COLUMN inventory.products.status
-    IS 'Status code: ACT active, EOL end of life, DEV in development (not for sale yet)';
+    IS 'Status code: ACT = active, EOL = end of life, DEV = in development (not for sale yet)';
 COMMENT ON COLUMN inventory.products.successor_id
     IS 'Product that replaces this one, if it is at its end of life';
 
@@ -487,7 +487,7 @@ COMMENT ON COLUMN inventory.warehouses.warehouse_id IS 'Key of the warehouse';
 COMMENT ON COLUMN inventory.warehouses.code IS 'Short code';
 COMMENT ON COLUMN inventory.warehouses.name IS 'Name in words';
 COMMENT ON COLUMN inventory.warehouses.kind
-    IS 'Kind: CEN central, REG regional, PLT at a plant, CON consignment stock at a dealer';
+    IS 'Kind: CEN = central, REG = regional, PLT = at a plant, CON = consignment stock at a dealer';
 COMMENT ON COLUMN inventory.warehouses.region_id IS 'Region it serves';
 COMMENT ON COLUMN inventory.warehouses.department_id IS 'Department that runs it';
 COMMENT ON COLUMN inventory.warehouses.city IS 'City';
@@ -548,7 +548,7 @@ COMMENT ON COLUMN inventory.stock_movements.product_id IS 'Product moved';
 COMMENT ON COLUMN inventory.stock_movements.warehouse_id IS 'Warehouse';
 COMMENT ON COLUMN inventory.stock_movements.bin_code IS 'Bin; empty when staged on the floor';
 COMMENT ON COLUMN inventory.stock_movements.mv_type
-    IS 'Movement type: OB opening balance, GR goods receipt from a supplier, GI goods issue to a customer or to production, PR receipt from production, RT return from a customer, AD adjustment after a count';
+    IS 'Movement type: OB = opening balance, GR = goods receipt from a supplier, GI = goods issue to a customer or to production, PR = receipt from production, RT = return from a customer, AD = adjustment after a count';
 COMMENT ON COLUMN inventory.stock_movements.moved_at IS 'When it was booked';
 COMMENT ON COLUMN inventory.stock_movements.qty IS 'Units, signed: positive in, negative out';
 COMMENT ON COLUMN inventory.stock_movements.moved_by
@@ -617,7 +617,7 @@ COMMENT ON COLUMN crm.customers.account_manager_id
 COMMENT ON COLUMN crm.customers.term_code IS 'Payment terms agreed';
 COMMENT ON COLUMN crm.customers.credit_limit IS 'Credit limit, EUR; empty means no credit';
 COMMENT ON COLUMN crm.customers.status
-    IS 'Status code: PRO prospect, ACT active, BLK blocked for credit reasons, INA inactive';
+    IS 'Status code: PRO = prospect, ACT = active, BLK = blocked for credit reasons, INA = inactive';
 COMMENT ON COLUMN crm.customers.created_dt IS 'Day the account was created';
 
 CREATE TABLE crm.customer_addresses (
@@ -635,7 +635,7 @@ COMMENT ON TABLE crm.customer_addresses
 COMMENT ON COLUMN crm.customer_addresses.address_id IS 'Key of the address';
 COMMENT ON COLUMN crm.customer_addresses.customer_id IS 'Customer';
 COMMENT ON COLUMN crm.customer_addresses.kind
-    IS 'Kind: HQ head office, BIL billing address, SHP delivery address';
+    IS 'Kind: HQ = head office, BIL = billing address, SHP = delivery address';
 COMMENT ON COLUMN crm.customer_addresses.street IS 'Street and number';
 COMMENT ON COLUMN crm.customer_addresses.city IS 'City';
 COMMENT ON COLUMN crm.customer_addresses.postcode IS 'Post code; empty where the country has none';
@@ -658,7 +658,7 @@ COMMENT ON COLUMN crm.contacts.first_name IS 'Given name';
 COMMENT ON COLUMN crm.contacts.last_name IS 'Family name';
 COMMENT ON COLUMN crm.contacts.email IS 'E-mail address, if known';
 COMMENT ON COLUMN crm.contacts.role_code
-    IS 'Role: BUY purchasing, OWN owner or director, TEC workshop, FIN accounts';
+    IS 'Role: BUY = purchasing, OWN = owner or director, TEC = workshop, FIN = accounts';
 COMMENT ON COLUMN crm.contacts.opted_out
     IS 'True if the person asked not to be contacted for marketing';
 
@@ -676,7 +676,7 @@ COMMENT ON TABLE crm.campaigns IS 'Marketing campaigns.';
 COMMENT ON COLUMN crm.campaigns.campaign_id IS 'Key of the campaign';
 COMMENT ON COLUMN crm.campaigns.name IS 'Name of the campaign';
 COMMENT ON COLUMN crm.campaigns.channel
-    IS 'Channel: EML e-mail, FAIR trade fair, WEB online advertising, PRT print';
+    IS 'Channel: EML = e-mail, FAIR = trade fair, WEB = online advertising, PRT = print';
 COMMENT ON COLUMN crm.campaigns.region_id IS 'Region targeted; empty for worldwide';
 COMMENT ON COLUMN crm.campaigns.owner_id IS 'Employee responsible';
 COMMENT ON COLUMN crm.campaigns.start_dt IS 'First day';
@@ -719,7 +719,7 @@ COMMENT ON COLUMN crm.opportunities.owner_id IS 'Sales employee who pursues it; 
 COMMENT ON COLUMN crm.opportunities.campaign_id IS 'Campaign it came from, if any';
 COMMENT ON COLUMN crm.opportunities.title IS 'Short description';
 COMMENT ON COLUMN crm.opportunities.stage
-    IS 'Stage: NEW new, QUA qualified, PRP proposal sent, NEG in negotiation, WON won, LST lost';
+    IS 'Stage: NEW = new, QUA = qualified, PRP = proposal sent, NEG = in negotiation, WON = won, LST = lost';
 COMMENT ON COLUMN crm.opportunities.amt IS 'Expected value, EUR';
 COMMENT ON COLUMN crm.opportunities.probability_pct
     IS 'Chance of winning as judged by the owner, percent';
@@ -727,7 +727,7 @@ COMMENT ON COLUMN crm.opportunities.created_dt IS 'Day it was created';
 COMMENT ON COLUMN crm.opportunities.expected_close_dt IS 'Day a decision is expected';
 COMMENT ON COLUMN crm.opportunities.closed_dt IS 'Day it was won or lost; empty while open';
 COMMENT ON COLUMN crm.opportunities.lost_reason
-    IS 'Why it was lost: PRC price, CMP competitor, DLY delivery time, NOD no decision; empty unless lost';
+    IS 'Why it was lost: PRC = price, CMP = competitor, DLY = delivery time, NOD = no decision; empty unless lost';
 
 CREATE TABLE crm.interactions (
     interaction_id integer PRIMARY KEY,
@@ -746,7 +746,7 @@ COMMENT ON COLUMN crm.interactions.customer_id IS 'Customer';
 COMMENT ON COLUMN crm.interactions.contact_id IS 'Person spoken to, if noted';
 COMMENT ON COLUMN crm.interactions.employee_id IS 'Our employee';
 COMMENT ON COLUMN crm.interactions.kind
-    IS 'Kind: CAL phone call, VIS visit, EML e-mail, FAIR talk at a trade fair';
+    IS 'Kind: CAL = phone call, VIS = visit, EML = e-mail, FAIR = talk at a trade fair';
 COMMENT ON COLUMN crm.interactions.happened_at IS 'When';
 COMMENT ON COLUMN crm.interactions.duration_min IS 'Length in minutes; empty for e-mails';
 COMMENT ON COLUMN crm.interactions.subject IS 'Subject line';
@@ -796,11 +796,11 @@ COMMENT ON COLUMN sales.orders.ship_to_address_id IS 'Address the goods go to';
 COMMENT ON COLUMN sales.orders.sales_rep_id IS 'Sales employee credited; empty for web-shop orders';
 COMMENT ON COLUMN sales.orders.opportunity_id IS 'Opportunity that led to the order, if any';
 COMMENT ON COLUMN sales.orders.channel
-    IS 'Sales channel: WEB web shop, REP sales representative, PHN phone, EDI electronic data interchange';
+    IS 'Sales channel: WEB = web shop, REP = sales representative, PHN = phone, EDI = electronic data interchange';
 COMMENT ON COLUMN sales.orders.order_dt IS 'Day of the order';
 COMMENT ON COLUMN sales.orders.requested_dt IS 'Delivery day the customer asked for, if any';
 COMMENT ON COLUMN sales.orders.status
-    IS 'Status code: OPN open, CNF confirmed, PSH partly shipped, SHP shipped in full, CLS closed (shipped and paid), CXL cancelled';
+    IS 'Status code: OPN = open, CNF = confirmed, PSH = partly shipped, SHP = shipped in full, CLS = closed (shipped and paid), CXL = cancelled';
 COMMENT ON COLUMN sales.orders.amt
     IS 'Order total without tax, EUR: the sum of its lines. Cancelled orders keep their total';
 
@@ -846,7 +846,7 @@ COMMENT ON COLUMN sales.shipments.carrier_code IS 'Carrier';
 COMMENT ON COLUMN sales.shipments.shipped_dt IS 'Day it left';
 COMMENT ON COLUMN sales.shipments.delivered_dt IS 'Day it arrived; empty while under way or lost';
 COMMENT ON COLUMN sales.shipments.freight_amt IS 'Freight cost, EUR';
-COMMENT ON COLUMN sales.shipments.status IS 'Status code: TRN in transit, DLV delivered, LST lost';
+COMMENT ON COLUMN sales.shipments.status IS 'Status code: TRN = in transit, DLV = delivered, LST = lost';
 
 CREATE TABLE sales.shipment_lines (
     shipment_id integer NOT NULL REFERENCES sales.shipments (shipment_id),
@@ -894,7 +894,7 @@ COMMENT ON COLUMN sales.returns.qty IS 'Units sent back';
 COMMENT ON COLUMN sales.returns.refund_amt
     IS 'Amount refunded, EUR; empty until decided, 0 if refused';
 COMMENT ON COLUMN sales.returns.status
-    IS 'Status code: ANN announced, RCV received, RFD refunded, REJ refused';
+    IS 'Status code: ANN = announced, RCV = received, RFD = refunded, REJ = refused';
 
 CREATE TABLE sales.sales_targets (
     employee_id integer NOT NULL REFERENCES hr.employees (employee_id),
@@ -930,9 +930,9 @@ COMMENT ON COLUMN sales.order_hdr.dt IS 'Order date';
 COMMENT ON COLUMN sales.order_hdr.amt
     IS 'Order total INCLUDING value-added tax, EUR (sales.orders.amt is without tax)';
 COMMENT ON COLUMN sales.order_hdr.type
-    IS 'Document type: S standard order, C credit note, R repair order. Not the sales channel';
+    IS 'Document type: S = standard order, C = credit note, R = repair order. Not the sales channel';
 COMMENT ON COLUMN sales.order_hdr.stat
-    IS 'Status of the legacy system: 1 entered, 5 delivered, 9 cancelled';
+    IS 'Status of the legacy system: 1 = entered, 5 = delivered, 9 = cancelled';
 COMMENT ON COLUMN sales.order_hdr.sls_init
     IS 'Initials of the salesperson; cannot be matched to employees';
 COMMENT ON COLUMN sales.order_hdr.imp_dt IS 'Day of the import';
@@ -1025,7 +1025,7 @@ COMMENT ON COLUMN procurement.purchase_requisitions.dt IS 'Day of the request';
 COMMENT ON COLUMN procurement.purchase_requisitions.purpose IS 'What for';
 COMMENT ON COLUMN procurement.purchase_requisitions.est_amt IS 'Estimated cost, EUR';
 COMMENT ON COLUMN procurement.purchase_requisitions.status
-    IS 'Status code: DRF draft, SUB submitted, APR approved, REJ rejected, ORD ordered';
+    IS 'Status code: DRF = draft, SUB = submitted, APR = approved, REJ = rejected, ORD = ordered';
 COMMENT ON COLUMN procurement.purchase_requisitions.decided_by
     IS 'Who approved or rejected; empty before the decision';
 
@@ -1054,7 +1054,7 @@ COMMENT ON COLUMN procurement.purchase_orders.warehouse_id IS 'Warehouse to deli
 COMMENT ON COLUMN procurement.purchase_orders.order_dt IS 'Day of the order';
 COMMENT ON COLUMN procurement.purchase_orders.expected_dt IS 'Delivery day promised';
 COMMENT ON COLUMN procurement.purchase_orders.status
-    IS 'Status code: OPN open, PRC partly received, RCV received, CLS closed (received and billed), CXL cancelled';
+    IS 'Status code: OPN = open, PRC = partly received, RCV = received, CLS = closed (received and billed), CXL = cancelled';
 COMMENT ON COLUMN procurement.purchase_orders.currency_code IS 'Currency of the order';
 COMMENT ON COLUMN procurement.purchase_orders.amt
     IS 'Total in the currency of the order (currency_code), not in EUR: the sum of its lines';
@@ -1183,7 +1183,7 @@ COMMENT ON COLUMN manufacturing.work_orders.qty_planned IS 'Units planned';
 COMMENT ON COLUMN manufacturing.work_orders.qty_good IS 'Good units made so far';
 COMMENT ON COLUMN manufacturing.work_orders.qty_scrap IS 'Units scrapped so far';
 COMMENT ON COLUMN manufacturing.work_orders.status
-    IS 'Status code: PLN planned, REL released, RUN in production, FIN finished, CXL cancelled';
+    IS 'Status code: PLN = planned, REL = released, RUN = in production, FIN = finished, CXL = cancelled';
 COMMENT ON COLUMN manufacturing.work_orders.planned_start_dt IS 'Planned start';
 COMMENT ON COLUMN manufacturing.work_orders.planned_end_dt IS 'Planned end';
 COMMENT ON COLUMN manufacturing.work_orders.finished_dt
@@ -1210,7 +1210,7 @@ COMMENT ON COLUMN manufacturing.work_order_operations.step_no IS 'Step of the ro
 COMMENT ON COLUMN manufacturing.work_order_operations.operator_id
     IS 'Who did it; empty before the start';
 COMMENT ON COLUMN manufacturing.work_order_operations.status
-    IS 'Status code: W waiting, R running, D done';
+    IS 'Status code: W = waiting, R = running, D = done';
 COMMENT ON COLUMN manufacturing.work_order_operations.started_at IS 'Start; empty while waiting';
 COMMENT ON COLUMN manufacturing.work_order_operations.minutes_actual
     IS 'Minutes worked; empty until done';
@@ -1275,14 +1275,14 @@ COMMENT ON COLUMN projects.projects.project_id IS 'Key of the project';
 COMMENT ON COLUMN projects.projects.code IS 'Project code, P and four digits';
 COMMENT ON COLUMN projects.projects.name IS 'Name';
 COMMENT ON COLUMN projects.projects.kind
-    IS 'Kind: INT internal, CUS for a customer, RND research and development';
+    IS 'Kind: INT = internal, CUS = for a customer, RND = research and development';
 COMMENT ON COLUMN projects.projects.department_id IS 'Department that runs it';
 COMMENT ON COLUMN projects.projects.lead_id IS 'Project lead; may be vacant';
 COMMENT ON COLUMN projects.projects.customer_id IS 'Customer; only for customer projects';
 COMMENT ON COLUMN projects.projects.cost_center_id IS 'Cost centre that bears the cost';
 COMMENT ON COLUMN projects.projects.parent_project_id IS 'Programme it belongs to, if any';
 COMMENT ON COLUMN projects.projects.status
-    IS 'Status code: PRP proposed, ACT active, HLD on hold, DON done, CXL cancelled';
+    IS 'Status code: PRP = proposed, ACT = active, HLD = on hold, DON = done, CXL = cancelled';
 COMMENT ON COLUMN projects.projects.start_dt IS 'Start';
 COMMENT ON COLUMN projects.projects.planned_end_dt IS 'Planned end';
 COMMENT ON COLUMN projects.projects.actual_end_dt IS 'Real end; empty unless done or cancelled';
@@ -1309,7 +1309,7 @@ COMMENT ON COLUMN projects.project_tasks.parent_task_no
     IS 'Task above, in the same project; empty at the top';
 COMMENT ON COLUMN projects.project_tasks.assignee_id IS 'Who is to do it, if decided';
 COMMENT ON COLUMN projects.project_tasks.status
-    IS 'Status code: TOD to do, DOI doing, BLK blocked, DON done';
+    IS 'Status code: TOD = to do, DOI = doing, BLK = blocked, DON = done';
 COMMENT ON COLUMN projects.project_tasks.est_hours IS 'Estimated hours; empty if never estimated';
 COMMENT ON COLUMN projects.project_tasks.due_dt IS 'Due day, if any';
 
@@ -1325,7 +1325,7 @@ COMMENT ON TABLE projects.project_members IS 'Who works on which project.';
 COMMENT ON COLUMN projects.project_members.project_id IS 'Project';
 COMMENT ON COLUMN projects.project_members.employee_id IS 'Member';
 COMMENT ON COLUMN projects.project_members.role_code
-    IS 'Role: LEA lead, ENG engineer, DES designer, CON consultant, QA quality';
+    IS 'Role: LEA = lead, ENG = engineer, DES = designer, CON = consultant, QA = quality';
 COMMENT ON COLUMN projects.project_members.allocation_pct
     IS 'Share of working time planned for the project, percent';
 COMMENT ON COLUMN projects.project_members.left_dt IS 'Day the person left the project, if so';
@@ -1386,10 +1386,10 @@ COMMENT ON COLUMN projects.project_expenses.project_id IS 'Project';
 COMMENT ON COLUMN projects.project_expenses.employee_id IS 'Who spent it';
 COMMENT ON COLUMN projects.project_expenses.dt IS 'Day of the expense';
 COMMENT ON COLUMN projects.project_expenses.kind
-    IS 'Kind: TRV travel, HTL hotel, MAT material, SUB subcontractor, OTH other';
+    IS 'Kind: TRV = travel, HTL = hotel, MAT = material, SUB = subcontractor, OTH = other';
 COMMENT ON COLUMN projects.project_expenses.amt IS 'Amount, EUR';
 COMMENT ON COLUMN projects.project_expenses.status
-    IS 'Status code: SUB submitted, APR approved, PD paid back, REJ rejected';
+    IS 'Status code: SUB = submitted, APR = approved, PD = paid back, REJ = rejected';
 
 
 -- assets ----------------------------------------------------------------------------------------
@@ -1410,7 +1410,7 @@ COMMENT ON TABLE assets.sites IS 'Offices, plants and depots of the company.';
 COMMENT ON COLUMN assets.sites.site_id IS 'Key of the site';
 COMMENT ON COLUMN assets.sites.code IS 'Short code';
 COMMENT ON COLUMN assets.sites.name IS 'Name';
-COMMENT ON COLUMN assets.sites.kind IS 'Kind: OFF office, PLT plant, DEP depot, SHW showroom';
+COMMENT ON COLUMN assets.sites.kind IS 'Kind: OFF = office, PLT = plant, DEP = depot, SHW = showroom';
 COMMENT ON COLUMN assets.sites.city IS 'City';
 COMMENT ON COLUMN assets.sites.country_code IS 'Country';
 COMMENT ON COLUMN assets.sites.region_id IS 'Region';
@@ -1457,7 +1457,7 @@ COMMENT ON COLUMN assets.fixed_assets.supplier_id IS 'Supplier it was bought fro
 COMMENT ON COLUMN assets.fixed_assets.acquired_dt IS 'Day of purchase';
 COMMENT ON COLUMN assets.fixed_assets.cost_amt IS 'Purchase price, EUR';
 COMMENT ON COLUMN assets.fixed_assets.status
-    IS 'Status code: USE in use, STO in store, REP under repair, DIS disposed of';
+    IS 'Status code: USE = in use, STO = in store, REP = under repair, DIS = disposed of';
 COMMENT ON COLUMN assets.fixed_assets.disposed_dt IS 'Day it was disposed of; empty otherwise';
 
 CREATE TABLE assets.asset_assignments (
@@ -1504,7 +1504,7 @@ COMMENT ON TABLE assets.maintenance_orders IS 'Inspections and repairs of assets
 COMMENT ON COLUMN assets.maintenance_orders.maintenance_id IS 'Key of the maintenance order';
 COMMENT ON COLUMN assets.maintenance_orders.asset_id IS 'Asset';
 COMMENT ON COLUMN assets.maintenance_orders.kind
-    IS 'Kind: PM planned maintenance, CM repair after a breakdown, SI legal safety inspection';
+    IS 'Kind: PM = planned maintenance, CM = repair after a breakdown, SI = legal safety inspection';
 COMMENT ON COLUMN assets.maintenance_orders.technician_id
     IS 'Technician; empty if not assigned or done by an outside firm';
 COMMENT ON COLUMN assets.maintenance_orders.supplier_id IS 'Outside firm; empty if done in-house';
@@ -1513,7 +1513,7 @@ COMMENT ON COLUMN assets.maintenance_orders.closed_dt IS 'Day it was closed; emp
 COMMENT ON COLUMN assets.maintenance_orders.downtime_hours IS 'Hours the asset stood still';
 COMMENT ON COLUMN assets.maintenance_orders.cost_amt IS 'Cost, EUR; empty until closed';
 COMMENT ON COLUMN assets.maintenance_orders.status
-    IS 'Status code: OPN open, WIP in work, CLS closed';
+    IS 'Status code: OPN = open, WIP = in work, CLS = closed';
 
 
 -- support ---------------------------------------------------------------------------------------
@@ -1582,7 +1582,7 @@ COMMENT ON COLUMN support.tickets.priority
 COMMENT ON COLUMN support.tickets.type
     IS 'How the ticket came in: E e-mail, P phone, W web form, C chat. What it is about is category_code';
 COMMENT ON COLUMN support.tickets.status
-    IS 'Status code: NEW new, WIP in work, WFC waiting for the customer, SOL solved, CLS closed';
+    IS 'Status code: NEW = new, WIP = in work, WFC = waiting for the customer, SOL = solved, CLS = closed';
 COMMENT ON COLUMN support.tickets.opened_at IS 'When it came in';
 COMMENT ON COLUMN support.tickets.first_response_at IS 'When first answered; empty if not yet';
 COMMENT ON COLUMN support.tickets.closed_at IS 'When solved or closed; empty while open';
@@ -1600,7 +1600,7 @@ COMMENT ON TABLE support.ticket_events IS 'History of a ticket.';
 COMMENT ON COLUMN support.ticket_events.ticket_id IS 'Ticket';
 COMMENT ON COLUMN support.ticket_events.event_no IS 'Number within the ticket, from 1';
 COMMENT ON COLUMN support.ticket_events.kind
-    IS 'Kind of event: OPN opened, ASG assigned, RPL our reply, CUS customer''s reply, ESC escalated, SOL solved, RPN reopened';
+    IS 'Kind of event: OPN = opened, ASG = assigned, RPL = our reply, CUS = customer''s reply, ESC = escalated, SOL = solved, RPN = reopened';
 COMMENT ON COLUMN support.ticket_events.happened_at IS 'When';
 COMMENT ON COLUMN support.ticket_events.actor_id
     IS 'Our employee; empty if it was the customer or the system';
@@ -1636,7 +1636,7 @@ COMMENT ON COLUMN support.knowledge_articles.title IS 'Title';
 COMMENT ON COLUMN support.knowledge_articles.category_code IS 'What it is about';
 COMMENT ON COLUMN support.knowledge_articles.author_id IS 'Author';
 COMMENT ON COLUMN support.knowledge_articles.status
-    IS 'Status code: DRF draft, PUB published, ARC archived';
+    IS 'Status code: DRF = draft, PUB = published, ARC = archived';
 COMMENT ON COLUMN support.knowledge_articles.published_dt IS 'Day of publication; empty for drafts';
 COMMENT ON COLUMN support.knowledge_articles.view_count IS 'How often it was read';
 
@@ -1660,7 +1660,7 @@ COMMENT ON COLUMN support.warranty_claims.serial_no IS 'Serial number of the pro
 COMMENT ON COLUMN support.warranty_claims.purchased_dt IS 'Day the product was bought';
 COMMENT ON COLUMN support.warranty_claims.claimed_dt IS 'Day of the claim';
 COMMENT ON COLUMN support.warranty_claims.decision
-    IS 'Decision: ACC accepted, GDW paid as goodwill, REJ rejected; empty while undecided';
+    IS 'Decision: ACC = accepted, GDW = paid as goodwill, REJ = rejected; empty while undecided';
 COMMENT ON COLUMN support.warranty_claims.cost_amt IS 'Cost to us, EUR; empty while undecided';
 
 -- Foreign keys that point forward, between modules ---------------------------------------------

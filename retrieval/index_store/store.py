@@ -26,7 +26,9 @@ from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexUnavailable
 from retrieval.cards import Card
 
-_CONNECT_TIMEOUT_S = 3
+_CONNECT_TIMEOUT_S = 5
+# A probe answers before whoever asked for it gives up.
+_PROBE_TIMEOUT_S = 2
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS quorumsql.databases (
@@ -209,7 +211,7 @@ class IndexStore:
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """``(("index", what is wrong or empty),)``."""
         try:
-            async with self._connection() as connection:
+            async with self._connection(_PROBE_TIMEOUT_S) as connection:
                 await connection.execute("SELECT 1 FROM quorumsql.databases LIMIT 1")
         except IndexUnavailable as error:
             return (("index", str(error)),)
@@ -222,10 +224,10 @@ class IndexStore:
             self._pool = None
 
     @asynccontextmanager
-    async def _connection(self) -> AsyncIterator[AsyncConnection[Any]]:
+    async def _connection(self, timeout_s: float = _CONNECT_TIMEOUT_S) -> AsyncIterator[AsyncConnection[Any]]:
         try:
             pool = await self._open()
-            async with pool.connection(timeout=_CONNECT_TIMEOUT_S) as connection:
+            async with pool.connection(timeout=timeout_s) as connection:
                 yield connection
         except (PoolTimeout, psycopg.Error) as error:
             raise IndexUnavailable(

@@ -1,0 +1,71 @@
+"""What several test folders share: one embedded PostgreSQL with the demo ERP, indexed."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from execution.embedded import EmbeddedServer
+from nl2sql.settings import Settings, parse_settings
+from serve_app.preparation import (
+    Silence,
+    build_wiring,
+    index_databases,
+    load_demo_databases,
+)
+from serve_app.wiring import Wiring
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def demo_settings() -> Iterator[Settings]:
+    """The demo database under two names, in a home of their own.
+
+    The home lies in a short path: a UNIX socket's path has at most 107 characters.
+    """
+    home = Path(tempfile.mkdtemp(prefix="quorumsql-"))
+    embedded = {"url": "embedded"}
+    database = {"demo": True, "reader": embedded, "indexer": embedded}
+    yield parse_settings(
+        {
+            "home": str(home),
+            "default_database": "demo_erp",
+            "databases": {
+                "demo_erp": {**database, "schemas": list(_read_schemas())},
+                "second": {**database, "schemas": ["hr", "sales"]},
+            },
+            "limits": {"statement_timeout_ms": 3000, "explain_timeout_ms": 2000},
+            "serve": {"port": 8123, "dashboard": False},
+        }
+    )
+    shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def embedded_server(demo_settings: Settings) -> Iterator[EmbeddedServer]:
+    """The running embedded server, with both databases loaded."""
+    server = EmbeddedServer(demo_settings.home / "postgres")
+    server.start()
+    load_demo_databases(demo_settings, server, Silence())
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def wiring(demo_settings: Settings, embedded_server: EmbeddedServer) -> Wiring:
+    """The wiring over the embedded server, with both databases indexed."""
+    built = build_wiring(demo_settings, embedded_server)
+    asyncio.run(index_databases(built, list(demo_settings.databases), Silence()))
+    return built
+
+
+def _read_schemas() -> tuple[str, ...]:
+    from data.demo_erp import MODULES
+
+    return MODULES

@@ -1,0 +1,46 @@
+"""Reads golden files under ``tests/fixtures``, in the manner of sqlglot's own fixtures.
+
+A pairs file holds, for each case, ``# title: …``, the SQL, a line ``--`` and the SQL expected. A
+prompt's golden file holds its messages, each under ``=== role``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from nl2sql.types import Prompt
+
+FIXTURES = Path(__file__).parent / "fixtures"
+_TITLE = "# title: "
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One case: ``before`` becomes ``after``; ``after`` is empty where nothing comes of it."""
+
+    title: str
+    before: str
+    after: str
+
+
+def load_pairs(name: str) -> tuple[Pair, ...]:
+    """All pairs of ``fixtures/NAME.sql``."""
+    text = (FIXTURES / f"{name}.sql").read_text(encoding="utf-8")
+    pairs = []
+    for case in text.split(_TITLE)[1:]:
+        title, _, body = case.partition("\n")
+        before, separator, after = f"{body}\n".partition("\n--\n")
+        assert separator, f"{name}.sql: {title!r} has no line that is only --"
+        pairs.append(Pair(title, before.strip(), after.strip()))
+    return tuple(pairs)
+
+
+def load_text(name: str) -> str:
+    """The text of ``fixtures/NAME``, without the line end at its end."""
+    return (FIXTURES / name).read_text(encoding="utf-8").rstrip("\n")
+
+
+def render_golden(prompt: Prompt) -> str:
+    """A prompt as its golden file holds it."""
+    return "\n".join(f"=== {message.role}\n{message.content}" for message in prompt.messages)

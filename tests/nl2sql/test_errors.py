@@ -1,0 +1,74 @@
+"""The error tree: all of it survives pickle, as what crosses Ray must."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator
+
+import pytest
+
+import nl2sql.errors
+from nl2sql.errors import (
+    DatabaseUnavailable,
+    InvalidRequest,
+    QuorumError,
+    UnknownDatabase,
+)
+
+# The classes whose constructor asks for more than a message.
+SPECIAL: dict[type[QuorumError], Callable[[], QuorumError]] = {
+    InvalidRequest: lambda: InvalidRequest("Wrong.", field="k", hint="Use 1."),
+    UnknownDatabase: lambda: UnknownDatabase("shoo", ("shop",)),
+    DatabaseUnavailable: lambda: DatabaseUnavailable("Down.", database="shop", hint="Wait."),
+}
+
+
+def walk(kind: type[QuorumError]) -> Iterator[type[QuorumError]]:
+    """The class and all below it that ``nl2sql.errors`` defines."""
+    if kind.__module__ == nl2sql.errors.__name__:
+        yield kind
+    for below in kind.__subclasses__():
+        yield from walk(below)
+
+
+ALL = tuple(walk(QuorumError))
+
+
+def build_error(kind: type[QuorumError]) -> QuorumError:
+    return SPECIAL[kind]() if kind in SPECIAL else kind("It broke.", hint="Mend it.")
+
+
+@pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+def test_an_error_survives_pickle(kind: type[QuorumError]) -> None:
+    error = build_error(kind)
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is kind
+    assert copy.args == error.args
+    assert vars(copy) == vars(error)
+    assert str(copy) == str(error)
+
+
+@pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+def test_an_error_is_drawn_in_the_tree(kind: type[QuorumError]) -> None:
+    assert f" {kind.__name__} " in f"{nl2sql.errors.__doc__}"
+
+
+def test_the_walk_finds_every_error_of_the_module() -> None:
+    defined = {
+        value
+        for value in vars(nl2sql.errors).values()
+        if isinstance(value, type) and issubclass(value, Exception)
+    }
+    assert set(ALL) == defined
+
+
+def test_the_text_is_message_and_hint() -> None:
+    assert str(QuorumError("It broke.", hint="Mend it.")) == "It broke. Mend it."
+    assert str(QuorumError("It broke.")) == "It broke."
+
+
+def test_an_unknown_database_names_the_known_ones() -> None:
+    error = UnknownDatabase("shoo", ("shop", "erp"))
+    assert error.field == "database"
+    assert str(error) == "There is no database 'shoo'. Known: shop, erp."
+    assert str(UnknownDatabase("shop", ())).endswith("Known: none.")

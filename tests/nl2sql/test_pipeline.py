@@ -1,0 +1,322 @@
+"""The order of the stages, and what each ending needs. All stages are fakes but in the last tests,
+where the real generator, ranker and repairer run over a fake model, guard and database."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from generation.generator import CandidateGenerator
+from nl2sql.errors import EngineUnavailable, IndexUnavailable
+from nl2sql.pipeline import Pipeline, Stages
+from nl2sql.protocols import Generator, Ranker, Repairer, Retriever
+from nl2sql.types import Answered, Assessment, Candidate, Clarify, Failed, Ranking, Refused
+from ranking.ranker import CandidateRanker
+from repair.repairer import CandidateRepairer
+from tests.fakes import (
+    FakeEngine,
+    FakeExecutor,
+    FakeGenerator,
+    FakeGuard,
+    FakePlanner,
+    FakeRanker,
+    FakeRepairer,
+    FakeRetriever,
+    build_assessment,
+    build_candidate,
+    build_context,
+    build_diagnostic,
+    build_generated,
+    build_question,
+    build_result,
+    build_settings,
+    build_violation,
+)
+
+GOOD = build_assessment("c1", sql="good", samples=3, rows=[(7,)], group=0)
+OTHER = build_assessment("c2", sql="other", rows=[(8,)], group=1)
+BAD = build_assessment("c2", sql="bad", verdict=build_violation(), explained=None)
+BROKEN = build_assessment("c3", sql="broken", diagnostic=build_diagnostic())
+
+
+def build_pipeline(
+    generator: Generator,
+    ranker: Ranker,
+    repairer: Repairer | None = None,
+    *,
+    retriever: Retriever | None = None,
+    min_confidence: float = 0.0,
+) -> Pipeline:
+    stages = Stages(
+        retriever=retriever or FakeRetriever(),
+        planner=FakePlanner(),
+        generator=generator,
+        ranker=ranker,
+        repairer=repairer or FakeRepairer(),
+    )
+    return Pipeline(stages, min_confidence=min_confidence)
+
+
+def generate(*assessments: Assessment) -> FakeGenerator:
+    return FakeGenerator(build_generated(*(each.candidate for each in assessments)))
+
+
+def rank(*assessments: Assessment, **overrides: object) -> Ranking:
+    values = {"samples": 4, "confidence": 0.5, "quorum": True, **overrides}
+    return replace(Ranking(assessments), **values)  # type: ignore[arg-type]
+
+
+def known(*assessments: Assessment) -> dict[str, Assessment]:
+    return {each.candidate.sql: each for each in assessments}
+
+
+async def test_the_winner_is_answered_with_its_rows() -> None:
+    ranker = FakeRanker(known(GOOD, OTHER), rank(GOOD, OTHER))
+    answer = await build_pipeline(generate(GOOD, OTHER), ranker).answer(build_question())
+    assert isinstance(answer, Answered)
+    assert (answer.sql, answer.result.rows) == ("good", ((7,),))
+    assert (answer.confidence, answer.quorum) == (0.5, True)
+    assert ranker.ranked == [(GOOD, OTHER)]
+
+
+async def test_the_trace_holds_what_every_stage_made() -> None:
+    ranking = rank(GOOD)
+    pipeline = build_pipeline(generate(GOOD), FakeRanker(known(GOOD), ranking))
+    question = build_question()
+    trace = (await pipeline.answer(question)).trace
+    assert trace.question is question
+    assert trace.route is not None
+    assert trace.context == build_context()
+    assert trace.plan is not None
+    assert trace.prompt is not None
+    assert trace.ranking is ranking
+    assert trace.repairs == ()
+
+
+async def test_every_stage_has_its_timing_once_and_generation_its_tokens() -> None:
+    ranker = FakeRanker(known(BAD, GOOD), rank(BAD, quorum=False), rank(GOOD, BAD))
+    pipeline = build_pipeline(generate(BAD), ranker, FakeRepairer("good"))
+    timings = (await pipeline.answer(build_question())).trace.timings
+    assert [timing.stage for timing in timings] == [
+        "retrieve",
+        "gate",
+        "plan",
+        "generate",
+        "assess",
+        "vote",
+        "repair",
+    ]
+    assert all(timing.ms >= 0 for timing in timings)
+    tokens = {each.stage: (each.prompt_tokens, each.completion_tokens) for each in timings}
+    assert tokens.pop("generate") == (100, 10)
+    assert set(tokens.values()) == {(0, 0)}
+
+
+async def test_the_gate_refuses_before_any_work_of_the_model() -> None:
+    generator, ranker = FakeGenerator(reason="Not about shops."), FakeRanker({})
+    answer = await build_pipeline(generator, ranker).answer(build_question())
+    assert isinstance(answer, Refused)
+    assert (answer.code, answer.reason) == ("off_topic", "Not about shops.")
+    assert generator.questions == []
+    assert ranker.assessed == []
+    assert [timing.stage for timing in answer.trace.timings] == ["retrieve", "gate"]
+
+
+async def test_no_query_at_all_is_a_failure() -> None:
+    answer = await build_pipeline(
+        generate(), FakeRanker({}, rank(confidence=0.0, quorum=False))
+    ).answer(build_question())
+    assert isinstance(answer, Failed)
+    assert answer.reason == "The model wrote no query."
+
+
+async def test_only_failures_are_a_failure_with_every_attempt_in_the_trace() -> None:
+    ranker = FakeRanker(known(BAD, BROKEN), rank(BAD, BROKEN, confidence=0.0, quorum=False))
+    repairer = FakeRepairer("", "")
+    answer = await build_pipeline(generate(BAD, BROKEN), ranker, repairer).answer(build_question())
+    assert isinstance(answer, Failed)
+    assert "2 queries" in answer.reason
+    assert [each.outcome for each in answer.trace.repairs] == ["none", "none"]
+    assert answer.trace.ranking is not None
+    assert len(answer.trace.ranking.assessments) == 2
+
+
+@pytest.mark.parametrize(
+    ("confidence", "kind"),
+    [(0.49, Clarify), (0.5, Answered), (0.51, Answered)],
+    ids=["below", "at", "above"],
+)
+async def test_low_confidence_asks_back(confidence: float, kind: type) -> None:
+    ranking = rank(GOOD, OTHER, confidence=confidence)
+    pipeline = build_pipeline(
+        generate(GOOD, OTHER), FakeRanker(known(GOOD, OTHER), ranking), min_confidence=0.5
+    )
+    assert type(await pipeline.answer(build_question())) is kind
+
+
+async def test_asking_back_names_the_best_query_of_the_two_best_readings() -> None:
+    same = build_assessment("c4", sql="good too", rows=[(7,)], group=0)
+    third = build_assessment("c5", sql="third", rows=[(9,)], group=2)
+    ranking = rank(GOOD, same, OTHER, third, confidence=0.1, quorum=False)
+    ranker = FakeRanker(known(GOOD, same, OTHER, third), ranking)
+    pipeline = build_pipeline(generate(GOOD, same, OTHER, third), ranker, min_confidence=0.5)
+    answer = await pipeline.answer(build_question())
+    assert isinstance(answer, Clarify)
+    assert answer.readings == ("good", "other")
+    assert "0.10" in answer.reason
+
+
+@pytest.mark.parametrize(
+    ("first", "failures"),
+    [
+        pytest.param(rank(GOOD, BAD, quorum=True), 0, id="quorum"),
+        pytest.param(rank(GOOD, OTHER, quorum=False), 0, id="no_quorum_but_nothing_failed"),
+        pytest.param(rank(GOOD, BAD, quorum=False), 1, id="no_quorum_and_a_failure"),
+        pytest.param(rank(BAD, BROKEN, quorum=False), 2, id="nothing_but_failures"),
+    ],
+)
+async def test_repair_needs_a_missing_quorum_and_a_failure(first: Ranking, failures: int) -> None:
+    repairer = FakeRepairer(*[""] * failures)
+    ranker = FakeRanker(known(*first.assessments), first)
+    answer = await build_pipeline(generate(*first.assessments), ranker, repairer).answer(
+        build_question()
+    )
+    assert len(repairer.failed) == failures
+    assert len(answer.trace.repairs) == failures
+
+
+@pytest.mark.parametrize(
+    ("first", "asked"),
+    [(rank(GOOD, BAD, quorum=False), False), (rank(BAD, quorum=False), True)],
+    ids=["another_candidate_works", "none_works"],
+)
+async def test_a_repair_may_ask_the_model_only_where_nothing_works(
+    first: Ranking, asked: bool
+) -> None:
+    repairer = FakeRepairer("")
+    ranker = FakeRanker(known(*first.assessments), first)
+    await build_pipeline(generate(*first.assessments), ranker, repairer).answer(build_question())
+    assert repairer.may_ask_model == [asked]
+
+
+async def test_a_repair_that_works_takes_over_the_samples() -> None:
+    broken = replace(BROKEN, candidate=replace(BROKEN.candidate, samples=3))
+    fixed = build_assessment(
+        candidate=Candidate("c3r", "fixed", 3, "repair", "c3"), rows=[(7,)], group=0
+    )
+    ranker = FakeRanker(
+        {"broken": broken, "good": GOOD, "fixed": fixed},
+        rank(GOOD, broken, quorum=False),
+        rank(fixed, GOOD),
+    )
+    answer = await build_pipeline(generate(GOOD, broken), ranker, FakeRepairer("fixed")).answer(
+        build_question()
+    )
+    assert isinstance(answer, Answered)
+    assert answer.sql == "fixed"
+    assert [each.outcome for each in answer.trace.repairs] == ["fixed"]
+    second = ranker.ranked[1]
+    assert {each.candidate.id: each.candidate.samples for each in second} == {
+        "c1": 3,
+        "c3": 0,
+        "c3r": 3,
+    }
+
+
+async def test_a_repair_that_fails_again_leaves_the_samples_where_they_are() -> None:
+    again = build_assessment(
+        candidate=Candidate("c3r", "again", 1, "repair", "c3"), diagnostic=build_diagnostic()
+    )
+    ranker = FakeRanker(
+        {"broken": BROKEN, "again": again},
+        rank(BROKEN, quorum=False),
+        rank(BROKEN, again, quorum=False),
+    )
+    answer = await build_pipeline(generate(BROKEN), ranker, FakeRepairer("again")).answer(
+        build_question()
+    )
+    assert isinstance(answer, Failed)
+    assert [each.outcome for each in answer.trace.repairs] == ["failed"]
+    assert [each.candidate.samples for each in ranker.ranked[1]] == [1, 1]
+
+
+async def test_every_candidate_is_assessed_and_so_is_every_repair() -> None:
+    ranker = FakeRanker(known(GOOD, BAD), rank(BAD, quorum=False), rank(GOOD, BAD))
+    await build_pipeline(generate(BAD), ranker, FakeRepairer("good")).answer(build_question())
+    assert [each.sql for each in ranker.assessed] == ["bad", "good"]
+    assert ranker.assessed[1].repairs == "c2"
+
+
+async def test_two_databases_go_through_one_pipeline() -> None:
+    retriever = FakeRetriever()
+    generator = FakeGenerator(
+        build_generated(build_candidate("good")), build_generated(build_candidate("other"))
+    )
+    ranker = FakeRanker(known(GOOD, OTHER), rank(GOOD), rank(OTHER))
+    pipeline = build_pipeline(generator, ranker, retriever=retriever)
+    answers = [await pipeline.answer(build_question(database=name)) for name in ("shop", "erp")]
+    assert [each.sql for each in answers if isinstance(each, Answered)] == ["good", "other"]
+    assert [each.trace.question.database for each in answers] == ["shop", "erp"]
+    assert [each.database for each in retriever.questions] == ["shop", "erp"]
+
+
+async def test_an_error_of_retrieval_passes_through() -> None:
+    pipeline = build_pipeline(
+        FakeGenerator(), FakeRanker({}), retriever=FakeRetriever(IndexUnavailable("Down."))
+    )
+    with pytest.raises(IndexUnavailable, match="Down"):
+        await pipeline.answer(build_question())
+
+
+async def test_an_error_of_generation_passes_through() -> None:
+    pipeline = build_pipeline(FakeGenerator(EngineUnavailable("Busy.")), FakeRanker({}))
+    with pytest.raises(EngineUnavailable, match="Busy"):
+        await pipeline.answer(build_question())
+
+
+async def test_an_error_of_repair_passes_through() -> None:
+    ranker = FakeRanker(known(BAD), rank(BAD, quorum=False))
+    pipeline = build_pipeline(generate(BAD), ranker, FakeRepairer(EngineUnavailable("Busy.")))
+    with pytest.raises(EngineUnavailable, match="Busy"):
+        await pipeline.answer(build_question())
+
+
+# -- the real stages, over a fake model and a fake database ------------------------------------
+
+
+def build_real_pipeline(engine: FakeEngine, guard: FakeGuard, executor: FakeExecutor) -> Pipeline:
+    settings = build_settings()
+    return build_pipeline(
+        CandidateGenerator(engine, settings),
+        CandidateRanker(guard, executor, settings.flags),
+        CandidateRepairer(engine, settings),
+    )
+
+
+async def test_the_quorum_wins_over_the_real_stages() -> None:
+    engine = FakeEngine(["SELECT 1", "select 1", "SELECT 2 - 1", "SELECT 3"])
+    executor = FakeExecutor(
+        {
+            "SELECT 1": [build_result((1,))],
+            "SELECT 2 - 1": [build_result((1,))],
+            "SELECT 3": [build_result((3,))],
+        }
+    )
+    answer = await build_real_pipeline(engine, FakeGuard(), executor).answer(build_question(k=4))
+    assert isinstance(answer, Answered)
+    assert (answer.sql, answer.result.rows, answer.quorum) == ("SELECT 1", ((1,),), True)
+    assert len(engine.requests) == 1
+
+
+async def test_a_repair_by_the_model_wins_over_the_real_stages() -> None:
+    engine = FakeEngine(["SELECT a FROM t", "SELECT a FROM t"], ["SELECT b FROM t"])
+    executor = FakeExecutor(
+        {"SELECT b FROM t": [build_result((5,))]},
+        {"SELECT a FROM t": [build_diagnostic("column a does not exist")]},
+    )
+    answer = await build_real_pipeline(engine, FakeGuard(), executor).answer(build_question(k=2))
+    assert isinstance(answer, Answered)
+    assert (answer.sql, answer.quorum) == ("SELECT b FROM t", True)
+    assert "column a does not exist" in engine.requests[1].prompt.messages[-1].content
+    assert [query.sql for query, _ in executor.executed] == ["SELECT b FROM t"]

@@ -1,0 +1,162 @@
+"""Every type of the pipeline survives pickle; what a type says of itself."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+
+import pytest
+
+import nl2sql.types as types_module
+from nl2sql.types import (
+    Answered,
+    Assessment,
+    Candidate,
+    Clarify,
+    Completions,
+    Diagnostic,
+    Explained,
+    Failed,
+    Finding,
+    Generated,
+    GuardedQuery,
+    JoinPlan,
+    Message,
+    ModuleRoute,
+    Plan,
+    Principal,
+    Prompt,
+    Question,
+    Ranking,
+    Refused,
+    Repair,
+    ResultSet,
+    RetrievedTable,
+    SamplingRequest,
+    SchemaContext,
+    SchemaLink,
+    SchemaLinks,
+    Score,
+    ScoreTerm,
+    StageTiming,
+    Trace,
+    Violation,
+)
+from tests.fakes import CUSTOMERS, ORDERS, SHOP, build_assessment, build_context, build_result
+
+PRINCIPAL = Principal("ann", ("sales",), (("region", "EU"),))
+QUESTION = Question("How many?", "shop", PRINCIPAL, k=4, seed=1, max_rows=10)
+ROUTE = ModuleRoute(("sales",), "keywords", (0.9,))
+HIT = RetrievedTable(CUSTOMERS, 0.5, cosine_rank=1, bm25_rank=2, cosine=0.7)
+CONTEXT = build_context()
+LINK = SchemaLink("order", "sales.orders", "id", 1.0)
+PLAN = Plan(SchemaLinks((LINK,)), JoinPlan(("sales.orders",), SHOP.foreign_keys[:1], "FROM orders"))
+PROMPT = Prompt("generate", (Message("user", "Hello"),))
+RESULT = ResultSet(("n",), ("int8",), ((3,), (None,)), truncated=True, ms=1.5)
+VERDICT = GuardedQuery("shop", "SELECT 1", ("sales.orders",), ("id",), ("x = 1",), (1,))
+VIOLATION = Violation("unknown_table", "x", "There is no table x here.")
+DIAGNOSTIC = Diagnostic("42703", "column does not exist", position=8, hint="Try id.")
+SCORE = Score((ScoreTerm("base", 100.0), ScoreTerm("lint", -5.0)))
+CANDIDATE = Candidate("c1r", "SELECT 1", samples=2, origin="repair", repairs="c1")
+ASSESSMENT = Assessment(
+    CANDIDATE, VERDICT, Explained(1.0, 2.0), None, (), RESULT, SCORE, group=0, votes=2
+)
+RANKING = Ranking((ASSESSMENT,), samples=4, confidence=0.5, quorum=True)
+REPAIR = Repair("c1", "broken", "model", "fixed", "SELECT 1")
+TRACE = Trace(
+    QUESTION, ROUTE, CONTEXT, PLAN, PROMPT, RANKING, (REPAIR,), (StageTiming("plan", 1.0),)
+)
+
+EXAMPLES: tuple[object, ...] = (
+    PRINCIPAL,
+    QUESTION,
+    ROUTE,
+    HIT,
+    CONTEXT,
+    LINK,
+    PLAN.links,
+    PLAN.joins,
+    PLAN,
+    PROMPT.messages[0],
+    PROMPT,
+    SamplingRequest(PROMPT, 4, 0, 0.7, 100, "```sql", ("```",)),
+    Completions(("SELECT 1",), 10, 2),
+    CANDIDATE,
+    Generated(PROMPT, (CANDIDATE,), 10, 2, 3.0),
+    VERDICT,
+    VIOLATION,
+    DIAGNOSTIC,
+    Explained(1.0, 2.0),
+    RESULT,
+    Finding("select_star", "warning", "All columns are selected."),
+    SCORE.terms[0],
+    SCORE,
+    ASSESSMENT,
+    RANKING,
+    REPAIR,
+    TRACE.timings[0],
+    TRACE,
+    Answered("SELECT 1", RESULT, 0.5, True, TRACE),
+    Refused("off_topic", "No.", TRACE),
+    Clarify("Which?", ("SELECT 1", "SELECT 2"), TRACE),
+    Failed("Nothing ran.", TRACE),
+)
+
+DATACLASSES: set[type] = {
+    value
+    for value in vars(types_module).values()
+    if dataclasses.is_dataclass(value)
+    and isinstance(value, type)
+    and value.__module__ == types_module.__name__
+}
+
+
+@pytest.mark.parametrize("value", EXAMPLES, ids=lambda value: type(value).__name__)
+def test_a_value_survives_pickle(value: object) -> None:
+    assert pickle.loads(pickle.dumps(value)) == value
+
+
+def test_every_type_has_an_example_above() -> None:
+    assert {type(value) for value in EXAMPLES} == DATACLASSES
+
+
+@pytest.mark.parametrize("kind", sorted(DATACLASSES, key=str))
+def test_a_type_is_frozen_and_slotted(kind: type) -> None:
+    assert kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
+    assert "__slots__" in vars(kind)
+
+
+def test_the_best_cosine_is_the_highest_and_minus_one_without_any() -> None:
+    far = RetrievedTable(ORDERS, 0.1, cosine=-0.2)
+    unknown = RetrievedTable(ORDERS, 0.1)
+    assert build_context(tables=("sales.orders",)).best_cosine == 0.5
+    assert SchemaContext((far, HIT), (), ("orders", "customers")).best_cosine == 0.7
+    assert SchemaContext((unknown,), (), ("orders",)).best_cosine == -1.0
+
+
+def test_a_keyword_hit_is_a_table_that_keyword_search_ranked() -> None:
+    unranked = RetrievedTable(ORDERS, 0.1, cosine_rank=1)
+    assert SchemaContext((unranked, HIT), (), ("a", "b")).has_keyword_hit
+    assert not SchemaContext((unranked,), (), ("a",)).has_keyword_hit
+
+
+def test_a_candidate_fails_by_violation_or_diagnostic_only() -> None:
+    assert build_assessment(verdict=VIOLATION).failed
+    assert build_assessment(diagnostic=DIAGNOSTIC).failed
+    assert not build_assessment().failed
+
+
+def test_the_winner_is_the_first_with_a_result() -> None:
+    without, first, second = (
+        build_assessment("c1"),
+        build_assessment("c2", result=build_result((1,))),
+        build_assessment("c3", result=build_result((2,))),
+    )
+    assert Ranking((without, first, second)).winner is first
+    assert Ranking((without,)).winner is None
+    assert Ranking().winner is None
+
+
+def test_a_score_is_the_sum_of_its_terms() -> None:
+    assert SCORE.total == 95.0
+    assert Score().total == 0

