@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import OptimizeError, SqlglotError
+from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import traverse_scope
 from sqlglot.schema import MappingSchema
@@ -137,7 +138,12 @@ def _parse_query(sql: str, dialect: str) -> exp.Expr | Violation:
     if len(sql) > _LONGEST_SQL:
         return Violation("too_long", "", f"The query is longer than {_LONGEST_SQL} characters.")
     try:
-        statements = [tree for tree in sqlglot.parse(sql, dialect=dialect) if tree is not None]
+        statements = [
+            normalize_identifiers(tree, dialect=dialect)
+            for tree in sqlglot.parse(sql, dialect=dialect)
+            # A Semicolon only carries the comment behind the last one.
+            if tree is not None and not isinstance(tree, exp.Semicolon)
+        ]
     except (SqlglotError, RecursionError) as error:
         return Violation("unparsable", "", f"It is not valid SQL: {_first_line(error)}")
     if len(statements) != 1:
@@ -163,17 +169,19 @@ def _check_query(
     if isinstance(tables, Violation):
         return tables
     try:
-        # On a copy: the columns are only looked up, what runs keeps its own names.
+        # On a copy: the columns are only looked up, what runs keeps its own names. Stars are
+        # expanded there, or a column could be fetched through the star of a subquery.
         resolved = qualify(
             tree.copy(),
             dialect=catalog.dialect,
             schema=schema,
-            expand_stars=False,
             quote_identifiers=False,
             identify=False,
         )
     except OptimizeError as error:
         return Violation("unknown_column", "", _first_line(error))
+    if unresolved := _find_unresolved(resolved):
+        return Violation("unknown_column", unresolved, f"There is no column {unresolved}.")
     sql = tree.sql(catalog.dialect, comments=False)
     if violation := check_grammar(sql, tables, load_allowlist(catalog.dialect)):
         return violation
@@ -220,6 +228,29 @@ def _qualify_tables(tree: exp.Expr, catalog: Catalog) -> frozenset[str] | Violat
             fragment = node.sql(catalog.dialect)
             return Violation("unexplained_table", fragment, f"{fragment} cannot be traced.")
     return frozenset(names)
+
+
+def _find_unresolved(resolved: exp.Expr) -> str:
+    """A column that belongs to no table: unknown, or the name of a table, meaning its whole row.
+
+    What ORDER BY may name besides are the query's own outputs.
+    """
+    for scope in traverse_scope(resolved):
+        outputs = {each.alias_or_name for each in scope.expression.args.get("expressions") or ()}
+        for column in scope.columns:
+            if column.table:
+                continue
+            order = column.find_ancestor(exp.Order)
+            in_own_order = order is not None and order.parent is scope.expression
+            is_output = column.name in outputs or isinstance(scope.expression, exp.SetOperation)
+            if not (in_own_order and is_output):
+                return column.name
+    for lateral in resolved.find_all(exp.Lateral):
+        # sqlglot takes a name it does not know inside a LATERAL for one of the LATERAL's own.
+        for column in lateral.this.find_all(exp.Column):
+            if column.table == lateral.alias:
+                return str(column.name)
+    return ""
 
 
 def _find_table(source: exp.Table, catalog: Catalog) -> tuple[str, str] | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import postgast
+from google.protobuf.message import DecodeError
 
 from execution.allowlists import Allowlist
 from nl2sql.types import Violation
@@ -19,7 +20,8 @@ def check_grammar(statement: str, tables: frozenset[str], allowlist: Allowlist) 
     """None when the server's grammar agrees; ``tables`` are the qualified names the guard saw."""
     try:
         tree = postgast.parse(statement)
-    except postgast.PgQueryError as error:
+    except (postgast.PgQueryError, DecodeError) as error:
+        # A DecodeError is a tree deeper than protobuf reads.
         return Violation("unparsable", "", f"PostgreSQL's grammar does not accept it: {error}")
     if len(tree.stmts) != 1:
         return Violation("multiple_statements", "", "Exactly one statement is allowed.")
@@ -37,10 +39,19 @@ def check_grammar(statement: str, tables: frozenset[str], allowlist: Allowlist) 
 
 def _check_node(node: Any, allowlist: Allowlist) -> Violation | None:
     kind = type(node).__name__
-    if kind == "ParseResult":
+    if kind == "ParseResult" or (kind == "Node" and node.WhichOneof("node") is None):
         return None
     if kind not in allowlist.nodes:
         return Violation("node_not_allowed", kind, f"{kind} is not allowed in a query.")
+    if kind == "A_Indirection" and any(
+        type(postgast.unwrap_node(each)).__name__ != "A_Indices" for each in node.indirection
+    ):
+        # (row).name reads a column past the check of columns, or calls the function of that name.
+        return Violation("node_not_allowed", "(…).…", "A field of a row is not allowed.")
+    if kind == "SQLValueFunction":
+        operation = postgast.pg_query_pb2.SQLValueFunctionOp.Name(node.op)
+        name = operation.removeprefix("SVFOP_").removesuffix("_N").lower()
+        return _check_name([name], allowlist.functions, "function")
     if kind == "FuncCall":
         return _check_name(
             [part.string.sval for part in node.funcname], allowlist.functions, "function"

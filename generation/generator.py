@@ -70,7 +70,7 @@ class CandidateGenerator:
                 comments=settings.flags.glosses,
                 budget_chars=settings.schema_budget_chars,
             ),
-            hints=_render_hints(context, plan),
+            hints=_render_hints(context, plan) if settings.sampling.show_plan else "",
             question=question.text,
         )
 

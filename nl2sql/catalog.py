@@ -12,6 +12,8 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
+from nl2sql.names import quote_name
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -92,12 +94,12 @@ class Catalog:
 
     @cached_property
     def short_names(self) -> dict[str, str]:
-        """Qualified name → the shortest name under which the search path finds that table."""
+        """Qualified name → the shortest SQL name under which the search path finds that table."""
         seen = Counter(table.name for table in self.tables)
         return {
-            table.qualified: table.name
+            table.qualified: quote_name(table.name)
             if table.schema in self.search_path and seen[table.name] == 1
-            else table.qualified
+            else f"{quote_name(table.schema)}.{quote_name(table.name)}"
             for table in self.tables
         }
 

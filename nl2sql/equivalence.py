@@ -13,12 +13,15 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 
 Row = Sequence[object]
 _PLACES = 4
+_MIDNIGHT = "T00:00:00"
+_TIMESTAMP = re.compile(rf"\d{{4}}-\d\d-\d\d{_MIDNIGHT}")
 
 
 def are_equivalent(left: Sequence[Row], right: Sequence[Row], *, ordered: bool = False) -> bool:
@@ -41,18 +44,21 @@ def are_equivalent(left: Sequence[Row], right: Sequence[Row], *, ordered: bool =
 
 
 def normalize_value(value: object) -> object:
-    """A hashable form in which equal values are equal: numbers by value, 4 decimal places.
+    """A hashable form in which equal values are equal.
+
+    Numbers by value, to 4 decimal places; a timestamp at midnight is its date, also where it is
+    text in the form of ISO 8601, as results that came as JSON have it.
 
     >>> normalize_value(Decimal("2.50")) == normalize_value(2.5)
     True
     """
-    if isinstance(value, bool) or value is None or isinstance(value, str):
+    if isinstance(value, str):
+        return value.removesuffix(_MIDNIGHT) if _TIMESTAMP.fullmatch(value) else value
+    if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int):
         return value
-    if isinstance(value, Decimal):
-        return _normalize_number(float(value))
-    if isinstance(value, float):
+    if isinstance(value, Decimal | float):
         return _normalize_number(value)
     if isinstance(value, dt.datetime):
         midnight = value.timetz() == dt.time(0)
@@ -66,11 +72,12 @@ def normalize_value(value: object) -> object:
     return repr(value)
 
 
-def _normalize_number(value: float) -> object:
+def _normalize_number(value: float | Decimal) -> object:
     if not math.isfinite(value):
-        return repr(value)  # NaN is equal to itself here
-    rounded = round(value, _PLACES)
-    return int(rounded) if rounded == int(rounded) else rounded
+        return repr(float(value))  # NaN is equal to itself here
+    rounded: float | Decimal = value.__round__(_PLACES)
+    # By way of int, since a float would round large integers.
+    return int(rounded) if rounded == int(rounded) else float(rounded)
 
 
 Column = tuple[object, ...]

@@ -7,6 +7,7 @@ text would be longer than the budget, the tables of the lowest rank go first.
 from __future__ import annotations
 
 from nl2sql.catalog import Column, ForeignKey, Table
+from nl2sql.names import quote_name
 from nl2sql.types import SchemaContext
 
 _MOST_COLUMNS = 60
@@ -65,18 +66,6 @@ def _render_column(column: Column, table: Table, targets: dict[str, str], commen
         parts.append(f"REFERENCES {targets[column.name]}")
     text = " ".join(parts) + ","
     return f"{text} -- {_shorten(column.comment)}" if comments and column.comment else text
-
-
-def quote_name(name: str) -> str:
-    """The name as SQL: quoted where PostgreSQL would fold or refuse it.
-
-    >>> quote_name("amt"), quote_name("Order Total")
-    ('amt', '"Order Total"')
-    """
-    if name.isidentifier() and name.isascii() and name == name.lower():
-        return name
-    escaped = name.replace('"', '""')
-    return f'"{escaped}"'
 
 
 def _shorten(comment: str) -> str:

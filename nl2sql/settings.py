@@ -93,7 +93,7 @@ class IndexSettings(Section):
 class RetrievalSettings(Section):
     """How many tables the model gets to see."""
 
-    max_tables: int = Field(8, ge=1, le=200, description="Tables from the fused ranking.")
+    max_tables: int = Field(6, ge=1, le=200, description="Tables from the fused ranking.")
     fk_expansion_limit: int = Field(
         2, ge=0, le=100, description="Further tables, one foreign key away."
     )
@@ -130,6 +130,11 @@ class SamplingSettings(Section):
     k: int = Field(4, ge=1, le=64, description="Candidates a question when it names none.")
     max_k: int = Field(32, ge=1, le=64, description="Most candidates that a request may ask for.")
     temperature: float = Field(0.7, ge=0, le=2, description="For k > 1; one candidate is greedy.")
+    show_plan: bool = Field(
+        False,
+        description="Show linked columns and the join skeleton to the model. Off: on the demo the "
+        "0.5B model joined whatever it was shown.",
+    )
     max_tokens: int = Field(320, ge=16, le=4096, description="Longest answer of the model.")
     seed: int = Field(0, ge=0, description="Seed when the request names none.")
 
@@ -164,8 +169,8 @@ class FlagSettings(Section):
     module_router: bool = Field(True, description="Route to modules and favour their tables.")
     bm25: bool = Field(True, description="Fuse keyword ranking with the vector ranking.")
     glosses: bool = Field(True, description="Show column comments to the model.")
-    schema_linker: bool = Field(True, description="Name the columns that the question names.")
-    join_planner: bool = Field(True, description="Show a join skeleton for the linked tables.")
+    schema_linker: bool = Field(True, description="Link the question to tables and columns.")
+    join_planner: bool = Field(True, description="Plan the joins between the linked tables.")
     reranker: bool = Field(True, description="Vote over equivalent results, then score.")
     pg_normalize: bool = Field(True, description="Repair by rule: other dialects, invented names.")
 

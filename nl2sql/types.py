@@ -68,7 +68,7 @@ class RetrievedTable:
 class SchemaContext:
     """The part of the schema that the model sees, and the keys between its tables.
 
-    ``names`` gives, table by table, the shortest name the database resolves.
+    ``names`` gives, table by table, the shortest SQL name that the database resolves.
     """
 
     tables: tuple[RetrievedTable, ...]

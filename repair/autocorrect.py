@@ -16,7 +16,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from nl2sql.catalog import Table
-from nl2sql.schema_text import quote_name
+from nl2sql.names import quote_name
 from nl2sql.types import SchemaContext
 from nl2sql.words import split_words
 
@@ -31,7 +31,7 @@ def autocorrect_names(sql: str, context: SchemaContext, dialect: str = "postgres
         changed = _correct_tables(tree, context)
         for scope in traverse_scope(tree):
             changed |= _correct_columns(scope, context)
-    except SqlglotError:
+    except (SqlglotError, RecursionError):
         return None
     return tree.sql(dialect, comments=False) if changed else None
 

@@ -17,6 +17,7 @@ class KeywordRanking:
         self._tables = [card.table for card in cards]
         # A table's own name counts as much as its whole prose: its words are repeated.
         corpus = [content_words(f"{card.table.split('.')[-1]} {card.text}") for card in cards]
+        self._words = [frozenset(words) for words in corpus]
         self._bm25 = BM25Okapi(corpus) if any(corpus) else None
 
     def rank(self, question: str, limit: int) -> list[str]:
@@ -25,5 +26,7 @@ class KeywordRanking:
         if self._bm25 is None or not words:
             return []
         scores = self._bm25.get_scores(words)
-        order = sorted(range(len(scores)), key=lambda at: (-scores[at], self._tables[at]))
-        return [self._tables[at] for at in order[:limit] if scores[at] > 0]
+        # By words and not by score: Okapi's weight of a word that most cards have is not positive.
+        sharing = [at for at, own in enumerate(self._words) if not own.isdisjoint(words)]
+        sharing.sort(key=lambda at: (-scores[at], self._tables[at]))
+        return [self._tables[at] for at in sharing[:limit]]

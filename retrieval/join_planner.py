@@ -14,6 +14,7 @@ import networkx as nx
 from networkx.algorithms.approximation import steiner_tree
 
 from nl2sql.catalog import ForeignKey
+from nl2sql.names import quote_name
 from nl2sql.types import JoinPlan, SchemaContext, SchemaLinks
 
 # With more terminals than this the "plan" would be the whole schema, and no help.
@@ -60,4 +61,6 @@ def _choose_terminals(context: SchemaContext, links: SchemaLinks) -> list[str]:
 def _render_condition(key: ForeignKey, names: dict[str, str]) -> str:
     pairs: Sequence[tuple[str, str]] = list(zip(key.columns, key.target_columns, strict=True))
     left, right = names[key.table], names[key.target]
-    return " AND ".join(f"{left}.{mine} = {right}.{theirs}" for mine, theirs in pairs)
+    return " AND ".join(
+        f"{left}.{quote_name(mine)} = {right}.{quote_name(theirs)}" for mine, theirs in pairs
+    )

@@ -30,6 +30,6 @@ def lint_query(sql: str, dialect: str) -> tuple[Finding, ...]:
     """All findings, errors first as the rules stand; none for what does not parse."""
     try:
         tree = sqlglot.parse_one(sql, dialect=dialect)
-    except SqlglotError:
+    except (SqlglotError, RecursionError):
         return ()
     return tuple(finding for rule in RULES if (finding := rule(tree)) is not None)

@@ -224,7 +224,9 @@ class IndexStore:
             self._pool = None
 
     @asynccontextmanager
-    async def _connection(self, timeout_s: float = _CONNECT_TIMEOUT_S) -> AsyncIterator[AsyncConnection[Any]]:
+    async def _connection(
+        self, timeout_s: float = _CONNECT_TIMEOUT_S
+    ) -> AsyncIterator[AsyncConnection[Any]]:
         try:
             pool = await self._open()
             async with pool.connection(timeout=timeout_s) as connection:

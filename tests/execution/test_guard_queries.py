@@ -6,6 +6,7 @@ import postgast
 import pytest
 import sqlglot
 from sqlglot import exp
+from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
 from execution.guard import SqlGuard
 from nl2sql.types import GuardedQuery, Principal, Violation
@@ -24,9 +25,10 @@ async def guard(sql: str) -> GuardedQuery:
 
 
 def named_selects(sql: str) -> list[str]:
-    """The names of a query's columns, by what stands before its semicolon."""
-    tree = sqlglot.parse(sql, dialect="postgres")[0]
-    assert isinstance(tree, exp.Query)
+    """The names of a query's columns as PostgreSQL folds them."""
+    parsed = sqlglot.parse(sql, dialect="postgres")[0]
+    assert isinstance(parsed, exp.Query)
+    tree = normalize_identifiers(parsed, dialect="postgres")
     return tree.named_selects
 
 

@@ -7,6 +7,7 @@ without it.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import psycopg
 import pytest
@@ -58,7 +59,7 @@ async def test_tells_that_there_are_more_rows_than_the_limit(database: PostgresD
 
 async def test_keeps_the_order_of_the_query_under_the_limit(database: PostgresDatabase) -> None:
     result = await run(database, "SELECT salary FROM employees ORDER BY salary DESC LIMIT 50", 20)
-    salaries = [row[0] for row in result.rows]
+    salaries: list[Any] = [row[0] for row in result.rows]
     assert salaries == sorted(salaries, reverse=True)
     assert len(salaries) == 20
 

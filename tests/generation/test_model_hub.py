@@ -36,7 +36,7 @@ class LocalHub:
             def do_HEAD(self) -> None:
                 hub.answer(self)
 
-            def log_message(self, format: str, *args: object) -> None:
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its base's name
                 """Quiet."""
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

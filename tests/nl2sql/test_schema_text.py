@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from nl2sql.catalog import Catalog
-from nl2sql.schema_text import quote_name, render_schema
+from nl2sql.names import quote_name
+from nl2sql.schema_text import render_schema
 from tests.fakes import SHOP, build_context, build_key, build_table
 from tests.golden import load_text
 

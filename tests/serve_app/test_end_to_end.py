@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -81,17 +80,9 @@ def test_many_questions_at_once_are_all_answered(url: str) -> None:
 def test_a_client_that_leaves_frees_the_engine(url: str) -> None:
     engine = serve.get_deployment_handle("engine", APPLICATION)
 
-    async def leave() -> None:
-        async with httpx.AsyncClient(timeout=60) as client:
-            body = {"question": "Describe every order, customer and product there is.", "k": 16}
-            request = asyncio.create_task(client.post(f"{url}/query", json=body))
-            while await engine.requests_in_flight.remote() == 0:
-                assert not request.done()
-                await asyncio.sleep(0.05)
-            request.cancel()
-            await asyncio.gather(request, return_exceptions=True)
-
-    asyncio.run(leave())
+    body = {"question": "Describe every order, customer and product there is.", "k": 16}
+    with pytest.raises(httpx.ReadTimeout):
+        httpx.post(f"{url}/query", json=body, timeout=3)
     # Sixteen answers of 320 tokens would keep the engine busy for much longer than this.
     deadline = time.monotonic() + 5
     while engine.requests_in_flight.remote().result() and time.monotonic() < deadline:
