@@ -64,7 +64,9 @@ def test_no_query_is_no_candidate(texts: tuple[str, ...]) -> None:
 
 
 def read_user_message(context: SchemaContext, plan: Plan, **flags: bool) -> str:
-    generator = CandidateGenerator(FakeEngine(), build_settings(flags=flags))
+    generator = CandidateGenerator(
+        FakeEngine(), build_settings(flags=flags, sampling={"show_plan": True})
+    )
     prompt = generator.build_prompt(build_question(text="How many orders?"), context, plan)
     return prompt.messages[1].content
 
@@ -82,7 +84,7 @@ def test_the_schema_stands_before_the_hints_and_the_question_at_the_end() -> Non
 
 
 def test_questions_on_the_same_tables_share_their_prefix() -> None:
-    generator = CandidateGenerator(FakeEngine(), build_settings())
+    generator = CandidateGenerator(FakeEngine(), build_settings(sampling={"show_plan": True}))
     texts = [
         generator.build_prompt(build_question(text=text), CONTEXT, Plan()).messages[1].content
         for text in ("How many?", "Which ones?")
@@ -140,3 +142,10 @@ async def test_the_gate_goes_by_the_setting() -> None:
         settings = build_settings(retrieval={"min_similarity": similarity})
         reason = await CandidateGenerator(FakeEngine(), settings).gate(build_question(), far)
         assert (reason == "") is passes
+
+
+def test_the_plan_is_not_shown_unless_asked() -> None:
+    generator = CandidateGenerator(FakeEngine(), build_settings())
+    links = SchemaLinks((SchemaLink("total", "sales.orders", "total", 1.0),))
+    prompt = generator.build_prompt(build_question(), CONTEXT, Plan(links=links))
+    assert "Columns that may matter" not in prompt.messages[-1].content

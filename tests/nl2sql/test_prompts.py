@@ -31,7 +31,7 @@ def test_the_prompt_to_generate_is_the_golden_one() -> None:
             skeleton="FROM customers\nJOIN orders ON orders.customer_id = customers.id",
         ),
     )
-    generator = CandidateGenerator(FakeEngine(), build_settings())
+    generator = CandidateGenerator(FakeEngine(), build_settings(sampling={"show_plan": True}))
     prompt = generator.build_prompt(QUESTION, CONTEXT, plan)
     assert render_golden(prompt) == load_text("prompt_generate.txt")
 
