@@ -13,21 +13,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
+from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, StageTiming, Trace
 from nl2sql.protocols import Generator, Planner, Ranker, Repairer, Retriever
 from nl2sql.types import (
-    Answer,
-    Answered,
     Assessment,
-    Clarify,
-    Failed,
     Plan,
     Question,
     Ranking,
-    Refused,
     Repair,
     SchemaContext,
-    StageTiming,
-    Trace,
 )
 
 

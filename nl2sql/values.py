@@ -1,7 +1,8 @@
 """Cell values as JSON.
 
-Numbers stay numbers where a double holds them exactly enough (15 significant digits), else they
-become text; dates and times are ISO 8601, intervals seconds, bytes hexadecimal.
+Numbers stay numbers, to the precision of a double; a ``numeric`` of 10^15 and above becomes text,
+since a double would change it before the decimal point. Dates and times are ISO 8601, intervals
+seconds, bytes hexadecimal.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import math
 from decimal import Decimal
 from typing import Any
 
-_DOUBLE_DIGITS = 15
+_DOUBLE_HOLDS = Decimal(10) ** 15
 
 
 def to_json_value(value: object) -> Any:
@@ -25,8 +26,7 @@ def to_json_value(value: object) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else repr(value)
     if isinstance(value, Decimal):
-        exact = value.is_finite() and len(value.as_tuple().digits) <= _DOUBLE_DIGITS
-        return float(value) if exact else str(value)
+        return float(value) if value.is_finite() and abs(value) < _DOUBLE_HOLDS else str(value)
     if isinstance(value, dt.date | dt.time):
         return value.isoformat()
     if isinstance(value, dt.timedelta):

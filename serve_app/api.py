@@ -6,15 +6,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
 from nl2sql.types import (
-    Answer,
-    Answered,
     Assessment,
-    Clarify,
-    Failed,
-    Refused,
     ResultSet,
-    Trace,
     Violation,
 )
 from nl2sql.values import to_json_value

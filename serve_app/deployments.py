@@ -12,8 +12,13 @@ from starlette.types import ASGIApp
 
 from execution.executor import ReadOnlyExecutor
 from generation.vllm_engine import VllmEngine
+from nl2sql.answers import Answer
 from nl2sql.protocols import Engine, Executor, Guard, Planner, Probe, Ranker, Repairer, Retriever
-from nl2sql.types import Answer, GuardedQuery, Principal, Violation
+from nl2sql.types import (
+    GuardedQuery,
+    Principal,
+    Violation,
+)
 from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
 from retrieval.planner import SchemaPlanner
@@ -37,14 +42,7 @@ class RetrieverReplica(HybridRetriever):
     """Stages 1 and 2."""
 
     def __init__(self, wiring: Wiring) -> None:
-        embedder = wiring.build_embedder()
-        embedder.load()
-        super().__init__(
-            wiring.build_index_store(),
-            embedder,
-            wiring.settings.retrieval,
-            wiring.settings.flags,
-        )
+        super().__init__(*wiring.build_retriever_parts())
 
 
 class PlannerReplica(SchemaPlanner):
@@ -98,8 +96,8 @@ class Ingress:
         else:
             executor = ExecutorReplica(wiring)
             stages = {
-                "retriever": wiring.build_retriever(),
-                "planner": wiring.build_planner(),
+                "retriever": RetrieverReplica(wiring),
+                "planner": PlannerReplica(wiring),
                 "executor": executor,
                 "ranker": wiring.build_ranker(executor, executor),
                 "repairer": wiring.build_repairer(cast(Engine, remote_engine)),

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 import data.demo_erp
 from data.demo_erp.generator import generate_tables
 from execution.embedded import EmbeddedServer
-from generation.model_progress import RichProgress
-from generation.model_store import ModelStore
+from generation.models.progress import RichProgress
+from generation.models.store import ModelStore
 from nl2sql.errors import SettingsError
 from nl2sql.settings import Settings
 from retrieval.index_store.catalog_reader import read_catalog

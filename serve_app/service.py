@@ -8,11 +8,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
+from nl2sql.answers import Answer
 from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError
 from nl2sql.pipeline import Pipeline
 from nl2sql.protocols import Probe
 from nl2sql.settings import Settings
-from nl2sql.types import Answer, Principal, Question
+from nl2sql.types import (
+    Principal,
+    Question,
+)
 from serve_app.api import QueryRequest
 
 _PROBE_TIMEOUT_S = 5.0

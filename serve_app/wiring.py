@@ -12,17 +12,15 @@ from execution.embedded import INDEX_DATABASE, INDEXER, READER, build_embedded_u
 from execution.guard import SqlGuard
 from execution.postgres import PostgresDatabase
 from generation.generator import CandidateGenerator
-from generation.model_store import ModelStore, default_model
+from generation.models.store import ModelStore, default_model
 from nl2sql.pipeline import Pipeline, Stages
 from nl2sql.protocols import Engine, Executor, Guard, Planner, Ranker, Repairer, Retriever
-from nl2sql.settings import ConnectionSettings, Settings
+from nl2sql.settings import ConnectionSettings, FlagSettings, RetrievalSettings, Settings
 from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.embedder import Embedder
 from retrieval.index_store.store import IndexStore
-from retrieval.planner import SchemaPlanner
-from retrieval.retriever import HybridRetriever
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +59,14 @@ class Wiring:
         """The embedder; its model loads at the first use."""
         return Embedder(self.settings.index.embedder)
 
-    def build_retriever(self) -> HybridRetriever:
-        """Stages 1 and 2, with the embedder loaded: the first question must not wait for it."""
+    def build_retriever_parts(
+        self,
+    ) -> tuple[IndexStore, Embedder, RetrievalSettings, FlagSettings]:
+        """What a HybridRetriever is made of, its embedder loaded: no question waits for it."""
         embedder = self.build_embedder()
         embedder.load()
-        return HybridRetriever(
-            self.build_index_store(),
-            embedder,
-            self.settings.retrieval,
-            self.settings.flags,
-        )
-
-    def build_planner(self) -> SchemaPlanner:
-        """Stage 3."""
-        return SchemaPlanner(self.settings.flags)
+        settings = self.settings
+        return self.build_index_store(), embedder, settings.retrieval, settings.flags
 
     def build_model_store(self) -> ModelStore:
         """The weights under ``home``."""

@@ -11,6 +11,8 @@ import typer
 
 from execution.executor import ReadOnlyExecutor
 from generation.vllm_engine import VllmEngine
+from retrieval.planner import SchemaPlanner
+from retrieval.retriever import HybridRetriever
 from serve_app.api import QueryRequest, render_answer
 from serve_app.cli.client import post_query
 from serve_app.cli.context import CliContext
@@ -68,8 +70,8 @@ async def _ask_here(cli: CliContext, request: QueryRequest) -> dict[str, Any]:
     try:
         pipeline = wiring.build_pipeline(
             engine,
-            retriever=wiring.build_retriever(),
-            planner=wiring.build_planner(),
+            retriever=HybridRetriever(*wiring.build_retriever_parts()),
+            planner=SchemaPlanner(settings.flags),
             ranker=wiring.build_ranker(wiring.build_guard(), executor),
             repairer=wiring.build_repairer(engine),
         )

@@ -8,8 +8,8 @@ import typer
 from rich import box
 from rich.table import Table
 
-from generation.model_progress import RichProgress
-from generation.model_store import ModelStore
+from generation.models.progress import RichProgress
+from generation.models.store import ModelStore
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import CONSOLE
 

@@ -8,10 +8,15 @@ from dataclasses import replace
 import pytest
 
 from generation.generator import CandidateGenerator
+from nl2sql.answers import Answered, Clarify, Failed, Refused
 from nl2sql.errors import EngineUnavailable, IndexUnavailable
 from nl2sql.pipeline import Pipeline, Stages
 from nl2sql.protocols import Generator, Ranker, Repairer, Retriever
-from nl2sql.types import Answered, Assessment, Candidate, Clarify, Failed, Ranking, Refused
+from nl2sql.types import (
+    Assessment,
+    Candidate,
+    Ranking,
+)
 from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
 from tests.fakes import (

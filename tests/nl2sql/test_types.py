@@ -7,16 +7,14 @@ import pickle
 
 import pytest
 
-import nl2sql.types as types_module
+from nl2sql import answers, types
+from nl2sql.answers import Answered, Clarify, Failed, Refused, StageTiming, Trace
 from nl2sql.types import (
-    Answered,
     Assessment,
     Candidate,
-    Clarify,
     Completions,
     Diagnostic,
     Explained,
-    Failed,
     Finding,
     Generated,
     GuardedQuery,
@@ -28,7 +26,6 @@ from nl2sql.types import (
     Prompt,
     Question,
     Ranking,
-    Refused,
     Repair,
     ResultSet,
     RetrievedTable,
@@ -38,8 +35,6 @@ from nl2sql.types import (
     SchemaLinks,
     Score,
     ScoreTerm,
-    StageTiming,
-    Trace,
     Violation,
 )
 from tests.fakes import CUSTOMERS, ORDERS, SHOP, build_assessment, build_context, build_result
@@ -104,10 +99,11 @@ EXAMPLES: tuple[object, ...] = (
 
 DATACLASSES: set[type] = {
     value
-    for value in vars(types_module).values()
+    for module in (types, answers)
+    for value in vars(module).values()
     if dataclasses.is_dataclass(value)
     and isinstance(value, type)
-    and value.__module__ == types_module.__name__
+    and value.__module__ == module.__name__
 }
 
 

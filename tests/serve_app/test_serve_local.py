@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from ray import serve
 
+from nl2sql.answers import Answered, Failed
 from nl2sql.errors import InvalidRequest, UnknownDatabase
-from nl2sql.types import Answered, Failed
 from serve_app.api import QueryRequest
 from serve_app.builder import build_application
 from serve_app.wiring import Wiring

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from generation.model_files import is_disk_full
-from generation.model_sources import Missing
+from generation.models.files import is_disk_full
+from generation.models.sources import Missing
 
 CONNECT_TIMEOUT_S = 5.0
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from generation.model_registry import WheelsSource, load_registry, parse_registry
-from generation.model_store import default_model
+from generation.models.registry import WheelsSource, load_registry, parse_registry
+from generation.models.store import default_model
 
 ENTRY = """
 models:

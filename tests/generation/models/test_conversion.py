@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from generation.model_conversion import check_chat_format, convert_gguf
-from generation.model_store import ModelStore
+from generation.models.conversion import check_chat_format, convert_gguf
+from generation.models.store import ModelStore
 from nl2sql.errors import ModelCorrupt, ModelError
 
 MODELS = Path(__file__).parents[2] / ".quorumsql" / "models"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from generation.model_registry import FolderSource
+from generation.models.registry import FolderSource
 
 
 @dataclass(frozen=True, slots=True)

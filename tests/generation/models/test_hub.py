@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from generation.model_hub import HubClient
-from generation.model_store import ModelStore
+from generation.models.hub import HubClient
+from generation.models.store import ModelStore
 from nl2sql.errors import ModelCorrupt, ModelUnreachable
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

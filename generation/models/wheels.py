@@ -25,9 +25,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
-from generation.model_progress import Meter, watch_growth
-from generation.model_registry import ModelEntry, WheelsSource
-from generation.model_sources import Fetched, Missing
+from generation.models.progress import Meter, watch_growth
+from generation.models.registry import ModelEntry, WheelsSource
+from generation.models.sources import Fetched, Missing
 
 _CHUNK_BYTES = 1 << 20
 _REASON_CHARACTERS = 300

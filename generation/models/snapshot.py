@@ -13,10 +13,10 @@ from __future__ import annotations
 import json
 from pathlib import Path, PurePosixPath
 
-from generation.model_files import git_blob_id_of, remove_path, sha256_of
-from generation.model_hub import Hub, HubFile, HubListing
-from generation.model_progress import Meter, watch_growth
-from generation.model_sources import Missing
+from generation.models.files import git_blob_id_of, remove_path, sha256_of
+from generation.models.hub import Hub, HubFile, HubListing
+from generation.models.progress import Meter, watch_growth
+from generation.models.sources import Missing
 
 _SUFFIXES = frozenset({".safetensors", ".json", ".txt", ".jinja"})
 _NAMES = frozenset({"tokenizer.model"})

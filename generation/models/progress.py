@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from generation.model_files import folder_bytes
+from generation.models.files import folder_bytes
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -130,7 +130,7 @@ def parse_registry(text: str) -> Mapping[str, ModelEntry]:
 @lru_cache(maxsize=1)
 def load_registry() -> Mapping[str, ModelEntry]:
     """The entries of the registry that is installed with this package."""
-    return parse_registry(files("generation").joinpath("registry.yaml").read_text("utf-8"))
+    return parse_registry(files(__package__).joinpath("registry.yaml").read_text("utf-8"))
 
 
 def default_model(has_gpu: bool) -> str:

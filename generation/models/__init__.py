@@ -1,0 +1,1 @@
+"""The model store: where weights come from, verified, converted once, found again."""
