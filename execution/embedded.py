@@ -83,6 +83,11 @@ class EmbeddedServer:
         with self._connect(INDEX_DATABASE) as connection:
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
 
+    def ensure_running(self) -> None:
+        """Starts the server again if it has died, in the same socket folder."""
+        if self._server is not None:
+            self._server.ensure_postgres_running()
+
     def stop(self) -> None:
         """Gives the server up; it stops when nobody else uses it."""
         if self._server is not None:

@@ -113,6 +113,10 @@ class ModelSettings(Section):
         "auto",
         description="A registered name, a folder or a hub id; auto picks by CPU or GPU.",
     )
+    folders: tuple[Path, ...] = Field(
+        default=(),
+        description="Folders looked in first for the weights' files, before anything is fetched.",
+    )
     max_model_len: int = Field(6144, ge=512, description="Context window in tokens.")
     enforce_eager: bool | None = Field(
         None,

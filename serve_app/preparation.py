@@ -17,8 +17,7 @@ from urllib.parse import urlsplit
 import data.demo_erp
 from data.demo_erp.generator import generate_tables
 from execution.embedded import EmbeddedServer
-from generation.models.progress import RichProgress
-from generation.models.store import ModelStore
+from generation.models.store import RichProgress
 from nl2sql.errors import SettingsError
 from nl2sql.settings import Settings
 from retrieval.index_store.catalog_reader import read_catalog
@@ -68,8 +67,8 @@ async def prepare(settings: Settings, reporter: Reporter, *, databases: list[str
 
 def pull_model(settings: Settings) -> Path:
     """The folder of the configured model's weights, fetched with progress. Raises ModelError."""
-    store = ModelStore(settings.home / "models", progress=RichProgress())
-    return store.pull(Wiring(settings).model_name())
+    wiring = Wiring(settings)
+    return wiring.build_model_store(RichProgress()).pull(wiring.model_name())
 
 
 def start_embedded_server(settings: Settings) -> EmbeddedServer | None:

@@ -12,7 +12,7 @@ from execution.embedded import INDEX_DATABASE, INDEXER, READER, build_embedded_u
 from execution.guard import SqlGuard
 from execution.postgres import PostgresDatabase
 from generation.generator import CandidateGenerator
-from generation.models.store import ModelStore, default_model
+from generation.models.store import ModelStore, ProgressReporter, default_model
 from nl2sql.pipeline import Pipeline, Stages
 from nl2sql.protocols import Engine, Executor, Guard, Planner, Ranker, Repairer, Retriever
 from nl2sql.settings import ConnectionSettings, FlagSettings, RetrievalSettings, Settings
@@ -68,9 +68,11 @@ class Wiring:
         settings = self.settings
         return self.build_index_store(), embedder, settings.retrieval, settings.flags
 
-    def build_model_store(self) -> ModelStore:
+    def build_model_store(self, progress: ProgressReporter | None = None) -> ModelStore:
         """The weights under ``home``."""
-        return ModelStore(self.settings.home / "models")
+        return ModelStore(
+            self.settings.home / "models", progress=progress, folders=self.settings.model.folders
+        )
 
     def model_name(self) -> str:
         """The configured model; ``auto`` is the default for a GPU or a CPU, whichever is here."""

@@ -8,17 +8,17 @@ import typer
 from rich import box
 from rich.table import Table
 
-from generation.models.progress import RichProgress
-from generation.models.store import ModelStore
+from generation.models.store import ModelStore, RichProgress
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import CONSOLE
+from serve_app.wiring import Wiring
 
 app = typer.Typer(no_args_is_help=True)
 
 
 def _build_store(context: typer.Context) -> ModelStore:
     cli: CliContext = context.obj
-    return ModelStore(cli.settings.home / "models", progress=RichProgress())
+    return Wiring(cli.settings).build_model_store(RichProgress())
 
 
 @app.command("pull")

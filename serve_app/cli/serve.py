@@ -12,7 +12,10 @@ import typer
 from serve_app import running
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import CONSOLE, TerminalReporter
-from serve_app.preparation import prepare, pull_model
+from serve_app.preparation import prepare, pull_model, start_embedded_server
+
+# How often the embedded PostgreSQL is looked after.
+_WATCH_S = 5
 
 
 def serve(
@@ -80,7 +83,10 @@ def _serve_here(cli: CliContext) -> None:
         step.finish(f"ready at {running.service_url(settings)}")
     try:
         print_next_steps(running.service_url(settings))
-        done.wait()
+        server = start_embedded_server(settings)
+        while not done.wait(_WATCH_S):
+            if server is not None:
+                server.ensure_running()
     finally:
         CONSOLE.print("Stopping.")
         running.stop_service()

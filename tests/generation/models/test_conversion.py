@@ -14,8 +14,9 @@ import pytest
 from generation.models.conversion import check_chat_format, convert_gguf
 from generation.models.store import ModelStore
 from nl2sql.errors import ModelCorrupt, ModelError
+from tests.conftest import ROOT
 
-MODELS = Path(__file__).parents[2] / ".quorumsql" / "models"
+MODELS = ROOT / ".quorumsql" / "models"
 
 
 @dataclass
@@ -53,11 +54,13 @@ def test_what_is_no_gguf_is_one_clear_error(tmp_path: Path) -> None:
         convert_gguf(tmp_path / "tiny.gguf", tmp_path / "into")
 
 
+@pytest.mark.model
 def test_a_pulled_model_is_ready() -> None:
+    """On the weights that the set-up of ``make test`` fetches."""
+    import transformers
+
     folder = ModelStore(MODELS).find("qwen2.5-coder-0.5b-instruct")
-    if folder is None:
-        pytest.skip("no model has been pulled into .quorumsql/models")
-    transformers = pytest.importorskip("transformers")
+    assert folder is not None, "run `make weights` first"
     config = json.loads((folder / "config.json").read_text())
     generation = json.loads((folder / "generation_config.json").read_text())
     assert "quantization_config" not in config
