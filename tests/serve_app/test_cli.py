@@ -1,0 +1,126 @@
+"""The command line: settings, checks, and errors as one line that says what to do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from execution.embedded import EmbeddedServer
+from nl2sql.settings import Settings
+from serve_app.checks import check_disk, check_memory, check_weights, run_checks
+from serve_app.cli.show_settings import describe_settings
+from tests.conftest import ROOT
+
+
+def run(*arguments: str, config: Path = ROOT / "quorumsql.yaml") -> tuple[int, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "serve_app.cli", "--config", str(config), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=ROOT,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def nobody_listens(tmp_path: Path) -> Path:
+    """Settings of a service that does not run."""
+    connection = {"url": "postgresql://nobody@127.0.0.1:1/none"}
+    path = tmp_path / "quorumsql.yaml"
+    path.write_text(
+        yaml.safe_dump(
+            {
+                "home": "home",
+                "databases": {"shop": {"reader": connection, "indexer": connection}},
+                "index": {"connection": connection},
+                "serve": {"port": 8199, "dashboard": False},
+            }
+        )
+    )
+    return path
+
+
+def test_every_setting_says_what_it_means() -> None:
+    undocumented = [key for key, _, meaning in describe_settings() if not meaning]
+    # The two connections of a database share their keys, each of which is documented.
+    assert undocumented == []
+    keys = [key for key, _, _ in describe_settings()]
+    assert len(keys) == len(set(keys))
+    assert "databases.NAME.reader.password_env" in keys
+    assert "sampling.k" in keys
+
+
+def test_a_missing_settings_file_is_one_line_and_a_remedy(tmp_path: Path) -> None:
+    code, output = run("index", config=tmp_path / "none.yaml")
+    assert code == 1
+    assert "Cannot read" in output
+    assert "--config" in output
+    assert "Traceback" not in output
+
+
+def test_asking_without_a_service_says_how_to_start_one(nobody_listens: Path) -> None:
+    code, output = run("ask", "How many orders?", config=nobody_listens)
+    assert code == 1
+    assert "quorumsql serve" in output
+    assert "Traceback" not in output
+
+
+def test_indexing_a_database_that_is_away_says_so(nobody_listens: Path) -> None:
+    code, output = run("index", config=nobody_listens)
+    assert code == 1
+    assert "shop" in output
+    assert "Traceback" not in output
+
+
+def test_doctor_names_what_is_wrong_and_how_to_mend_it(nobody_listens: Path) -> None:
+    code, output = run("doctor", config=nobody_listens)
+    assert code == 1
+    assert "database shop" in output
+    assert "CREATE ROLE nobody LOGIN" in output
+    assert "quorumsql model pull" in output
+    assert "port 8199: free" in output
+
+
+def test_stopping_what_does_not_run_is_no_error(nobody_listens: Path) -> None:
+    code, output = run("stop", config=nobody_listens)
+    assert code == 0
+    assert "No service" in output
+
+
+def test_an_unknown_model_names_the_nearest(nobody_listens: Path) -> None:
+    code, output = run("model", "pull", "qwen2.5-coder-0.5b", config=nobody_listens)
+    assert code == 1
+    assert "qwen2.5-coder-0.5b-instruct" in output
+
+
+def test_checks_pass_where_all_is_there(
+    demo_settings: Settings, embedded_server: EmbeddedServer
+) -> None:
+    statuses = {check.name: check.status for check in run_checks(demo_settings)}
+    assert statuses["database demo_erp"] == "ok"
+    assert statuses["database second"] == "ok"
+    assert statuses["vLLM"] == "ok"
+
+
+def test_checks_tell_what_to_do(demo_settings: Settings) -> None:
+    greedy = demo_settings.model.model_copy(update={"kv_cache_gib": 10_000})
+    memory = check_memory(demo_settings.model_copy(update={"model": greedy}))
+    assert (memory.status, "kv_cache_gib" in memory.remedy) == ("warning", True)
+    weights = check_weights(demo_settings)
+    assert (weights.status, weights.remedy.split()[:3]) == (
+        "warning",
+        ["quorumsql", "model", "pull"],
+    )
+    assert check_disk(demo_settings).status == "ok"
+
+
+def test_the_questions_of_the_demo_are_a_benchmark_file() -> None:
+    lines = (ROOT / "data" / "demo_erp" / "questions.jsonl").read_text().splitlines()
+    assert {"id", "database", "question", "query"} <= set(json.loads(lines[0]))
