@@ -77,9 +77,16 @@ class Pipeline:
             ranking = await stages.ranker.rank(question, assessments)
 
         repairs: tuple[Repair, ...] = ()
-        if not ranking.quorum and any(each.failed for each in ranking.assessments):
+        # By rule wherever there is no quorum; by the model, which costs as much as sampling, only
+        # where nothing works at all.
+        for ask_model in (False, True):
+            failed = _find_repairable(ranking)
+            if ranking.quorum or not failed or (ask_model and ranking.winner):
+                break
             async with clock.time("repair"):
-                repaired, repairs = await self._repair(question, context, plan, ranking)
+                repaired, tried = await self._repair(question, context, plan, failed, ask_model)
+            # That no rule applied is no attempt, as long as the model may still be asked.
+            repairs += tuple(each for each in tried if ask_model or each.outcome != "none")
             if repaired:
                 async with clock.time("vote"):
                     ranking = await stages.ranker.rank(
@@ -89,16 +96,16 @@ class Pipeline:
         return self._conclude(ranking, trace)
 
     async def _repair(
-        self, question: Question, context: SchemaContext, plan: Plan, ranking: Ranking
+        self,
+        question: Question,
+        context: SchemaContext,
+        plan: Plan,
+        failed: tuple[Assessment, ...],
+        ask_model: bool,
     ) -> tuple[tuple[Assessment, ...], tuple[Repair, ...]]:
-        """One repair for each failed candidate, side by side; what came of them.
-
-        The model is asked only where no candidate works at all: it costs as much as sampling.
-        """
-        ask = ranking.winner is None
-        failed = [each for each in ranking.assessments if each.failed]
+        """One repair for each failed candidate, side by side; what came of them."""
         outcomes = await asyncio.gather(
-            *(self._repair_one(question, context, plan, each, ask) for each in failed)
+            *(self._repair_one(question, context, plan, each, ask_model) for each in failed)
         )
         return (
             tuple(assessment for assessment, _ in outcomes if assessment is not None),
@@ -144,6 +151,14 @@ class Pipeline:
             quorum=ranking.quorum,
             trace=trace,
         )
+
+
+def _find_repairable(ranking: Ranking) -> tuple[Assessment, ...]:
+    """What failed and has no repair yet; a repair that failed stands for what it repaired."""
+    repaired = {each.candidate.repairs for each in ranking.assessments}
+    return tuple(
+        each for each in ranking.assessments if each.failed and each.candidate.id not in repaired
+    )
 
 
 def _merge(

@@ -101,7 +101,7 @@ class Repairer(Protocol):
     async def repair(
         self, question: Question, context: SchemaContext, failed: Assessment, *, ask_model: bool
     ) -> tuple[Candidate | None, Repair]:
-        """``ask_model`` allows a call to the engine where no rule applies."""
+        """By rule, or with ``ask_model`` by one call to the engine. Raise EngineUnavailable."""
         ...
 
 

@@ -1,9 +1,8 @@
 """Stage 7: one repair for a failed candidate.
 
-By rule first: another dialect, where the guard could not read the query or does not know a
-function, then names put right. Else, where the caller allows it, the model gets the query and its
-error, once. The repair is a candidate like any other: it passes the guard again, and it has to win
-the vote.
+By rule: another dialect, where the guard could not read the query or does not know a function, and
+names put right. Or by the model, which gets the query and its error. The repair is a candidate like
+any other: it passes the guard again, and it has to win the vote.
 """
 
 from __future__ import annotations
@@ -48,10 +47,11 @@ class CandidateRepairer:
     ) -> tuple[Candidate | None, Repair]:
         """A new candidate, or None with the reason in the repair. Raises EngineUnavailable."""
         cause = describe_failure(failed)
-        sql, method = self._repair_by_rule(failed, context)
-        if not sql and ask_model:
+        if ask_model:
             known = describe_columns(failed, context)
             sql, method = await self._ask(question, context, failed, f"{cause}{known}"), "model"
+        else:
+            sql, method = self._repair_by_rule(failed, context)
         name = failed.candidate.id
         if not sql or normal_form(sql) == normal_form(failed.candidate.sql):
             return None, Repair(name, cause, method, "none", sql)

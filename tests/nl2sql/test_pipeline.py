@@ -138,7 +138,7 @@ async def test_no_query_at_all_is_a_failure() -> None:
 
 async def test_only_failures_are_a_failure_with_every_attempt_in_the_trace() -> None:
     ranker = FakeRanker(known(BAD, BROKEN), rank(BAD, BROKEN, confidence=0.0, quorum=False))
-    repairer = FakeRepairer("", "")
+    repairer = FakeRepairer("", "", "", "")
     answer = await build_pipeline(generate(BAD, BROKEN), ranker, repairer).answer(build_question())
     assert isinstance(answer, Failed)
     assert "2 queries" in answer.reason
@@ -173,36 +173,39 @@ async def test_asking_back_names_the_best_query_of_the_two_best_readings() -> No
 
 
 @pytest.mark.parametrize(
-    ("first", "failures"),
+    ("first", "tried", "listed"),
     [
-        pytest.param(rank(GOOD, BAD, quorum=True), 0, id="quorum"),
-        pytest.param(rank(GOOD, OTHER, quorum=False), 0, id="no_quorum_but_nothing_failed"),
-        pytest.param(rank(GOOD, BAD, quorum=False), 1, id="no_quorum_and_a_failure"),
-        pytest.param(rank(BAD, BROKEN, quorum=False), 2, id="nothing_but_failures"),
+        pytest.param(rank(GOOD, BAD, quorum=True), 0, 0, id="quorum"),
+        pytest.param(rank(GOOD, OTHER, quorum=False), 0, 0, id="no_quorum_but_nothing_failed"),
+        pytest.param(rank(GOOD, BAD, quorum=False), 1, 0, id="no_quorum_and_a_failure"),
+        # By rule, which does not count when none applies, then by the model.
+        pytest.param(rank(BAD, BROKEN, quorum=False), 4, 2, id="nothing_but_failures"),
     ],
 )
-async def test_repair_needs_a_missing_quorum_and_a_failure(first: Ranking, failures: int) -> None:
-    repairer = FakeRepairer(*[""] * failures)
+async def test_repair_needs_a_missing_quorum_and_a_failure(
+    first: Ranking, tried: int, listed: int
+) -> None:
+    repairer = FakeRepairer(*[""] * tried)
     ranker = FakeRanker(known(*first.assessments), first)
     answer = await build_pipeline(generate(*first.assessments), ranker, repairer).answer(
         build_question()
     )
-    assert len(repairer.failed) == failures
-    assert len(answer.trace.repairs) == failures
+    assert len(repairer.failed) == tried
+    assert len(answer.trace.repairs) == listed
 
 
 @pytest.mark.parametrize(
     ("first", "asked"),
-    [(rank(GOOD, BAD, quorum=False), False), (rank(BAD, quorum=False), True)],
+    [(rank(GOOD, BAD, quorum=False), [False]), (rank(BAD, quorum=False), [False, True])],
     ids=["another_candidate_works", "none_works"],
 )
-async def test_a_repair_may_ask_the_model_only_where_nothing_works(
-    first: Ranking, asked: bool
+async def test_a_repair_asks_the_model_only_where_no_rule_helped_and_nothing_works(
+    first: Ranking, asked: list[bool]
 ) -> None:
-    repairer = FakeRepairer("")
+    repairer = FakeRepairer("", "")
     ranker = FakeRanker(known(*first.assessments), first)
     await build_pipeline(generate(*first.assessments), ranker, repairer).answer(build_question())
-    assert repairer.may_ask_model == [asked]
+    assert repairer.may_ask_model == asked
 
 
 async def test_a_repair_that_works_takes_over_the_samples() -> None:
@@ -238,11 +241,11 @@ async def test_a_repair_that_fails_again_leaves_the_samples_where_they_are() -> 
         rank(BROKEN, quorum=False),
         rank(BROKEN, again, quorum=False),
     )
-    answer = await build_pipeline(generate(BROKEN), ranker, FakeRepairer("again")).answer(
-        build_question()
-    )
+    repairer = FakeRepairer("again", "")
+    answer = await build_pipeline(generate(BROKEN), ranker, repairer).answer(build_question())
     assert isinstance(answer, Failed)
-    assert [each.outcome for each in answer.trace.repairs] == ["failed"]
+    assert [each.outcome for each in answer.trace.repairs] == ["failed", "none"]
+    assert [each.candidate.id for each in repairer.failed] == ["c3", "c3r"]
     assert [each.candidate.samples for each in ranker.ranked[1]] == [1, 1]
 
 

@@ -34,9 +34,10 @@ async def repair(
 
 
 @pytest.mark.parametrize("code", ["unparsable", "function_not_allowed", "type_not_allowed"])
-async def test_another_dialect_is_tried_before_the_model(code: str) -> None:
+async def test_by_rule_another_dialect_is_tried_and_no_model(code: str) -> None:
     engine = FakeEngine()
-    candidate, made = await repair(engine, refuse("SELECT `a` FROM `t`", code, samples=3))
+    failed = refuse("SELECT `a` FROM `t`", code, samples=3)
+    candidate, made = await repair(engine, failed, ask_model=False)
     assert candidate == Candidate("c2r", 'SELECT "a" FROM "t"', 3, "repair", "c2")
     assert (made.candidate, made.method, made.sql) == ("c2", "normalize", candidate.sql)
     assert engine.requests == []
@@ -57,7 +58,11 @@ async def test_another_dialect_is_tried_before_the_model(code: str) -> None:
         ),
     ],
 )
-async def test_else_the_model_is_asked_once(failed: Assessment, flags: dict[str, Any]) -> None:
+async def test_where_no_rule_applies_the_model_is_asked_once(
+    failed: Assessment, flags: dict[str, Any]
+) -> None:
+    by_rule, _ = await repair(FakeEngine(), failed, ask_model=False, **flags)
+    assert by_rule is None
     engine = FakeEngine(["SELECT b FROM t"])
     candidate, made = await repair(engine, failed, **flags)
     assert candidate == Candidate("c2r", "SELECT b FROM t", 1, "repair", "c2")

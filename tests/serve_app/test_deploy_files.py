@@ -66,4 +66,6 @@ def test_the_image_is_the_one_that_the_manifest_runs() -> None:
     }
     assert len(images) == 1
     pinned = (ROOT / "constraints.txt").read_text().splitlines()
-    assert f"ray=={cluster['rayVersion']}" in pinned
+    version = cluster["rayVersion"]
+    assert f"ray=={version}" in pinned
+    assert f'"ray[default,serve]=={version}"' in (DEPLOY / "Dockerfile").read_text()
