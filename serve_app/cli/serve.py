@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from execution.embedded import EmbeddedServer
+from nl2sql.errors import DatabaseUnavailable
 from serve_app import running
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import CONSOLE, TerminalReporter
@@ -44,7 +46,8 @@ def serve_in_background(cli: CliContext) -> None:
     asyncio.run(prepare(settings, reporter, databases=list(settings.databases)))
     pull_model(settings)
     with reporter.step("Ray Serve with the language model") as step:
-        running.spawn_service(cli.config, settings.home)
+        if running.spawned_process(settings.home) is None:
+            running.spawn_service(cli.config, settings.home)
         running.wait_until_ready(running.service_url(settings), settings.home)
         step.finish(f"ready at {running.service_url(settings)}")
 
@@ -85,8 +88,16 @@ def _serve_here(cli: CliContext) -> None:
         print_next_steps(running.service_url(settings))
         server = start_embedded_server(settings)
         while not done.wait(_WATCH_S):
-            if server is not None:
-                server.ensure_running()
+            _look_after(server)
     finally:
         CONSOLE.print("Stopping.")
         running.stop_service()
+
+
+def _look_after(server: EmbeddedServer | None) -> None:
+    """A server that cannot be started now is tried again; until then `/readyz` says so."""
+    try:
+        if server is not None:
+            server.ensure_running()
+    except DatabaseUnavailable as error:
+        CONSOLE.print(str(error), highlight=False)
