@@ -232,11 +232,12 @@ class Settings(Section):
 
     @property
     def schema_budget_chars(self) -> int:
-        """Characters of schema that surely fit beside question and answer in the model's window.
+        """Characters of schema that fit beside instructions, question and answer in the window.
 
-        SQL costs about three characters a token with the tokenizers of code models.
+        A token of SQL is about three characters with the tokenizers of code models; the schema gets
+        three fifths of the room.
         """
-        return 3 * (self.model.max_model_len - self.sampling.max_tokens) * 3 // 4
+        return 3 * (self.model.max_model_len - self.sampling.max_tokens) * 3 // 5
 
     @property
     def uses_embedded_server(self) -> bool:
