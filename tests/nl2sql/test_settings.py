@@ -195,7 +195,7 @@ def test_settings_are_immutable() -> None:
 
 def test_the_schema_budget_leaves_room_for_the_answer() -> None:
     settings = build_settings(model={"max_model_len": 1024}, sampling={"max_tokens": 24})
-    assert settings.schema_budget_chars == 2250
+    assert settings.schema_budget_chars == 1800
 
 
 @pytest.mark.parametrize("part", ["index", "reader", "indexer", "none"])
