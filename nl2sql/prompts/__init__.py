@@ -2,8 +2,7 @@
 
 All of them share one system message, and the schema comes first in the user's: so a repair and the
 next question on the same tables find their beginning in the engine's prefix cache, which on a CPU
-is most of what a prompt costs. The example in the system message is of no real database; it shows
-a small model how codes are filtered and names are joined.
+is most of what a prompt costs.
 """
 
 from __future__ import annotations
