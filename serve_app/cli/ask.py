@@ -63,14 +63,14 @@ async def _ask_here(cli: CliContext, request: QueryRequest) -> dict[str, Any]:
     wiring = await prepare(settings, reporter, databases=[question.database])
     with reporter.step("Language model"):
         store = wiring.build_model_store()
-        engine = await asyncio.to_thread(
-            VllmEngine, store.pull(wiring.model_name()), settings.model
-        )
+        # In this thread: the engine belongs to the event loop that it is made in.
+        engine = VllmEngine(store.pull(wiring.model_name()), settings.model)
     executor = ReadOnlyExecutor(wiring.build_databases())
+    parts = wiring.build_retriever_parts()
     try:
         pipeline = wiring.build_pipeline(
             engine,
-            retriever=HybridRetriever(*wiring.build_retriever_parts()),
+            retriever=HybridRetriever(*parts),
             planner=SchemaPlanner(settings.flags),
             ranker=wiring.build_ranker(wiring.build_guard(), executor),
             repairer=wiring.build_repairer(engine),
@@ -78,4 +78,5 @@ async def _ask_here(cli: CliContext, request: QueryRequest) -> dict[str, Any]:
         return render_answer(await pipeline.answer(question), trace=True)
     finally:
         await executor.close()
+        await parts[0].close()
         engine.close()
