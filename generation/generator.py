@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from generation.intent_gate import check_intent
 from nl2sql.prompts import render_prompt
 from nl2sql.protocols import Engine
@@ -37,7 +35,6 @@ class CandidateGenerator:
 
     async def generate(self, question: Question, context: SchemaContext, plan: Plan) -> Generated:
         """Candidates in the order of their first sample. Raises EngineUnavailable."""
-        start = time.perf_counter()
         prompt = self.build_prompt(question, context, plan)
         sampling = self._settings.sampling
         completions = await self._engine.sample(
@@ -56,7 +53,6 @@ class CandidateGenerator:
             candidates=merge_candidates(completions.texts),
             prompt_tokens=completions.prompt_tokens,
             completion_tokens=completions.completion_tokens,
-            ms=(time.perf_counter() - start) * 1000,
         )
 
     def build_prompt(self, question: Question, context: SchemaContext, plan: Plan) -> Prompt:

@@ -187,7 +187,6 @@ class Generated:
     candidates: tuple[Candidate, ...]
     prompt_tokens: int
     completion_tokens: int
-    ms: float
 
 
 # -- the guard and the database ----------------------------------------------------------------

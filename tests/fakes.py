@@ -262,7 +262,6 @@ def build_generated(*candidates: Candidate, **overrides: Any) -> Generated:
         "candidates": candidates,
         "prompt_tokens": 100,
         "completion_tokens": 10,
-        "ms": 1.0,
     }
     return Generated(**{**values, **overrides})
 

@@ -77,7 +77,7 @@ EXAMPLES: tuple[object, ...] = (
     SamplingRequest(PROMPT, 4, 0, 0.7, 100, "```sql", ("```",)),
     Completions(("SELECT 1",), 10, 2),
     CANDIDATE,
-    Generated(PROMPT, (CANDIDATE,), 10, 2, 3.0),
+    Generated(PROMPT, (CANDIDATE,), 10, 2),
     VERDICT,
     VIOLATION,
     DIAGNOSTIC,
