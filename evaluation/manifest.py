@@ -1,0 +1,38 @@
+"""What a run was made with: written beside its results, so that a sceptic can make it again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evaluation.records import Record
+
+
+class Manifest(Record):
+    """Everything that the figures depend on.
+
+    ``configuration`` is the whole of the settings, ``variant`` the name under which reports show
+    this run (``K=4``, ``plain``, ``without bm25``). ``question_ids`` are the sampled ones, in
+    order. ``seconds`` adds up the time of all sittings, resumed ones included.
+    """
+
+    benchmark: str
+    benchmark_path: str
+    benchmark_sha256: str
+    dialect: str
+    variant: str
+    baseline: str = ""
+    k: int
+    seed: int
+    sample: int = 0
+    sample_seed: int = 0
+    evidence: bool = False
+    concurrency: int = 1
+    service: str = ""
+    configuration: dict[str, Any]
+    question_ids: tuple[str, ...]
+    versions: dict[str, str]
+    machine: dict[str, str]
+    revision: str = ""
+    started_at: str = ""
+    seconds: float = 0.0
+    finished: bool = False
