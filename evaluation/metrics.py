@@ -1,90 +1,243 @@
-"""What a run amounts to: accuracy with an interval, share that executes, seconds, stages."""
+"""The figures of one run, from its records.
+
+A question whose gold gave no result counts in no figure. One at which the pipeline raised counts as
+wrong. Both are named. Every accuracy is over all other questions, answered or not.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from nl2sql.intervals import wilson_interval
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of one example. ``gold_error`` is set when the gold query itself failed."""
-
-    id: str
-    outcome: str
-    executes: bool
-    correct: bool
-    seconds: float
-    difficulty: str = ""
-    sql: str = ""
-    gold_error: str = ""
-    gold_rows: int = 0
-    stages: dict[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """Figures over all outcomes whose gold query ran. Seconds and milliseconds are wall time."""
-
-    questions: int
-    correct: int
-    executed: int
-    gold_failed: int
-    gold_empty: int
-    accuracy: float
-    accuracy_low: float
-    accuracy_high: float
-    seconds_p50: float
-    seconds_p95: float
-    stages_ms: dict[str, tuple[float, float]]
-    own_ms_p50: float
-    own_ms_p95: float
-
+from evaluation.calibration import measure_confidence
+from evaluation.figures import Estimate, Percentiles, RepairFigures, Summary
+from evaluation.records import QuestionRecord, RepairRecord
+from evaluation.statistics import estimate, pass_at_k, percentile
 
 # The model's share of a question; everything else is the pipeline's own time.
 _MODEL_STAGES = frozenset({"generate", "repair"})
+_OUTCOMES = ("answered", "clarify", "refused", "failed", "error")
+_RECALL_AT = (1, 2, 3, 5, 8, 10, 15, 20)
+# The words of Spider, BIRD and plain usage, easiest first; others follow by name.
+_DIFFICULTIES = (
+    ("easy", "simple"),
+    ("medium", "moderate"),
+    ("hard", "challenging"),
+    ("extra", "extra hard"),
+)
+_UNRATED = "unrated"
+# Words of a question: the last number that belongs to each bin.
+_LENGTHS = ((10, "<=10"), (15, "11-15"), (20, "16-20"))
+_LONGER = ">20"
+
+_Score = Callable[[QuestionRecord], float]
 
 
-def summarize(outcomes: Sequence[Outcome]) -> Summary:
-    """The figures of one run; ``accuracy_low``/``high`` is the 95 % Wilson interval."""
-    valid = [each for each in outcomes if not each.gold_error]
-    correct = sum(each.correct for each in valid)
-    low, high = wilson_interval(correct, len(valid))
-    names = dict.fromkeys(name for each in valid for name in each.stages)
-    stages = {name: [each.stages[name] for each in valid if name in each.stages] for name in names}
-    own = [
-        sum(ms for name, ms in each.stages.items() if name not in _MODEL_STAGES)
-        for each in valid
-        if each.stages
-    ]
-    seconds = [each.seconds for each in valid]
+def summarize(records: Sequence[QuestionRecord], *, seconds: float, threshold: float) -> Summary:
+    """All figures of a run that took ``seconds`` of wall time.
+
+    ``threshold`` is the confidence below which the service would not answer.
+    """
+    counted = [record for record in records if record.counts]
+    timed = [record.r_ves for record in counted if record.r_ves is not None]
+    owns = [_own_ms(record) for record in counted if record.stages_ms]
     return Summary(
-        questions=len(valid),
-        correct=correct,
-        executed=sum(each.executes for each in valid),
-        gold_failed=len(outcomes) - len(valid),
-        gold_empty=sum(each.gold_rows == 0 for each in valid),
-        accuracy=correct / len(valid) if valid else 0.0,
-        accuracy_low=low,
-        accuracy_high=high,
-        seconds_p50=percentile(seconds, 50),
-        seconds_p95=percentile(seconds, 95),
-        stages_ms={name: (percentile(ms, 50), percentile(ms, 95)) for name, ms in stages.items()},
-        own_ms_p50=percentile(own, 50),
-        own_ms_p95=percentile(own, 95),
+        questions=len(records),
+        counted=len(counted),
+        gold_failed=tuple((each.id, each.gold_error) for each in records if not each.counts),
+        gold_empty=sum(_is_gold_empty(record) for record in counted),
+        errors=tuple((each.id, each.reason) for each in counted if each.outcome == "error"),
+        outcomes=_count_outcomes(counted),
+        accuracy=_mean(counted, _is_correct),
+        bird_ex=_mean(counted, lambda record: record.bird_ex),
+        soft_f1=_mean(counted, lambda record: record.soft_f1),
+        r_ves=estimate(timed) if timed else None,
+        executes=_mean(counted, lambda record: record.outcome in ("answered", "clarify")),
+        first=_mean(counted, _is_first_correct),
+        mean_sample=_mean(counted, lambda record: _correct_samples(record) / record.k),
+        oracle=_mean(counted, lambda record: any(each.correct for each in record.candidates)),
+        pass_at=_measure_pass_at(counted),
+        by_difficulty=_measure_groups(counted, _difficulty, _difficulty_rank),
+        by_database=_measure_groups(counted, lambda record: record.database),
+        by_length=_measure_groups(counted, _length, _length_rank),
+        recall_tables=_measure_table_recall(counted),
+        recall_columns=_measure_column_recall(counted),
+        all_tables=_measure_all_tables(counted),
+        repairs=_count_repairs(counted),
+        confidence=measure_confidence(counted, threshold),
+        stages_ms=_measure_stages(counted),
+        own_ms=_percentiles(owns),
+        seconds=_percentiles([record.seconds for record in counted]),
+        prompt_tokens=_average([record.prompt_tokens for record in counted]),
+        completion_tokens=_average([record.completion_tokens for record in counted]),
+        questions_per_minute=len(counted) / seconds * 60 if seconds else 0.0,
     )
 
 
-def percentile(values: Sequence[float], percent: float) -> float:
-    """The smallest value that at least ``percent`` of all are not above (nearest rank).
+# -- right or wrong ----------------------------------------------------------------------------
 
-    >>> percentile([1.0, 2.0, 3.0, 4.0], 50), percentile([], 50)
-    (2.0, 0.0)
+
+def _mean(records: Iterable[QuestionRecord], score: _Score) -> Estimate:
+    return estimate([float(score(record)) for record in records])
+
+
+def _is_correct(record: QuestionRecord) -> bool:
+    return record.correct
+
+
+def _is_gold_empty(record: QuestionRecord) -> bool:
+    """True for a gold without rows. A result has columns; a record without any holds no gold."""
+    return bool(record.gold_result.columns) and record.gold_result.rows_in_all == 0
+
+
+def _is_first_correct(record: QuestionRecord) -> bool:
+    """True when the first query was right as it came: a repair is another candidate."""
+    return any(
+        each.id == "c1" and each.origin == "sample" and each.correct for each in record.candidates
+    )
+
+
+def _correct_samples(record: QuestionRecord) -> int:
+    """How many of the K samples ended right: a repair stands for those it repaired."""
+    return sum(each.samples for each in record.candidates if each.correct)
+
+
+def _measure_pass_at(records: Iterable[QuestionRecord]) -> dict[int, Estimate]:
+    """pass@k for each power of two up to a record's own K, and that K."""
+    values: dict[int, list[float]] = {}
+    for record in records:
+        powers = {2**power for power in range(record.k.bit_length())}
+        for k in powers | {record.k}:
+            correct = _correct_samples(record)
+            values.setdefault(k, []).append(pass_at_k(record.k, correct, k))
+    return {k: estimate(values[k]) for k in sorted(values)}
+
+
+def _count_outcomes(records: Iterable[QuestionRecord]) -> dict[str, int]:
+    counts = Counter(record.outcome for record in records)
+    return {name: counts[name] for name in dict.fromkeys((*_OUTCOMES, *counts)) if counts[name]}
+
+
+# -- by group ----------------------------------------------------------------------------------
+
+
+def _measure_groups(
+    records: Iterable[QuestionRecord],
+    name_of: Callable[[QuestionRecord], str],
+    rank: Callable[[str], int] = lambda name: 0,
+) -> dict[str, Estimate]:
+    """Accuracy group by group, in the order of ``rank``, then of the names."""
+    groups: dict[str, list[QuestionRecord]] = {}
+    for record in records:
+        groups.setdefault(name_of(record), []).append(record)
+    return {
+        name: _mean(groups[name], _is_correct)
+        for name in sorted(groups, key=lambda name: (rank(name), name))
+    }
+
+
+def _difficulty(record: QuestionRecord) -> str:
+    return record.difficulty or _UNRATED
+
+
+def _difficulty_rank(name: str) -> int:
+    known = {word: rank for rank, words in enumerate(_DIFFICULTIES) for word in words}
+    unknown = len(_DIFFICULTIES)
+    return unknown + 1 if name == _UNRATED else known.get(name.lower(), unknown)
+
+
+def _length(record: QuestionRecord) -> str:
+    words = len(record.question.split())
+    return next((name for last, name in _LENGTHS if words <= last), _LONGER)
+
+
+def _length_rank(name: str) -> int:
+    return [*(each for _, each in _LENGTHS), _LONGER].index(name)
+
+
+# -- retrieval ---------------------------------------------------------------------------------
+
+
+def _measure_table_recall(records: Sequence[QuestionRecord]) -> dict[int, Estimate]:
+    """Share of the gold's tables among the first k retrieved, up to as many as ever were."""
+    most = max((len(record.retrieved_tables) for record in records), default=0)
+    known = [record for record in records if record.gold_tables]
+    if not known:
+        return {}
+    return {
+        k: estimate([_recall(each.gold_tables, each.retrieved_tables[:k]) for each in known])
+        for k in _RECALL_AT
+        if k <= most
+    }
+
+
+def _measure_column_recall(records: Sequence[QuestionRecord]) -> Estimate | None:
+    known = [record for record in records if record.gold_columns]
+    if not known or not any(record.retrieved_columns for record in records):
+        return None
+    return estimate([_recall(each.gold_columns, each.retrieved_columns) for each in known])
+
+
+def _measure_all_tables(records: Sequence[QuestionRecord]) -> Estimate | None:
+    known = [record for record in records if record.gold_tables]
+    if not known or not any(record.retrieved_tables for record in records):
+        return None
+    return estimate(
+        [float(_recall(each.gold_tables, each.retrieved_tables) == 1.0) for each in known]
+    )
+
+
+def _recall(wanted: Sequence[str], found: Sequence[str]) -> float:
+    """Share of ``wanted`` that was found, whatever the case.
+
+    >>> _recall(("main.Singer", "main.Concert"), ("main.singer", "main.stadium"))
+    0.5
     """
-    if not values:
-        return 0.0
-    ordered = sorted(values)
-    return ordered[max(0, math.ceil(percent / 100 * len(ordered)) - 1)]
+    names = {name.lower() for name in found}
+    return sum(name.lower() in names for name in wanted) / len(wanted)
+
+
+# -- repair ------------------------------------------------------------------------------------
+
+
+def _count_repairs(records: Iterable[QuestionRecord]) -> dict[str, RepairFigures]:
+    """By method, ``all`` of them first."""
+    repairs = [repair for record in records for repair in record.repairs]
+    methods = sorted({repair.method for repair in repairs})
+    figures = {"all": _build_repair_figures(repairs)}
+    for method in methods:
+        figures[method] = _build_repair_figures([each for each in repairs if each.method == method])
+    return figures
+
+
+def _build_repair_figures(repairs: Sequence[RepairRecord]) -> RepairFigures:
+    return RepairFigures(
+        tried=len(repairs),
+        fixed=sum(each.outcome == "fixed" for each in repairs),
+        corrected=sum(each.correct_after and not each.correct_before for each in repairs),
+        broken=sum(each.correct_before and not each.correct_after for each in repairs),
+    )
+
+
+# -- time and tokens ---------------------------------------------------------------------------
+
+
+def _measure_stages(records: Sequence[QuestionRecord]) -> Mapping[str, Percentiles]:
+    """Milliseconds of each stage where it ran, in the order in which stages first appear."""
+    stages: dict[str, list[float]] = {}
+    for record in records:
+        for name, ms in record.stages_ms.items():
+            stages.setdefault(name, []).append(ms)
+    return {name: _percentiles(values) for name, values in stages.items()}
+
+
+def _own_ms(record: QuestionRecord) -> float:
+    return sum(ms for name, ms in record.stages_ms.items() if name not in _MODEL_STAGES)
+
+
+def _percentiles(values: Sequence[float]) -> Percentiles:
+    return Percentiles(percentile(values, 50), percentile(values, 95))
+
+
+def _average(values: Sequence[int]) -> float:
+    return sum(values) / len(values) if values else 0.0

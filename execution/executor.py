@@ -4,16 +4,32 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from typing import Protocol
 
-from execution.postgres import PostgresDatabase
 from nl2sql.errors import UnknownDatabase
 from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
+
+
+class Database(Protocol):
+    """The read-only door to one database, of whatever kind."""
+
+    async def explain(self, query: GuardedQuery) -> Explained | Diagnostic: ...
+
+    async def execute(self, query: GuardedQuery, max_rows: int) -> ResultSet | Diagnostic:
+        """At most ``max_rows`` rows. Raise DatabaseUnavailable, InsecureRole."""
+        ...
+
+    async def probe(self) -> str:
+        """What is wrong with this database; empty when all is well."""
+        ...
+
+    async def close(self) -> None: ...
 
 
 class ReadOnlyExecutor:
     """Dispatches guarded queries to their database by name."""
 
-    def __init__(self, databases: Mapping[str, PostgresDatabase]) -> None:
+    def __init__(self, databases: Mapping[str, Database]) -> None:
         self._databases = dict(databases)
 
     async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
@@ -35,7 +51,7 @@ class ReadOnlyExecutor:
         """Closes all pools."""
         await asyncio.gather(*(each.close() for each in self._databases.values()))
 
-    def _database(self, name: str) -> PostgresDatabase:
+    def _database(self, name: str) -> Database:
         if name not in self._databases:
             raise UnknownDatabase(name, tuple(self._databases))
         return self._databases[name]

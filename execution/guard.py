@@ -3,8 +3,9 @@
 Assumes that the model is hostile. Promises: exactly one query; every node type, function, cast,
 table and column is on an allowlist, the tables and columns being those in the index (which holds
 only what the reading role may SELECT); the SQL that runs is rendered from the checked tree, with
-comments gone and every table qualified, and was read again by PostgreSQL's own grammar. What it
-cannot read or explain it refuses.
+comments gone and every table qualified, and was checked a second time by the dialect's own means:
+PostgreSQL's grammar, or for SQLite the allowlist of ``sqlite_grammar.py``. What it cannot read or
+explain it refuses.
 
 Does not cover yet: row policies (nothing is injected), and cost: a query may be slow until the
 statement timeout ends it.
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.dialect import DialectType
 from sqlglot.errors import OptimizeError, SqlglotError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 from sqlglot.optimizer.qualify import qualify
@@ -24,11 +26,18 @@ from sqlglot.schema import MappingSchema
 
 from execution.allowlists import load_allowlist
 from execution.postgres_grammar import check_grammar
+from execution.sqlite_dialect import GuardedSqlite
+from execution.sqlite_grammar import check_functions
+from execution.sqlite_names import record_spelling, restore_spelling, settle_names
 from nl2sql.catalog import Catalog
+from nl2sql.names import fold_name
 from nl2sql.protocols import CatalogSource
 from nl2sql.types import GuardedQuery, Principal, Violation
 
 _LONGEST_SQL = 20_000
+
+# Under what sqlglot reads and writes a catalog's dialect.
+_READERS: dict[str, DialectType] = {"postgres": "postgres", "sqlite": GuardedSqlite}
 
 _ROOTS = (exp.Select, exp.SetOperation, exp.Subquery)
 
@@ -137,10 +146,11 @@ def guard_query(sql: str, catalog: Catalog, schema: MappingSchema) -> GuardedQue
 def _parse_query(sql: str, dialect: str) -> exp.Expr | Violation:
     if len(sql) > _LONGEST_SQL:
         return Violation("too_long", "", f"The query is longer than {_LONGEST_SQL} characters.")
+    reader = _READERS[dialect]
     try:
         statements = [
-            normalize_identifiers(tree, dialect=dialect)
-            for tree in sqlglot.parse(sql, dialect=dialect)
+            tree
+            for tree in sqlglot.parse(sql, dialect=reader)
             # A Semicolon only carries the comment behind the last one.
             if tree is not None and not isinstance(tree, exp.Semicolon)
         ]
@@ -152,11 +162,14 @@ def _parse_query(sql: str, dialect: str) -> exp.Expr | Violation:
     if not isinstance(tree, _ROOTS):
         kind = type(tree).__name__
         return Violation("not_a_query", kind, f"Only a query may run, this is {kind}.")
+    if dialect == "sqlite":
+        record_spelling(tree, sql)
+    normalize_identifiers(tree, dialect=reader)
     for node in tree.walk():
         if not isinstance(node, (*_NODES, exp.Func)) or node.args.get("locks"):
             return Violation(
                 "node_not_allowed",
-                node.sql(dialect)[:80],
+                node.sql(reader)[:80],
                 f"{type(node).__name__} is not allowed in a query.",
             )
     return tree
@@ -168,12 +181,14 @@ def _check_query(
     tables = _qualify_tables(tree, catalog)
     if isinstance(tables, Violation):
         return tables
+    if catalog.dialect == "sqlite" and (violation := settle_names(tree, catalog)):
+        return violation
     try:
         # On a copy: the columns are only looked up, what runs keeps its own names. Stars are
         # expanded there, or a column could be fetched through the star of a subquery.
         resolved = qualify(
             tree.copy(),
-            dialect=catalog.dialect,
+            dialect=_READERS[catalog.dialect],
             schema=schema,
             quote_identifiers=False,
             identify=False,
@@ -182,15 +197,43 @@ def _check_query(
         return Violation("unknown_column", "", _first_line(error))
     if unresolved := _find_unresolved(resolved):
         return Violation("unknown_column", unresolved, f"There is no column {unresolved}.")
-    sql = tree.sql(catalog.dialect, comments=False)
-    if violation := check_grammar(sql, tables, load_allowlist(catalog.dialect)):
+    if catalog.dialect == "sqlite":
+        restore_spelling(tree)
+    sql = tree.sql(_READERS[catalog.dialect], comments=False)
+    if violation := _check_again(tree, sql, tables, catalog.dialect):
         return violation
     return GuardedQuery(
         database=catalog.database,
         sql=sql,
         tables=tuple(sorted(tables)),
-        columns=tuple(sorted({column.name for column in resolved.find_all(exp.Column)})),
+        columns=_list_columns(resolved, tables, catalog),
+        dialect=catalog.dialect,
     )
+
+
+def _check_again(
+    tree: exp.Expr, sql: str, tables: frozenset[str], dialect: str
+) -> Violation | None:
+    """The second opinion: on ``sql`` where the server's grammar is at hand, else on ``tree``."""
+    allowlist = load_allowlist(dialect)
+    if dialect == "postgres":
+        return check_grammar(sql, tables, allowlist)
+    if "\0" in sql:
+        # SQLite would stop reading there.
+        return Violation("unparsable", "", "It holds a null character.")
+    return check_functions(tree, allowlist)
+
+
+def _list_columns(resolved: exp.Expr, tables: frozenset[str], catalog: Catalog) -> tuple[str, ...]:
+    """The names of the columns that are read, as the catalog spells them."""
+    spelled = {
+        fold_name(column.name, catalog.dialect): column.name
+        for table in catalog.tables
+        if table.qualified in tables
+        for column in table.columns
+    }
+    names = {column.name for column in resolved.find_all(exp.Column)}
+    return tuple(sorted({spelled.get(name, name) for name in names}))
 
 
 def _qualify_tables(tree: exp.Expr, catalog: Catalog) -> frozenset[str] | Violation:
@@ -201,20 +244,20 @@ def _qualify_tables(tree: exp.Expr, catalog: Catalog) -> frozenset[str] | Violat
     explained: set[int] = set()
     names: set[str] = set()
     for scope in traverse_scope(tree):
-        for name, (node, source) in scope.selected_sources.items():
+        for node, source in scope.selected_sources.values():
             if isinstance(source, exp.Table):
                 table = _find_table(source, catalog)
                 if table is None:
-                    fragment = source.sql(catalog.dialect)
+                    fragment = source.sql(_READERS[catalog.dialect])
                     return Violation(
                         "unknown_table", fragment, f"There is no table {fragment} here."
                     )
-                source.set("this", exp.to_identifier(table[1], quoted=True))
-                source.set("db", exp.to_identifier(table[0], quoted=True))
                 if not source.alias:
                     # Under its schema the bare name would still resolve; an alias keeps the
                     # spelling that the rest of the query uses.
-                    source.set("alias", exp.TableAlias(this=exp.to_identifier(name)))
+                    source.set("alias", exp.TableAlias(this=source.this.copy()))
+                source.set("this", exp.to_identifier(table[1], quoted=True))
+                source.set("db", exp.to_identifier(table[0], quoted=True))
                 names.add(f"{table[0]}.{table[1]}")
                 explained.add(id(source))
             elif isinstance(node, exp.Table):
@@ -225,7 +268,7 @@ def _qualify_tables(tree: exp.Expr, catalog: Catalog) -> frozenset[str] | Violat
         column.set("catalog", None)
     for node in tree.find_all(exp.Table):
         if id(node) not in explained:
-            fragment = node.sql(catalog.dialect)
+            fragment = node.sql(_READERS[catalog.dialect])
             return Violation("unexplained_table", fragment, f"{fragment} cannot be traced.")
     return frozenset(names)
 
@@ -269,9 +312,13 @@ def _fold(identifier: exp.Identifier) -> str:
 def _build_schema(catalog: Catalog) -> MappingSchema:
     nested: dict[str, dict[str, object]] = {}
     for table in catalog.tables:
-        columns = {f'"{column.name}"': "unknown" for column in table.columns}
-        nested.setdefault(f'"{table.schema}"', {})[f'"{table.name}"'] = columns
-    return MappingSchema(dict(nested), dialect=catalog.dialect)
+        columns = {_quote(column.name): "unknown" for column in table.columns}
+        nested.setdefault(_quote(table.schema), {})[_quote(table.name)] = columns
+    return MappingSchema(dict(nested), dialect=_READERS[catalog.dialect])
+
+
+def _quote(name: str) -> str:
+    return exp.to_identifier(name, quoted=True).sql()
 
 
 def _first_line(error: BaseException) -> str:

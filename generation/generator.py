@@ -31,6 +31,8 @@ class CandidateGenerator:
 
     async def gate(self, question: Question, context: SchemaContext) -> str:
         """The reason to refuse the question, or an empty string."""
+        if not self._settings.flags.intent_gate:
+            return ""
         return check_intent(context, self._settings.retrieval.min_similarity)
 
     async def generate(self, question: Question, context: SchemaContext, plan: Plan) -> Generated:
@@ -50,7 +52,7 @@ class CandidateGenerator:
         )
         return Generated(
             prompt=prompt,
-            candidates=merge_candidates(completions.texts),
+            candidates=merge_candidates(completions.texts, context.dialect),
             prompt_tokens=completions.prompt_tokens,
             completion_tokens=completions.completion_tokens,
         )
@@ -61,17 +63,20 @@ class CandidateGenerator:
         return render_prompt(
             PROMPTS,
             "generate",
+            dialect=context.dialect,
             schema=render_schema(
                 context,
                 comments=settings.flags.glosses,
                 budget_chars=settings.schema_budget_chars,
             ),
-            hints=_render_hints(context, plan) if settings.sampling.show_plan else "",
+            hints=_render_hints(
+                question.evidence, context, plan if settings.sampling.show_plan else Plan()
+            ),
             question=question.text,
         )
 
 
-def merge_candidates(texts: tuple[str, ...]) -> tuple[Candidate, ...]:
+def merge_candidates(texts: tuple[str, ...], dialect: str = "postgres") -> tuple[Candidate, ...]:
     """One candidate for each normal form; ``samples`` counts the texts that had it.
 
     >>> [(each.id, each.samples) for each in merge_candidates(("SELECT 1", "select 1;", "hm"))]
@@ -80,7 +85,7 @@ def merge_candidates(texts: tuple[str, ...]) -> tuple[Candidate, ...]:
     merged: dict[str, tuple[str, int]] = {}
     for text in texts:
         if sql := extract_sql(text):
-            form = normal_form(sql)
+            form = normal_form(sql, dialect)
             first, count = merged.get(form, (sql, 0))
             merged[form] = (first, count + 1)
     return tuple(
@@ -89,7 +94,7 @@ def merge_candidates(texts: tuple[str, ...]) -> tuple[Candidate, ...]:
     )
 
 
-def _render_hints(context: SchemaContext, plan: Plan) -> str:
+def _render_hints(evidence: str, context: SchemaContext, plan: Plan) -> str:
     names = {
         hit.table.qualified: name for hit, name in zip(context.tables, context.names, strict=True)
     }
@@ -98,7 +103,7 @@ def _render_hints(context: SchemaContext, plan: Plan) -> str:
         for link in plan.links.links
         if link.column and link.table in names
     ][:_MOST_LINKS_SHOWN]
-    lines = []
+    lines = [f"Hint: {evidence}"] if evidence else []
     if columns:
         lines.append(f"Columns that may matter: {', '.join(columns)}")
     if plan.joins.skeleton:

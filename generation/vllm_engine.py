@@ -12,7 +12,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from nl2sql.errors import EngineUnavailable
+from nl2sql.errors import EngineUnavailable, PromptTooLong
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Completions, SamplingRequest
 
@@ -59,7 +59,7 @@ class VllmEngine:
         self._max_model_len = settings.max_model_len
 
     async def sample(self, request: SamplingRequest) -> Completions:
-        """``request.k`` completions. Raises EngineUnavailable when the engine died."""
+        """``request.k`` completions. Raises PromptTooLong; EngineUnavailable when it died."""
         from vllm import SamplingParams, TokensPrompt
         from vllm.sampling_params import RequestOutputKind
         from vllm.v1.engine.exceptions import EngineDeadError
@@ -67,7 +67,7 @@ class VllmEngine:
         token_ids = self._encode(request)
         room = self._max_model_len - len(token_ids)
         if room < 1:
-            raise EngineUnavailable(
+            raise PromptTooLong(
                 f"The prompt has {len(token_ids)} tokens, the model takes {self._max_model_len}.",
                 hint="Lower retrieval.max_tables or raise model.max_model_len.",
             )
@@ -115,6 +115,8 @@ class VllmEngine:
     def close(self) -> None:
         """Stops the engine's own process."""
         self._engine.shutdown()
+        # Its destructor needs an interpreter that is not ending yet.
+        del self._engine
 
     def _encode(self, request: SamplingRequest) -> list[int]:
         tokenizer: Any = self._engine.get_tokenizer()

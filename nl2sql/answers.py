@@ -62,9 +62,13 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Clarify:
-    """Two readings divided the vote; ``readings`` are their queries."""
+    """Two readings divided the vote; ``readings`` are their queries, best first.
+
+    ``confidence`` is what the first would have been answered with.
+    """
 
     reason: str
+    confidence: float
     readings: tuple[str, ...]
     trace: Trace
 

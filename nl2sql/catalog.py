@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
-from nl2sql.names import quote_name
+from nl2sql.names import fold_name, quote_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,12 @@ class Catalog:
     search_path: tuple[str, ...] = ("public",)
     dialect: str = "postgres"
     _by_name: dict[str, Table] = field(init=False, repr=False, compare=False, hash=False)
+    _by_folded: dict[str, Table] = field(init=False, repr=False, compare=False, hash=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_by_name", {table.qualified: table for table in self.tables})
+        folded = {fold_name(table.qualified, self.dialect): table for table in self.tables}
+        object.__setattr__(self, "_by_folded", folded)
 
     def table(self, qualified: str) -> Table | None:
         """The table of that qualified name, or None."""
@@ -81,14 +84,14 @@ class Catalog:
     def resolve(self, name: str, schema: str = "") -> Table | None:
         """The table that the server would find under this name, or None.
 
+        SQLite's names are the same in any case; PostgreSQL's are given as it folded them.
+
         >>> orders = Table("sales", "orders", ())
         >>> Catalog("shop", (orders,), search_path=("hr", "sales")).resolve("orders").qualified
         'sales.orders'
         """
-        if schema:
-            return self._by_name.get(f"{schema}.{name}")
-        for candidate in self.search_path:
-            if table := self._by_name.get(f"{candidate}.{name}"):
+        for candidate in (schema,) if schema else self.search_path:
+            if table := self._by_folded.get(fold_name(f"{candidate}.{name}", self.dialect)):
                 return table
         return None
 
@@ -97,9 +100,9 @@ class Catalog:
         """Qualified name → the shortest SQL name under which the search path finds that table."""
         seen = Counter(table.name for table in self.tables)
         return {
-            table.qualified: quote_name(table.name)
+            table.qualified: quote_name(table.name, self.dialect)
             if table.schema in self.search_path and seen[table.name] == 1
-            else f"{quote_name(table.schema)}.{quote_name(table.name)}"
+            else f"{quote_name(table.schema, self.dialect)}.{quote_name(table.name, self.dialect)}"
             for table in self.tables
         }
 

@@ -1,36 +1,61 @@
 """When two results are the same. The vote, the evaluation and the guard's oracle share this.
 
-The field's convention (test-suite-sql-eval, Zhong, Yu and Klein, EMNLP 2020): rows as a multiset,
-any permutation of columns, row order only where the gold query orders, floats rounded to 4 places.
-Column names do not count.
+The field's convention, that of test-suite-sql-eval (Zhong, Yu and Klein, EMNLP 2020, ``result_eq``
+of ``exec_eval.py``): rows as a multiset, under any permutation of columns; row order counts where
+the gold query orders its rows. Names of columns do not count. Cells are compared in the form that
+``cell_values`` gives them, which also rounds; docs/comparison.md sets both beside the original.
 
-Columns are matched by backtracking over columns with equal multisets of values; each step checks
-the multiset of the row prefixes built so far, so a wrong choice ends at once. Columns that are
-equal row by row are interchangeable and are never tried against each other.
+The original tries permutations, factorially many (its issue 12). Here columns are told apart by
+colour refinement (Weisfeiler and Leman 1968): a row's colour is made of its cells and the colours
+of their columns, a column's of its cells and the colours of their rows, until no round tells more.
+Columns still tied after that are paired as they stand; where that fails, one is singled out and
+tried against each of its counterparts (individualisation-refinement, McKay and Piperno, Practical
+graph isomorphism II, 2014), at most ``_MOST_ATTEMPTS`` times and at most columns squared.
+
+Colours only ever rule pairings out. What makes two results equal is the multiset of whole rows
+under the pairing found: counted exactly in small results; in large ones, which are read as often
+as needed but never copied, compared by the sum of a keyed 128-bit hash over all rows (Clarke and
+others, Incremental multiset hash functions, ASIACRYPT 2003).
+
+Knows nothing of SQL: whether order counts is the caller's to say. What it does not cover: a pair of
+results so regular that the attempts run out counts as different.
 """
 
 from __future__ import annotations
 
-import datetime as dt
-import math
-import re
+import secrets
 from collections import Counter
-from collections.abc import Sequence
-from decimal import Decimal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from itertools import repeat
+from operator import add, mul
+from typing import Protocol
+
+from nl2sql.cell_values import normalize_value
 
 Row = Sequence[object]
-_PLACES = 4
-_MIDNIGHT = "T00:00:00"
-_TIMESTAMP = re.compile(rf"\d{{4}}-\d\d-\d\d{_MIDNIGHT}")
+Cells = tuple[object, ...]
+Hashes = list[int]
+
+# Up to here both results are normalised once and kept: some 50 MB at the most.
+_SMALL_CELLS = 200_000
+_MOST_ATTEMPTS = 256
+_HASH_BYTES = 16
+# Without a key, rows could be made up whose hashes add up to those of other rows.
+_KEY = secrets.token_bytes(_HASH_BYTES)
 
 
 def are_equivalent(left: Sequence[Row], right: Sequence[Row], *, ordered: bool = False) -> bool:
     """True when both hold the same rows under some permutation of columns.
 
-    ``ordered`` compares the rows in their order. Two empty results are equal.
+    ``ordered`` compares the rows in their order. Two empty results are equal, whatever their
+    columns. All rows of a result have the same length. Time grows with cells, times a polynomial of
+    the columns where columns cannot be told apart.
 
     >>> are_equivalent([(1, "a"), (2, "b")], [("b", 2), ("a", 1)])
     True
+    >>> are_equivalent([(1, "a"), (2, "b")], [("b", 1), ("a", 2)])
+    False
     >>> are_equivalent([(1,), (2,)], [(2,), (1,)], ordered=True)
     False
     """
@@ -40,97 +65,154 @@ def are_equivalent(left: Sequence[Row], right: Sequence[Row], *, ordered: bool =
         return True
     if len(left[0]) != len(right[0]):
         return False
-    return _match_columns(_normalize_columns(left), _normalize_columns(right), ordered)
+    if left == right:
+        return True
+    if len(left) * len(left[0]) <= _SMALL_CELLS:
+        kept = list(_normalize_rows(left)), list(_normalize_rows(right))
+        if ordered:
+            return Counter(zip(*kept[0], strict=True)) == Counter(zip(*kept[1], strict=True))
+        counts = Counter(kept[0]), Counter(kept[1])
+        return counts[0] == counts[1] or _match_columns(*map(_SmallTable, counts))
+    if ordered:
+        return Counter(_digest_columns(left)) == Counter(_digest_columns(right))
+    return _match_columns(_LargeTable(left), _LargeTable(right))
 
 
-def normalize_value(value: object) -> object:
-    """A hashable form in which equal values are equal.
+class _Table(Protocol):
+    """A result in which neither rows nor columns have an order that counts."""
 
-    Numbers by value, to 4 decimal places; a timestamp at midnight is its date, also where it is
-    text in the form of ISO 8601, as results that came as JSON have it.
+    @property
+    def width(self) -> int: ...
 
-    >>> normalize_value(Decimal("2.50")) == normalize_value(2.5)
-    True
-    """
-    if isinstance(value, str):
-        return value.removesuffix(_MIDNIGHT) if _TIMESTAMP.fullmatch(value) else value
-    if isinstance(value, bool) or value is None:
-        return value
-    if isinstance(value, int):
-        return value
-    if isinstance(value, Decimal | float):
-        return _normalize_number(value)
-    if isinstance(value, dt.datetime):
-        midnight = value.timetz() == dt.time(0)
-        return value.date().isoformat() if midnight else value.isoformat()
-    if isinstance(value, dt.date | dt.time):
-        return value.isoformat()
-    if isinstance(value, dt.timedelta):
-        return round(value.total_seconds(), _PLACES)
-    if isinstance(value, list | tuple):
-        return tuple(normalize_value(item) for item in value)
-    return repr(value)
+    def read_hashes(self) -> Iterator[tuple[Hashes, int]]:
+        """Each row as a hash for each cell, with how often the row is there.
+
+        Equal values have equal hashes. Different ones need not differ: this is for colours only.
+        """
+
+    def summarize(self, order: Sequence[int]) -> object:
+        """What two tables share if and only if they hold the same rows, columns in ``order``."""
 
 
-def _normalize_number(value: float | Decimal) -> object:
-    if not math.isfinite(value):
-        return repr(float(value))  # NaN is equal to itself here
-    rounded: float | Decimal = value.__round__(_PLACES)
-    # By way of int, since a float would round large integers.
-    return int(rounded) if rounded == int(rounded) else float(rounded)
+class _SmallTable:
+    """A table whose distinct rows are kept."""
+
+    def __init__(self, counts: Mapping[Cells, int]) -> None:
+        self._counts = counts
+        self._hashes = [(_hash_cells(row), count) for row, count in counts.items()]
+        self.width = len(self._hashes[0][0])
+
+    def read_hashes(self) -> Iterator[tuple[Hashes, int]]:
+        return iter(self._hashes)
+
+    def summarize(self, order: Sequence[int]) -> object:
+        return {tuple([row[at] for at in order]): count for row, count in self._counts.items()}
 
 
-Column = tuple[object, ...]
+class _LargeTable:
+    """A table that is normalised anew whenever it is read."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._rows = rows
+        self.width = len(rows[0])
+
+    def read_hashes(self) -> Iterator[tuple[Hashes, int]]:
+        return ((_hash_cells(row), 1) for row in _normalize_rows(self._rows))
+
+    def summarize(self, order: Sequence[int]) -> object:
+        rows = _normalize_rows(self._rows)
+        return sum(_digest(tuple([row[at] for at in order])) for row in rows)
 
 
-def _normalize_columns(rows: Sequence[Row]) -> list[Column]:
-    return [tuple(normalize_value(value) for value in column) for column in zip(*rows, strict=True)]
+def _normalize_rows(rows: Iterable[Row]) -> Iterator[Cells]:
+    return (tuple(map(normalize_value, row)) for row in rows)
 
 
-def _signature(column: Column, ordered: bool) -> object:
-    return column if ordered else frozenset(Counter(column).items())
+def _hash_cells(row: Cells) -> Hashes:
+    # Text is hashed by SipHash (PEP 456). The hashes of numbers and tuples are next to linear: the
+    # cells 1 and 4 would add up to the same as 2 and 3.
+    return list(map(hash, map(repr, row)))
 
 
-def _match_columns(left: list[Column], right: list[Column], ordered: bool) -> bool:
-    left_signatures = [_signature(column, ordered) for column in left]
-    right_signatures = [_signature(column, ordered) for column in right]
-    if Counter(left_signatures) != Counter(right_signatures):
-        return False
-    if ordered or len(left) == 1:
-        return True  # equal signatures are equal columns, or the only one
-    options = [
-        [at for at, other in enumerate(right_signatures) if other == signature]
-        for signature in left_signatures
-    ]
-    order = sorted(range(len(left)), key=lambda at: len(options[at]))
-
-    def extend(depth: int, prefixes: tuple[list[int], list[int]], used: frozenset[int]) -> bool:
-        if depth == len(order):
-            return True
-        at = order[depth]
-        tried: set[Column] = set()
-        for option in options[at]:
-            if option in used or right[option] in tried:
-                continue
-            tried.add(right[option])
-            numbered = _extend_prefixes(prefixes, left[at], right[option])
-            if numbered and extend(depth + 1, numbered, used | {option}):
-                return True
-        return False
-
-    rows = len(left[0])
-    return extend(0, ([0] * rows, [0] * rows), frozenset())
+def _digest(row: Cells) -> int:
+    data = repr(row).encode()
+    return int.from_bytes(blake2b(data, digest_size=_HASH_BYTES, key=_KEY).digest())
 
 
-def _extend_prefixes(
-    prefixes: tuple[list[int], list[int]], left: Column, right: Column
-) -> tuple[list[int], list[int]] | None:
-    """Row prefixes one column longer, as numbers; None when their multisets differ."""
-    numbers: dict[tuple[int, object], int] = {}
-    longer = tuple(
-        [numbers.setdefault(pair, len(numbers)) for pair in zip(prefix, column, strict=True)]
-        for prefix, column in zip(prefixes, (left, right), strict=True)
+def _digest_columns(rows: Sequence[Row]) -> list[bytes]:
+    """A digest of each column from top to bottom."""
+    hashes = [blake2b(digest_size=_HASH_BYTES, key=_KEY) for _ in rows[0]]
+    for row in _normalize_rows(rows):
+        for column, value in zip(hashes, row, strict=True):
+            # A repr holds no line end, so that it ends one value wherever it stands.
+            column.update(f"{value!r}\n".encode())
+    return [column.digest() for column in hashes]
+
+
+def _match_columns(left: _Table, right: _Table) -> bool:
+    colourless = [1] * left.width
+    attempts = iter(range(min(left.width**2, _MOST_ATTEMPTS)))
+    return _pair_columns(
+        left, right, _refine(left, colourless), _refine(right, colourless), attempts
     )
-    if Counter(longer[0]) != Counter(longer[1]):
-        return None
-    return longer[0], longer[1]
+
+
+def _pair_columns(
+    left: _Table,
+    right: _Table,
+    left_colours: Hashes,
+    right_colours: Hashes,
+    attempts: Iterator[int],
+) -> bool:
+    """True when pairing columns of equal colours, in some way, makes the rows equal."""
+    if sorted(left_colours) != sorted(right_colours):
+        return False
+    order = _sort_columns(left_colours)
+    if left.summarize(order) == right.summarize(_sort_columns(right_colours)):
+        return True
+    tied = [(count, colour) for colour, count in Counter(left_colours).items() if count > 1]
+    if not tied:
+        return False
+    _, colour = min(tied)
+    left_finer = _refine(left, _single_out(left_colours, left_colours.index(colour)))
+    for at, other in enumerate(right_colours):
+        if other != colour:
+            continue
+        if next(attempts, None) is None:
+            return False
+        right_finer = _refine(right, _single_out(right_colours, at))
+        if _pair_columns(left, right, left_finer, right_finer, attempts):
+            return True
+    return False
+
+
+def _refine(table: _Table, colours: Hashes) -> Hashes:
+    """Colours after as many rounds as tell more columns apart, one at the least."""
+    while True:
+        finer = _refine_once(table, colours)
+        before, after = len(set(colours)), len(set(finer))
+        if after in (before, table.width):
+            return finer
+        colours = finer
+
+
+def _refine_once(table: _Table, colours: Hashes) -> Hashes:
+    """One round. All that is summed up is the same for every order of rows and columns."""
+    totals = [0] * table.width
+    for row, count in table.read_hashes():
+        row_colour = _hash_pair(sum(map(mul, colours, row)), count)
+        totals = list(map(add, totals, map(mul, repeat(row_colour), row)))
+    return list(map(_hash_pair, colours, totals))
+
+
+def _single_out(colours: Hashes, at: int) -> Hashes:
+    return [*colours[:at], _hash_pair(colours[at], 1), *colours[at + 1 :]]
+
+
+def _hash_pair(left: int, right: int) -> int:
+    return hash(f"{left} {right}")
+
+
+def _sort_columns(colours: Hashes) -> list[int]:
+    """Columns by colour, so that the n-th of one result pairs with the n-th of the other."""
+    return sorted(range(len(colours)), key=colours.__getitem__)

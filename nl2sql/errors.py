@@ -11,6 +11,7 @@ broken promise. The tree::
     │   ├── DatabaseUnavailable     .database names it
     │   ├── IndexUnavailable        the index store is down, or the database was never indexed
     │   └── EngineUnavailable       the language model's engine is down or overloaded
+    ├── PromptTooLong               schema and question do not fit into the model's context
     ├── DeadlineExceeded            the request took longer than it may
     ├── InsecureRole                the database role could write, so it is not used at all
     └── ModelError                  weights cannot be had
@@ -90,6 +91,10 @@ class IndexUnavailable(Unavailable):
 
 class EngineUnavailable(Unavailable):
     """The language model's engine is down or overloaded."""
+
+
+class PromptTooLong(QuorumError):
+    """Schema and question together are longer than the model's context."""
 
 
 class DeadlineExceeded(QuorumError):

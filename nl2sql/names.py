@@ -1,10 +1,17 @@
-"""Names as PostgreSQL wants them written."""
+"""Names as the databases want them written, and when two of them are the same name.
+
+Knows the dialects by their sqlglot names. Does not resolve a name to a table: ``catalog.py`` does.
+"""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+from urllib.parse import quote
+
 # Reserved, as PostgreSQL 18 has them (documentation, appendix C), those that only a function or a
 # type may bear included.
-_RESERVED = frozenset(
+_POSTGRES_RESERVED = frozenset(
     "all analyse analyze and any array as asc asymmetric authorization binary both case cast check "
     "collate collation column concurrently constraint create cross current_catalog current_date "
     "current_role current_schema current_time current_timestamp current_user default deferrable "
@@ -16,15 +23,61 @@ _RESERVED = frozenset(
     "when where window with".split()
 )
 
+# All keywords (sqlite.org/lang_keywords.html): which of them may stand bare depends on the place.
+# True and false are no keywords there, and yet no names when bare.
+_SQLITE_KEYWORDS = frozenset(
+    "abort action add after all alter always analyze and as asc attach autoincrement before begin "
+    "between by cascade case cast check collate column commit conflict constraint create cross "
+    "current current_date current_time current_timestamp database default deferrable deferred "
+    "delete desc detach distinct do drop each else end escape except exclude exclusive exists "
+    "explain fail false filter first following for foreign from full generated glob group groups "
+    "having if ignore immediate in index indexed initially inner insert instead intersect into is "
+    "isnull join key last left like limit match materialized natural no not nothing notnull null "
+    "nulls of offset on or order others outer over partition plan pragma preceding primary query "
+    "raise range recursive references regexp reindex release rename replace restrict returning "
+    "right rollback row rows savepoint select set table temp temporary then ties to transaction "
+    "trigger true unbounded union unique update using vacuum values view virtual when where window "
+    "with without".split()
+)
 
-def quote_name(name: str) -> str:
-    """The name as SQL: quoted where PostgreSQL would fold or refuse it.
+
+def quote_name(name: str, dialect: str = "postgres") -> str:
+    """The name as SQL: quoted where the database would fold or refuse it.
 
     >>> quote_name("amt"), quote_name("Order Total"), quote_name("user")
     ('amt', '"Order Total"', '"user"')
+    >>> quote_name("Country", "sqlite"), quote_name("Order", "sqlite")
+    ('Country', '"Order"')
     """
-    plain = name.isidentifier() and name.isascii() and name == name.lower()
-    if plain and name not in _RESERVED:
+    if dialect == "sqlite":
+        plain, reserved = fold_name(name, dialect), _SQLITE_KEYWORDS
+    else:
+        plain, reserved = name, _POSTGRES_RESERVED
+    is_plain = plain.isidentifier() and plain.isascii() and plain == plain.lower()
+    if is_plain and plain not in reserved:
         return name
     escaped = name.replace('"', '""')
     return f'"{escaped}"'
+
+
+def fold_name(name: str, dialect: str) -> str:
+    """What is equal for all spellings of one name, as the database compares them.
+
+    PostgreSQL compares exactly what it has stored; SQLite ignores the case of ASCII letters, quoted
+    or not.
+
+    >>> fold_name("Ürün ID", "sqlite"), fold_name("ID", "postgres")
+    ('Ürün id', 'ID')
+    """
+    if dialect != "sqlite":
+        return name
+    return "".join(letter.lower() if letter.isascii() else letter for letter in name)
+
+
+def build_sqlite_uri(path: Path) -> str:
+    """The URI under which SQLite opens a file read-only, whatever signs its path holds.
+
+    >>> build_sqlite_uri(Path("/data/100% sure?mode=rwc#.db"))
+    'file:///data/100%25%20sure%3Fmode%3Drwc%23.db?mode=ro'
+    """
+    return f"file://{quote(os.fsencode(path.absolute()))}?mode=ro"

@@ -39,8 +39,11 @@ class Stages:
 class Pipeline:
     """Answers questions. Raises Unavailable and its kin; every other outcome is an Answer."""
 
-    def __init__(self, stages: Stages, *, min_confidence: float = 0.0) -> None:
+    def __init__(
+        self, stages: Stages, *, min_confidence: float = 0.0, model_repair: bool = True
+    ) -> None:
         self._stages = stages
+        self._repair_rounds = (False, True) if model_repair else (False,)
         self._min_confidence = min_confidence
 
     async def answer(self, question: Question) -> Answer:
@@ -79,7 +82,7 @@ class Pipeline:
         repairs: tuple[Repair, ...] = ()
         # By rule wherever there is no quorum; by the model, which costs as much as sampling, only
         # where nothing works at all.
-        for ask_model in (False, True):
+        for ask_model in self._repair_rounds:
             failed = _find_repairable(ranking)
             if ranking.quorum or not failed or (ask_model and ranking.winner):
                 break
@@ -143,7 +146,9 @@ class Pipeline:
                 f"The candidates disagree: the confidence is {ranking.confidence:.2f}, "
                 f"{self._min_confidence:.2f} is asked for. Say more precisely what you want."
             )
-            return Clarify(reason, tuple(reversed(readings.values()))[:2], trace)
+            return Clarify(
+                reason, ranking.confidence, tuple(reversed(readings.values()))[:2], trace
+            )
         return Answered(
             sql=winner.candidate.sql,
             result=winner.result,

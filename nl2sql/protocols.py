@@ -55,7 +55,7 @@ class Engine(Protocol):
     """A language model: one request, K completions."""
 
     async def sample(self, request: SamplingRequest) -> Completions:
-        """Raise EngineUnavailable when the model cannot answer."""
+        """Raise PromptTooLong, or EngineUnavailable when the model cannot answer."""
         ...
 
 

@@ -23,7 +23,7 @@ def render_schema(context: SchemaContext, *, comments: bool = True, budget_chars
     room = budget_chars
     for hit in context.tables:
         keys = [key for key in context.foreign_keys if key.table == hit.table.qualified]
-        text = _render_table(hit.table, names, keys, comments)
+        text = _render_table(hit.table, names, keys, comments, context.dialect)
         if len(text) > room and chosen:
             break
         room -= len(text)
@@ -32,10 +32,13 @@ def render_schema(context: SchemaContext, *, comments: bool = True, budget_chars
 
 
 def _render_table(
-    table: Table, names: dict[str, str], keys: list[ForeignKey], comments: bool
+    table: Table, names: dict[str, str], keys: list[ForeignKey], comments: bool, dialect: str
 ) -> str:
+    def quote(columns: tuple[str, ...]) -> str:
+        return ", ".join(quote_name(column, dialect) for column in columns)
+
     targets = {
-        key.columns[0]: f"{names[key.target]}({key.target_columns[0]})"
+        key.columns[0]: f"{names[key.target]}({quote(key.target_columns)})"
         for key in reversed(keys)
         if len(key.columns) == 1
     }
@@ -45,12 +48,12 @@ def _render_table(
         for position, column in enumerate(table.columns)
         if position < _MOST_COLUMNS or column.name in kept
     ]
-    lines = [_render_column(column, table, targets, comments) for column in columns]
+    lines = [_render_column(column, table, targets, comments, dialect) for column in columns]
     if len(table.primary_key) > 1:
-        lines.append(f"  PRIMARY KEY ({', '.join(map(quote_name, table.primary_key))})")
+        lines.append(f"  PRIMARY KEY ({quote(table.primary_key)})")
     lines += [
-        f"  FOREIGN KEY ({', '.join(map(quote_name, key.columns))}) REFERENCES "
-        f"{names[key.target]}({', '.join(map(quote_name, key.target_columns))})"
+        f"  FOREIGN KEY ({quote(key.columns)}) REFERENCES "
+        f"{names[key.target]}({quote(key.target_columns)})"
         for key in keys
         if len(key.columns) > 1
     ]
@@ -58,8 +61,10 @@ def _render_table(
     return f"CREATE TABLE {names[table.qualified]} ({comment}\n" + "\n".join(lines) + "\n);"
 
 
-def _render_column(column: Column, table: Table, targets: dict[str, str], comments: bool) -> str:
-    parts = [f"  {quote_name(column.name)} {column.type}"]
+def _render_column(
+    column: Column, table: Table, targets: dict[str, str], comments: bool, dialect: str
+) -> str:
+    parts = [f"  {quote_name(column.name, dialect)} {column.type}".rstrip()]
     if table.primary_key == (column.name,):
         parts.append("PRIMARY KEY")
     if column.name in targets:

@@ -28,27 +28,52 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+_SQLITE = "sqlite:///"
+_EMBEDDED = "embedded"
+
+
 class ConnectionSettings(Section):
-    """How one role reaches one PostgreSQL server."""
+    """How one role reaches one PostgreSQL database, or where an SQLite file lies."""
 
     url: str = Field(
         description="postgresql://user@host:port/database, without a password; "
-        "`embedded` for a database of that name in the embedded server."
+        "`embedded` for a database of that name in the embedded server, `embedded:other` for "
+        "another; sqlite:///relative/file or sqlite:////absolute/file, relative to this file."
     )
     password_env: str = Field("", description="Environment variable that holds the password.")
 
     @model_validator(mode="after")
     def _no_secret_in_the_file(self) -> ConnectionSettings:
-        if self.url != "embedded":
+        if self.sqlite_path is not None:
+            if self.password_env:
+                raise ValueError("an SQLite file has no password; leave password_env out")
+        elif not self.is_embedded:
             parts = urlsplit(self.url)
             if parts.scheme not in ("postgresql", "postgres"):
-                raise ValueError("url must start with postgresql:// or be the word embedded")
+                raise ValueError(
+                    "url must start with postgresql:// or sqlite:///, or be the word embedded"
+                )
             if parts.password:
                 raise ValueError(
                     "url holds a password; take it out and name an environment variable "
                     "in password_env"
                 )
         return self
+
+    @property
+    def is_embedded(self) -> bool:
+        """True for a database of the embedded server."""
+        return self.url.split(":", 1)[0] == _EMBEDDED
+
+    def embedded_database(self, name: str) -> str:
+        """The database of the embedded server that is meant; ``name`` where none is named."""
+        return self.url.partition(":")[2] or name
+
+    @property
+    def sqlite_path(self) -> Path | None:
+        """The SQLite file, or None for a server."""
+        path = self.url.removeprefix(_SQLITE)
+        return Path(path) if path and path != self.url else None
 
     def resolve(self, environ: Mapping[str, str] = os.environ) -> str:
         """The URL with its password put in. Raises SettingsError when the variable is unset."""
@@ -69,15 +94,34 @@ class DatabaseSettings(Section):
     """One database that may be asked. Its index and its queries use different roles."""
 
     reader: ConnectionSettings = Field(
-        description="The role that runs queries: SELECT only, neither owner nor superuser."
+        description="The role that runs queries: SELECT only, neither owner nor superuser; "
+        "or an SQLite file, which is opened read-only."
     )
-    indexer: ConnectionSettings = Field(description="The role that reads the system catalog.")
+    indexer: ConnectionSettings | None = Field(
+        None,
+        description="The role that reads the system catalog. Only a postgresql:// reader needs "
+        "it named.",
+    )
     schemas: tuple[str, ...] = Field(
         default=(),
         description="Schemas to index, in search-path order; none means all that are visible.",
     )
     description: str = Field("", description="One sentence about it, for people and the model.")
     demo: bool = Field(False, description="Load the demo ERP into it (embedded server only).")
+
+    @property
+    def dialect(self) -> str:
+        """What it speaks, under sqlglot's name."""
+        return "postgres" if self.reader.sqlite_path is None else "sqlite"
+
+    @model_validator(mode="after")
+    def _indexer_suits_the_reader(self) -> DatabaseSettings:
+        if self.reader.sqlite_path is not None:
+            if self.indexer is not None or self.schemas:
+                raise ValueError("an SQLite file has no roles and no schemas: leave them out")
+        elif self.indexer is None and not self.reader.is_embedded:
+            raise ValueError("indexer is missing: name the role that reads the system catalog")
+        return self
 
 
 class IndexSettings(Section):
@@ -170,6 +214,7 @@ class RankingSettings(Section):
 class FlagSettings(Section):
     """Parts of the pipeline that can be switched off, under the field's names."""
 
+    intent_gate: bool = Field(True, description="Refuse what is not about the database.")
     module_router: bool = Field(True, description="Route to modules and favour their tables.")
     bm25: bool = Field(True, description="Fuse keyword ranking with the vector ranking.")
     glosses: bool = Field(True, description="Show column comments to the model.")
@@ -177,6 +222,7 @@ class FlagSettings(Section):
     join_planner: bool = Field(True, description="Plan the joins between the linked tables.")
     reranker: bool = Field(True, description="Vote over equivalent results, then score.")
     pg_normalize: bool = Field(True, description="Repair by rule: other dialects, invented names.")
+    model_repair: bool = Field(True, description="Ask the model where no candidate works at all.")
 
 
 class ServeSettings(Section):
@@ -244,12 +290,12 @@ class Settings(Section):
         """True when any connection lives in the embedded PostgreSQL."""
         connections = [self.index.connection]
         for database in self.databases.values():
-            connections += [database.reader, database.indexer]
-        return any(connection.url == "embedded" for connection in connections)
+            connections += [database.reader, database.indexer or database.reader]
+        return any(connection.is_embedded for connection in connections)
 
 
 def load_settings(path: Path) -> Settings:
-    """The settings in the YAML file at ``path``; a relative ``home`` is relative to the file.
+    """The settings in the YAML file at ``path``; relative paths in it are relative to the file.
 
     Raises SettingsError when the file is missing, is no YAML, or holds an unknown or bad key.
     """
@@ -265,8 +311,27 @@ def load_settings(path: Path) -> Settings:
     except yaml.YAMLError as error:
         raise SettingsError(f"{path} is not valid YAML: {error}") from error
     settings = parse_settings(value, where=str(path))
-    home = settings.home.expanduser()
-    return settings.model_copy(update={"home": (path.resolve().parent / home).resolve()})
+    folder = path.resolve().parent
+
+    def locate(inside: Path) -> Path:
+        return (folder / inside.expanduser()).resolve()
+
+    databases = {
+        name: database
+        if (file := database.reader.sqlite_path) is None
+        else database.model_copy(
+            update={"reader": ConnectionSettings(url=f"{_SQLITE}{locate(file)}")}
+        )
+        for name, database in settings.databases.items()
+    }
+    folders = tuple(locate(each) for each in settings.model.folders)
+    return settings.model_copy(
+        update={
+            "home": locate(settings.home),
+            "databases": databases,
+            "model": settings.model.model_copy(update={"folders": folders}),
+        }
+    )
 
 
 def parse_settings(value: Any, *, where: str = "settings") -> Settings:

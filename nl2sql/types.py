@@ -26,7 +26,8 @@ class Principal:
 class Question:
     """A question in plain language about one database, and how to answer it.
 
-    ``k`` candidates are sampled with ``seed``; at most ``max_rows`` rows come back.
+    ``k`` candidates are sampled with ``seed``; at most ``max_rows`` rows come back. ``evidence`` is
+    what the asker knows besides, shown to the model beside the question.
     """
 
     text: str
@@ -35,6 +36,12 @@ class Question:
     k: int
     seed: int
     max_rows: int
+    evidence: str = ""
+
+    @property
+    def search_text(self) -> str:
+        """All that was said: what retrieval and linking look for."""
+        return f"{self.text} {self.evidence}".strip()
 
 
 # -- retrieval and planning --------------------------------------------------------------------
@@ -75,6 +82,7 @@ class SchemaContext:
     foreign_keys: tuple[ForeignKey, ...]
     names: tuple[str, ...]
     version: str = ""
+    dialect: str = "postgres"
 
     @property
     def best_cosine(self) -> float:
@@ -206,6 +214,7 @@ class GuardedQuery:
     columns: tuple[str, ...] = ()
     predicates: tuple[str, ...] = ()
     params: tuple[object, ...] = ()
+    dialect: str = "postgres"
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,13 +25,10 @@ from ranking.vote import vote
 class CandidateRanker:
     """Assesses candidates one by one and ranks them together."""
 
-    def __init__(
-        self, guard: Guard, executor: Executor, flags: FlagSettings, *, dialect: str = "postgres"
-    ) -> None:
+    def __init__(self, guard: Guard, executor: Executor, flags: FlagSettings) -> None:
         self._guard = guard
         self._executor = executor
         self._flags = flags
-        self._dialect = dialect
 
     async def assess(self, question: Question, candidate: Candidate, plan: Plan) -> Assessment:
         """Guard verdict, EXPLAIN and score. Raises Unavailable."""
@@ -39,7 +36,7 @@ class CandidateRanker:
         if isinstance(verdict, Violation):
             return Assessment(candidate, verdict)
         explained = await self._executor.explain(verdict)
-        findings = lint_query(verdict.sql, self._dialect)
+        findings = lint_query(verdict.sql, verdict.dialect)
         score = score_candidate(question.text, verdict, explained, findings, plan)
         return Assessment(
             candidate=candidate,

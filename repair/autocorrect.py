@@ -24,16 +24,16 @@ from nl2sql.words import split_words
 _EMPTY_WORDS = frozenset({"code", "name", "value", "total", "amount", "number", "text"})
 
 
-def autocorrect_names(sql: str, context: SchemaContext, dialect: str = "postgres") -> str | None:
+def autocorrect_names(sql: str, context: SchemaContext) -> str | None:
     """The query with tables and columns corrected, or None when nothing could be."""
     try:
-        tree = sqlglot.parse_one(sql, dialect=dialect)
+        tree = sqlglot.parse_one(sql, dialect=context.dialect)
         changed = _correct_tables(tree, context)
         for scope in traverse_scope(tree):
             changed |= _correct_columns(scope, context)
     except (SqlglotError, RecursionError):
         return None
-    return tree.sql(dialect, comments=False) if changed else None
+    return tree.sql(context.dialect, comments=False) if changed else None
 
 
 def find_column(invented: str, table: Table) -> str | None:
@@ -96,7 +96,7 @@ def _correct_columns(scope: Scope, context: SchemaContext) -> bool:
         if target is not None:
             alias, name = target
             column.set("table", exp.to_identifier(alias) if alias else None)
-            column.set("this", _build_identifier(name))
+            column.set("this", _build_identifier(name, context.dialect))
             changed = True
     return changed
 
@@ -125,5 +125,5 @@ def _find_target(
     return found[0] if len(found) == 1 else None
 
 
-def _build_identifier(name: str) -> exp.Identifier:
-    return exp.to_identifier(name, quoted=quote_name(name) != name)
+def _build_identifier(name: str, dialect: str) -> exp.Identifier:
+    return exp.to_identifier(name, quoted=quote_name(name, dialect) != name)

@@ -16,7 +16,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 from nl2sql.sql_text import normal_form
 
 # In the order in which small models stray.
-_SOURCES = ("mysql", "sqlite", "tsql", "bigquery", "oracle")
+_SOURCES = ("mysql", "postgres", "sqlite", "tsql", "bigquery", "oracle")
 _NUMBER = re.compile(r"\d+")
 # As a bare argument of a date function these look like columns to a dialect that has it otherwise.
 _UNITS = frozenset({"second", "minute", "hour", "day", "week", "month", "quarter", "year"})
@@ -31,6 +31,8 @@ def normalize_dialect(sql: str, target: str = "postgres") -> str | None:
     """
     before = normal_form(sql, target)
     for source in _SOURCES:
+        if source == target:
+            continue
         rendered = _transpile(sql, source, target)
         if not rendered or not _keeps_everything(sql, rendered, target):
             continue

@@ -53,7 +53,7 @@ class CandidateRepairer:
         else:
             sql, method = self._repair_by_rule(failed, context)
         name = failed.candidate.id
-        if not sql or normal_form(sql) == normal_form(failed.candidate.sql):
+        if not sql or _same_form(sql, failed, context.dialect):
             return None, Repair(name, cause, method, "none", sql)
         candidate = Candidate(
             id=f"{name}r", sql=sql, samples=failed.candidate.samples, origin="repair", repairs=name
@@ -66,7 +66,7 @@ class CandidateRepairer:
         if not self._settings.flags.pg_normalize:
             return "", "none"
         code = verdict.code if isinstance(verdict, Violation) else ""
-        if code in _DIALECT_CODES and (normalized := normalize_dialect(sql)):
+        if code in _DIALECT_CODES and (normalized := normalize_dialect(sql, context.dialect)):
             return autocorrect_names(normalized, context) or normalized, "normalize"
         if _has_unknown_name(failed) and (corrected := autocorrect_names(sql, context)):
             return corrected, "autocorrect"
@@ -95,12 +95,15 @@ class CandidateRepairer:
         return render_prompt(
             PROMPTS,
             "repair",
+            dialect=context.dialect,
             schema=render_schema(
                 context,
                 comments=self._settings.flags.glosses,
                 budget_chars=self._settings.schema_budget_chars,
             ),
-            question=question.text,
+            question=f"{question.text}\nHint: {question.evidence}"
+            if question.evidence
+            else question.text,
             sql=failed.candidate.sql,
             error=cause,
         )
@@ -120,6 +123,10 @@ def describe_columns(failed: Assessment, context: SchemaContext) -> str:
         if hit.table.name in words
     ]
     return "\n" + "\n".join(lines) if lines else ""
+
+
+def _same_form(sql: str, failed: Assessment, dialect: str) -> bool:
+    return normal_form(sql, dialect) == normal_form(failed.candidate.sql, dialect)
 
 
 def _has_unknown_name(failed: Assessment) -> bool:

@@ -44,7 +44,7 @@ def plan_joins(context: SchemaContext, links: SchemaLinks) -> JoinPlan:
         joining: ForeignKey = tree.edges[near, far]["key"]
         order.append(far)
         keys.append(joining)
-        clauses.append(f"JOIN {names[far]} ON {_render_condition(joining, names)}")
+        clauses.append(f"JOIN {names[far]} ON {_render_condition(joining, names, context.dialect)}")
     return JoinPlan(tuple(order), tuple(keys), "\n".join(clauses))
 
 
@@ -58,9 +58,10 @@ def _choose_terminals(context: SchemaContext, links: SchemaLinks) -> list[str]:
     return [name for name in ranked if weight[name] >= 1.0][:_MOST_TERMINALS]
 
 
-def _render_condition(key: ForeignKey, names: dict[str, str]) -> str:
+def _render_condition(key: ForeignKey, names: dict[str, str], dialect: str) -> str:
     pairs: Sequence[tuple[str, str]] = list(zip(key.columns, key.target_columns, strict=True))
     left, right = names[key.table], names[key.target]
     return " AND ".join(
-        f"{left}.{quote_name(mine)} = {right}.{quote_name(theirs)}" for mine, theirs in pairs
+        f"{left}.{quote_name(mine, dialect)} = {right}.{quote_name(theirs, dialect)}"
+        for mine, theirs in pairs
     )

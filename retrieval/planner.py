@@ -17,6 +17,6 @@ class SchemaPlanner:
     async def plan(self, question: Question, context: SchemaContext) -> Plan:
         """The plan over the tables in ``context``."""
         linked = self._flags.schema_linker or self._flags.join_planner
-        links = link_schema(question.text, context) if linked else SchemaLinks()
+        links = link_schema(question.search_text, context) if linked else SchemaLinks()
         joins = plan_joins(context, links) if self._flags.join_planner else JoinPlan()
         return Plan(links if self._flags.schema_linker else SchemaLinks(), joins)

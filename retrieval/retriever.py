@@ -56,7 +56,7 @@ class HybridRetriever:
 
     async def retrieve(self, question: Question) -> tuple[ModuleRoute, SchemaContext]:
         """The route, and the tables in falling order of relevance. Raises IndexUnavailable."""
-        vectors = await asyncio.to_thread(self._embedder.embed, [question.text])
+        vectors = await asyncio.to_thread(self._embedder.embed, [question.search_text])
         vector: NDArray[np.float32] = vectors[0]
         depth = self._settings.max_tables * _DEPTH
         searchable = await self._searchable(question.database)
@@ -65,9 +65,9 @@ class HybridRetriever:
             self._loaded.pop(question.database, None)
             searchable = await self._searchable(question.database)
             nearest, _ = await self._store.nearest(question.database, vector, depth)
-        keywords = searchable.keywords.rank(question.text, depth) if self._flags.bm25 else []
+        keywords = searchable.keywords.rank(question.search_text, depth) if self._flags.bm25 else []
         route = (
-            searchable.router.route(question.text, vector)
+            searchable.router.route(question.search_text, vector)
             if self._flags.module_router
             else ModuleRoute((), "off", ())
         )
@@ -116,6 +116,7 @@ class HybridRetriever:
             ),
             names=tuple(catalog.short_names[hit.table.qualified] for hit in tables),
             version=searchable.version,
+            dialect=catalog.dialect,
         )
 
     async def _searchable(self, database: str) -> _Searchable:

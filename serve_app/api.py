@@ -21,6 +21,7 @@ class QueryRequest(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     question: str = Field(description="The question in plain language.")
+    evidence: str = Field("", description="What you know besides, such as a definition.")
     database: str | None = Field(None, description="The database it is about.")
     k: int | None = Field(None, description="How many candidates to sample.")
     seed: int | None = Field(None, ge=0, lt=2**31, description="Seed; a run repeats with it.")
@@ -46,6 +47,7 @@ def render_answer(answer: Answer, *, trace: bool) -> dict[str, Any]:
             body["reason"] = answer.reason
         case Clarify():
             body["reason"] = answer.reason
+            body["confidence"] = answer.confidence
             body["readings"] = list(answer.readings)
         case Failed():
             body["reason"] = answer.reason
@@ -120,6 +122,7 @@ def _render_assessment(each: Assessment) -> dict[str, Any]:
         "id": each.candidate.id,
         "sql": each.candidate.sql,
         "origin": each.candidate.origin,
+        "repairs": each.candidate.repairs,
         "samples": each.candidate.samples,
         "votes": each.votes,
         "group": each.group,

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
-from urllib.parse import urlsplit
 
 import data.demo_erp
 from data.demo_erp.generator import generate_tables
 from execution.embedded import EmbeddedServer
 from generation.models.store import RichProgress
+from nl2sql.descriptions import describe_catalog
 from nl2sql.errors import SettingsError
 from nl2sql.settings import Settings
-from retrieval.index_store.catalog_reader import read_catalog
 from retrieval.indexing import IndexReport, index_database
 from serve_app.wiring import Wiring
 
@@ -93,7 +93,7 @@ def load_demo_databases(settings: Settings, server: EmbeddedServer, reporter: Re
     for name, database in settings.databases.items():
         if not database.demo:
             continue
-        if database.reader.url != "embedded":
+        if not database.reader.is_embedded:
             raise SettingsError(
                 f"databases.{name} is marked demo but is not embedded.",
                 hint="Demo data is loaded only into the embedded server; drop `demo: true`.",
@@ -106,7 +106,7 @@ def load_demo_databases(settings: Settings, server: EmbeddedServer, reporter: Re
                 step.update(sum(counts))
 
             loaded = server.load(
-                name,
+                database.reader.embedded_database(name),
                 data.demo_erp.SCHEMA_SQL.read_text(encoding="utf-8"),
                 generate_tables(),
                 version=demo_version(),
@@ -129,22 +129,24 @@ def _sources(folder: Path) -> Iterator[Path]:
 
 
 async def index_databases(
-    wiring: Wiring, names: list[str], reporter: Reporter
+    wiring: Wiring,
+    names: list[str],
+    reporter: Reporter,
+    *,
+    descriptions: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
 ) -> list[IndexReport]:
-    """Brings the index of the named databases up to date. Raises Unavailable."""
+    """Brings the index of the named databases up to date. Raises Unavailable.
+
+    ``descriptions`` gives, by database, texts for tables and columns that have no comment.
+    """
     store = wiring.build_index_store()
     embedder = wiring.build_embedder()
     reports = []
     try:
         for name in names:
             with reporter.step(f"Index of {name}") as step:
-                catalog = await asyncio.to_thread(
-                    read_catalog,
-                    wiring.indexer_url(name),
-                    database=name,
-                    reader_role=urlsplit(wiring.reader_url(name)).username or "",
-                    schemas=wiring.settings.databases[name].schemas,
-                )
+                catalog = await asyncio.to_thread(wiring.read_catalog, name)
+                catalog = describe_catalog(catalog, descriptions.get(name, {}))
                 report = await index_database(catalog, store, embedder, progress=step.update)
                 step.finish(
                     f"{report.tables} tables, {report.columns} columns, "

@@ -15,6 +15,7 @@ from nl2sql.errors import (
     DeadlineExceeded,
     InsecureRole,
     InvalidRequest,
+    PromptTooLong,
     QuorumError,
     Unavailable,
     UnknownDatabase,
@@ -45,6 +46,8 @@ def render_error(error: QuorumError) -> JSONResponse:
             return _render_field(404, "Unknown database", error)
         case InvalidRequest():
             return _render_field(422, "Invalid request", error)
+        case PromptTooLong():
+            return render_problem(422, "Prompt too long", str(error))
         case Unavailable() | InsecureRole():
             return render_problem(503, "Temporarily unavailable", str(error))
         case DeadlineExceeded():

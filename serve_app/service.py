@@ -73,8 +73,15 @@ def build_question(request: QueryRequest, settings: Settings) -> Question:
             f"The question has {len(text)} characters, {limits.question_chars} are allowed.",
             field="question",
         )
+    evidence = request.evidence.strip()
+    if len(evidence) > limits.question_chars:
+        raise InvalidRequest(
+            f"The evidence has {len(evidence)} characters, {limits.question_chars} are allowed.",
+            field="evidence",
+        )
     return Question(
         text=text,
+        evidence=evidence,
         database=settings.database_name(request.database),
         principal=LOCAL_PRINCIPAL,
         k=_in_range("k", request.k, sampling.k, sampling.max_k),

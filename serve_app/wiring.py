@@ -7,12 +7,16 @@ and models from it. Passwords are read where they are used, so they never travel
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from execution.embedded import INDEX_DATABASE, INDEXER, READER, build_embedded_url
+from execution.executor import Database
 from execution.guard import SqlGuard
 from execution.postgres import PostgresDatabase
+from execution.sqlite import SqliteDatabase
 from generation.generator import CandidateGenerator
 from generation.models.store import ModelStore, ProgressReporter, default_model
+from nl2sql.catalog import Catalog
 from nl2sql.pipeline import Pipeline, Stages
 from nl2sql.protocols import Engine, Executor, Guard, Planner, Ranker, Repairer, Retriever
 from nl2sql.settings import ConnectionSettings, FlagSettings, RetrievalSettings, Settings
@@ -20,6 +24,8 @@ from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.embedder import Embedder
+from retrieval.index_store.catalog_reader import read_catalog
+from retrieval.index_store.sqlite_catalog import read_sqlite_catalog
 from retrieval.index_store.store import IndexStore
 
 
@@ -38,15 +44,18 @@ class Wiring:
 
     def indexer_url(self, database: str) -> str:
         """The URL under which the catalog of ``database`` is read. Raises SettingsError."""
-        return self._resolve(self.settings.databases[database].indexer, database, INDEXER)
+        settings = self.settings.databases[database]
+        return self._resolve(settings.indexer or settings.reader, database, INDEXER)
 
     def index_url(self) -> str:
         """The URL of the index. Raises SettingsError."""
         return self._resolve(self.settings.index.connection, INDEX_DATABASE, INDEXER)
 
     def _resolve(self, connection: ConnectionSettings, database: str, role: str) -> str:
-        if connection.url == "embedded":
-            return build_embedded_url(self.socket_folder, database, role)
+        if connection.is_embedded:
+            return build_embedded_url(
+                self.socket_folder, connection.embedded_database(database), role
+            )
         return connection.resolve()
 
     # -- stages --------------------------------------------------------------------------------
@@ -86,14 +95,28 @@ class Wiring:
         """Stage 5, over the indexed catalogs."""
         return SqlGuard(IndexedCatalogs(self.build_index_store()))
 
-    def build_databases(self) -> dict[str, PostgresDatabase]:
+    def read_catalog(self, database: str) -> Catalog:
+        """The schema as it is now, as far as the reader may see it. Raises DatabaseUnavailable."""
+        settings = self.settings.databases[database]
+        if (path := settings.reader.sqlite_path) is not None:
+            return read_sqlite_catalog(path, database=database)
+        return read_catalog(
+            self.indexer_url(database),
+            database=database,
+            reader_role=urlsplit(self.reader_url(database)).username or "",
+            schemas=settings.schemas,
+        )
+
+    def build_databases(self) -> dict[str, Database]:
         """Name → the read-only door to that database, for the executor."""
-        return {
-            name: PostgresDatabase(
-                name, self.reader_url(name), self.settings.limits, search_path=database.schemas
-            )
-            for name, database in self.settings.databases.items()
-        }
+        return {name: self._open(name) for name in self.settings.databases}
+
+    def _open(self, name: str) -> Database:
+        settings = self.settings.databases[name]
+        limits = self.settings.limits
+        if (path := settings.reader.sqlite_path) is not None:
+            return SqliteDatabase(name, path, limits)
+        return PostgresDatabase(name, self.reader_url(name), limits, search_path=settings.schemas)
 
     def build_ranker(self, guard: Guard, executor: Executor) -> CandidateRanker:
         """Stage 6."""
@@ -117,4 +140,5 @@ class Wiring:
         return Pipeline(
             Stages(retriever, planner, generator, ranker, repairer),
             min_confidence=self.settings.ranking.min_confidence,
+            model_repair=self.settings.flags.model_repair,
         )

@@ -11,16 +11,19 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
+from nl2sql.dialects import dialect_name
 from nl2sql.types import Message, Prompt
 
 
-def render_prompt(package: str, name: str, **variables: str) -> Prompt:
+def render_prompt(package: str, name: str, *, dialect: str, **variables: str) -> Prompt:
     """The prompt ``name`` in ``package`` with its variables put in; values are no templates.
+
+    The system message names the ``dialect``, so that the model writes for this database.
 
     Raises KeyError naming a variable that the file wants and the caller did not give.
     """
     user = _read(package, name).substitute(variables).strip()
-    system = _read("nl2sql.prompts", "system").substitute().strip()
+    system = _read("nl2sql.prompts", "system").substitute(dialect=dialect_name(dialect)).strip()
     return Prompt(name, (Message("system", system), Message("user", user)))
 
 

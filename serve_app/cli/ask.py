@@ -9,14 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
-from execution.executor import ReadOnlyExecutor
-from generation.vllm_engine import VllmEngine
-from retrieval.planner import SchemaPlanner
-from retrieval.retriever import HybridRetriever
 from serve_app.api import QueryRequest, render_answer
-from serve_app.cli.client import post_query
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import CONSOLE, TerminalReporter, print_answer
+from serve_app.client import post_query
+from serve_app.local import open_parts
 from serve_app.preparation import prepare
 from serve_app.running import service_url
 from serve_app.service import build_question
@@ -25,6 +22,9 @@ from serve_app.service import build_question
 def ask(
     context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question in plain language.")],
+    evidence: Annotated[
+        str, typer.Option(help="What you know besides, such as a definition.")
+    ] = "",
     database: Annotated[str | None, typer.Option(help="The database it is about.")] = None,
     k: Annotated[int | None, typer.Option(help="How many candidates to sample.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed; a run repeats with it.")] = None,
@@ -40,7 +40,13 @@ def ask(
     """Ask a question and see the SQL, why it won, and the rows."""
     cli: CliContext = context.obj
     request = QueryRequest(
-        question=question, database=database, k=k, seed=seed, max_rows=max_rows, trace=True
+        question=question,
+        evidence=evidence,
+        database=database,
+        k=k,
+        seed=seed,
+        max_rows=max_rows,
+        trace=True,
     )
     start = time.perf_counter()
     if in_process:
@@ -61,22 +67,6 @@ async def _ask_here(cli: CliContext, request: QueryRequest) -> dict[str, Any]:
     question = build_question(request, settings)
     reporter = TerminalReporter()
     wiring = await prepare(settings, reporter, databases=[question.database])
-    with reporter.step("Language model"):
-        store = wiring.build_model_store()
-        # In this thread: the engine belongs to the event loop that it is made in.
-        engine = VllmEngine(store.pull(wiring.model_name()), settings.model)
-    executor = ReadOnlyExecutor(wiring.build_databases())
-    parts = wiring.build_retriever_parts()
-    try:
-        pipeline = wiring.build_pipeline(
-            engine,
-            retriever=HybridRetriever(*parts),
-            planner=SchemaPlanner(settings.flags),
-            ranker=wiring.build_ranker(wiring.build_guard(), executor),
-            repairer=wiring.build_repairer(engine),
-        )
+    async with open_parts(wiring, reporter) as parts:
+        pipeline = parts.build_pipeline(settings)
         return render_answer(await pipeline.answer(question), trace=True)
-    finally:
-        await executor.close()
-        await parts[0].close()
-        engine.close()

@@ -7,10 +7,10 @@ import time
 import typer
 
 from serve_app import running
-from serve_app.cli.client import post_query
 from serve_app.cli.context import CliContext
 from serve_app.cli.serve import print_next_steps, serve_in_background
 from serve_app.cli.terminal import CONSOLE, print_answer
+from serve_app.client import post_query
 
 QUESTION = "How many orders were cancelled?"
 

@@ -10,7 +10,14 @@ from typing import Any
 from rich import box
 from rich.console import Console
 from rich.panel import Panel
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
@@ -34,6 +41,9 @@ class TerminalReporter:
             BarColumn(bar_width=30),
             TextColumn("{task.completed:,.0f}"),
             TimeElapsedColumn(),
+            TextColumn("left:"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[so_far]}"),
             console=CONSOLE,
             transient=True,
         )
@@ -52,7 +62,7 @@ class TerminalStep:
 
     def __init__(self, progress: Progress, text: str) -> None:
         self._progress = progress
-        self._task = progress.add_task(text, total=None)
+        self._task = progress.add_task(text, total=None, so_far="")
         self.outcome = ""
 
     def update(self, done: int, total: int | None = None) -> None:
@@ -60,8 +70,9 @@ class TerminalStep:
         self._progress.update(self._task, completed=done, total=total)
 
     def finish(self, text: str) -> None:
-        """What the line says when the step is over."""
+        """What the line says: beside the bar so far, and when the step is over."""
         self.outcome = text
+        self._progress.update(self._task, so_far=text)
 
 
 def print_answer(answer: dict[str, Any], *, seconds: float) -> None:

@@ -1,151 +1,167 @@
-"""A benchmark run against a service that is a function here."""
+"""A run over fakes: questions side by side, broken off, gone on with, killed."""
 
 from __future__ import annotations
 
-import datetime as dt
-import json
-from decimal import Decimal
+import asyncio
+import dataclasses
+import subprocess
+import sys
+import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from evaluation.benchmark import Example
-from evaluation.metrics import Outcome
-from evaluation.runner import RunOptions, has_top_level_order, run_benchmark
-from nl2sql.errors import EngineUnavailable
-from tests.fakes import FakeExecutor, FakeGuard, build_diagnostic, build_result, build_violation
-
-EXAMPLE = Example("1", "shop", "How many?", "SELECT 1", "easy")
-
-
-class FakeService:
-    """Answers each question with what is known for it."""
-
-    def __init__(self, answers: dict[str, dict[str, Any] | Exception]) -> None:
-        self._answers = answers
-        self.bodies: list[dict[str, Any]] = []
-
-    async def ask(self, body: dict[str, Any]) -> dict[str, Any]:
-        self.bodies.append(body)
-        answer = self._answers[body["question"]]
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-
-def answer(*rows: list[object], outcome: str = "answered") -> dict[str, Any]:
-    stages = [{"stage": "plan", "ms": 2.0}]
-    return {"outcome": outcome, "sql": "SELECT x", "rows": rows, "trace": {"stages": stages}}
-
-
-def fail() -> dict[str, Any]:
-    return {"outcome": "failed", "reason": "No.", "trace": {"stages": []}}
-
-
-async def judge_one(
-    given: dict[str, Any], *gold: tuple[object, ...], query: str = "SELECT 1"
-) -> Outcome:
-    example = Example("1", "shop", "How many?", query)
-    service = FakeService({"How many?": given})
-    executor = FakeExecutor({query: [build_result(*gold)]})
-    (outcome,) = await run_benchmark([example], service.ask, FakeGuard(), executor, RunOptions(k=1))
-    return outcome
-
-
-@pytest.mark.parametrize(
-    ("given", "gold", "correct"),
-    [
-        pytest.param(answer([3]), [(3,)], True, id="equal"),
-        pytest.param(answer([4]), [(3,)], False, id="wrong"),
-        pytest.param(answer(["a", 1]), [(1, "a")], True, id="columns_swapped"),
-        pytest.param(answer([2.5]), [(Decimal("2.50"),)], True, id="decimal"),
-        pytest.param(answer(["2025-06-30"]), [(dt.date(2025, 6, 30),)], True, id="date"),
-        pytest.param(
-            answer(["2025-06-30T00:00:00"]), [(dt.date(2025, 6, 30),)], True, id="midnight"
-        ),
-        pytest.param(answer(), [], True, id="both_empty"),
-        pytest.param(fail(), [], False, id="failed_while_the_gold_is_empty"),
-    ],
+from evaluation.judge import PRINCIPAL, Judge, Response
+from evaluation.metrics import summarize
+from evaluation.run_folder import RunFolder, read_run
+from evaluation.runner import measure_times, run_questions
+from nl2sql.errors import EngineUnavailable, PromptTooLong
+from nl2sql.types import Question
+from tests.conftest import ROOT
+from tests.evaluation import counting_run
+from tests.evaluation.builders import (
+    build_body,
+    build_candidate,
+    build_example,
+    build_manifest,
 )
-async def test_an_answer_is_right_when_its_rows_are_the_golds(
-    given: dict[str, Any], gold: list[tuple[object, ...]], correct: bool
+from tests.fakes import SHOP, FakeCatalogs, FakeGuard, build_result
+
+EXAMPLES = tuple(build_example(f"q{number}", evidence="A hint.") for number in range(6))
+
+
+class FakeSystem:
+    """Answers right, but for the questions that have an exception of their own."""
+
+    def __init__(self, errors: dict[str, Exception] | None = None) -> None:
+        self._errors = dict(errors or {})
+        self.questions: list[Question] = []
+        self.in_flight = 0
+        self.most_in_flight = 0
+
+    async def ask(self, question: Question) -> Response:
+        self.questions.append(question)
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        await asyncio.sleep(0)
+        self.in_flight -= 1
+        if error := self._errors.pop(question.text, None):
+            raise error
+        return Response(build_body(build_candidate("c1", "SELECT 1")), {"c1": build_result((1,))})
+
+
+def build_run(folder: Path, **overrides: object) -> RunFolder:
+    return RunFolder(folder, build_manifest(*(each.id for each in EXAMPLES), **overrides))
+
+
+def build_judge() -> Judge:
+    return Judge(FakeCatalogs(SHOP), FakeGuard(), counting_run.OneExecutor(), {"gone": "deleted"})
+
+
+async def test_all_questions_are_asked_side_by_side(tmp_path: Path) -> None:
+    system = FakeSystem()
+    run = build_run(tmp_path / "run", concurrency=3, seed=7, k=4)
+    seen: list[tuple[int, int, int]] = []
+    with run.open():
+        await run_questions(
+            EXAMPLES,
+            system.ask,
+            build_judge(),
+            run,
+            max_rows=50,
+            progress=lambda *counts: seen.append(counts),
+        )
+    assert system.most_in_flight == 3
+    assert seen == [(done, 6, done) for done in range(7)]
+    question = system.questions[0]
+    assert (question.k, question.seed, question.max_rows) == (4, 7, 50)
+    assert (question.principal, question.evidence) == (PRINCIPAL, "")
+
+
+async def test_evidence_is_given_where_the_run_says_so(tmp_path: Path) -> None:
+    system = FakeSystem()
+    run = build_run(tmp_path / "run", evidence=True)
+    with run.open():
+        await run_questions(EXAMPLES, system.ask, build_judge(), run, max_rows=5)
+    assert {question.evidence for question in system.questions} == {"A hint."}
+    assert {record.evidence for record in read_run(run.folder)[1]} == {"A hint."}
+
+
+async def test_a_question_that_fails_by_itself_counts_as_wrong_and_is_named(
+    tmp_path: Path,
 ) -> None:
-    assert (await judge_one(given, *gold)).correct is correct
+    system = FakeSystem({"How many q2?": PromptTooLong("Too long.", hint="Shorten it.")})
+    run = build_run(tmp_path / "run")
+    with run.open():
+        await run_questions(EXAMPLES, system.ask, build_judge(), run, max_rows=5)
+    record = read_run(run.folder)[1][2]
+    assert (record.outcome, record.correct) == ("error", False)
+    assert record.reason == "Too long. Shorten it."
 
 
-async def test_a_failure_does_not_execute() -> None:
-    outcome = await judge_one(fail(), (1,))
-    assert (outcome.outcome, outcome.executes, outcome.sql) == ("failed", False, "")
+async def test_a_missing_database_is_not_asked(tmp_path: Path) -> None:
+    system = FakeSystem()
+    examples = (*EXAMPLES[:5], dataclasses.replace(EXAMPLES[5], database="gone"))
+    run = build_run(tmp_path / "run")
+    with run.open():
+        await run_questions(examples, system.ask, build_judge(), run, max_rows=5)
+    assert len(system.questions) == 5
+    assert read_run(run.folder)[1][5].gold_error == "the database is missing: deleted"
 
 
-async def test_an_outcome_holds_what_the_metrics_read() -> None:
-    outcome = await judge_one(answer([1], [1]), (1,), (1,))
-    assert (outcome.id, outcome.sql, outcome.gold_rows) == ("1", "SELECT x", 2)
-    assert outcome.stages == {"plan": 2.0}
-    assert outcome.gold_error == ""
+async def test_a_system_that_is_gone_ends_the_sitting_and_nothing_is_lost(tmp_path: Path) -> None:
+    system = FakeSystem({"How many q3?": EngineUnavailable("It died.")})
+    run = build_run(tmp_path / "run")
+    with pytest.raises(EngineUnavailable), run.open():
+        await run_questions(EXAMPLES, system.ask, build_judge(), run, max_rows=5)
+    assert run.done() == {"q0", "q1", "q2"}
+    with run.open():
+        await run_questions(EXAMPLES, system.ask, build_judge(), run, max_rows=5)
+    asked = [question.text for question in system.questions]
+    assert asked == [f"How many q{number}?" for number in (0, 1, 2, 3, 3, 4, 5)]
 
 
-@pytest.mark.parametrize(
-    ("query", "correct"),
-    [
-        ("SELECT x FROM t ORDER BY x", False),
-        ("SELECT x FROM t", True),
-        ("SELECT x FROM (SELECT x FROM t ORDER BY x) AS s", True),
-        ("SELECT rank() OVER (ORDER BY x) FROM t", True),
-        ("SELECT x FROM t UNION SELECT y FROM t ORDER BY 1", False),
-    ],
-    ids=["ordered", "unordered", "ordered_inside", "window", "ordered_union"],
-)
-async def test_the_order_of_rows_counts_where_the_gold_orders(query: str, correct: bool) -> None:
-    outcome = await judge_one(answer([2], [1]), (1,), (2,), query=query)
-    assert outcome.correct is correct
-    assert has_top_level_order(query) is not correct
+async def test_right_answers_are_timed_once(tmp_path: Path) -> None:
+    run = build_run(tmp_path / "run")
+    with run.open():
+        await run_questions(EXAMPLES, FakeSystem().ask, build_judge(), run, max_rows=5)
+        await measure_times(EXAMPLES, build_judge(), run)
+        before = (run.folder / "timings.jsonl").read_text()
+        await measure_times(EXAMPLES, build_judge(), run)
+    assert (run.folder / "timings.jsonl").read_text() == before
+    assert all(record.r_ves for record in read_run(run.folder)[1])
 
 
-async def test_a_gold_that_the_guard_refuses_is_counted() -> None:
-    guard = FakeGuard({"SELECT 1": build_violation("unknown_table")})
-    executor = FakeExecutor()
-    service = FakeService({"How many?": answer([1])})
-    (outcome,) = await run_benchmark([EXAMPLE], service.ask, guard, executor, RunOptions(k=1))
-    assert outcome.gold_error.startswith("refused by the guard: unknown_table")
-    assert not outcome.correct
-    assert executor.executed == []
+def test_a_run_killed_twice_ends_with_the_figures_of_an_unbroken_one(tmp_path: Path) -> None:
+    unbroken, killed = tmp_path / "unbroken", tmp_path / "killed"
+    asyncio.run(counting_run.run(unbroken, 0))
+    for enough in (20, 60):
+        kill_after(killed, enough)
+        assert len(read_run(killed)[1]) < counting_run.COUNT
+    asyncio.run(counting_run.run(killed, 0))
+    one, other = (read_run(folder)[1] for folder in (unbroken, killed))
+    assert [each.id for each in one] == [each.id for each in other]
+    summaries = [
+        dataclasses.replace(
+            summarize(records, seconds=1.0, threshold=0.0),
+            seconds=summarize([], seconds=1.0, threshold=0.0).seconds,
+        )
+        for records in (one, other)
+    ]
+    assert summaries[0] == summaries[1]
+    assert 0 < summaries[0].accuracy.value < 1
 
 
-async def test_a_gold_that_fails_is_counted() -> None:
-    executor = FakeExecutor({"SELECT 1": [build_diagnostic("timeout")]})
-    service = FakeService({"How many?": answer([1])})
-    (outcome,) = await run_benchmark([EXAMPLE], service.ask, FakeGuard(), executor, RunOptions(k=1))
-    assert outcome.gold_error == "timeout"
-    assert not outcome.correct
-
-
-async def test_outcomes_keep_the_order_of_the_examples_and_each_has_a_line(tmp_path: Path) -> None:
-    examples = [Example(str(n), "shop", f"Question {n}", f"SELECT {n}") for n in range(5)]
-    service = FakeService({each.question: answer([int(each.id)]) for each in examples})
-    executor = FakeExecutor({each.query: [build_result((int(each.id),))] for each in examples})
-    seen: list[Outcome] = []
-    output = tmp_path / "out.jsonl"
-    outcomes = await run_benchmark(
-        examples,
-        service.ask,
-        FakeGuard(),
-        executor,
-        RunOptions(k=4, seed=9, concurrency=3),
-        output=output,
-        progress=seen.append,
+def kill_after(folder: Path, questions: int) -> None:
+    """Runs in a process of its own, which SIGKILL ends once so many questions are on disk."""
+    lines = folder / "questions.jsonl"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.evaluation.counting_run", str(folder), "0.05"], cwd=ROOT
     )
-    assert [each.id for each in outcomes] == ["0", "1", "2", "3", "4"]
-    assert all(each.correct for each in outcomes)
-    assert len(seen) == 5
-    lines = [json.loads(line) for line in output.read_text().splitlines()]
-    assert {(line["id"], line["gold"]) for line in lines} == {(e.id, e.query) for e in examples}
-    assert {(body["k"], body["seed"], body["trace"]) for body in service.bodies} == {(4, 9, True)}
-
-
-async def test_an_error_of_the_service_passes_through() -> None:
-    service = FakeService({"How many?": EngineUnavailable("Busy.")})
-    executor = FakeExecutor({"SELECT 1": [build_result((1,))]})
-    with pytest.raises(EngineUnavailable):
-        await run_benchmark([EXAMPLE], service.ask, FakeGuard(), executor, RunOptions(k=1))
+    deadline = time.monotonic() + 60
+    while not lines.exists() or len(lines.read_bytes().splitlines()) < questions:
+        assert process.poll() is None, "the run ended before it was killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.kill()
+    process.wait()

@@ -27,6 +27,7 @@ def query(sql: str, database: str = "demo_erp") -> GuardedQuery:
 @pytest.fixture
 async def database(wiring: Wiring) -> AsyncIterator[PostgresDatabase]:
     door = wiring.build_databases()["demo_erp"]
+    assert isinstance(door, PostgresDatabase)
     yield door
     await door.close()
 

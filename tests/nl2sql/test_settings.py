@@ -207,3 +207,69 @@ def test_the_embedded_server_is_used_when_any_connection_lives_there(part: str) 
         index={"connection": urls["index"]},
     )
     assert settings.uses_embedded_server is (part != "none")
+
+
+@pytest.mark.parametrize(
+    ("url", "path"),
+    [
+        ("sqlite:///data/shop.sqlite", "data/shop.sqlite"),
+        ("sqlite:////srv/a b?.db", "/srv/a b?.db"),
+    ],
+)
+def test_an_sqlite_url_is_a_path(url: str, path: str) -> None:
+    assert ConnectionSettings(url=url).sqlite_path == Path(path)
+
+
+@pytest.mark.parametrize("url", ["embedded", "embedded:erp", "postgresql://r@db/shop"])
+def test_a_server_is_no_sqlite_file(url: str) -> None:
+    assert ConnectionSettings(url=url).sqlite_path is None
+
+
+def test_an_embedded_database_may_have_another_name() -> None:
+    named, same = ConnectionSettings(url="embedded:erp"), ConnectionSettings(url="embedded")
+    assert named.is_embedded
+    assert named.embedded_database("shop") == "erp"
+    assert same.embedded_database("shop") == "shop"
+
+
+@pytest.mark.parametrize(
+    ("database", "message"),
+    [
+        pytest.param(
+            {"reader": {"url": "postgresql://r@db/shop"}}, "indexer is missing", id="no indexer"
+        ),
+        pytest.param(
+            {"reader": {"url": "sqlite:///a.db"}, "indexer": {"url": "sqlite:///a.db"}},
+            "no roles and no schemas",
+            id="indexer of a file",
+        ),
+        pytest.param(
+            {"reader": {"url": "sqlite:///a.db"}, "schemas": ["main"]},
+            "no roles and no schemas",
+            id="schemas of a file",
+        ),
+        pytest.param(
+            {"reader": {"url": "sqlite:///a.db", "password_env": "X"}},
+            "has no password",
+            id="password of a file",
+        ),
+        pytest.param({"reader": {"url": "sqlite:///"}}, "must start with", id="no path"),
+        pytest.param({"reader": {"url": "mysql://db"}}, "must start with", id="other scheme"),
+    ],
+)
+def test_a_database_that_cannot_be_is_refused(database: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        parse_settings({"databases": {"shop": database}})
+
+
+def test_paths_in_the_file_are_relative_to_it(tmp_path: Path) -> None:
+    path = tmp_path / "quorumsql.yaml"
+    path.write_text(
+        "home: here\nmodel: {folders: [weights]}\n"
+        "databases: {shop: {reader: {url: 'sqlite:///data/shop.sqlite'}}}\n"
+    )
+    settings = load_settings(path)
+    folder = tmp_path.resolve()
+    assert settings.home == folder / "here"
+    assert settings.model.folders == (folder / "weights",)
+    assert settings.databases["shop"].reader.sqlite_path == folder / "data/shop.sqlite"

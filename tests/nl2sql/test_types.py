@@ -93,7 +93,7 @@ EXAMPLES: tuple[object, ...] = (
     TRACE,
     Answered("SELECT 1", RESULT, 0.5, True, TRACE),
     Refused("off_topic", "No.", TRACE),
-    Clarify("Which?", ("SELECT 1", "SELECT 2"), TRACE),
+    Clarify("Which?", 0.2, ("SELECT 1", "SELECT 2"), TRACE),
     Failed("Nothing ran.", TRACE),
 )
 

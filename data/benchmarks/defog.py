@@ -1,0 +1,120 @@
+"""The PostgreSQL sets of defog (github.com/defog-ai/sql-eval, github.com/defog-ai/defog-data).
+
+A questions file is a CSV with ``db_name, query_category, question, query`` and, in the sets with
+hints, ``instructions`` (those of this question; ``full_instructions`` adds those of others and is
+left alone). Beside it lie ``<db_name>.sql``, a script with schema and rows, and ``<db_name>.json``
+with ``{"table_metadata": {table: [{column_name, data_type, column_description}]}}``. The notation
+of the golds is that of ``gold_variants``.
+
+Some rows are written relative to the day of restoring, and some questions ask about the last month:
+what is measured today is not measured tomorrow. sql-eval also counts an answer as right that has
+more columns than the gold; here it is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from data.benchmarks.entries import (
+    Entry,
+    build_benchmark,
+    peek_fields,
+    read_csv_entries,
+    read_json,
+)
+from data.benchmarks.gold_variants import expand_gold
+from data.benchmarks.types import Benchmark, Example, PostgresFile, Source
+from nl2sql.errors import SettingsError
+
+LAYOUT = "a CSV with db_name, query_category, question, query; <db_name>.sql beside it"
+
+_FIELDS = {"db_name", "query_category", "question", "query"}
+_OTHER_DIALECTS = ("bigquery", "mysql", "snowflake", "sqlite", "tsql")
+
+
+def find_defog(path: Path) -> Path | None:
+    """The questions file that is meant, or None.
+
+    Raises SettingsError for a folder that holds several.
+    """
+    candidates = sorted(path.glob("*.csv")) if path.is_dir() else [path]
+    found = [each for each in candidates if each.is_file() and peek_fields(each) >= _FIELDS]
+    if len(found) > 1:
+        raise SettingsError(
+            f"{path} holds several sets of questions.",
+            hint=f"Name one of: {', '.join(map(str, found))}.",
+        )
+    return found[0] if found else None
+
+
+def load_defog(questions: Path) -> Benchmark:
+    """The benchmark of a questions file that ``find_defog`` found. Raises SettingsError."""
+    dialect = questions.stem.rpartition("_")[2]
+    if dialect in _OTHER_DIALECTS:
+        raise SettingsError(
+            f"{questions} holds queries for {dialect}.",
+            hint="Take the file whose name ends in _postgres.csv.",
+        )
+    examples = []
+    databases: dict[str, Source] = {}
+    missing = {}
+    descriptions = {}
+    for entry in read_csv_entries(questions):
+        example = _build_example(entry)
+        examples.append(example)
+        if example.database in databases or example.database in missing:
+            continue
+        file = questions.parent / f"{entry.file_name('db_name')}.sql"
+        if file.is_file():
+            databases[example.database] = PostgresFile(file)
+            descriptions[example.database] = dict(_read_descriptions(file.with_suffix(".json")))
+        else:
+            missing[example.database] = f"There is no file {file}."
+    return build_benchmark(
+        questions,
+        name=f"defog {questions.stem}",
+        dialect="postgres",
+        examples=examples,
+        databases=databases,
+        missing=missing,
+        descriptions=descriptions,
+    )
+
+
+def _build_example(entry: Entry) -> Example:
+    try:
+        golds = expand_gold(entry.text("query"))
+    except ValueError as error:
+        raise entry.error("query", str(error)) from error
+    return Example(
+        id=f"{entry.path.stem}-{entry.number:04d}",
+        database=f"defog_{entry.file_name('db_name')}",
+        question=entry.text("question"),
+        golds=golds,
+        evidence=entry.optional_text("instructions"),
+        difficulty=entry.text("query_category"),
+    )
+
+
+def _read_descriptions(path: Path) -> Iterator[tuple[str, str]]:
+    """``table.column`` and its description; nothing when the file is not there."""
+    if not path.is_file():
+        return
+    match read_json(path):
+        case {"table_metadata": dict() as tables}:
+            pass
+        case _:
+            raise SettingsError(f"{path} has no object 'table_metadata'.")
+    for table, columns in tables.items():
+        for column in columns:
+            match column:
+                case {"column_name": str(name), "column_description": str(text)}:
+                    if text.strip():
+                        # Some tables are written with their schema.
+                        yield f"{table.rpartition('.')[2]}.{name}", text.strip()
+                case _:
+                    raise SettingsError(
+                        f"{path}, table {table}: a column has no column_name or no "
+                        f"column_description: {column!r}."
+                    )

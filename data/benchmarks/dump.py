@@ -1,0 +1,74 @@
+"""A PostgreSQL database in pg_dump's custom format, with questions beside it.
+
+A folder holds one ``*.dump`` and ``questions.json``, a JSON list of ``{question, query}`` with
+``id``, ``evidence`` and ``difficulty`` where there are any. A question may name the schema that it
+is about, as ``schema`` or (where a schema holds what was a database of its own) as ``db_id``: then
+that schema is its database, and the search path. It is written as in SQL: in lower case unless it
+stands in double quotes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from data.benchmarks.entries import build_benchmark, peek_fields, read_json_entries
+from data.benchmarks.types import Benchmark, Example, PostgresFile, Source
+from nl2sql.errors import SettingsError
+
+LAYOUT = "questions.json, a list of {question, query}, with exactly one *.dump beside it"
+
+
+def find_dump(path: Path) -> Path | None:
+    """The questions file that is meant (of a folder or a dump: the one in there), or None."""
+    folder = path if path.is_dir() else path.parent
+    questions = folder / "questions.json" if path.is_dir() or path.suffix == ".dump" else path
+    if not questions.is_file() or len(_find_dumps(questions)) != 1:
+        return None
+    return questions if {"question", "query"} <= peek_fields(questions) else None
+
+
+def load_dump(questions: Path) -> Benchmark:
+    """The benchmark of a questions file that ``find_dump`` found. Raises SettingsError."""
+    match _find_dumps(questions):
+        case [dump]:
+            stem = dump.stem
+        case dumps:
+            raise SettingsError(
+                f"There are {len(dumps)} files *.dump beside {questions}.", hint="Leave one there."
+            )
+    examples = []
+    databases: dict[str, Source] = {}
+    for entry in read_json_entries(questions):
+        schema = _fold(entry.optional_text("schema") or entry.optional_text("db_id"))
+        name = f"{stem}_{schema}" if schema else stem
+        databases[name] = PostgresFile(dump, schemas=(schema,) if schema else ())
+        examples.append(
+            Example(
+                id=entry.optional_text("id") or f"{stem}-{entry.number:04d}",
+                database=name,
+                question=entry.text("question"),
+                golds=(entry.query("query"),),
+                evidence=entry.optional_text("evidence"),
+                difficulty=entry.optional_text("difficulty"),
+            )
+        )
+    return build_benchmark(
+        questions,
+        name=stem,
+        dialect="postgres",
+        examples=examples,
+        databases=databases,
+        missing={},
+        descriptions={},
+    )
+
+
+def _find_dumps(questions: Path) -> list[Path]:
+    return sorted(questions.parent.glob("*.dump"))
+
+
+def _fold(name: str) -> str:
+    """The name that PostgreSQL takes this one for."""
+    if len(name) > 2 and name[0] == name[-1] == '"':
+        return name[1:-1].replace('""', '"')
+    return name.lower()

@@ -1,0 +1,196 @@
+"""Questions files read entry by entry, with errors that name file, position and field.
+
+Shared by the modules of the formats. Three containers: a JSON list, JSON lines and CSV, all UTF-8
+with or without a byte order mark.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from data.benchmarks.types import Benchmark, Example, Source
+from nl2sql.errors import SettingsError
+
+_TRAILING = re.compile(r"[\s;]+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a questions file. ``number`` counts from 1; ``unit`` is entry, line or row."""
+
+    path: Path
+    number: int
+    values: Mapping[str, object]
+    unit: str = "entry"
+
+    def text(self, field: str) -> str:
+        """The field as text, a number included. Raises SettingsError when missing or blank."""
+        text = self.optional_text(field)
+        if not text:
+            raise self.error(field, "is missing or blank")
+        return text
+
+    def optional_text(self, field: str) -> str:
+        """The field as text; empty when it is missing. Raises SettingsError for other types."""
+        value = self.values.get(field)
+        if value is None:
+            return ""
+        if not isinstance(value, str | int) or isinstance(value, bool):
+            raise self.error(field, f"is a {type(value).__name__}, not text")
+        return str(value).strip()
+
+    def file_name(self, field: str) -> str:
+        """The field as part of a path: it may not lead out of the folder. Raises SettingsError."""
+        name = self.text(field)
+        if name.startswith(".") or "/" in name or "\\" in name:
+            raise self.error(field, f"is no plain name: {name!r}")
+        return name
+
+    def query(self, field: str) -> str:
+        """The field as a query without the semicolon at its end."""
+        query = strip_query(self.text(field))
+        if not query:
+            raise self.error(field, "holds no query")
+        return query
+
+    def error(self, field: str, problem: str) -> SettingsError:
+        """The error that says what is wrong with a field of this entry."""
+        return SettingsError(
+            f"{self.path}, {self.unit} {self.number}: {field!r} {problem}.",
+            hint="Mend that entry, or take it out.",
+        )
+
+
+def strip_query(query: str) -> str:
+    """The query without space around it and semicolons at its end.
+
+    >>> strip_query(" SELECT 1 ; ")
+    'SELECT 1'
+    """
+    return _TRAILING.sub("", query).lstrip()
+
+
+def read_json_entries(path: Path) -> tuple[Entry, ...]:
+    """The objects of a JSON list. Raises SettingsError."""
+    values = read_json(path)
+    if not isinstance(values, list):
+        raise SettingsError(
+            f"{path} holds a {type(values).__name__}.", hint="It must be a list of objects."
+        )
+    return tuple(_build(path, number, value) for number, value in enumerate(values, start=1))
+
+
+def read_json_line_entries(path: Path) -> tuple[Entry, ...]:
+    """The objects of a file with one a line; blank lines are skipped. Raises SettingsError."""
+    return tuple(
+        _build(path, number, _parse(path, line, f", line {number}"), "line")
+        # Not splitlines(): it also splits at U+2028, which JSON allows inside a string.
+        for number, line in enumerate(_read(path).split("\n"), start=1)
+        if line.strip()
+    )
+
+
+def read_csv_entries(path: Path) -> tuple[Entry, ...]:
+    """The rows below a CSV file's header. Raises SettingsError."""
+    rows = csv.DictReader(io.StringIO(_read(path), newline=""))
+    entries = []
+    try:
+        for number, row in enumerate(rows, start=1):
+            if None in row:
+                raise SettingsError(
+                    f"{path}, row {number}: has more fields than the header.",
+                    hint="A field with a comma in it must be quoted.",
+                )
+            entries.append(Entry(path, number, row, "row"))
+    except csv.Error as error:
+        raise SettingsError(f"{path}, line {rows.line_num}: is no CSV: {error}.") from error
+    return tuple(entries)
+
+
+def peek_fields(path: Path) -> frozenset[str]:
+    """The field names of the first entry (CSV: of the header); none for another kind of file."""
+    match path.suffix:
+        case ".json":
+            values = read_json(path)
+            first = values[0] if isinstance(values, list) and values else None
+            return frozenset(first) if isinstance(first, dict) else frozenset()
+        case ".jsonl":
+            first_entry = next(iter(read_json_line_entries(path)), None)
+            return frozenset(first_entry.values) if first_entry else frozenset()
+        case ".csv":
+            header = next(csv.reader(io.StringIO(_read(path), newline="")), [])
+            return frozenset(header)
+        case _:
+            return frozenset()
+
+
+def read_json(path: Path) -> object:
+    """The value in a JSON file. Raises SettingsError."""
+    return _parse(path, _read(path), "")
+
+
+def build_benchmark(
+    questions: Path,
+    *,
+    name: str,
+    dialect: str,
+    examples: Iterable[Example],
+    databases: Mapping[str, Source],
+    missing: Mapping[str, str],
+    descriptions: Mapping[str, Mapping[str, str]],
+) -> Benchmark:
+    """The benchmark, after the checks that every format needs.
+
+    Raises SettingsError when there is no question or an id occurs twice.
+    """
+    examples = tuple(examples)
+    if not examples:
+        raise SettingsError(f"{questions} holds no questions.")
+    seen: set[str] = set()
+    for example in examples:
+        if example.id in seen:
+            raise SettingsError(
+                f"{questions}: the id {example.id!r} occurs twice.",
+                hint="Ids tell the questions apart in results: give each its own.",
+            )
+        seen.add(example.id)
+    return Benchmark(
+        name=name,
+        dialect=dialect,
+        examples=examples,
+        databases=databases,
+        sha256=hashlib.sha256(questions.read_bytes()).hexdigest(),
+        missing=missing,
+        descriptions={name: texts for name, texts in descriptions.items() if texts},
+    )
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} cannot be read: {error}.") from error
+
+
+def _parse(path: Path, text: str, where: str) -> object:
+    try:
+        value: object = json.loads(text)
+    except ValueError as error:
+        raise SettingsError(f"{path}{where}: is no JSON: {error}.") from error
+    return value
+
+
+def _build(path: Path, number: int, value: object, unit: str = "entry") -> Entry:
+    if not isinstance(value, dict):
+        raise SettingsError(
+            f"{path}, {unit} {number}: is a {type(value).__name__}, not an object.",
+            hint="Each question is one JSON object.",
+        )
+    return Entry(path, number, value, unit)

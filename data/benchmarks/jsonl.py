@@ -1,0 +1,82 @@
+"""Questions about databases that the settings file describes, one JSON object a line.
+
+``{id, database, question, query}``, with ``evidence`` and ``difficulty`` where there are any, other
+fields being left alone. ``query`` may be a list: a result like that of any of them is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from data.benchmarks.entries import (
+    Entry,
+    build_benchmark,
+    peek_fields,
+    read_json_line_entries,
+    strip_query,
+)
+from data.benchmarks.types import Benchmark, Configured, Example, Source
+from nl2sql.errors import SettingsError
+
+LAYOUT = "a *.jsonl of {id, database, question, query} about databases of the settings file"
+
+
+def find_jsonl(path: Path) -> Path | None:
+    """The questions file that is meant, or None.
+
+    Raises SettingsError for a folder that holds several.
+    """
+    found = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+    if len(found) > 1:
+        raise SettingsError(
+            f"{path} holds several *.jsonl.", hint=f"Name one of: {', '.join(map(str, found))}."
+        )
+    if not found or not {"database", "question", "query"} <= peek_fields(found[0]):
+        return None
+    return found[0]
+
+
+def load_jsonl(questions: Path, configured: Collection[str]) -> Benchmark:
+    """The benchmark of a questions file. Raises SettingsError.
+
+    A database that is not among ``configured`` is missing.
+    """
+    examples = []
+    databases: dict[str, Source] = {}
+    missing = {}
+    for entry in read_json_line_entries(questions):
+        name = entry.text("database")
+        if name in configured:
+            databases[name] = Configured()
+        else:
+            known = ", ".join(sorted(configured)) or "none"
+            missing[name] = f"The settings file has no database {name!r}; it has {known}."
+        examples.append(
+            Example(
+                id=entry.text("id"),
+                database=name,
+                question=entry.text("question"),
+                golds=_read_golds(entry),
+                evidence=entry.optional_text("evidence"),
+                difficulty=entry.optional_text("difficulty"),
+            )
+        )
+    return build_benchmark(
+        questions,
+        name=questions.stem,
+        dialect="postgres",
+        examples=examples,
+        databases=databases,
+        missing=missing,
+        descriptions={},
+    )
+
+
+def _read_golds(entry: Entry) -> tuple[str, ...]:
+    queries = entry.values.get("query")
+    if not isinstance(queries, list):
+        return (entry.query("query"),)
+    if not queries or not all(isinstance(each, str) and strip_query(each) for each in queries):
+        raise entry.error("query", "must be a query or a list of queries")
+    return tuple(strip_query(each) for each in queries)

@@ -1,0 +1,68 @@
+"""A benchmark by its name: ``demo_erp``, or a path whose format is found by looking.
+
+Each format is one module here; ``FORMATS`` is the list of them. Reading a benchmark neither opens
+nor changes a database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from importlib.resources import as_file
+from pathlib import Path
+
+import data.demo_erp
+from data.benchmarks import bird, defog, dump, jsonl, spider
+from data.benchmarks.types import Benchmark
+from nl2sql.errors import SettingsError
+
+DEMO = "demo_erp"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One format: its prefix, what it looks like, how it is found at a path and how it is read.
+
+    ``load`` also gets the names of the databases that the settings file describes.
+    """
+
+    name: str
+    layout: str
+    find: Callable[[Path], Path | None]
+    load: Callable[[Path, Collection[str]], Benchmark]
+
+
+FORMATS: tuple[Format, ...] = (
+    Format("spider", spider.LAYOUT, spider.find_spider, lambda path, _: spider.load_spider(path)),
+    Format("bird", bird.LAYOUT, bird.find_bird, lambda path, _: bird.load_bird(path)),
+    Format("defog", defog.LAYOUT, defog.find_defog, lambda path, _: defog.load_defog(path)),
+    Format("dump", dump.LAYOUT, dump.find_dump, lambda path, _: dump.load_dump(path)),
+    Format("jsonl", jsonl.LAYOUT, jsonl.find_jsonl, jsonl.load_jsonl),
+)
+"""In the order in which they are tried."""
+
+
+def load_benchmark(name: str, *, configured: Collection[str]) -> Benchmark:
+    """The benchmark ``demo_erp``, or the one at a path.
+
+    ``name`` is a file or a folder; a format as prefix (``spider:PATH``) takes the place of looking.
+    ``configured`` names the databases of the settings file. Raises SettingsError when nothing is
+    there, when it has no known format, and for an entry that is wrong.
+    """
+    if name == DEMO:
+        with as_file(data.demo_erp.QUESTIONS) as path:
+            return replace(jsonl.load_jsonl(path, configured), name=DEMO)
+    prefix, colon, rest = name.partition(":")
+    chosen = tuple(each for each in FORMATS if colon and each.name == prefix)
+    path = Path(rest if chosen else name).expanduser()
+    if not path.exists():
+        raise SettingsError(
+            f"There is no benchmark {name!r}: {path} is neither a file nor a folder.",
+            hint=f"Name {DEMO}, a path, or a path behind one of: "
+            f"{', '.join(f'{each.name}:' for each in FORMATS)}.",
+        )
+    for each in chosen or FORMATS:
+        if questions := each.find(path):
+            return each.load(questions, configured)
+    layouts = "; ".join(f"{each.name}: {each.layout}" for each in chosen or FORMATS)
+    raise SettingsError(f"{path} has no known format.", hint=f"Looked for {layouts}.")

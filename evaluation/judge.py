@@ -1,0 +1,302 @@
+"""Compares what a system answered with the gold, candidate by candidate.
+
+Gold queries run through the same guard and executor as everything else, so a gold that is refused
+or fails is named, never hidden. Results that the system did not hand over whole (over HTTP it hands
+over rows as JSON, and pages of them) are fetched again here, so that every comparison is of whole
+results as the database gave them. Knows nothing of runs and files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import sqlglot
+from sqlglot.errors import SqlglotError
+
+from data.benchmarks.types import Example
+from evaluation.gold_schema import find_gold_schema
+from evaluation.hardness import rate_hardness
+from evaluation.records import CandidateRecord, Preview, QuestionRecord, RepairRecord
+from nl2sql.bird_scores import is_bird_match, soft_f1
+from nl2sql.catalog import Catalog
+from nl2sql.equivalence import are_equivalent
+from nl2sql.protocols import CatalogSource, Executor, Guard
+from nl2sql.types import Diagnostic, Principal, ResultSet, Violation
+from nl2sql.values import to_json_value
+
+PRINCIPAL = Principal("evaluation")
+# Whole results are compared; a gold with more rows than this is counted as failing, and named.
+MOST_ROWS = 1_000_000
+_PREVIEW_ROWS = 10
+_PREVIEW_CELL = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What the system under test gave for one question.
+
+    ``body`` is the answer as ``POST /query`` gives it, with its trace; ``results`` holds, by
+    candidate, the results that the system handed over as the database gave them.
+    """
+
+    body: Mapping[str, Any]
+    results: Mapping[str, ResultSet] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """The results of the gold queries that ran, each with whether its row order counts."""
+
+    results: tuple[tuple[ResultSet, bool], ...]
+    error: str = ""
+
+    def matches(self, rows: Sequence[Sequence[object]]) -> bool:
+        """True when ``rows`` are equal to any of the gold's results, by comparison (a)."""
+        return any(are_equivalent(gold.rows, rows, ordered=order) for gold, order in self.results)
+
+
+class Judge:
+    """Runs golds and judges responses; it remembers the golds, so several runs share them."""
+
+    def __init__(
+        self,
+        catalogs: CatalogSource,
+        guard: Guard,
+        executor: Executor,
+        missing: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """``missing``: database → why it cannot be asked."""
+        self._missing = missing
+        self._catalogs = catalogs
+        self._guard = guard
+        self._executor = executor
+        self._golds: dict[tuple[str, tuple[str, ...]], Gold] = {}
+
+    async def gold(self, example: Example) -> Gold:
+        """The gold's results, or why there are none. Raises Unavailable."""
+        key = (example.database, example.golds)
+        if key not in self._golds:
+            self._golds[key] = await self._run_gold(example)
+        return self._golds[key]
+
+    async def judge(
+        self, example: Example, response: Response, *, evidence: bool, seconds: float
+    ) -> QuestionRecord:
+        """The record of one question. Raises Unavailable."""
+        gold = await self.gold(example)
+        catalog = await self._catalogs.catalog(example.database)
+        body, trace = response.body, response.body["trace"]
+        results = await self._fetch_results(example, trace["candidates"], response.results)
+        right = {name: gold.matches(result.rows) for name, result in results.items()}
+        # The answer is the first candidate with a result; a clarification gives none.
+        answered = body["outcome"] == "answered"
+        winner = next((each["id"] for each in trace["candidates"] if each["id"] in results), "")
+        result = results.get(winner) if answered else None
+        stages = trace["stages"]
+        retrieved = [each["table"] for each in trace["tables"]]
+        return QuestionRecord(
+            id=example.id,
+            database=example.database,
+            question=example.question,
+            evidence=example.evidence if evidence else "",
+            gold=example.golds[0],
+            gold_error=gold.error,
+            **_describe_gold(example, gold, catalog),
+            outcome=body["outcome"],
+            reason=body.get("reason", ""),
+            sql=body.get("sql", ""),
+            result=_preview(result),
+            k=trace["k"],
+            confidence=body.get("confidence", 0.0),
+            quorum=body.get("quorum", False),
+            correct=answered and right.get(winner, False),
+            bird_ex=_any_gold(gold, result, is_bird_match),
+            soft_f1=float(_any_gold(gold, result, soft_f1)),
+            candidates=tuple(
+                _build_candidate(each, right.get(each["id"], False)) for each in trace["candidates"]
+            ),
+            repairs=_build_repairs(trace, right),
+            retrieved_tables=tuple(retrieved),
+            retrieved_columns=_columns_of(retrieved, catalog),
+            stages_ms={stage["stage"]: stage["ms"] for stage in stages},
+            prompt_tokens=sum(stage["prompt_tokens"] for stage in stages),
+            completion_tokens=sum(stage["completion_tokens"] for stage in stages),
+            seconds=round(seconds, 3),
+            trace=trace,
+        )
+
+    async def describe_failure(
+        self, example: Example, *, evidence: bool, k: int, reason: str, seconds: float
+    ) -> QuestionRecord:
+        """The record of a question that cannot be judged: its gold or the system failed."""
+        gold = await self.gold(example)
+        record = QuestionRecord(
+            id=example.id,
+            database=example.database,
+            question=example.question,
+            evidence=example.evidence if evidence else "",
+            difficulty=example.difficulty,
+            gold=example.golds[0],
+            gold_error=gold.error,
+            k=k,
+            reason=reason,
+            seconds=round(seconds, 3),
+        )
+        if gold.error:
+            return record
+        catalog = await self._catalogs.catalog(example.database)
+        return record.model_copy(update=_describe_gold(example, gold, catalog))
+
+    async def measure_time_ratio(self, example: Example, sql: str, *, repeats: int) -> float | None:
+        """Median of gold's over query's execution time, run in turn; None when either fails."""
+        ratios = []
+        for _ in range(repeats):
+            gold = await self._run(example.database, example.golds[0])
+            mine = await self._run(example.database, sql)
+            if isinstance(gold, str) or isinstance(mine, str):
+                return None
+            ratios.append(gold.ms / max(mine.ms, 1e-6))
+        return sorted(ratios)[len(ratios) // 2]
+
+    async def _run_gold(self, example: Example) -> Gold:
+        if reason := self._missing.get(example.database):
+            return Gold((), f"the database is missing: {reason}")
+        dialect = (await self._catalogs.catalog(example.database)).dialect
+        results = []
+        problems = []
+        for query in example.golds:
+            result = await self._run(example.database, query)
+            if isinstance(result, str):
+                problems.append(result)
+            elif result.truncated:
+                problems.append(f"the result has more than {MOST_ROWS:,} rows")
+            else:
+                results.append((result, has_top_level_order(query, dialect)))
+        return Gold(tuple(results), "" if results else problems[0])
+
+    async def _fetch_results(
+        self,
+        example: Example,
+        candidates: Sequence[Mapping[str, Any]],
+        given: Mapping[str, ResultSet],
+    ) -> dict[str, ResultSet]:
+        """Whole results of all candidates that have one."""
+        results = {}
+        for each in candidates:
+            if each["rows"] is None:
+                continue
+            whole = given.get(each["id"])
+            if whole is None or whole.truncated:
+                again = await self._run(example.database, each["sql"])
+                whole = None if isinstance(again, str) else again
+            if whole is not None:
+                results[each["id"]] = whole
+        return results
+
+    async def _run(self, database: str, sql: str) -> ResultSet | str:
+        """The whole result, or the text of what went wrong."""
+        verdict = await self._guard.guard(database, sql, PRINCIPAL)
+        if isinstance(verdict, Violation):
+            return f"refused by the guard: {verdict.code}: {verdict.message}"
+        result = await self._executor.execute(verdict, MOST_ROWS)
+        return f"{result.sqlstate}: {result.message}" if isinstance(result, Diagnostic) else result
+
+
+def has_top_level_order(sql: str, dialect: str) -> bool:
+    """True when the outermost query orders its rows.
+
+    >>> has_top_level_order("SELECT x FROM (SELECT x FROM t ORDER BY x) AS s", "postgres")
+    False
+    """
+    try:
+        tree = sqlglot.parse_one(sql, dialect=dialect)
+    except (SqlglotError, RecursionError):
+        return False
+    return bool(tree.args.get("order"))
+
+
+def _describe_gold(example: Example, gold: Gold, catalog: Catalog) -> dict[str, Any]:
+    """What the record says of the gold; the difficulty by Spider's rules where none is given."""
+    tables, columns = find_gold_schema(example.golds[0], catalog)
+    return {
+        "difficulty": example.difficulty or rate_hardness(example.golds[0], catalog.dialect),
+        "gold_result": _preview(gold.results[0][0] if gold.results else None),
+        "gold_tables": tables,
+        "gold_columns": columns,
+    }
+
+
+def _any_gold(gold: Gold, result: ResultSet | None, compare: Any) -> Any:
+    """The best that ``compare(gold rows, rows)`` gives over all golds; 0 without a result."""
+    if result is None or not gold.results:
+        return False
+    return max(compare(each.rows, result.rows) for each, _ in gold.results)
+
+
+def _build_candidate(each: Mapping[str, Any], correct: bool) -> CandidateRecord:
+    error = ""
+    if each["violation"]:
+        error = f"{each['violation']['code']}: {each['violation']['message']}"
+    elif each["error"]:
+        error = f"{each['error']['sqlstate']}: {each['error']['message']}"
+    return CandidateRecord(
+        id=each["id"],
+        sql=each["sql"],
+        origin=each["origin"],
+        repairs=each["repairs"],
+        samples=each["samples"],
+        votes=each["votes"],
+        group=each["group"],
+        score=each["score"]["total"],
+        error=error,
+        correct=correct,
+    )
+
+
+def _build_repairs(trace: Mapping[str, Any], right: Mapping[str, bool]) -> tuple[RepairRecord, ...]:
+    repaired = {each["repairs"]: each["id"] for each in trace["candidates"] if each["repairs"]}
+    return tuple(
+        RepairRecord(
+            candidate=each["candidate"],
+            cause=each["cause"],
+            method=each["method"],
+            outcome=each["outcome"],
+            sql=each["sql"],
+            correct_before=right.get(each["candidate"], False),
+            correct_after=right.get(repaired.get(each["candidate"], ""), False),
+        )
+        for each in trace["repairs"]
+    )
+
+
+def _columns_of(tables: Sequence[str], catalog: Catalog) -> tuple[str, ...]:
+    return tuple(
+        f"{name}.{column.name}"
+        for name in tables
+        if (table := catalog.table(name)) is not None
+        for column in table.columns
+    )
+
+
+def _preview(result: ResultSet | None) -> Preview:
+    if result is None:
+        return Preview()
+    return Preview(
+        columns=result.columns,
+        rows=tuple(
+            tuple(_shorten(to_json_value(value)) for value in row)
+            for row in result.rows[:_PREVIEW_ROWS]
+        ),
+        rows_in_all=len(result.rows),
+    )
+
+
+def _shorten(value: Any) -> Any:
+    if isinstance(value, list | dict):
+        value = str(value)
+    if isinstance(value, str) and len(value) > _PREVIEW_CELL:
+        return f"{value[:_PREVIEW_CELL]}…"
+    return value

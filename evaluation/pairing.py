@@ -1,0 +1,57 @@
+"""Two runs question by question: what one gains over the other, and whether that is chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evaluation.figures import Estimate, PairedComparison
+from evaluation.records import QuestionRecord
+from evaluation.statistics import estimate, mcnemar_exact
+from nl2sql.intervals import wilson_interval
+
+
+def compare_runs(
+    left_name: str,
+    left_records: Sequence[QuestionRecord],
+    right_name: str,
+    right_records: Sequence[QuestionRecord],
+) -> PairedComparison:
+    """The right run against the left, on the questions they share whose gold counts in both.
+
+    ``gained`` and ``lost`` are in the order of the left run.
+    """
+    right_by_id = {record.id: record for record in right_records if record.counts}
+    pairs = [
+        (record, right_by_id[record.id])
+        for record in left_records
+        if record.counts and record.id in right_by_id
+    ]
+    gained = tuple(left.id for left, right in pairs if right.correct and not left.correct)
+    lost = tuple(left.id for left, right in pairs if left.correct and not right.correct)
+    return PairedComparison(
+        left=left_name,
+        right=right_name,
+        shared=len(pairs),
+        both=sum(left.correct and right.correct for left, right in pairs),
+        neither=sum(not left.correct and not right.correct for left, right in pairs),
+        gained=gained,
+        lost=lost,
+        difference=_estimate_difference([right.correct - left.correct for left, right in pairs]),
+        p_value=mcnemar_exact(len(gained), len(lost)),
+    )
+
+
+def _estimate_difference(differences: Sequence[int]) -> Estimate:
+    """The mean of paired differences, each -1, 0 or 1, with its interval.
+
+    Where all are equal the bootstrap gives a point. The interval then reaches, to both sides, as
+    far as Wilson's does for a share that was never seen otherwise.
+
+    >>> _estimate_difference([0] * 10)  # z² / (n + z²) = 3.8415 / 13.8415
+    Estimate(value=0.0, low=-0.277..., high=0.277..., count=10)
+    """
+    if len(set(differences)) != 1:
+        return estimate(differences)
+    mean, count = float(differences[0]), len(differences)
+    _, reach = wilson_interval(0, count)
+    return Estimate(mean, max(-1.0, mean - reach), min(1.0, mean + reach), count)

@@ -1,0 +1,155 @@
+"""The report as Markdown (GitHub's): the page's figures without its plots and questions.
+
+Names, reasons and identifiers are other people's text: whatever Markdown or HTML would read in them
+is escaped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from evaluation.figures import PairedComparison
+from evaluation.report.headline import Headline, build_headline
+from evaluation.report.method import INTERVALS, RULES, Method, build_method
+from evaluation.report.run import Run
+from evaluation.report.sections import Problem, Section, build_sections
+from evaluation.report.tables import (
+    Cell,
+    Table,
+    build_comparison_table,
+    build_detail_tables,
+    build_main_tables,
+)
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|~$&#!])")
+_FENCE = re.compile(r"`{3,}")
+
+
+def render_markdown(runs: Sequence[Run], comparisons: Sequence[PairedComparison]) -> str:
+    """The report of these runs. Raises ValueError without a run."""
+    if not runs:
+        raise ValueError("a report needs a run")
+    sections = build_sections(runs, comparisons)
+    lines = ["# Evaluation", "", *_render_headlines([build_headline(each) for each in sections])]
+    for section in sections:
+        lines += _render_section(section)
+    lines += _render_method(build_method(sections))
+    text = "\n".join(lines) + "\n"
+    # Half a surrogate pair, which a model may write, is no text that a file can hold.
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def escape_markdown(text: str) -> str:
+    """``text`` on one line, as itself.
+
+    >>> print(escape_markdown("a|b <i>_c_"))
+    a\\|b \\<i\\>\\_c\\_
+    """
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def _render_headlines(headlines: Sequence[Headline]) -> Iterator[str]:
+    names = tuple(dict.fromkeys(name for each in headlines for name, _, _ in each.figures))
+    rows = []
+    for each in headlines:
+        figures = {name: Cell(figure, detail) for name, figure, detail in each.figures}
+        rows.append(
+            (
+                Cell(f"{each.title}: {each.run}", each.scope),
+                Cell(each.text, each.interval, best=True),
+                *(figures.get(name, Cell("")) for name in names),
+            )
+        )
+    yield from _render_rows(("benchmark", "execution accuracy", *names), rows)
+
+
+def _render_section(section: Section) -> Iterator[str]:
+    yield from (f"## {escape_markdown(section.title)}", "")
+    for note in section.notes:
+        yield from (f"> **Note:** {escape_markdown(note)}", "")
+    for table in build_main_tables(section):
+        yield from _render_table(table)
+    yield from _render_problems(section.problems)
+    compared = build_comparison_table(section)
+    if compared is not None:
+        yield from _render_table(compared)
+        yield from _render_flips(section)
+    for table in build_detail_tables(section):
+        yield from _render_table(table)
+
+
+def _render_table(table: Table) -> Iterator[str]:
+    yield from (f"### {escape_markdown(table.title)}", "")
+    yield from _render_rows(table.columns, table.rows)
+
+
+def _render_rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Iterator[str]:
+    yield _row(escape_markdown(column) for column in columns)
+    yield _row([":--", *(["--:"] * (len(columns) - 1))])
+    for row in rows:
+        yield _row(_render_cell(cell) for cell in row)
+    yield ""
+
+
+def _row(cells: Iterator[str] | Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _render_cell(cell: Cell) -> str:
+    text = escape_markdown(cell.text)
+    text = f"**{text}**" if cell.best else text
+    return f"{text} ({escape_markdown(cell.detail)})" if cell.detail else text
+
+
+def _render_problems(problems: Sequence[Problem]) -> Iterator[str]:
+    yield from ("### Failures", "")
+    if not problems:
+        yield from ("No gold query failed, no database was missing, no question raised.", "")
+        return
+    columns = ("kind", "reason", "count", "questions", "runs")
+    yield _row(columns)
+    yield _row([":--", ":--", "--:", ":--", ":--"])
+    for each in problems:
+        named = (each.kind, each.reason, str(len(each.questions)))
+        lists = (", ".join(each.questions), ", ".join(each.runs))
+        yield _row([escape_markdown(text) for text in (*named, *lists)])
+    yield ""
+
+
+def _render_flips(section: Section) -> Iterator[str]:
+    yield _row(("runs", "gained", "lost"))
+    yield _row([":--"] * 3)
+    for each in section.comparisons:
+        runs = f"{section.label(each.right)} against {section.label(each.left)}"
+        texts = (runs, ", ".join(each.gained) or "none", ", ".join(each.lost) or "none")
+        yield _row([escape_markdown(text) for text in texts])
+    yield ""
+
+
+def _render_method(method: Method) -> Iterator[str]:
+    yield from ("## How this was measured", "", RULES, "", INTERVALS, "")
+    if method.shared:
+        yield from _render_facts(method.shared)
+    for run in method.runs:
+        yield from (f"### {escape_markdown(run.title)}", "")
+        if run.command:
+            yield from _fence(run.command, "sh")
+        yield from _render_facts(run.facts)
+        if run.changes:
+            yield from (f"Changed settings: {escape_markdown('; '.join(run.changes))}", "")
+    yield from ("<details><summary>Settings</summary>", "")
+    yield from _fence(method.settings, "yaml")
+    yield from ("</details>", "")
+
+
+def _render_facts(facts: Sequence[tuple[str, str]]) -> Iterator[str]:
+    if facts:
+        yield from _render_rows(("", ""), [(Cell(key), Cell(value)) for key, value in facts])
+
+
+def _fence(text: str, language: str) -> Iterator[str]:
+    """A block of code that nothing inside can end."""
+    longest = max((len(found) for found in _FENCE.findall(text)), default=2)
+    fence = "`" * (longest + 1)
+    yield from (f"{fence}{language}", text.rstrip("\n"), fence, "")

@@ -1,0 +1,151 @@
+"""How the figures were made: what a sceptic needs to make them again.
+
+Settings are given once; what another run changed in them is given as a difference.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from evaluation.manifest import Manifest
+from evaluation.report.sections import Section
+
+RULES = (
+    "An answer is right when its rows are those of the gold query as a multiset, under some "
+    "permutation of columns, floats rounded to four places, and in order only where the gold "
+    "orders its outermost query. BIRD EX compares sets of rows with columns in order, soft F1 "
+    "gives credit for rows that overlap, and R-VES weighs right answers by how fast they run."
+)
+INTERVALS = (
+    "All intervals are 95 % percentile bootstrap intervals over questions. Questions whose gold "
+    "query fails are not counted in any figure, and named in their section; p-values are "
+    "McNemar's exact test on the questions that two runs share, not corrected for how many "
+    "comparisons were made."
+)
+_MOST_OVERRIDES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class RunMethod:
+    """One run. ``command`` is empty where the run cannot be made again by a single one."""
+
+    title: str
+    command: str
+    facts: tuple[tuple[str, str], ...]
+    changes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """``shared`` holds for every run; ``settings`` is YAML, that of the first."""
+
+    shared: tuple[tuple[str, str], ...]
+    runs: tuple[RunMethod, ...]
+    settings: str
+
+
+def build_method(sections: Sequence[Section]) -> Method:
+    """The manifests of all runs, with what they have in common taken out."""
+    named = [(section, each) for section in sections for each in section.runs]
+    base = named[0][1].run.manifest.configuration
+    facts = [dict(_facts(each.run.manifest)) for _, each in named]
+    shared = {
+        key: value
+        for key, value in facts[0].items()
+        if len(named) > 1 and all(each.get(key) == value for each in facts)
+    }
+    runs = []
+    for (section, each), own in zip(named, facts, strict=True):
+        changes = dict(_differences(base, each.run.manifest.configuration))
+        runs.append(
+            RunMethod(
+                f"{section.title}: {each.label}",
+                derive_command(each.run.manifest, changes),
+                tuple((key, value) for key, value in own.items() if key not in shared),
+                tuple(f"{key}: {_show(value)}" for key, value in changes.items()),
+            )
+        )
+    settings = yaml.safe_dump(base, sort_keys=False, allow_unicode=True, width=100)
+    return Method(tuple(shared.items()), tuple(runs), settings)
+
+
+def derive_command(manifest: Manifest, changes: Mapping[str, Any]) -> str:
+    """The command that makes the run again, or nothing where the manifest does not tell.
+
+    ``changes`` is what differs from the settings that the report shows.
+    """
+    one_seed = not manifest.sample or manifest.sample_seed == manifest.seed
+    if not one_seed or len(changes) > _MOST_OVERRIDES or _REMOVED in changes.values():
+        return ""
+    words = ["quorumsql", "eval", "run", manifest.benchmark_path]
+    words += ["--baseline", manifest.baseline] if manifest.baseline else ["--k", str(manifest.k)]
+    words += ["--sample", str(manifest.sample)] if manifest.sample else []
+    words += ["--seed", str(manifest.seed)]
+    words += ["--evidence"] if manifest.evidence else []
+    words += ["--concurrency", str(manifest.concurrency)]
+    words += ["--service", manifest.service] if manifest.service else []
+    for key, value in changes.items():
+        words += ["--set", f"{key}={json.dumps(value)}"]
+    return shlex.join(words)
+
+
+_REMOVED = object()
+
+
+def _differences(old: Any, new: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """``section.key`` and its new value, for each that differs."""
+    for key in dict.fromkeys((*old, *new)):
+        before, after = old.get(key, _REMOVED), new.get(key, _REMOVED)
+        if isinstance(before, dict) and isinstance(after, dict):
+            yield from _differences(before, after, f"{prefix}{key}.")
+        elif before != after:
+            yield f"{prefix}{key}", after
+
+
+def _show(value: Any) -> str:
+    return "not set" if value is _REMOVED else json.dumps(value, ensure_ascii=False)
+
+
+def _facts(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    asked = len(manifest.question_ids)
+    yield (
+        "questions",
+        f"{asked:,}, drawn with seed {manifest.sample_seed}" if manifest.sample else f"{asked:,}",
+    )
+    yield "questions file", f"{manifest.benchmark_path}, SHA-256 {manifest.benchmark_sha256}"
+    yield "dialect", manifest.dialect
+    yield "evidence", "given" if manifest.evidence else "not given"
+    yield "model", _model(manifest)
+    yield "sampling", _sampling(manifest)
+    yield "asked", manifest.service or "in the process of the command"
+    yield "questions in flight", str(manifest.concurrency)
+    yield "revision", manifest.revision or "unknown"
+    yield "machine", _join(manifest.machine)
+    yield "versions", _join(manifest.versions)
+    yield "started", manifest.started_at or "unknown"
+    yield "took", f"{manifest.seconds / 60:,.1f} min"
+
+
+def _model(manifest: Manifest) -> str:
+    if manifest.service:
+        return "that of the service"
+    section = manifest.configuration.get("model", {})
+    return str(section.get("name", "unknown"))
+
+
+def _sampling(manifest: Manifest) -> str:
+    if manifest.k == 1:
+        return f"one greedy query, seed {manifest.seed}"
+    section = manifest.configuration.get("sampling", {})
+    temperature = section.get("temperature", "unknown")
+    return f"K={manifest.k}, temperature {temperature}, seed {manifest.seed}"
+
+
+def _join(values: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values.items())

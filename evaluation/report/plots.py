@@ -1,0 +1,292 @@
+"""Drawing: matplotlib in, an SVG element to put into a page out. Knows nothing of runs.
+
+matplotlib is imported at the first plot, without pyplot and so without a backend; its settings are
+put back afterwards. Labels are other people's text: they are never read as mathtext, and lose
+what XML cannot hold. The text stays text, in the font of the page.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+from evaluation.figures import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Draw = Callable[["Axes"], None]
+
+# Okabe and Ito's palette, told apart with every kind of colour blindness.
+BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY, GREY = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#E69F00",
+    "#CC79A7",
+    "#56B4E9",
+    "#8A8F98",
+)
+CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
+DASHES = ("-", "--", ":", "-.")
+MARKERS = ("o", "D", "s", "^", "v", "P")
+_INK = "#2B2F36"
+
+_WIDTH_INCHES = 7.2
+_STYLE: dict[Any, Any] = {
+    "text.parse_math": False,
+    "svg.fonttype": "none",
+    # Names of shared shapes are hashes with this salt: the same plot is the same text.
+    "svg.hashsalt": "quorumsql",
+    "font.size": 9.5,
+    "text.color": _INK,
+    "axes.edgecolor": "#C4C8CE",
+    "axes.labelcolor": _INK,
+    "axes.labelsize": 9.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#E6E8EB",
+    "grid.linewidth": 0.8,
+    "xtick.color": "#C4C8CE",
+    "ytick.color": "#C4C8CE",
+    "xtick.labelcolor": _INK,
+    "ytick.labelcolor": _INK,
+    "legend.frameon": False,
+    "legend.fontsize": 9.5,
+    "lines.linewidth": 1.8,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+}
+_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_REFERENCE = re.compile(r"url\(#|^#")
+_LONGEST_LABEL = 34
+
+
+def draw_svg(draw: Draw, *, height: float, name: str, description: str) -> str:
+    """What ``draw`` draws, ``height`` inches high, as an ``<svg>`` element.
+
+    ``name`` keeps its ids apart from those of other plots; ``description`` is its alternative text.
+    """
+    from matplotlib.figure import Figure
+
+    with _style():
+        figure = Figure(figsize=(_WIDTH_INCHES, height), layout="constrained")
+        draw(figure.subplots())
+        file = io.StringIO()
+        figure.savefig(file, format="svg", metadata={"Date": None})
+    return _make_embeddable(file.getvalue(), name, description)
+
+
+def clean_label(text: str) -> str:
+    """``text`` on one line, short, and without what XML cannot hold.
+
+    >>> clean_label("a\\x00b\\n c")
+    'a�b c'
+    """
+    line = " ".join(_NOT_XML.sub("\ufffd", text).split())
+    line = line if len(line) <= _LONGEST_LABEL else f"{line[: _LONGEST_LABEL - 1]}…"
+    # Legends leave out labels that begin with an underscore.
+    return f" {line}" if line.startswith("_") else line
+
+
+def draw_intervals(
+    axes: Axes,
+    rows: Sequence[str],
+    series: Mapping[str, Sequence[Estimate | None]],
+    colors: Sequence[str],
+    *,
+    spread: float = 0.0,
+) -> None:
+    """A dot with its interval for each row and series, the first row on top.
+
+    ``spread`` is the distance between the series of one row.
+    """
+    for at, (name, estimates) in enumerate(series.items()):
+        offset = spread * (at - (len(series) - 1) / 2)
+        found = [(y, each) for y, each in enumerate(estimates) if each is not None and each.count]
+        axes.errorbar(
+            [each.value for _, each in found],
+            [y + offset for y, _ in found],
+            xerr=_errors([each for _, each in found]),
+            label=clean_label(name),
+            color=colors[at % len(colors)],
+            marker=MARKERS[at % len(MARKERS)],
+            markersize=6 if at == 0 or spread else 5.5,
+            linestyle="none",
+            elinewidth=1.8,
+            capsize=0,
+            zorder=3 + len(series) - at,
+        )
+    _name_rows(axes, rows)
+    show_percents(axes, "x")
+
+
+def draw_line(
+    axes: Axes,
+    x: Sequence[float],
+    estimates: Sequence[Estimate],
+    label: str,
+    at: int,
+    *,
+    band: bool = True,
+) -> None:
+    """A line through the estimates, in the ``at``-th colour, with its interval as a band."""
+    color = CYCLE[at % len(CYCLE)]
+    axes.plot(
+        x,
+        [each.value for each in estimates],
+        color=color,
+        marker=MARKERS[at % len(MARKERS)],
+        markersize=5.5,
+        linestyle=DASHES[at % len(DASHES)],
+        label=clean_label(label),
+        zorder=4,
+    )
+    if band:
+        axes.fill_between(
+            x,
+            [each.low for each in estimates],
+            [each.high for each in estimates],
+            color=color,
+            alpha=0.13,
+            linewidth=0,
+        )
+
+
+def draw_differences(axes: Axes, rows: Sequence[str], differences: Sequence[Estimate]) -> None:
+    """Bars from zero with intervals; those that may be nothing but chance are pale."""
+    values = [each.value for each in differences]
+    certain = [each.low > 0 or each.high < 0 for each in differences]
+    colors = [VERMILLION if value < 0 else BLUE for value in values]
+    for y, (value, color, sure) in enumerate(zip(values, colors, certain, strict=True)):
+        axes.barh(y, value, height=0.56, color=color, alpha=1.0 if sure else 0.35)
+    axes.errorbar(
+        values,
+        range(len(rows)),
+        xerr=_errors(differences),
+        linestyle="none",
+        color=_INK,
+        elinewidth=1.3,
+        capsize=0,
+    )
+    axes.axvline(0, color=_INK, linewidth=1)
+    _name_rows(axes, rows)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:+.0f}" if value else "0")
+
+
+def draw_durations(
+    axes: Axes, rows: Sequence[str], pairs: Sequence[tuple[float, float]], texts: Sequence[str]
+) -> None:
+    """Two bars in each row, the smaller before the larger, with their figures beside them."""
+    for y, ((small, large), text) in enumerate(zip(pairs, texts, strict=True)):
+        axes.barh(y, large, height=0.6, color=SKY, alpha=0.5, label="p95" if y == 0 else None)
+        axes.barh(y, small, height=0.6, color=BLUE, label="p50" if y == 0 else None)
+        axes.annotate(
+            text,
+            (large, y),
+            xytext=(5, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=9,
+        )
+    _name_rows(axes, rows)
+    axes.grid(visible=False, axis="y")
+    # Room for the figures beside the longest bar.
+    axes.set_xlim(0, 1.28 * max((large for _, large in pairs), default=1.0) or 1.0)
+
+
+def show_percents(axes: Axes, axis: str) -> None:
+    """Percent at the ticks of ``axis`` (x or y), and nothing outside 0 to 100."""
+    chosen = axes.xaxis if axis == "x" else axes.yaxis
+    chosen.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+    low, high = axes.get_xlim() if axis == "x" else axes.get_ylim()
+    limits = (max(low, -0.02), min(high, 1.02))
+    if axis == "x":
+        axes.set_xlim(*limits)
+    else:
+        axes.set_ylim(*limits)
+
+
+def show_whole_numbers(axes: Axes) -> None:
+    """No fractions at the ticks of x."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def show_legend(axes: Axes) -> None:
+    """The legend in a line above the plot, where it hides nothing."""
+    handles, labels = axes.get_legend_handles_labels()
+    axes.legend(
+        handles,
+        labels,
+        loc="lower left",
+        bbox_to_anchor=(0, 1.01),
+        ncols=min(len(labels), 4),
+        borderaxespad=0,
+        columnspacing=1.6,
+        handletextpad=0.5,
+    )
+
+
+def _name_rows(axes: Axes, rows: Sequence[str]) -> None:
+    axes.set_yticks(range(len(rows)), [clean_label(row) for row in rows])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+
+
+def _errors(estimates: Sequence[Estimate]) -> list[list[float]]:
+    # A bootstrap interval of a constant sample may miss its mean by a rounding error.
+    return [
+        [max(each.value - each.low, 0.0) for each in estimates],
+        [max(each.high - each.value, 0.0) for each in estimates],
+    ]
+
+
+@contextmanager
+def _style() -> Iterator[None]:
+    import matplotlib
+
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        # What DejaVu lacks (a question in Chinese, say), the reader's fonts have.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_STYLE)
+        yield
+
+
+def _make_embeddable(svg: str, name: str, description: str) -> str:
+    """The ``<svg>`` alone, its ids its own, without namespaces, which HTML does not want."""
+    root = ElementTree.fromstring(svg)
+    for parent in list(root.iter()):
+        for child in list(parent):
+            # The style sheet inside would hold for the whole page.
+            if _local(child.tag) in ("metadata", "style"):
+                parent.remove(child)
+    for element in root.iter():
+        element.tag = _local(element.tag)
+        attributes = {_local(key): value for key, value in element.attrib.items()}
+        if "id" in attributes:
+            attributes["id"] = f"{name}-{attributes['id']}"
+        for key in ("href", "clip-path"):
+            if key in attributes:
+                attributes[key] = _REFERENCE.sub(
+                    lambda found: f"{found.group()}{name}-", attributes[key]
+                )
+        element.attrib.clear()
+        element.attrib.update(attributes)
+    root.set("role", "img")
+    root.set("aria-label", _NOT_XML.sub("\ufffd", description))
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _local(name: str) -> str:
+    return name.rpartition("}")[2]

@@ -1,0 +1,193 @@
+"""Which runs belong together: a section for each benchmark, with and without evidence apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evaluation.figures import PairedComparison
+from evaluation.manifest import Manifest
+from evaluation.report.run import Run
+from evaluation.variants import FULL
+
+_WITHOUT = "without "
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledRun:
+    """A run under the ``label`` that tells it apart in its section; ``number`` in the report."""
+
+    run: Run
+    label: str
+    number: int
+
+    @property
+    def is_baseline(self) -> bool:
+        """True when another system than the pipeline answered."""
+        return bool(self.run.manifest.baseline)
+
+    @property
+    def is_ablated(self) -> bool:
+        """True when one stage was switched off to see what it is worth."""
+        return self.run.manifest.variant.startswith(_WITHOUT)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What kept questions from being counted or answered.
+
+    ``runs`` are labels, ``number`` is that of the first of them.
+    """
+
+    kind: str
+    reason: str
+    questions: tuple[str, ...]
+    runs: tuple[str, ...]
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """All runs over one benchmark: the baseline, then K ascending, then ablations."""
+
+    title: str
+    anchor: str
+    runs: tuple[LabelledRun, ...]
+    comparisons: tuple[PairedComparison, ...]
+
+    @property
+    def systems(self) -> tuple[LabelledRun, ...]:
+        """The runs that are no ablations; all of them when there are only ablations."""
+        return tuple(each for each in self.runs if not each.is_ablated) or self.runs
+
+    @property
+    def baseline(self) -> LabelledRun | None:
+        """The run that the pipeline is held against."""
+        return next((each for each in self.runs if each.is_baseline), None)
+
+    @property
+    def featured(self) -> LabelledRun:
+        """The most accurate run of the pipeline, the one with fewer candidates among equals.
+
+        Where figures of one run are shown, they are this one's.
+        """
+        own = [each for each in self.systems if not each.is_baseline] or list(self.systems)
+        return max(own, key=lambda each: each.run.summary.accuracy.value)
+
+    @property
+    def curve(self) -> tuple[LabelledRun, ...]:
+        """One run of the pipeline for each K, the first where there are several."""
+        by_k: dict[int, LabelledRun] = {}
+        for each in self.runs:
+            if not each.is_baseline and not each.is_ablated:
+                by_k.setdefault(each.run.manifest.k, each)
+        return tuple(by_k[k] for k in sorted(by_k))
+
+    @property
+    def ablated(self) -> tuple[LabelledRun, ...]:
+        """The runs with a stage switched off."""
+        return tuple(each for each in self.runs if each.is_ablated)
+
+    @property
+    def full(self) -> LabelledRun | None:
+        """What ablations are held against: every stage on, the same K."""
+        counts = {each.run.manifest.k for each in self.ablated}
+        candidates = [
+            each for each in self.systems if not each.is_baseline and each.run.manifest.k in counts
+        ]
+        named = (each for each in candidates if each.run.manifest.variant == FULL)
+        return next(named, candidates[0] if candidates and self.ablated else None)
+
+    def label(self, name: str) -> str:
+        """The label of the run with this name."""
+        return next((each.label for each in self.runs if each.run.name == name), name)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know before comparing these runs."""
+        first = self.runs[0].run.manifest
+        notes = []
+        for each in self.runs:
+            manifest = each.run.manifest
+            asked, wanted = len(each.run.records), len(manifest.question_ids)
+            if asked < wanted:
+                notes.append(f"{each.label} is unfinished: {asked} of {wanted} questions.")
+        if any(_questions(each.run.manifest) != _questions(first) for each in self.runs):
+            notes.append(
+                "These runs do not cover the same questions: only the paired comparisons, which "
+                "take the questions that two runs share, are like for like."
+            )
+        return tuple(notes)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Every question that could not be counted, or whose run raised, by reason."""
+        found: dict[tuple[str, str], list[tuple[str, LabelledRun]]] = {}
+        for each in self.runs:
+            summary = each.run.summary
+            for kind, pairs in (("not counted", summary.gold_failed), ("error", summary.errors)):
+                for question, reason in pairs:
+                    found.setdefault((kind, reason), []).append((question, each))
+        return tuple(
+            Problem(
+                kind,
+                reason,
+                tuple(dict.fromkeys(question for question, _ in where)),
+                tuple(dict.fromkeys(run.label for _, run in where)),
+                where[0][1].number,
+            )
+            for (kind, reason), where in found.items()
+        )
+
+
+def build_sections(
+    runs: Sequence[Run], comparisons: Iterable[PairedComparison]
+) -> tuple[Section, ...]:
+    """The sections in the order in which their benchmarks first appear."""
+    groups: dict[tuple[str, bool], list[tuple[int, Run]]] = {}
+    for number, run in enumerate(runs):
+        key = (run.manifest.benchmark, run.manifest.evidence)
+        groups.setdefault(key, []).append((number, run))
+    compared = tuple(comparisons)
+    both_ways = {name for name, _ in groups if (name, True) in groups and (name, False) in groups}
+    sections = []
+    for at, ((benchmark, evidence), group) in enumerate(groups.items()):
+        title = benchmark
+        if evidence:
+            title = f"{benchmark}, with evidence"
+        elif benchmark in both_ways:
+            title = f"{benchmark}, without evidence"
+        names = {run.name for _, run in group}
+        sections.append(
+            Section(
+                title,
+                f"benchmark-{at}",
+                _label_runs(group),
+                tuple(each for each in compared if {each.left, each.right} <= names),
+            )
+        )
+    return tuple(sections)
+
+
+def _label_runs(group: Sequence[tuple[int, Run]]) -> tuple[LabelledRun, ...]:
+    variants = Counter(run.manifest.variant for _, run in group)
+    labelled = [
+        LabelledRun(
+            run,
+            run.manifest.variant
+            if variants[run.manifest.variant] == 1
+            else f"{run.manifest.variant} ({run.name})",
+            number,
+        )
+        for number, run in group
+    ]
+    return tuple(sorted(labelled, key=lambda each: (_rank(each), each.run.manifest.k, each.number)))
+
+
+def _rank(run: LabelledRun) -> int:
+    return 0 if run.is_baseline else 2 if run.is_ablated else 1
+
+
+def _questions(manifest: Manifest) -> tuple[str, frozenset[str]]:
+    return manifest.benchmark_sha256, frozenset(manifest.question_ids)

@@ -1,0 +1,398 @@
+"""The report's tables as values, which Markdown and the page render each in its own way.
+
+A cell is text and, apart from it, its interval; nothing here knows Markdown or HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from evaluation.figures import Estimate, Percentiles
+from evaluation.report.run import Run
+from evaluation.report.sections import LabelledRun, Section
+
+_NONE = "\N{EN DASH}"
+_MINUS = "\N{MINUS SIGN}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """``detail`` is the interval, or what else is smaller than the figure itself."""
+
+    text: str
+    detail: str = ""
+    best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The first column names the row; all others are figures."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def build_accuracy_table(section: Section) -> Table:
+    """Right answers, and how they come about: the share that executes, one sample, any sample."""
+    best = max(each.run.summary.accuracy.value for each in section.runs)
+    rows = []
+    for each in section.runs:
+        summary = each.run.summary
+        answer = show_estimate(summary.accuracy)
+        rows.append(
+            (
+                Cell(each.label),
+                Cell(answer.text, answer.detail, best=summary.accuracy.value == best > 0),
+                show_estimate(summary.first),
+                show_estimate(summary.mean_sample),
+                show_estimate(summary.oracle),
+                Cell(show_points(summary.oracle.value - summary.accuracy.value)),
+                show_estimate(summary.executes),
+                show_estimate(summary.bird_ex),
+                show_estimate(summary.soft_f1),
+                show_reward(summary.r_ves),
+            )
+        )
+    columns = (
+        "run",
+        "accuracy (vote)",
+        "first sample",
+        "random sample",
+        "oracle",
+        "oracle gap",
+        "executes",
+        "BIRD EX",
+        "soft F1",
+        "R-VES",
+    )
+    return _drop_empty(Table("Accuracy", columns, tuple(rows)))
+
+
+def build_outcome_table(section: Section) -> Table:
+    """What became of the questions."""
+    names = list(
+        dict.fromkeys(
+            (
+                "answered",
+                "refused",
+                "clarify",
+                "failed",
+                "error",
+                *(name for each in section.runs for name in each.run.summary.outcomes),
+            )
+        )
+    )
+    rows = tuple(
+        (
+            Cell(each.label),
+            Cell(f"{each.run.summary.questions:,}"),
+            Cell(f"{each.run.summary.counted:,}"),
+            Cell(f"{len(each.run.summary.gold_failed):,}"),
+            Cell(f"{each.run.summary.gold_empty:,}"),
+            *(Cell(f"{each.run.summary.outcomes.get(name, 0):,}") for name in names),
+        )
+        for each in section.runs
+    )
+    columns = ("run", "questions", "counted", "gold failing", "gold empty", *names)
+    return Table("Questions and outcomes", columns, rows)
+
+
+def build_speed_table(section: Section) -> Table:
+    """Time and tokens."""
+    rows = tuple(
+        (
+            Cell(each.label),
+            Cell(f"{each.run.summary.seconds.p50:.2f}"),
+            Cell(f"{each.run.summary.seconds.p95:.2f}"),
+            Cell(show_ms(each.run.summary.own_ms.p50)),
+            Cell(show_ms(each.run.summary.own_ms.p95)),
+            Cell(f"{each.run.summary.questions_per_minute:,.1f}"),
+            Cell(f"{each.run.manifest.concurrency}"),
+            Cell(f"{each.run.summary.prompt_tokens:,.0f}"),
+            Cell(f"{each.run.summary.completion_tokens:,.0f}"),
+        )
+        for each in section.runs
+    )
+    columns = (
+        "run",
+        "s / question, p50",
+        "p95",
+        "without the model, p50",
+        "p95",
+        "questions / min",
+        "in flight",
+        "prompt tokens",
+        "completion tokens",
+    )
+    return Table("Time and tokens per question", columns, rows)
+
+
+def build_pass_table(section: Section) -> Table | None:
+    """The unbiased estimate of pass@k from each run's own candidates."""
+    runs = [each for each in section.systems if len(each.run.summary.pass_at) > 1]
+    counts = sorted({k for each in runs for k in each.run.summary.pass_at})
+    if not runs:
+        return None
+    rows = tuple(
+        (
+            Cell(each.label),
+            *(show_estimate(each.run.summary.pass_at.get(k)) for k in counts),
+        )
+        for each in runs
+    )
+    return Table("pass@k", ("run", *(f"k={k}" for k in counts)), rows)
+
+
+def build_confidence_table(section: Section) -> Table | None:
+    """How far each run's confidence can be believed."""
+    rows = []
+    for each in section.systems:
+        figures = each.run.summary.confidence
+        if figures is None:
+            continue
+        at = figures.at_threshold
+        rows.append(
+            (
+                Cell(each.label),
+                Cell(f"{figures.calibration_error:.3f}"),
+                Cell(f"{figures.area:.3f}"),
+                Cell(f"{at.threshold:.2f}"),
+                Cell(show_percent(at.coverage)),
+                show_estimate(at.accuracy),
+            )
+        )
+    columns = (
+        "run",
+        "calibration error",
+        "area under risk-coverage",
+        "threshold",
+        "answered above it",
+        "accuracy of those",
+    )
+    return Table("Confidence", columns, tuple(rows)) if rows else None
+
+
+def build_repair_table(section: Section) -> Table | None:
+    """What became of attempts at repair, by run and kind."""
+    rows = tuple(
+        (
+            Cell(f"{each.label}: {kind}"),
+            Cell(f"{figures.tried:,}"),
+            Cell(f"{figures.fixed:,}"),
+            Cell(f"{figures.corrected:,}"),
+            Cell(f"{figures.broken:,}"),
+        )
+        for each in section.systems
+        for kind, figures in each.run.summary.repairs.items()
+    )
+    columns = ("repair", "tried", "executes then", "right then", "right before, wrong then")
+    return Table("Repairs", columns, rows) if rows else None
+
+
+def build_breakdown_tables(section: Section) -> tuple[Table, ...]:
+    """Accuracy by difficulty, database and length of the question."""
+    shown = compared_runs(section)
+    tables = []
+    for title, pick in BREAKDOWNS:
+        names = list(dict.fromkeys(name for each in shown for name in pick(each.run)))
+        if names:
+            rows = tuple(
+                (
+                    Cell(name or "not given"),
+                    Cell(f"{max(_count(pick(each.run).get(name)) for each in shown):,}"),
+                    *(show_estimate(pick(each.run).get(name)) for each in shown),
+                )
+                for name in names
+            )
+            columns = (title, "questions", *(each.label for each in shown))
+            tables.append(Table(f"Accuracy by {title}", columns, rows))
+    return tuple(tables)
+
+
+def build_recall_table(section: Section) -> Table | None:
+    """How much of what the gold needs was retrieved."""
+    runs = [each for each in section.runs if each.run.summary.recall_tables]
+    if not runs:
+        return None
+    counts = _thin(sorted({k for each in runs for k in each.run.summary.recall_tables}))
+    rows = tuple(
+        (
+            Cell(each.label),
+            *(show_estimate(each.run.summary.recall_tables.get(k)) for k in counts),
+            show_estimate(each.run.summary.all_tables),
+            show_estimate(each.run.summary.recall_columns),
+        )
+        for each in runs
+    )
+    columns = ("run", *(f"tables @{k}" for k in counts), "every gold table", "gold columns")
+    return Table("Retrieval recall", columns, rows)
+
+
+def build_stage_table(section: Section) -> Table | None:
+    """Milliseconds a stage, p50 and p95."""
+    runs = [each for each in section.systems if each.run.summary.stages_ms]
+    stages = list(dict.fromkeys(name for each in runs for name in each.run.summary.stages_ms))
+    if not stages:
+        return None
+    rows = tuple(
+        (Cell(stage), *(_show_percentiles(each.run.summary.stages_ms.get(stage)) for each in runs))
+        for stage in stages
+    )
+    return Table("Stages, p50 (p95)", ("stage", *(each.label for each in runs)), rows)
+
+
+def build_comparison_table(section: Section) -> Table | None:
+    """Runs side by side on the questions they share."""
+    rows = tuple(
+        (
+            Cell(f"{section.label(each.right)} against {section.label(each.left)}"),
+            Cell(f"{each.shared:,}"),
+            Cell(
+                f"{show_points(each.difference.value, signed=True)} pts",
+                f"{show_points(each.difference.low, signed=True)} to "
+                f"{show_points(each.difference.high, signed=True)}",
+            ),
+            Cell(f"{len(each.gained):,}"),
+            Cell(f"{len(each.lost):,}"),
+            Cell(f"{each.both:,}"),
+            Cell(f"{each.neither:,}"),
+            Cell(show_p_value(each.p_value)),
+        )
+        for each in section.comparisons
+    )
+    columns = (
+        "runs",
+        "shared",
+        "difference",
+        "gained",
+        "lost",
+        "both right",
+        "neither",
+        "McNemar p",
+    )
+    return Table("Run against run", columns, rows) if rows else None
+
+
+def build_main_tables(section: Section) -> tuple[Table, ...]:
+    """The tables that every section has."""
+    return (
+        build_accuracy_table(section),
+        build_outcome_table(section),
+        build_speed_table(section),
+    )
+
+
+def build_detail_tables(section: Section) -> tuple[Table, ...]:
+    """The figures that the page draws, and those that are asked for less often."""
+    tables = (
+        *build_breakdown_tables(section),
+        build_pass_table(section),
+        build_recall_table(section),
+        build_confidence_table(section),
+        build_repair_table(section),
+        build_stage_table(section),
+    )
+    return tuple(each for each in tables if each is not None)
+
+
+BREAKDOWNS: tuple[tuple[str, Callable[[Run], Mapping[str, Estimate]]], ...] = (
+    ("difficulty", lambda run: run.summary.by_difficulty),
+    ("database", lambda run: run.summary.by_database),
+    ("question length", lambda run: run.summary.by_length),
+)
+
+
+def compared_runs(section: Section) -> tuple[LabelledRun, ...]:
+    """The baseline, if there is one, and the featured run."""
+    featured = section.featured
+    if section.baseline is None or section.baseline is featured:
+        return (featured,)
+    return (section.baseline, featured)
+
+
+def show_percent(share: float) -> str:
+    """A share as a percentage.
+
+    >>> show_percent(0.615)
+    '61.5 %'
+    """
+    return f"{100 * share:.1f} %"
+
+
+def show_points(difference: float, *, signed: bool = False) -> str:
+    """A difference of shares in percentage points, with a true minus sign.
+
+    >>> show_points(0.03, signed=True), show_points(0.095)
+    ('+3.0', '9.5')
+    """
+    points = round(100 * difference, 1) + 0.0
+    return f"{points:{'+' if signed and points else ''}.1f}".replace("-", _MINUS)
+
+
+def show_estimate(estimate: Estimate | None) -> Cell:
+    """A share with its interval, both in percent; a dash over no question at all."""
+    if estimate is None or not estimate.count:
+        return Cell(_NONE)
+    return Cell(
+        show_percent(estimate.value), f"{100 * estimate.low:.1f} to {100 * estimate.high:.1f}"
+    )
+
+
+def show_reward(estimate: Estimate | None) -> Cell:
+    """R-VES times 100, as BIRD gives it: no percentage, since it can pass 100."""
+    if estimate is None or not estimate.count:
+        return Cell(_NONE)
+    return Cell(
+        f"{100 * estimate.value:.1f}", f"{100 * estimate.low:.1f} to {100 * estimate.high:.1f}"
+    )
+
+
+def show_p_value(p_value: float) -> str:
+    """A p-value to two digits.
+
+    >>> show_p_value(0.0123), show_p_value(0.00001), show_p_value(1.0)
+    ('0.012', '< 0.001', '1.00')
+    """
+    if p_value < 0.001:
+        return "< 0.001"
+    return f"{p_value:.3f}" if p_value < 0.1 else f"{p_value:.2f}"
+
+
+def show_ms(milliseconds: float) -> str:
+    """Milliseconds, or seconds from ten of them on.
+
+    >>> show_ms(3.14159), show_ms(842.0), show_ms(12_345)
+    ('3.1 ms', '842 ms', '12.3 s')
+    """
+    if milliseconds >= 10_000:
+        return f"{milliseconds / 1000:.1f} s"
+    return f"{milliseconds:.1f} ms" if milliseconds < 10 else f"{milliseconds:,.0f} ms"
+
+
+def _show_percentiles(value: Percentiles | None) -> Cell:
+    return Cell(show_ms(value.p50), show_ms(value.p95)) if value else Cell(_NONE)
+
+
+def _count(estimate: Estimate | None) -> int:
+    return estimate.count if estimate else 0
+
+
+def _thin(counts: Sequence[int]) -> list[int]:
+    """The first, the last and the powers of two between: a table has no room for more."""
+    return [k for k in counts if k in (counts[0], counts[-1]) or k & (k - 1) == 0]
+
+
+def _drop_empty(table: Table) -> Table:
+    """Without the columns that no run has a figure for."""
+    kept = [
+        at
+        for at in range(len(table.columns))
+        if any(row[at].text != _NONE for row in table.rows) or at == 0
+    ]
+    return Table(
+        table.title,
+        tuple(table.columns[at] for at in kept),
+        tuple(tuple(row[at] for at in kept) for row in table.rows),
+    )

@@ -1,0 +1,99 @@
+"""Which runs a command makes: settings changed by flags, K by K, stage by stage, or a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from nl2sql.errors import SettingsError
+from nl2sql.settings import FlagSettings, Settings, parse_settings
+
+BASELINES = ("plain",)
+FULL = "all stages"
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to answer, under the name that reports show."""
+
+    name: str
+    settings: Settings
+    k: int
+    baseline: str = ""
+
+
+def override(settings: Settings, assignments: Sequence[str]) -> Settings:
+    """The settings with ``key=value`` put in; a key without a dot is a flag, or ``section.key``.
+
+    Values are YAML: ``bm25=false``, ``sampling.temperature=0.5``. Raises SettingsError.
+    """
+    value = settings.model_dump(mode="json")
+    for assignment in assignments:
+        key, separator, text = assignment.partition("=")
+        path = key.strip().split(".")
+        if not separator or not all(path):
+            raise SettingsError(
+                f"--set {assignment}: this is not KEY=VALUE.",
+                hint="For example --set bm25=false or --set sampling.temperature=0.5.",
+            )
+        if len(path) == 1 and path[0] not in value:
+            path = ["flags", *path]
+        section: dict[str, Any] = value
+        for part in path[:-1]:
+            if not isinstance(section.get(part), dict):
+                section[part] = {}  # the check of the whole names what is no section
+            section = section[part]
+        section[path[-1]] = yaml.safe_load(text)
+    return parse_settings(value, where="--set")
+
+
+def build_variant(settings: Settings, k: int | None, baseline: str) -> Variant:
+    """The one variant of ``eval run``. Raises SettingsError for a baseline that is not known."""
+    if baseline:
+        if baseline not in BASELINES:
+            raise SettingsError(
+                f"There is no baseline {baseline!r}.", hint=f"There is: {', '.join(BASELINES)}."
+            )
+        return Variant(baseline, settings, 1, baseline)
+    count = _check_k(settings, settings.sampling.k if k is None else k)
+    return Variant(f"K={count}", settings, count)
+
+
+def build_curve(settings: Settings, counts: Sequence[int], baseline: str) -> tuple[Variant, ...]:
+    """The baseline, if one is named, and a variant for each K."""
+    first = (build_variant(settings, None, baseline),) if baseline else ()
+    return first + tuple(build_variant(settings, k, "") for k in dict.fromkeys(counts))
+
+
+def build_ablation(
+    settings: Settings, k: int | None, only: Sequence[str] = ()
+) -> tuple[Variant, ...]:
+    """Everything as it is set, then each flag that is on switched off in turn.
+
+    ``only`` names the flags to take. Raises SettingsError for one that does not exist or is off.
+    """
+    count = _check_k(settings, settings.sampling.k if k is None else k)
+    on = [name for name in FlagSettings.model_fields if getattr(settings.flags, name)]
+    if unknown := [name for name in only if name not in on]:
+        raise SettingsError(
+            f"No flag that is on is called {', '.join(unknown)}.", hint=f"On are: {', '.join(on)}."
+        )
+    return (
+        Variant(FULL, settings, count),
+        *(
+            Variant(f"without {name}", override(settings, [f"flags.{name}=false"]), count)
+            for name in (only or on)
+        ),
+    )
+
+
+def _check_k(settings: Settings, k: int) -> int:
+    if not 1 <= k <= settings.sampling.max_k:
+        raise SettingsError(
+            f"K must be from 1 to {settings.sampling.max_k}, it is {k}.",
+            hint="--set sampling.max_k=64 raises the limit.",
+        )
+    return k

@@ -1,0 +1,92 @@
+"""What SQLite may do for one statement, asked by SQLite itself while it compiles the text.
+
+The second wall behind the guard, and independent of it: SQLite reports every table, column and
+function that *its* parser found. A statement reads the tables that its ``GuardedQuery`` names, and
+what the views among them read; it calls the allowlist's functions, and those that the views call.
+Everything else, ATTACH, PRAGMA and the schema's own tables above all, is denied.
+
+A CTE of which no column is read looks like a table to SQLite here; one that bears the name of a
+table that the statement may not read is denied with it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable
+
+from execution.allowlists import load_allowlist
+from nl2sql.names import fold_name
+
+Authorizer = Callable[[int, str | None, str | None, str | None, str | None], int]
+
+_SCHEMA = "main"
+_HARMLESS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE})
+# Names of which there is always more than the schema shows.
+_RESERVED = ("sqlite_", "pragma_")
+
+
+def build_authorizer(connection: sqlite3.Connection, tables: Iterable[str]) -> Authorizer:
+    """The authorizer for a statement on ``tables``, which are qualified names.
+
+    ``connection`` must not have an authorizer yet: its schema is read. Raises sqlite3.Error.
+    """
+    schema = connection.execute(
+        "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view')"
+    ).fetchall()
+    known = {_fold(name) for name, _ in schema}
+    views = {_fold(name): name for name, kind in schema if kind == "view"}
+    readable = {_fold(name.partition(".")[2]) for name in tables}
+    callable_ = set(load_allowlist("sqlite").functions)
+    for folded in readable & views.keys():
+        read, called = _record_view(connection, views[folded])
+        readable |= read
+        callable_ |= called
+
+    def authorize(
+        action: int, first: str | None, second: str | None, schema: str | None, _: str | None
+    ) -> int:
+        if action == sqlite3.SQLITE_READ:
+            name = _fold(first or "")
+            if second == "" and schema is None and name not in known:
+                # The name of a CTE of which no column is read, as in count(*) of it.
+                allowed = not name.startswith(_RESERVED)
+            else:
+                allowed = schema in (_SCHEMA, None) and name in readable
+        elif action == sqlite3.SQLITE_FUNCTION:
+            allowed = (second or "").lower() in callable_
+        else:
+            allowed = action in _HARMLESS
+        return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+    return authorize
+
+
+def _record_view(connection: sqlite3.Connection, view: str) -> tuple[set[str], set[str]]:
+    """The folded names of the tables that a view reads and of the functions that it calls."""
+    read: set[str] = set()
+    called: set[str] = set()
+
+    def record(
+        action: int, first: str | None, second: str | None, schema: str | None, _: str | None
+    ) -> int:
+        if action == sqlite3.SQLITE_READ:
+            read.add(_fold(first or ""))
+        elif action == sqlite3.SQLITE_FUNCTION:
+            called.add((second or "").lower())
+        return sqlite3.SQLITE_OK if action in _VIEW_ACTIONS else sqlite3.SQLITE_DENY
+
+    connection.set_authorizer(record)
+    try:
+        escaped = view.replace("`", "``")
+        connection.execute(f"EXPLAIN SELECT * FROM {_SCHEMA}.`{escaped}`").close()
+    finally:
+        connection.set_authorizer(None)
+    # A view that looks into the schema's own tables is not for everyone to see.
+    return {name for name in read if not name.startswith(_RESERVED)}, called
+
+
+_VIEW_ACTIONS = _HARMLESS | {sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION}
+
+
+def _fold(name: str) -> str:
+    return fold_name(name, "sqlite")

@@ -1,0 +1,14 @@
+"""The dialects that databases here speak, under sqlglot's names."""
+
+from __future__ import annotations
+
+_NAMES = {"postgres": "PostgreSQL", "sqlite": "SQLite"}
+
+
+def dialect_name(dialect: str) -> str:
+    """How people, and models, call a dialect. Raises KeyError for one that is not supported.
+
+    >>> dialect_name("postgres")
+    'PostgreSQL'
+    """
+    return _NAMES[dialect]

@@ -1,0 +1,15 @@
+"""``quorumsql eval``: runs benchmarks, and turns runs into figures, comparisons and a report."""
+
+from __future__ import annotations
+
+import typer
+
+from serve_app.cli.evaluate import measure, show
+
+app = typer.Typer(no_args_is_help=True)
+app.command("run")(measure.run)
+app.command("curve")(measure.curve)
+app.command("ablate")(measure.ablate)
+app.command("report")(show.report)
+app.command("compare")(show.compare)
+app.command("list")(show.list_runs)

@@ -1,0 +1,90 @@
+"""Everything in this process: the model, the databases, the index, without Ray or HTTP.
+
+What ``quorumsql ask --in-process`` and the evaluation run on. One engine serves any number of
+pipelines whose settings differ in anything but the model and the index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from evaluation.baseline import PlainBaseline
+from execution.executor import ReadOnlyExecutor
+from generation.vllm_engine import VllmEngine
+from nl2sql.pipeline import Pipeline
+from nl2sql.protocols import Engine, Guard
+from nl2sql.settings import Settings
+from retrieval.catalogs import IndexedCatalogs
+from retrieval.embedder import Embedder
+from retrieval.index_store.store import IndexStore
+from retrieval.planner import SchemaPlanner
+from retrieval.retriever import HybridRetriever
+from serve_app.preparation import Reporter
+from serve_app.wiring import Wiring
+
+
+@dataclass(frozen=True, slots=True)
+class LocalParts:
+    """What pipelines in this process share."""
+
+    wiring: Wiring
+    engine: Engine
+    store: IndexStore
+    embedder: Embedder
+    catalogs: IndexedCatalogs
+    guard: Guard
+    executor: ReadOnlyExecutor
+
+    def build_pipeline(self, settings: Settings) -> Pipeline:
+        """The pipeline under ``settings``, which must name the same model and index."""
+        wiring = Wiring(settings, self.wiring.socket_folder)
+        return wiring.build_pipeline(
+            self.engine,
+            retriever=HybridRetriever(
+                self.store, self.embedder, settings.retrieval, settings.flags
+            ),
+            planner=SchemaPlanner(settings.flags),
+            ranker=wiring.build_ranker(self.guard, self.executor),
+            repairer=wiring.build_repairer(self.engine),
+        )
+
+    def build_baseline(self, settings: Settings) -> PlainBaseline:
+        """The plain baseline on the same engine."""
+        return PlainBaseline(
+            self.engine, self.catalogs, self.guard, self.executor, settings.sampling
+        )
+
+
+@asynccontextmanager
+async def open_parts(
+    wiring: Wiring, reporter: Reporter, *, engine: Engine | None = None
+) -> AsyncIterator[LocalParts]:
+    """Loads the model and the embedder; closes everything at the end.
+
+    ``engine`` takes the place of the configured model. Raises ModelError, EngineUnavailable.
+    """
+    loaded: VllmEngine | None = None
+    if engine is None:
+        with reporter.step("Language model"):
+            folder = wiring.build_model_store().pull(wiring.model_name())
+            # In this thread: the engine belongs to the event loop that it is made in.
+            engine = loaded = VllmEngine(folder, wiring.settings.model)
+    store, embedder, _, _ = wiring.build_retriever_parts()
+    executor = ReadOnlyExecutor(wiring.build_databases())
+    try:
+        yield LocalParts(
+            wiring,
+            engine,
+            store,
+            embedder,
+            IndexedCatalogs(store),
+            wiring.build_guard(),
+            executor,
+        )
+    finally:
+        await executor.close()
+        await store.close()
+        if loaded is not None:
+            loaded.close()

@@ -1,0 +1,78 @@
+"""Finding a benchmark by its name, and reading those of the machine where there are any."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from data.benchmarks.load import FORMATS, load_benchmark
+from data.benchmarks.types import Configured
+from nl2sql.errors import SettingsError
+
+BENCH = os.environ.get("QUORUMSQL_BENCH", "")
+
+
+def test_the_demo_has_a_name() -> None:
+    benchmark = load_benchmark("demo_erp", configured={"demo_erp"})
+    assert benchmark.name == "demo_erp"
+    assert len(benchmark.examples) == 40
+    assert benchmark.databases == {"demo_erp": Configured()}
+
+
+def test_a_path_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"There is no benchmark .*demo_erp.*spider:"):
+        load_benchmark(str(tmp_path / "absent"), configured=())
+
+
+def test_what_has_no_format_says_what_was_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_benchmark(str(tmp_path), configured=())
+    for each in FORMATS:
+        assert f"{each.name}: {each.layout}" in str(caught.value)
+
+
+def test_a_prefix_takes_the_place_of_looking(tmp_path: Path) -> None:
+    entry = {"db_id": "a", "question": "b", "query": "SELECT 1"}
+    (tmp_path / "questions.json").write_text(json.dumps([entry]))
+    (tmp_path / "tables.json").write_text("[]")
+    (tmp_path / "x.dump").touch()
+    questions = str(tmp_path / "questions.json")
+    assert load_benchmark(questions, configured=()).name == "spider questions"
+    assert load_benchmark(f"dump:{questions}", configured=()).name == "x"
+    with pytest.raises(SettingsError, match=r"Looked for bird: [^;]*$"):
+        load_benchmark(f"bird:{questions}", configured=())
+
+
+def test_a_path_may_hold_a_colon(tmp_path: Path) -> None:
+    line = {"id": 1, "database": "a", "question": "b", "query": "SELECT 1"}
+    path = tmp_path / "own:set.jsonl"
+    path.write_text(json.dumps(line))
+    assert load_benchmark(str(path), configured={"a"}).name == "own:set"
+
+
+@pytest.mark.skipif(not BENCH, reason="QUORUMSQL_BENCH names no folder of benchmarks")
+@pytest.mark.parametrize(
+    ("path", "name", "questions", "databases", "golds"),
+    [
+        ("spider", "spider dev", 471, 10, 471),
+        ("spider/dev_synonyms.json", "spider dev_synonyms", 471, 10, 471),
+        ("spider/train.json", "spider train", 6904, 138, 6904),
+        ("spider_pg", "spider_pg", 6747, 145, 6747),
+        ("erp86", "erp86", 32, 1, 32),
+        ("erp2377", "erp2377", 152, 20, 152),
+        ("defog/instruct_basic_postgres.csv", "defog instruct_basic_postgres", 40, 4, 41),
+        ("defog/instruct_advanced_postgres.csv", "defog instruct_advanced_postgres", 64, 4, 79),
+    ],
+)
+def test_the_benchmarks_of_this_machine(
+    path: str, name: str, questions: int, databases: int, golds: int
+) -> None:
+    benchmark = load_benchmark(str(Path(BENCH, path)), configured=())
+    assert benchmark.name == name
+    assert len(benchmark.examples) == questions
+    assert len(benchmark.databases) == databases
+    assert sum(len(example.golds) for example in benchmark.examples) == golds
+    assert not benchmark.missing
