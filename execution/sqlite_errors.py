@@ -21,7 +21,6 @@ _BY_CODE = {
     sqlite3.SQLITE_TOOBIG: "54000",
     sqlite3.SQLITE_NOMEM: "53200",
     sqlite3.SQLITE_FULL: "53100",
-    sqlite3.SQLITE_READONLY: "25006",
     sqlite3.SQLITE_MISMATCH: "42804",
 }
 
@@ -36,6 +35,8 @@ _GONE = frozenset(
         sqlite3.SQLITE_NOTADB,
         sqlite3.SQLITE_PERM,
         sqlite3.SQLITE_PROTOCOL,
+        # Nothing here writes: it is the log of a file in WAL mode that cannot be made.
+        sqlite3.SQLITE_READONLY,
     }
 )
 

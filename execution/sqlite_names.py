@@ -5,8 +5,8 @@
 - A table and a CTE of the same WITH may not share a name where it could be either: SQLite's CTEs
   see one another whatever their order, and recurse without being told.
 
-Where SQLite's rule for what a word can see is finer than the one here, this one sees more: then a
-word stays a name, and a name that SQLite does not find is an error, never another result.
+What a word can see follows SQLite's resolve.c. Were this module to see more than SQLite, the word
+would stay a name, and one in backticks that SQLite does not find is an error, no other result.
 """
 
 from __future__ import annotations
@@ -88,21 +88,38 @@ def _is_cte_too(table: exp.Table) -> bool:
 
 def _is_visible(column: exp.Column, scopes: dict[int, Scope], catalog: Catalog) -> bool:
     """Whether a query around the column has a source's column or an output of that name."""
+    called = {column.name, _build_text_name(column.name)}
     inner: exp.Expr = column
     ancestor = column.parent
+    is_source = False
     while ancestor is not None:
+        is_source = is_source or _is_source(inner, ancestor)
         scope = scopes.get(id(ancestor))
-        # A compound's own names are there for its ORDER BY only.
-        in_member = isinstance(ancestor, exp.SetOperation) and inner is not ancestor.args.get(
-            "order"
-        )
-        if scope is not None and not in_member:
-            names = {name for source in _sources(scope) for name in _columns(source, catalog, ())}
-            names |= {each.alias for each in ancestor.args.get("expressions") or ()}
-            if column.name in names or _squeeze(column.name) in names:
+        if scope is not None:
+            if not is_source and called & _visible_names(scope, inner, catalog):
                 return True
+            # A query that is another's source sees nothing of that one, but of those around it.
+            is_source = False
         inner, ancestor = ancestor, ancestor.parent
     return False
+
+
+def _is_source(inner: exp.Expr, ancestor: exp.Expr) -> bool:
+    is_joined = isinstance(ancestor, exp.From | exp.Join) and inner is ancestor.this
+    return is_joined or isinstance(ancestor, exp.With)
+
+
+def _visible_names(scope: Scope, inner: exp.Expr, catalog: Catalog) -> set[str]:
+    """The names that ``inner``, an argument of the scope's query, can use in it."""
+    if isinstance(scope.expression, exp.SetOperation) and not isinstance(inner, exp.Order):
+        # A compound's own names are there for its ORDER BY only.
+        return set()
+    names = {name for source in _sources(scope) for name in _columns(source, catalog, ())}
+    if inner.arg_key != "expressions":
+        # An output's alias is not there for the outputs themselves.
+        outputs = scope.expression.args.get("expressions") or ()
+        names |= {output.alias for output in outputs if output.alias}
+    return names
 
 
 def _sources(scope: Scope) -> list[exp.Expr | Scope]:
@@ -133,9 +150,12 @@ def _columns(
         elif output.alias or isinstance(output, exp.Column):
             yield str(output.alias_or_name)
         else:
-            # SQLite calls it by its text, however that is spaced.
-            yield _squeeze(output.sql(GuardedSqlite))
+            yield _build_text_name(output.sql(GuardedSqlite))
 
 
-def _squeeze(text: str) -> str:
-    return "".join(letter for letter in text.lower() if letter.isalnum())
+def _build_text_name(text: str) -> str:
+    """What stands for the name of an output without one: to SQLite that is its text.
+
+    How the text was spaced and quoted is not known any more, so it does not count here.
+    """
+    return "\0" + "".join(letter for letter in text.lower() if letter.isalnum())

@@ -37,7 +37,7 @@ Row = Sequence[object]
 Cells = tuple[object, ...]
 Hashes = list[int]
 
-# Up to here both results are normalised once and kept: some 50 MB at the most.
+# Up to here both results are normalised once and kept, some 60 MB; larger ones never are.
 _SMALL_CELLS = 200_000
 _MOST_ATTEMPTS = 256
 _HASH_BYTES = 16

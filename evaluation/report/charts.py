@@ -6,18 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
+
 from evaluation.figures import ConfidenceFigures, Estimate
 from evaluation.pairing import compare_runs
 from evaluation.report import plots
+from evaluation.report.cells import show_estimate, show_ms, show_percent, show_points
 from evaluation.report.sections import LabelledRun, Section
-from evaluation.report.tables import (
-    BREAKDOWNS,
-    compared_runs,
-    show_estimate,
-    show_ms,
-    show_percent,
-    show_points,
-)
+from evaluation.report.tables import BREAKDOWNS, compared_runs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +27,7 @@ class Chart:
     """A plot as an ``<svg>`` element with what is said about it; texts are not escaped."""
 
     title: str
-    svg: str
+    svg: Markup
     caption: str
 
 
@@ -50,9 +46,11 @@ def build_charts(section: Section) -> tuple[Chart, ...]:
     return tuple(each for each in charts if each is not None)
 
 
-def chart_runs(section: Section) -> Chart:
-    """Each run's accuracy between its first sample and what its candidates hold."""
+def chart_runs(section: Section) -> Chart | None:
+    """Each run's accuracy beside what its candidates hold and a random one of them."""
     runs = section.systems
+    if len(runs) < 2:
+        return None
     series = {
         "accuracy": [each.run.summary.accuracy for each in runs],
         "oracle": [each.run.summary.oracle for each in runs],
@@ -217,20 +215,12 @@ def chart_reliability(section: Section) -> Chart | None:
         return None
 
     def draw(axes: Axes) -> None:
-        axes.plot([0, 1], [0, 1], color=plots.GREY, linestyle="--", linewidth=1.2, zorder=2)
+        axes.plot([0, 1], [0, 1], color=plots.GREY, linestyle="--", linewidth=1.4, zorder=4)
         for each in bins:
             width = each.high - each.low
             middle = each.low + width / 2
             axes.bar(middle, each.accuracy, 0.92 * width, color=plots.BLUE, alpha=0.75)
-            axes.annotate(
-                f"{each.count}",
-                (middle, each.accuracy),
-                xytext=(0, 3),
-                textcoords="offset points",
-                ha="center",
-                fontsize=8.5,
-                zorder=5,
-            )
+            axes.text(middle, 1.03, f"{each.count}", ha="center", fontsize=8.5)
         axes.set_xlabel("confidence")
         axes.set_ylabel("right among those answers")
         axes.set_xlim(0, 1)
@@ -242,8 +232,8 @@ def chart_reliability(section: Section) -> Chart | None:
         section,
         "reliability",
         f"Reliability of the confidence, {featured.label}",
-        "On the dashed line a confidence is kept. Above the bars: how many answers. Expected "
-        f"calibration error {figures.calibration_error:.3f}.",
+        "Where bars meet the dashed line, confidence is kept. Along the top: how many answers. "
+        f"Expected calibration error {figures.calibration_error:.3f}.",
         draw,
         description="; ".join(
             f"confidence {each.low:.1f} to {each.high:.1f}: {show_percent(each.accuracy)} right of "
@@ -266,7 +256,7 @@ def chart_recall(section: Section) -> Chart | None:
         plots.draw_line(axes, counts, estimates, "recall of tables", 0)
         axes.set_xlabel("first k tables retrieved")
         axes.set_ylabel("recall of the gold's tables")
-        plots.show_whole_numbers(axes)
+        axes.set_xticks(counts)
         axes.set_ylim(top=1.02)
         plots.show_percents(axes, "y")
 
@@ -340,13 +330,15 @@ def _chart_breakdown(section: Section, title: str) -> Chart | None:
             (plots.BLUE, plots.ORANGE),
             spread=0.28 if len(runs) > 1 else 0.0,
         )
-        plots.show_legend(axes)
+        axes.set_xlim(-0.02, 1.02)
+        if len(runs) > 1:
+            plots.show_legend(axes)
 
     left_out = len(counts) - len(names)
     return _make_chart(
         section,
         title.replace(" ", "-"),
-        f"Accuracy by {title}",
+        f"Accuracy by {title}" + (f", {runs[0].label}" if len(runs) == 1 else ""),
         "In brackets: how many questions. Lines are 95 % intervals."
         + (f" Without the {left_out} smallest; the table has all." if left_out else ""),
         draw,
@@ -363,7 +355,7 @@ def _make_chart(
     draw: plots.Draw,
     *,
     description: str,
-    height: float = 3.5,
+    height: float = 3.2,
 ) -> Chart:
     svg = plots.draw_svg(
         draw,

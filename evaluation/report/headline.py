@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evaluation.figures import Estimate
+from evaluation.report.cells import show_estimate, show_percent, show_points
 from evaluation.report.sections import Section
-from evaluation.report.tables import show_estimate, show_percent, show_points
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def build_headline(section: Section) -> Headline:
             f"{show_points(summary.oracle.value - summary.accuracy.value)} pts",
             f"a right candidate: {show_percent(summary.oracle.value)}",
         ),
-        ("executes", show_percent(summary.executes.value), "of the queries chosen"),
+        ("executes", show_percent(summary.executes.value), "of the questions"),
         (
             "questions / min",
             f"{summary.questions_per_minute:,.1f}",
@@ -48,8 +48,8 @@ def build_headline(section: Section) -> Headline:
     if baseline is not None:
         theirs = baseline.run.summary.accuracy.value
         difference = show_points(summary.accuracy.value - theirs, signed=True)
-        figures.insert(
-            0, (f"against {baseline.label}", f"{difference} pts", f"from {show_percent(theirs)}")
+        figures.append(
+            (f"against {baseline.label}", f"{difference} pts", f"from {show_percent(theirs)}")
         )
     return Headline(
         title=section.title,

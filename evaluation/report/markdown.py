@@ -10,19 +10,24 @@ import re
 from collections.abc import Iterator, Sequence
 
 from evaluation.figures import PairedComparison
+from evaluation.report.cells import Cell
 from evaluation.report.headline import Headline, build_headline
 from evaluation.report.method import INTERVALS, RULES, Method, build_method
 from evaluation.report.run import Run
 from evaluation.report.sections import Problem, Section, build_sections
 from evaluation.report.tables import (
-    Cell,
     Table,
+    build_accuracy_table,
     build_comparison_table,
     build_detail_tables,
-    build_main_tables,
+    build_outcome_table,
+    build_speed_table,
 )
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~$&#!])")
+_SEE_PAGE = (
+    "The HTML page of the same report has the plots, and every question with its candidates."
+)
 _FENCE = re.compile(r"`{3,}")
 
 
@@ -31,7 +36,13 @@ def render_markdown(runs: Sequence[Run], comparisons: Sequence[PairedComparison]
     if not runs:
         raise ValueError("a report needs a run")
     sections = build_sections(runs, comparisons)
-    lines = ["# Evaluation", "", *_render_headlines([build_headline(each) for each in sections])]
+    lines = [
+        "# Evaluation",
+        "",
+        _SEE_PAGE,
+        "",
+        *_render_headlines([build_headline(each) for each in sections]),
+    ]
     for section in sections:
         lines += _render_section(section)
     lines += _render_method(build_method(sections))
@@ -68,13 +79,14 @@ def _render_section(section: Section) -> Iterator[str]:
     yield from (f"## {escape_markdown(section.title)}", "")
     for note in section.notes:
         yield from (f"> **Note:** {escape_markdown(note)}", "")
-    for table in build_main_tables(section):
-        yield from _render_table(table)
-    yield from _render_problems(section.problems)
+    yield from _render_table(build_accuracy_table(section))
     compared = build_comparison_table(section)
     if compared is not None:
         yield from _render_table(compared)
         yield from _render_flips(section)
+    yield from _render_table(build_outcome_table(section))
+    yield from _render_problems(section.problems)
+    yield from _render_table(build_speed_table(section))
     for table in build_detail_tables(section):
         yield from _render_table(table)
 
@@ -112,7 +124,7 @@ def _render_problems(problems: Sequence[Problem]) -> Iterator[str]:
     yield _row([":--", ":--", "--:", ":--", ":--"])
     for each in problems:
         named = (each.kind, each.reason, str(len(each.questions)))
-        lists = (", ".join(each.questions), ", ".join(each.runs))
+        lists = (", ".join(name for name, _ in each.questions), ", ".join(each.runs))
         yield _row([escape_markdown(text) for text in (*named, *lists)])
     yield ""
 
@@ -130,22 +142,25 @@ def _render_flips(section: Section) -> Iterator[str]:
 def _render_method(method: Method) -> Iterator[str]:
     yield from ("## How this was measured", "", RULES, "", INTERVALS, "")
     if method.shared:
+        yield from ("### Every run", "")
         yield from _render_facts(method.shared)
     for run in method.runs:
         yield from (f"### {escape_markdown(run.title)}", "")
         if run.command:
+            yield from ("With the settings below as `quorumsql.yaml`:", "")
             yield from _fence(run.command, "sh")
         yield from _render_facts(run.facts)
         if run.changes:
             yield from (f"Changed settings: {escape_markdown('; '.join(run.changes))}", "")
-    yield from ("<details><summary>Settings</summary>", "")
+    yield from ("<details><summary>Settings of the first run, whole</summary>", "")
     yield from _fence(method.settings, "yaml")
     yield from ("</details>", "")
 
 
 def _render_facts(facts: Sequence[tuple[str, str]]) -> Iterator[str]:
-    if facts:
-        yield from _render_rows(("", ""), [(Cell(key), Cell(value)) for key, value in facts])
+    for key, value in facts:
+        yield f"- {key}: {escape_markdown(value)}"
+    yield ""
 
 
 def _fence(text: str, language: str) -> Iterator[str]:

@@ -23,10 +23,10 @@ RULES = (
     "gives credit for rows that overlap, and R-VES weighs right answers by how fast they run."
 )
 INTERVALS = (
-    "All intervals are 95 % percentile bootstrap intervals over questions. Questions whose gold "
-    "query fails are not counted in any figure, and named in their section; p-values are "
-    "McNemar's exact test on the questions that two runs share, not corrected for how many "
-    "comparisons were made."
+    "All intervals are 95 % percentile bootstrap intervals over questions, or Wilson's where every "
+    "question came out the same. Questions whose gold query fails are not counted in any figure, "
+    "and named in their section. P-values are McNemar's exact test on the questions that two runs "
+    "share, not corrected for how many comparisons were made."
 )
 _MOST_OVERRIDES = 8
 

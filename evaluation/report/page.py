@@ -25,20 +25,21 @@ from evaluation.report.run import Run
 from evaluation.report.sections import Section, build_sections
 from evaluation.report.tables import (
     Table,
+    build_accuracy_table,
     build_comparison_table,
     build_detail_tables,
-    build_main_tables,
+    build_outcome_table,
+    build_speed_table,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """The questions that two runs disagree on; ``run`` is the number of the one to look at."""
+    """The questions that two runs disagree on, with the number of the run to look at."""
 
     title: str
-    run: int
-    gained: tuple[str, ...]
-    lost: tuple[str, ...]
+    gained: tuple[tuple[str, int], ...]
+    lost: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,11 @@ class SectionView:
     section: Section
     headline: Headline
     charts: tuple[Chart, ...]
-    main: tuple[Table, ...]
+    accuracy: Table
     comparison: Table | None
     flips: tuple[Flip, ...]
+    outcomes: Table
+    speed: Table
     details: tuple[Table, ...]
 
 
@@ -87,9 +90,11 @@ def _build_view(section: Section) -> SectionView:
         section,
         build_headline(section),
         build_charts(section),
-        build_main_tables(section),
+        build_accuracy_table(section),
         build_comparison_table(section),
         tuple(_build_flip(section, each) for each in section.comparisons),
+        build_outcome_table(section),
+        build_speed_table(section),
         build_detail_tables(section),
     )
 
@@ -97,7 +102,11 @@ def _build_view(section: Section) -> SectionView:
 def _build_flip(section: Section, comparison: PairedComparison) -> Flip:
     number = next(each.number for each in section.runs if each.run.name == comparison.right)
     title = f"{section.label(comparison.right)} against {section.label(comparison.left)}"
-    return Flip(title, number, comparison.gained, comparison.lost)
+    return Flip(
+        title,
+        tuple((question, number) for question in comparison.gained),
+        tuple((question, number) for question in comparison.lost),
+    )
 
 
 def _find_dates(runs: Sequence[Run]) -> str:

@@ -15,7 +15,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from markupsafe import Markup
+
 from evaluation.figures import Estimate
+from evaluation.report.cells import show_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +40,7 @@ DASHES = ("-", "--", ":", "-.")
 MARKERS = ("o", "D", "s", "^", "v", "P")
 _INK = "#2B2F36"
 
-_WIDTH_INCHES = 7.2
+_WIDTH_INCHES = 6.2
 _STYLE: dict[Any, Any] = {
     "text.parse_math": False,
     "svg.fonttype": "none",
@@ -66,10 +69,11 @@ _STYLE: dict[Any, Any] = {
 }
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _REFERENCE = re.compile(r"url\(#|^#")
+_FONT_FAMILY = re.compile(r"font-family:[^;]*;? ?")
 _LONGEST_LABEL = 34
 
 
-def draw_svg(draw: Draw, *, height: float, name: str, description: str) -> str:
+def draw_svg(draw: Draw, *, height: float, name: str, description: str) -> Markup:
     """What ``draw`` draws, ``height`` inches high, as an ``<svg>`` element.
 
     ``name`` keeps its ids apart from those of other plots; ``description`` is its alternative text.
@@ -178,7 +182,7 @@ def draw_differences(axes: Axes, rows: Sequence[str], differences: Sequence[Esti
     )
     axes.axvline(0, color=_INK, linewidth=1)
     _name_rows(axes, rows)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:+.0f}" if value else "0")
+    axes.xaxis.set_major_formatter(lambda value, _: show_points(value, places=0, signed=True))
 
 
 def draw_durations(
@@ -186,8 +190,9 @@ def draw_durations(
 ) -> None:
     """Two bars in each row, the smaller before the larger, with their figures beside them."""
     for y, ((small, large), text) in enumerate(zip(pairs, texts, strict=True)):
-        axes.barh(y, large, height=0.6, color=SKY, alpha=0.5, label="p95" if y == 0 else None)
-        axes.barh(y, small, height=0.6, color=BLUE, label="p50" if y == 0 else None)
+        first = y == 0
+        axes.barh(y, small, 0.6, color=BLUE, label="p50" if first else None, zorder=3)
+        axes.barh(y, large, 0.6, color=SKY, alpha=0.5, label="p95" if first else None)
         axes.annotate(
             text,
             (large, y),
@@ -214,13 +219,6 @@ def show_percents(axes: Axes, axis: str) -> None:
         axes.set_ylim(*limits)
 
 
-def show_whole_numbers(axes: Axes) -> None:
-    """No fractions at the ticks of x."""
-    from matplotlib.ticker import MaxNLocator
-
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-
-
 def show_legend(axes: Axes) -> None:
     """The legend in a line above the plot, where it hides nothing."""
     handles, labels = axes.get_legend_handles_labels()
@@ -244,7 +242,7 @@ def _name_rows(axes: Axes, rows: Sequence[str]) -> None:
 
 
 def _errors(estimates: Sequence[Estimate]) -> list[list[float]]:
-    # A bootstrap interval of a constant sample may miss its mean by a rounding error.
+    # matplotlib takes no length below zero, which a bound next to the mean may round to.
     return [
         [max(each.value - each.low, 0.0) for each in estimates],
         [max(each.high - each.value, 0.0) for each in estimates],
@@ -263,7 +261,7 @@ def _style() -> Iterator[None]:
         yield
 
 
-def _make_embeddable(svg: str, name: str, description: str) -> str:
+def _make_embeddable(svg: str, name: str, description: str) -> Markup:
     """The ``<svg>`` alone, its ids its own, without namespaces, which HTML does not want."""
     root = ElementTree.fromstring(svg)
     for parent in list(root.iter()):
@@ -274,6 +272,8 @@ def _make_embeddable(svg: str, name: str, description: str) -> str:
     for element in root.iter():
         element.tag = _local(element.tag)
         attributes = {_local(key): value for key, value in element.attrib.items()}
+        if "style" in attributes:
+            attributes["style"] = _FONT_FAMILY.sub("", attributes["style"])
         if "id" in attributes:
             attributes["id"] = f"{name}-{attributes['id']}"
         for key in ("href", "clip-path"):
@@ -285,7 +285,8 @@ def _make_embeddable(svg: str, name: str, description: str) -> str:
         element.attrib.update(attributes)
     root.set("role", "img")
     root.set("aria-label", _NOT_XML.sub("\ufffd", description))
-    return ElementTree.tostring(root, encoding="unicode")
+    # Safe: whatever is text or an attribute was escaped as such.
+    return Markup(ElementTree.tostring(root, encoding="unicode"))
 
 
 def _local(name: str) -> str:

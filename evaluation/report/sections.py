@@ -37,14 +37,13 @@ class LabelledRun:
 class Problem:
     """What kept questions from being counted or answered.
 
-    ``runs`` are labels, ``number`` is that of the first of them.
+    ``questions`` are ids, each with the number of the first run it happened in; ``runs`` labels.
     """
 
     kind: str
     reason: str
-    questions: tuple[str, ...]
+    questions: tuple[tuple[str, int], ...]
     runs: tuple[str, ...]
-    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +128,7 @@ class Section:
             for kind, pairs in (("not counted", summary.gold_failed), ("error", summary.errors)):
                 for question, reason in pairs:
                     found.setdefault((kind, reason), []).append((question, each))
-        return tuple(
-            Problem(
-                kind,
-                reason,
-                tuple(dict.fromkeys(question for question, _ in where)),
-                tuple(dict.fromkeys(run.label for _, run in where)),
-                where[0][1].number,
-            )
-            for (kind, reason), where in found.items()
-        )
+        return tuple(_build_problem(*key, where) for key, where in found.items())
 
 
 def build_sections(
@@ -168,6 +158,14 @@ def build_sections(
             )
         )
     return tuple(sections)
+
+
+def _build_problem(kind: str, reason: str, where: Sequence[tuple[str, LabelledRun]]) -> Problem:
+    first: dict[str, int] = {}
+    for question, run in where:
+        first.setdefault(question, run.number)
+    labels = dict.fromkeys(run.label for _, run in where)
+    return Problem(kind, reason, tuple(first.items()), tuple(labels))
 
 
 def _label_runs(group: Sequence[tuple[int, Run]]) -> tuple[LabelledRun, ...]:

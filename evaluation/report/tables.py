@@ -1,6 +1,6 @@
 """The report's tables as values, which Markdown and the page render each in its own way.
 
-A cell is text and, apart from it, its interval; nothing here knows Markdown or HTML.
+Nothing here knows Markdown or HTML.
 """
 
 from __future__ import annotations
@@ -9,20 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluation.figures import Estimate, Percentiles
+from evaluation.report.cells import (
+    NONE,
+    Cell,
+    show_estimate,
+    show_ms,
+    show_p_value,
+    show_percent,
+    show_points,
+    show_reward,
+)
 from evaluation.report.run import Run
 from evaluation.report.sections import LabelledRun, Section
-
-_NONE = "\N{EN DASH}"
-_MINUS = "\N{MINUS SIGN}"
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """``detail`` is the interval, or what else is smaller than the figure itself."""
-
-    text: str
-    detail: str = ""
-    best: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +35,7 @@ class Table:
 def build_accuracy_table(section: Section) -> Table:
     """Right answers, and how they come about: the share that executes, one sample, any sample."""
     best = max(each.run.summary.accuracy.value for each in section.runs)
+    several = len(section.runs) > 1
     rows = []
     for each in section.runs:
         summary = each.run.summary
@@ -44,7 +43,7 @@ def build_accuracy_table(section: Section) -> Table:
         rows.append(
             (
                 Cell(each.label),
-                Cell(answer.text, answer.detail, best=summary.accuracy.value == best > 0),
+                Cell(answer.text, answer.detail, best=several and summary.accuracy.value == best),
                 show_estimate(summary.first),
                 show_estimate(summary.mean_sample),
                 show_estimate(summary.oracle),
@@ -186,6 +185,7 @@ def build_repair_table(section: Section) -> Table | None:
         )
         for each in section.systems
         for kind, figures in each.run.summary.repairs.items()
+        if figures.tried
     )
     columns = ("repair", "tried", "executes then", "right then", "right before, wrong then")
     return Table("Repairs", columns, rows) if rows else None
@@ -275,15 +275,6 @@ def build_comparison_table(section: Section) -> Table | None:
     return Table("Run against run", columns, rows) if rows else None
 
 
-def build_main_tables(section: Section) -> tuple[Table, ...]:
-    """The tables that every section has."""
-    return (
-        build_accuracy_table(section),
-        build_outcome_table(section),
-        build_speed_table(section),
-    )
-
-
 def build_detail_tables(section: Section) -> tuple[Table, ...]:
     """The figures that the page draws, and those that are asked for less often."""
     tables = (
@@ -300,7 +291,7 @@ def build_detail_tables(section: Section) -> tuple[Table, ...]:
 BREAKDOWNS: tuple[tuple[str, Callable[[Run], Mapping[str, Estimate]]], ...] = (
     ("difficulty", lambda run: run.summary.by_difficulty),
     ("database", lambda run: run.summary.by_database),
-    ("question length", lambda run: run.summary.by_length),
+    ("words in the question", lambda run: run.summary.by_length),
 )
 
 
@@ -312,67 +303,8 @@ def compared_runs(section: Section) -> tuple[LabelledRun, ...]:
     return (section.baseline, featured)
 
 
-def show_percent(share: float) -> str:
-    """A share as a percentage.
-
-    >>> show_percent(0.615)
-    '61.5 %'
-    """
-    return f"{100 * share:.1f} %"
-
-
-def show_points(difference: float, *, signed: bool = False) -> str:
-    """A difference of shares in percentage points, with a true minus sign.
-
-    >>> show_points(0.03, signed=True), show_points(0.095)
-    ('+3.0', '9.5')
-    """
-    points = round(100 * difference, 1) + 0.0
-    return f"{points:{'+' if signed and points else ''}.1f}".replace("-", _MINUS)
-
-
-def show_estimate(estimate: Estimate | None) -> Cell:
-    """A share with its interval, both in percent; a dash over no question at all."""
-    if estimate is None or not estimate.count:
-        return Cell(_NONE)
-    return Cell(
-        show_percent(estimate.value), f"{100 * estimate.low:.1f} to {100 * estimate.high:.1f}"
-    )
-
-
-def show_reward(estimate: Estimate | None) -> Cell:
-    """R-VES times 100, as BIRD gives it: no percentage, since it can pass 100."""
-    if estimate is None or not estimate.count:
-        return Cell(_NONE)
-    return Cell(
-        f"{100 * estimate.value:.1f}", f"{100 * estimate.low:.1f} to {100 * estimate.high:.1f}"
-    )
-
-
-def show_p_value(p_value: float) -> str:
-    """A p-value to two digits.
-
-    >>> show_p_value(0.0123), show_p_value(0.00001), show_p_value(1.0)
-    ('0.012', '< 0.001', '1.00')
-    """
-    if p_value < 0.001:
-        return "< 0.001"
-    return f"{p_value:.3f}" if p_value < 0.1 else f"{p_value:.2f}"
-
-
-def show_ms(milliseconds: float) -> str:
-    """Milliseconds, or seconds from ten of them on.
-
-    >>> show_ms(3.14159), show_ms(842.0), show_ms(12_345)
-    ('3.1 ms', '842 ms', '12.3 s')
-    """
-    if milliseconds >= 10_000:
-        return f"{milliseconds / 1000:.1f} s"
-    return f"{milliseconds:.1f} ms" if milliseconds < 10 else f"{milliseconds:,.0f} ms"
-
-
 def _show_percentiles(value: Percentiles | None) -> Cell:
-    return Cell(show_ms(value.p50), show_ms(value.p95)) if value else Cell(_NONE)
+    return Cell(show_ms(value.p50), show_ms(value.p95)) if value else Cell(NONE)
 
 
 def _count(estimate: Estimate | None) -> int:
@@ -389,7 +321,7 @@ def _drop_empty(table: Table) -> Table:
     kept = [
         at
         for at in range(len(table.columns))
-        if any(row[at].text != _NONE for row in table.rows) or at == 0
+        if any(row[at].text != NONE for row in table.rows) or at == 0
     ]
     return Table(
         table.title,

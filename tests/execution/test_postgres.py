@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from execution.embedded import EmbeddedServer, build_embedded_url
-from execution.executor import ReadOnlyExecutor
+from execution.executor import Database, ReadOnlyExecutor
 from execution.postgres import PostgresDatabase
 from nl2sql.errors import DatabaseUnavailable, InsecureRole, UnknownDatabase
 from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
@@ -25,47 +25,47 @@ def query(sql: str, database: str = "demo_erp") -> GuardedQuery:
 
 
 @pytest.fixture
-async def database(wiring: Wiring) -> AsyncIterator[PostgresDatabase]:
+async def database(wiring: Wiring) -> AsyncIterator[Database]:
     door = wiring.build_databases()["demo_erp"]
     assert isinstance(door, PostgresDatabase)
     yield door
     await door.close()
 
 
-async def run(database: PostgresDatabase, sql: str, max_rows: int = 10) -> ResultSet:
+async def run(database: Database, sql: str, max_rows: int = 10) -> ResultSet:
     result = await database.execute(query(sql), max_rows)
     assert isinstance(result, ResultSet), result
     return result
 
 
-async def fail(database: PostgresDatabase, sql: str) -> Diagnostic:
+async def fail(database: Database, sql: str) -> Diagnostic:
     result = await database.execute(query(sql), 10)
     assert isinstance(result, Diagnostic), result
     return result
 
 
-async def test_gives_rows_with_names_and_types(database: PostgresDatabase) -> None:
+async def test_gives_rows_with_names_and_types(database: Database) -> None:
     result = await run(database, "SELECT 1 AS one, 'a'::text AS letter, 1.50::numeric(4,2) AS n")
     assert result.columns == ("one", "letter", "n")
     assert result.types == ("int4", "text", "numeric(4,2)")
     assert not result.truncated
 
 
-async def test_tells_that_there_are_more_rows_than_the_limit(database: PostgresDatabase) -> None:
+async def test_tells_that_there_are_more_rows_than_the_limit(database: Database) -> None:
     exact = await run(database, "SELECT generate_series(1, 3)", max_rows=3)
     more = await run(database, "SELECT generate_series(1, 4)", max_rows=3)
     assert (len(exact.rows), exact.truncated) == (3, False)
     assert (len(more.rows), more.truncated) == (3, True)
 
 
-async def test_keeps_the_order_of_the_query_under_the_limit(database: PostgresDatabase) -> None:
+async def test_keeps_the_order_of_the_query_under_the_limit(database: Database) -> None:
     result = await run(database, "SELECT salary FROM employees ORDER BY salary DESC LIMIT 50", 20)
     salaries: list[Any] = [row[0] for row in result.rows]
     assert salaries == sorted(salaries, reverse=True)
     assert len(salaries) == 20
 
 
-async def test_explains_without_running(database: PostgresDatabase) -> None:
+async def test_explains_without_running(database: Database) -> None:
     explained = await database.explain(query("SELECT pg_sleep(100) FROM employees"))
     assert isinstance(explained, Explained)
     assert explained.cost > 0
@@ -73,7 +73,7 @@ async def test_explains_without_running(database: PostgresDatabase) -> None:
 
 
 async def test_an_error_is_a_value_with_sqlstate_and_position_in_the_query(
-    database: PostgresDatabase,
+    database: Database,
 ) -> None:
     sql = "SELECT nope FROM employees"
     for result in (await database.explain(query(sql)), await fail(database, sql)):
@@ -82,7 +82,7 @@ async def test_an_error_is_a_value_with_sqlstate_and_position_in_the_query(
         assert result.position == sql.index("nope") + 1
 
 
-async def test_a_slow_query_is_ended_by_the_statement_timeout(database: PostgresDatabase) -> None:
+async def test_a_slow_query_is_ended_by_the_statement_timeout(database: Database) -> None:
     assert (await fail(database, "SELECT pg_sleep(30)")).sqlstate == "57014"
 
 
@@ -102,7 +102,7 @@ async def test_a_slow_query_is_ended_by_the_statement_timeout(database: Postgres
     ],
 )
 async def test_nothing_can_be_written_or_read_besides_even_without_the_guard(
-    database: PostgresDatabase, sql: str
+    database: Database, sql: str
 ) -> None:
     before = await run(database, "SELECT count(*) FROM sales.orders")
     await fail(database, sql)
@@ -110,7 +110,7 @@ async def test_nothing_can_be_written_or_read_besides_even_without_the_guard(
     assert after.rows == before.rows
 
 
-async def test_what_a_query_set_is_rolled_back(database: PostgresDatabase) -> None:
+async def test_what_a_query_set_is_rolled_back(database: Database) -> None:
     await run(database, "SELECT set_config('work_mem', '1GB', false)")
     result = await run(database, "SELECT current_setting('work_mem')")
     assert result.rows == (("32MB",),)

@@ -18,6 +18,7 @@ import pytest
 
 from execution.executor import ReadOnlyExecutor
 from execution.sqlite import SqliteDatabase
+from execution.sqlite_errors import is_gone
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
@@ -333,6 +334,23 @@ async def test_what_is_no_database_is_unavailable(tmp_path: Path) -> None:
             await door.explain(query("SELECT 1"))
         assert "shop" in await door.probe()
         await door.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "gone"),
+    [
+        (sqlite3.SQLITE_READONLY_DIRECTORY, True),
+        (sqlite3.SQLITE_CANTOPEN_ISDIR, True),
+        (sqlite3.SQLITE_BUSY_SNAPSHOT, True),
+        (sqlite3.SQLITE_ERROR, False),
+        (sqlite3.SQLITE_INTERRUPT, False),
+        (sqlite3.SQLITE_TOOBIG, False),
+    ],
+)
+def test_a_file_at_fault_is_told_from_a_query_at_fault(code: int, gone: bool) -> None:
+    error = sqlite3.OperationalError("whatever it says")
+    error.sqlite_errorcode = code
+    assert is_gone(error) is gone
 
 
 async def test_the_executor_takes_it_like_any_database(database: SqliteDatabase) -> None:
