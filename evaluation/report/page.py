@@ -11,7 +11,8 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -119,10 +120,13 @@ def _find_dates(runs: Sequence[Run]) -> str:
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("evaluation.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    # Jinja's own urlencode raises on half a surrogate pair.
+    environment.filters["quote"] = partial(quote, errors="replace")
+    return environment

@@ -204,7 +204,7 @@ def draw_durations(
     _name_rows(axes, rows)
     axes.grid(visible=False, axis="y")
     # Room for the figures beside the longest bar.
-    axes.set_xlim(0, 1.28 * max((large for _, large in pairs), default=1.0) or 1.0)
+    axes.set_xlim(0, 1.4 * max((large for _, large in pairs), default=1.0) or 1.0)
 
 
 def show_percents(axes: Axes, axis: str) -> None:

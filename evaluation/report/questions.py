@@ -24,7 +24,7 @@ _MOST_ROWS = 10
 STATUSES = {
     "right": "right",
     "wrong": "wrong",
-    "missed": "wrong, though a candidate was right",
+    "missed": "wrong, a candidate was right",
     "refused": "refused",
     "clarify": "asked back",
     "failed": "failed",

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from evaluation.run_folder import RunFolder
 from execution.embedded import EmbeddedServer
 from nl2sql.settings import Settings
 from serve_app.checks import check_disk, check_memory, check_weights, run_checks
 from serve_app.cli.show_settings import describe_settings
 from tests.conftest import ROOT
+from tests.evaluation.builders import build_manifest, build_record
 
 
 def run(*arguments: str, config: Path = ROOT / "quorumsql.yaml") -> tuple[int, str]:
@@ -124,3 +126,41 @@ def test_checks_tell_what_to_do(demo_settings: Settings) -> None:
 def test_the_questions_of_the_demo_are_a_benchmark_file() -> None:
     lines = (ROOT / "data" / "demo_erp" / "questions.jsonl").read_text().splitlines()
     assert {"id", "database", "question", "query"} <= set(json.loads(lines[0]))
+
+
+def test_the_evaluation_says_what_is_wrong(tmp_path: Path) -> None:
+    for arguments, expected in (
+        (("run", "demo_erp", "--set", "bm52=false"), "did you mean bm25"),
+        (("run", "demo_erp", "--baseline", "fancy"), "There is: plain"),
+        (("run", "demo_erp", "--evidence"), "has no evidence"),
+        (("run", str(tmp_path / "nothing.json")), "nothing.json"),
+        (("curve", "demo_erp", "--k", "one"), "--k 1,4,8"),
+        (("ablate", "demo_erp", "--only", "bm52"), "On are:"),
+        (("run", "demo_erp", "--service", "http://127.0.0.1:9"), "No service is ready"),
+        (("report", str(tmp_path)), "holds no run"),
+    ):
+        code, output = run("eval", *arguments, "--output", str(tmp_path / "runs"))
+        assert code == 1, output
+        assert expected in " ".join(output.split())
+        assert "Traceback" not in output
+
+
+def test_runs_are_listed_compared_and_reported(tmp_path: Path) -> None:
+    for name, right in (("one", True), ("other", False)):
+        folder = RunFolder(tmp_path / "runs" / name, build_manifest("q1", "q2"))
+        with folder.open():
+            folder.append(build_record("q1"))
+            folder.append(build_record("q2", correct=right, question="<script>alert(1)</script>"))
+    runs = [str(tmp_path / "runs" / name) for name in ("one", "other")]
+    code, output = run("eval", "list", str(tmp_path / "runs"))
+    assert code == 0, output
+    assert "100.0% of 2" in output
+    code, output = run("eval", "compare", *runs)
+    assert code == 0, output
+    assert "lost (1): q2" in output
+    code, output = run("eval", "report", *runs, "--output", str(tmp_path / "out" / "report"))
+    assert code == 0, output
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "<svg" in page
+    assert "<script>alert(1)" not in page
+    assert "McNemar" in (tmp_path / "out" / "report.md").read_text()

@@ -8,13 +8,21 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from ray import serve
 
+from data.benchmarks.types import Benchmark, Configured, Example
+from evaluation.run_folder import read_run
+from evaluation.variants import build_variant
 from execution.embedded import EmbeddedServer
+from nl2sql.errors import Unavailable
+from serve_app.benchmarks import ReadyBenchmark
+from serve_app.measuring import MeasureOptions, check_service, measure
+from serve_app.preparation import Silence
 from serve_app.running import APPLICATION, is_ready, service_url, start_service, stop_service
 from serve_app.wiring import Wiring
 from tests.serve_app.echo_engine import HANG, EchoEngine
@@ -66,6 +74,39 @@ def test_answers_over_http_with_a_trace(url: str) -> None:
     assert {"retrieve", "generate", "assess", "vote"} <= {
         stage["stage"] for stage in answer["trace"]["stages"]
     }
+
+
+async def test_a_benchmark_runs_through_the_service(
+    url: str, wiring: Wiring, tmp_path: Path
+) -> None:
+    question = "SELECT count(*) FROM employees"
+    examples = (
+        Example("right", "demo_erp", question, (question,)),
+        Example("wrong", "demo_erp", "SELECT 7", (question,)),
+        Example("refused", "demo_erp", "DROP TABLE employees", (question,)),
+    )
+    benchmark = Benchmark("mini", "postgres", examples, {"demo_erp": Configured()}, "0" * 64)
+    variant = build_variant(wiring.settings, 2, "")
+    check_service(url, wiring.settings, benchmark, [variant])
+    options = MeasureOptions(tmp_path, "mini", concurrency=3, service=url)
+    (folder,) = await measure(ReadyBenchmark(benchmark, wiring), [variant], options, Silence())
+    manifest, (right, wrong, refused) = read_run(folder)
+    assert (manifest.service, manifest.finished) == (url, True)
+    assert (right.correct, right.confidence > 0, right.quorum) == (True, True, True)
+    assert right.result.rows == right.gold_result.rows
+    assert (wrong.outcome, wrong.correct) == ("answered", False)
+    assert (refused.outcome, refused.correct) == ("failed", False)
+
+
+async def test_a_service_that_is_gone_ends_the_run_with_what_to_do(
+    wiring: Wiring, tmp_path: Path
+) -> None:
+    example = Example("q", "demo_erp", "SELECT 1", ("SELECT count(*) FROM employees",))
+    benchmark = Benchmark("mini", "postgres", (example,), {"demo_erp": Configured()}, "0" * 64)
+    options = MeasureOptions(tmp_path, "mini", service="http://127.0.0.1:9")
+    variant = build_variant(wiring.settings, 1, "")
+    with pytest.raises(Unavailable, match="run the same command again"):
+        await measure(ReadyBenchmark(benchmark, wiring), [variant], options, Silence())
 
 
 def test_bad_input_is_a_problem_through_the_proxy(url: str) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 from rich import box
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -19,6 +20,8 @@ from evaluation.run_folder import find_runs, read_run
 from nl2sql.errors import SettingsError
 from serve_app.cli.evaluate.options import DEFAULT_OUTPUT
 from serve_app.cli.terminal import CONSOLE
+
+_TABLE_WIDTH = 105
 
 Folders = Annotated[list[Path], typer.Argument(help="Run folders.", metavar="RUN…")]
 
@@ -106,13 +109,14 @@ def print_runs(folders: Sequence[Path]) -> None:
             f"{manifest.benchmark}{' +evidence' if manifest.evidence else ''}",
             f"{manifest.variant}{'' if manifest.finished else asked}",
             f"{summary.accuracy.value:.1%} of {summary.counted}",
-            f"{summary.accuracy.low:.1%} to {summary.accuracy.high:.1%}",
+            f"{summary.accuracy.low * 100:.1f} to {summary.accuracy.high:.1%}",
             f"{summary.first.value:.1%}",
             f"{summary.oracle.value:.1%}",
             f"{summary.executes.value:.1%}",
             f"{summary.questions_per_minute:.1f}",
         )
-    CONSOLE.print(table)
+    # Rather a line too long than figures cut off.
+    Console(width=max(CONSOLE.width, _TABLE_WIDTH)).print(table)
     named = dict.fromkeys(
         (kind, name, reason)
         for run in runs
