@@ -10,7 +10,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nl2sql.cell_values import normalize_value
@@ -90,6 +90,7 @@ def test_a_value_has_this_form(value: object, expected: object) -> None:
     hash(form)
 
 
+@settings(deadline=None)
 @given(st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**15), max_value=10**15))
 def test_a_decimal_is_equal_to_its_double(value: Decimal) -> None:
     # From 10^13 on, a numeric keeps digits that its double has lost.
@@ -97,6 +98,7 @@ def test_a_decimal_is_equal_to_its_double(value: Decimal) -> None:
         assert normalize_value(value) == normalize_value(float(value))
 
 
+@settings(deadline=None)
 @given(st.integers(-(10**9), 10**9), st.integers(0, 4))
 def test_noise_of_double_arithmetic_does_not_count(digits: int, places: int) -> None:
     # One place more than is kept, so that half of the values lie on an edge of the rounding.
@@ -106,6 +108,7 @@ def test_noise_of_double_arithmetic_does_not_count(digits: int, places: int) -> 
     assert normalize_value(math.nextafter(above, math.inf)) == normalize_value(value)
 
 
+@settings(deadline=None)
 @given(st.floats(allow_nan=False) | st.decimals(allow_nan=False) | st.integers())
 def test_a_form_is_its_own_form(value: object) -> None:
     form = normalize_value(value)
