@@ -3,7 +3,7 @@
 ::
 
     RUN/manifest.json       what the run is made with; written once, before the first question
-    RUN/questions.jsonl     a QuestionRecord a line, appended and flushed as each is judged
+    RUN/questions.jsonl     a QuestionRecord a line, appended as each is judged
     RUN/timings.jsonl       id and time ratio of right answers, measured when all are judged
     RUN/clock.json          seconds worked so far, over all sittings
     RUN/lock                held while a process writes
@@ -15,7 +15,6 @@ of a question that stands twice, the first line counts.
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -40,21 +39,21 @@ _PER_SITTING = frozenset({"started_at", "seconds", "finished"})
 
 
 class RunFolder:
-    """One run, open for writing."""
+    """One run, written while it is open. Nothing is on disk before that."""
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
-        """Makes the folder, or goes on with the run in it.
-
-        Raises SettingsError when the folder holds a run made with anything else.
-        """
         self.folder = folder
         self.manifest = manifest
-        folder.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(folder / "lock")
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """Holds the run for writing. Raises SettingsError when another process does."""
+        """Makes the run, or goes on with the one in the folder, and holds it for writing.
+
+        Raises SettingsError when the folder holds a run made with anything else, and when another
+        process writes it.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
         try:
             self._lock.acquire(timeout=0)
         except Timeout as error:
@@ -74,12 +73,13 @@ class RunFolder:
         """The ids of the questions that are judged."""
         return {each["id"] for each in _read_lines(self.folder / _QUESTIONS)}
 
-    def timed(self) -> set[str]:
-        """The ids of the answers whose time is measured."""
+    def start_timing(self) -> set[str]:
+        """The ids of the answers whose time is measured. From here on the run has an R-VES."""
+        (self.folder / _TIMINGS).touch()
         return {each["id"] for each in _read_lines(self.folder / _TIMINGS)}
 
     def append(self, record: QuestionRecord) -> None:
-        """Writes one question; it is on disk when this returns."""
+        """Writes one question; no kill of this process loses it once this returns."""
         _append(self.folder / _QUESTIONS, record.model_dump(mode="json"))
         seconds = self._worked + time.perf_counter() - self._since
         _replace(self.folder / _CLOCK, {"seconds": round(seconds, 3)})
@@ -109,7 +109,10 @@ def read_run(folder: Path) -> tuple[Manifest, tuple[QuestionRecord, ...]]:
     Raises SettingsError when the folder holds no run, or one that cannot be read.
     """
     manifest = _read_manifest(folder)
-    ratios = {each["id"]: each["ratio"] for each in _read_lines(folder / _TIMINGS)}
+    timings = folder / _TIMINGS
+    ratios = (
+        {each["id"]: each["ratio"] for each in _read_lines(timings)} if timings.exists() else None
+    )
     records: dict[str, QuestionRecord] = {}
     try:
         for line in _read_lines(folder / _QUESTIONS):
@@ -125,13 +128,12 @@ def read_run(folder: Path) -> tuple[Manifest, tuple[QuestionRecord, ...]]:
     return manifest.model_copy(update=clock), ordered
 
 
-def _add_time(record: QuestionRecord, ratios: Mapping[str, float | None]) -> QuestionRecord:
+def _add_time(record: QuestionRecord, ratios: Mapping[str, float | None] | None) -> QuestionRecord:
     """R-VES of the record: 0 for what is wrong, by the time ratio for what is right."""
-    if not ratios or not record.counts:
+    if ratios is None or not record.counts:
         return record
     ratio = ratios.get(record.id)
-    right = record.correct and ratio is not None
-    reward = r_ves_reward(ratio, correct=True) if right and ratio is not None else 0.0
+    reward = 0.0 if ratio is None else r_ves_reward(ratio, correct=record.correct)
     return record.model_copy(update={"r_ves": reward})
 
 
@@ -199,8 +201,6 @@ def _append(path: Path, value: Mapping[str, Any]) -> None:
     line = json.dumps(value, ensure_ascii=False) + "\n"
     with path.open("a", encoding="utf-8") as file:
         file.write(line)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _replace(path: Path, value: Mapping[str, Any]) -> None:

@@ -63,7 +63,7 @@ async def run_questions(
 
 async def measure_times(examples: Sequence[Example], judge: Judge, run: RunFolder) -> None:
     """Times right answers against their golds, one after the other, for R-VES."""
-    timed = run.timed()
+    timed = run.start_timing()
     by_id = {example.id: example for example in examples}
     for record in read_run(run.folder)[1]:
         if record.correct and record.id not in timed and record.id in by_id:

@@ -190,9 +190,7 @@ class IndexStore:
         self, database: str, vector: NDArray[np.float32], limit: int
     ) -> tuple[list[tuple[str, float]], str]:
         """At most ``limit`` (table, cosine similarity), nearest first, and the index's version."""
-        async with self._connection() as connection, connection.transaction():
-            # Without it a filter on the database could starve the scan of a shared HNSW index.
-            await connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
+        async with self._connection() as connection:
             cursor = await connection.execute(
                 sql.SQL(_NEAREST).format(dimensions=sql.Literal(len(vector))),
                 {"vector": vector, "database": database, "limit": limit},
@@ -259,3 +257,5 @@ class IndexStore:
 
 async def _configure(connection: AsyncConnection[Any]) -> None:
     await register_vector_async(connection)
+    # Without it a filter on the database could starve the scan of a shared HNSW index.
+    await connection.execute("SET hnsw.iterative_scan = strict_order")

@@ -98,6 +98,15 @@ def test_time_ratios_become_r_ves(tmp_path: Path) -> None:
     assert wrong.r_ves == 0
 
 
+def test_a_timed_run_without_a_right_answer_has_an_r_ves_of_zero(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path / "run", build_manifest("q1"))
+    with run.open():
+        run.append(build_record("q1", correct=False))
+        assert read_run(run.folder)[1][0].r_ves is None
+        assert run.start_timing() == set()
+    assert read_run(run.folder)[1][0].r_ves == 0
+
+
 def test_a_folder_without_a_run_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="holds no run"):
         read_run(tmp_path)
@@ -114,3 +123,9 @@ def test_runs_are_found_by_name(tmp_path: Path) -> None:
     write(tmp_path / "a")
     (tmp_path / "c").mkdir()
     assert [path.name for path in find_runs(tmp_path)] == ["a", "b"]
+
+
+def test_a_run_that_never_opened_leaves_nothing(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path / "run", build_manifest("q1"))
+    assert run.done() == set()
+    assert not run.folder.exists()

@@ -33,7 +33,7 @@ def report(
     ] = Path("report"),
 ) -> None:
     """Write a Markdown report and a self-contained HTML page with plots and every question."""
-    loaded = [load_run(folder) for folder in runs]
+    loaded = sorted((load_run(folder) for folder in runs), key=report_order)
     comparisons = compare_within(loaded)
     output.parent.mkdir(parents=True, exist_ok=True)
     for ending, render in ((".md", render_markdown), (".html", render_page)):
@@ -84,7 +84,7 @@ def load_run(folder: Path) -> Run:
 
 
 def compare_within(runs: Sequence[Run]) -> list[PairedComparison]:
-    """Each run against the first of its own benchmark."""
+    """Each run against the first of its own benchmark: the baseline where there is one."""
     first: dict[tuple[str, bool], Run] = {}
     comparisons = []
     for run in runs:
@@ -95,13 +95,26 @@ def compare_within(runs: Sequence[Run]) -> list[PairedComparison]:
     return comparisons
 
 
+def report_order(run: Run) -> tuple[str, bool, bool, int, bool]:
+    """By benchmark: the baseline, then by K, what is whole before what lacks a stage."""
+    manifest = run.manifest
+    lacks_a_stage = manifest.variant.startswith("without ")
+    return (
+        manifest.benchmark,
+        manifest.evidence,
+        not manifest.baseline,
+        manifest.k,
+        lacks_a_stage,
+    )
+
+
 def print_runs(folders: Sequence[Path]) -> None:
     """A line a run, and by name what could not be counted."""
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("benchmark", overflow="fold")
     for column in ("variant", "right", "95 %", "first", "oracle", "execute", "q/min"):
         table.add_column(column, no_wrap=True)
-    runs = [load_run(folder) for folder in folders]
+    runs = sorted((load_run(folder) for folder in folders), key=report_order)
     for run in runs:
         summary, manifest = run.summary, run.manifest
         asked = f" {len(run.records)}/{len(manifest.question_ids)}"
