@@ -7,11 +7,7 @@ re-index by itself.
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
 
 from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexUnavailable
@@ -23,6 +19,7 @@ from retrieval.fk_expansion import expand_by_foreign_keys
 from retrieval.fusion import fuse_rankings
 from retrieval.index_store.store import IndexStore
 from retrieval.module_router import ModuleRouter
+from retrieval.question_embedder import QuestionEmbedder
 
 # Each ranking is read this many times deeper than the tables wanted, so that fusion can choose.
 _DEPTH = 4
@@ -50,14 +47,14 @@ class HybridRetriever:
     ) -> None:
         self._store = store
         self._embedder = embedder
+        self._questions = QuestionEmbedder(embedder)
         self._settings = settings
         self._flags = flags
         self._loaded: dict[str, _Searchable] = {}
 
     async def retrieve(self, question: Question) -> tuple[ModuleRoute, SchemaContext]:
         """The route, and the tables in falling order of relevance. Raises IndexUnavailable."""
-        vectors = await asyncio.to_thread(self._embedder.embed, [question.search_text])
-        vector: NDArray[np.float32] = vectors[0]
+        vector = await self._questions.embed(question.search_text)
         depth = self._settings.max_tables * _DEPTH
         searchable = await self._searchable(question.database)
         nearest, version = await self._store.nearest(question.database, vector, depth)
