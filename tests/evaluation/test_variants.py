@@ -67,8 +67,9 @@ def test_a_curve_takes_each_k_once_after_the_baseline() -> None:
 
 
 def test_an_ablation_switches_each_flag_off_in_turn() -> None:
-    full, *rest = build_ablation(SETTINGS, 4)
-    assert full.settings == SETTINGS
+    settings = override(SETTINGS, ["model_repair=true"])
+    full, *rest = build_ablation(settings, 4)
+    assert full.settings == settings
     assert [variant.name for variant in rest] == [
         f"without {name}" for name in FlagSettings.model_fields
     ]
