@@ -12,6 +12,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from generation.engine_watch import find_children, watch_processes
 from nl2sql.errors import EngineUnavailable, PromptTooLong
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Completions, SamplingRequest
@@ -49,6 +50,7 @@ class VllmEngine:
             tensor_parallel_size=settings.tensor_parallel_size,
             gpu_memory_utilization=settings.gpu_memory_utilization,
         )
+        before = find_children()
         try:
             self._engine = AsyncLLM.from_engine_args(arguments)
         except Exception as error:  # vLLM raises many kinds; what matters is in its log
@@ -56,6 +58,8 @@ class VllmEngine:
                 f"vLLM does not start with the weights in {folder}: {error}",
                 hint="Its log above says why; `quorumsql doctor` checks memory and weights.",
             ) from error
+        started = find_children()
+        self._watcher = watch_processes({pid: started[pid] for pid in started.keys() - before})
         self._max_model_len = settings.max_model_len
 
     async def sample(self, request: SamplingRequest) -> Completions:
@@ -117,6 +121,7 @@ class VllmEngine:
         self._engine.shutdown()
         # Its destructor needs an interpreter that is not ending yet.
         del self._engine
+        self._watcher.communicate()
 
     def _encode(self, request: SamplingRequest) -> list[int]:
         tokenizer: Any = self._engine.get_tokenizer()
