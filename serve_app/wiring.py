@@ -24,7 +24,7 @@ from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.embedder import Embedder
-from retrieval.index_store.catalog_reader import read_catalog
+from retrieval.index_store.postgres_catalog import read_postgres_catalog
 from retrieval.index_store.sqlite_catalog import read_sqlite_catalog
 from retrieval.index_store.store import IndexStore
 
@@ -100,7 +100,7 @@ class Wiring:
         settings = self.settings.databases[database]
         if (path := settings.reader.sqlite_path) is not None:
             return read_sqlite_catalog(path, database=database)
-        return read_catalog(
+        return read_postgres_catalog(
             self.indexer_url(database),
             database=database,
             reader_role=urlsplit(self.reader_url(database)).username or "",

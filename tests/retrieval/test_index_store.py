@@ -12,7 +12,7 @@ from nl2sql.catalog import Catalog
 from nl2sql.errors import DatabaseUnavailable, IndexUnavailable
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.embedder import Embedder
-from retrieval.index_store.catalog_reader import read_catalog
+from retrieval.index_store.postgres_catalog import read_postgres_catalog
 from retrieval.index_store.store import IndexStore
 from retrieval.indexing import index_database
 from serve_app.wiring import Wiring
@@ -56,7 +56,7 @@ def odd_database(embedded_server: EmbeddedServer) -> str:
 
 
 def read(url: str) -> Catalog:
-    return read_catalog(url, database="odd", reader_role=READER)
+    return read_postgres_catalog(url, database="odd", reader_role=READER)
 
 
 def test_reads_keys_comments_kinds_and_odd_names(odd_database: str) -> None:
@@ -91,11 +91,11 @@ def test_leaves_partitions_out(odd_database: str) -> None:
 
 def test_a_role_that_does_not_exist_is_named(odd_database: str) -> None:
     with pytest.raises(DatabaseUnavailable, match="nobody"):
-        read_catalog(odd_database, database="odd", reader_role="nobody")
+        read_postgres_catalog(odd_database, database="odd", reader_role="nobody")
 
 
 def test_the_demo_is_read_whole(wiring: Wiring) -> None:
-    catalog = read_catalog(
+    catalog = read_postgres_catalog(
         wiring.indexer_url("demo_erp"),
         database="demo_erp",
         reader_role=READER,

@@ -67,7 +67,7 @@ SELECT k.conname AS name,
 _HIDDEN_SCHEMAS = ["information_schema", "quorumsql"]
 
 
-def read_catalog(
+def read_postgres_catalog(
     url: str, *, database: str, reader_role: str, schemas: tuple[str, ...] = ()
 ) -> Catalog:
     """The catalog of the database at ``url``, as far as ``reader_role`` may SELECT it.
