@@ -10,6 +10,7 @@ from ray import serve
 
 from nl2sql.answers import Answered, Failed
 from nl2sql.errors import InvalidRequest, UnknownDatabase
+from nl2sql.types import Violation
 from serve_app.api import QueryRequest
 from serve_app.builder import build_application
 from serve_app.wiring import Wiring
@@ -42,7 +43,9 @@ def test_what_the_guard_refuses_fails_and_says_why(ingress: Any) -> None:
     answer = ask(ingress, "SELECT pg_sleep(1) FROM employees")
     assert isinstance(answer, Failed)
     assert answer.trace.ranking is not None
-    assert answer.trace.repairs[0].outcome == "none"
+    verdict = answer.trace.ranking.assessments[0].verdict
+    assert isinstance(verdict, Violation)
+    assert verdict.code == "function_not_allowed"
 
 
 def test_two_databases_are_kept_apart(ingress: Any) -> None:
