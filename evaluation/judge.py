@@ -98,13 +98,7 @@ class Judge:
         stages = trace["stages"]
         retrieved = [each["table"] for each in trace["tables"]]
         return QuestionRecord(
-            id=example.id,
-            database=example.database,
-            question=example.question,
-            evidence=example.evidence if evidence else "",
-            gold=example.golds[0],
-            gold_error=gold.error,
-            **_describe_gold(example, gold, catalog),
+            **_describe_example(example, gold, catalog, evidence),
             outcome=body["outcome"],
             reason=body.get("reason", ""),
             sql=body.get("sql", ""),
@@ -133,22 +127,14 @@ class Judge:
     ) -> QuestionRecord:
         """The record of a question that cannot be judged: its gold or the system failed."""
         gold = await self.gold(example)
-        record = QuestionRecord(
-            id=example.id,
-            database=example.database,
-            question=example.question,
-            evidence=example.evidence if evidence else "",
-            difficulty=example.difficulty,
-            gold=example.golds[0],
-            gold_error=gold.error,
+        # A database may be missing here, and its catalog with it.
+        catalog = None if gold.error else await self._catalogs.catalog(example.database)
+        return QuestionRecord(
+            **_describe_example(example, gold, catalog, evidence),
             k=k,
             reason=reason,
             seconds=round(seconds, 3),
         )
-        if gold.error:
-            return record
-        catalog = await self._catalogs.catalog(example.database)
-        return record.model_copy(update=_describe_gold(example, gold, catalog))
 
     async def measure_time_ratio(self, example: Example, sql: str, *, repeats: int) -> float | None:
         """Median of gold's over query's execution time, run in turn; None when either fails."""
@@ -218,10 +204,24 @@ def has_top_level_order(sql: str, dialect: str) -> bool:
     return bool(tree.args.get("order"))
 
 
-def _describe_gold(example: Example, gold: Gold, catalog: Catalog) -> dict[str, Any]:
-    """What the record says of the gold; the difficulty by Spider's rules where none is given."""
+def _describe_example(
+    example: Example, gold: Gold, catalog: Catalog | None, evidence: bool
+) -> dict[str, Any]:
+    """What a record says of the question and its gold, whatever was answered."""
+    known = {
+        "id": example.id,
+        "database": example.database,
+        "question": example.question,
+        "evidence": example.evidence if evidence else "",
+        "difficulty": example.difficulty,
+        "gold": example.golds[0],
+        "gold_error": gold.error,
+    }
+    if catalog is None:
+        return known
     tables, columns = find_gold_schema(example.golds[0], catalog)
-    return {
+    return known | {
+        # By Spider's rules where the benchmark gives none.
         "difficulty": example.difficulty or rate_hardness(example.golds[0], catalog.dialect),
         "gold_result": _preview(gold.results[0][0] if gold.results else None),
         "gold_tables": tables,

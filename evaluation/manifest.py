@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from evaluation.records import Record
+from evaluation.variants import WITHOUT
+
+# What may differ between two sittings of one run.
+_PER_SITTING = frozenset({"started_at", "seconds", "finished"})
 
 
 class Manifest(Record):
@@ -36,3 +40,12 @@ class Manifest(Record):
     started_at: str = ""
     seconds: float = 0.0
     finished: bool = False
+
+    @property
+    def is_ablated(self) -> bool:
+        """True when one stage was switched off to see what it is worth."""
+        return self.variant.startswith(WITHOUT)
+
+    def identity(self) -> dict[str, Any]:
+        """All that makes it this run and no other, as JSON values; the same in every sitting."""
+        return self.model_dump(mode="json", exclude=set(_PER_SITTING))

@@ -34,9 +34,6 @@ _QUESTIONS = "questions.jsonl"
 _TIMINGS = "timings.jsonl"
 _CLOCK = "clock.json"
 
-# What may differ between two sittings of one run.
-_PER_SITTING = frozenset({"started_at", "seconds", "finished"})
-
 
 class RunFolder:
     """One run, written while it is open. Nothing is on disk before that."""
@@ -152,7 +149,7 @@ def _read_manifest(folder: Path) -> Manifest:
 
 def _find_differences(before: Manifest, now: Manifest) -> list[str]:
     """What differs that figures may depend on, as ``key: old → new``."""
-    old, new = (each.model_dump(mode="json", exclude=set(_PER_SITTING)) for each in (before, now))
+    old, new = before.identity(), now.identity()
     return [
         f"{key}: {_show(old_value)} → {_show(new_value)}"
         for key, (old_value, new_value) in _pairs(old, new)

@@ -13,6 +13,7 @@ from nl2sql.settings import FlagSettings, Settings, parse_settings
 
 BASELINES = ("plain",)
 FULL = "all stages"
+WITHOUT = "without "
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def build_ablation(
     return (
         Variant(FULL, settings, count),
         *(
-            Variant(f"without {name}", override(settings, [f"flags.{name}=false"]), count)
+            Variant(f"{WITHOUT}{name}", override(settings, [f"flags.{name}=false"]), count)
             for name in (only or on)
         ),
     )

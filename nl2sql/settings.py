@@ -90,6 +90,11 @@ class ConnectionSettings(Section):
         return urlunsplit(parts._replace(netloc=netloc))
 
 
+def build_sqlite_connection(path: Path) -> ConnectionSettings:
+    """The connection to an SQLite file; ``sqlite_path`` reads it back."""
+    return ConnectionSettings(url=f"{_SQLITE}{path}")
+
+
 class DatabaseSettings(Section):
     """One database that may be asked. Its index and its queries use different roles."""
 
@@ -323,9 +328,7 @@ def load_settings(path: Path) -> Settings:
     databases = {
         name: database
         if (file := database.reader.sqlite_path) is None
-        else database.model_copy(
-            update={"reader": ConnectionSettings(url=f"{_SQLITE}{locate(file)}")}
-        )
+        else database.model_copy(update={"reader": build_sqlite_connection(locate(file))})
         for name, database in settings.databases.items()
     }
     folders = tuple(locate(each) for each in settings.model.folders)

@@ -16,7 +16,12 @@ from data.benchmarks.types import Benchmark, Configured, PostgresFile, Source, S
 from execution.embedded import EmbeddedServer
 from execution.restore import restore_postgres
 from nl2sql.errors import DatabaseUnavailable, SettingsError
-from nl2sql.settings import ConnectionSettings, DatabaseSettings, Settings
+from nl2sql.settings import (
+    ConnectionSettings,
+    DatabaseSettings,
+    Settings,
+    build_sqlite_connection,
+)
 from serve_app.preparation import (
     Reporter,
     build_wiring,
@@ -82,7 +87,7 @@ def select(benchmark: Benchmark, ids: Iterable[str]) -> Benchmark:
 
 def _describe(source: Source) -> DatabaseSettings:
     if isinstance(source, SqliteFile):
-        return DatabaseSettings(reader=ConnectionSettings(url=f"sqlite:///{source.path.resolve()}"))
+        return DatabaseSettings(reader=build_sqlite_connection(source.path.resolve()))
     assert isinstance(source, PostgresFile)
     return DatabaseSettings(
         reader=ConnectionSettings(url=f"embedded:{name_restored(source.path)}"),

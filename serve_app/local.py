@@ -38,7 +38,11 @@ class LocalParts:
     executor: ReadOnlyExecutor
 
     def build_pipeline(self, settings: Settings) -> Pipeline:
-        """The pipeline under ``settings``, which must name the same model and index."""
+        """The pipeline under ``settings``, which must name the same model and index.
+
+        Loads the embedder, so that no question waits for it.
+        """
+        self.embedder.load()
         wiring = Wiring(settings, self.wiring.socket_folder)
         return wiring.build_pipeline(
             self.engine,
@@ -61,7 +65,7 @@ class LocalParts:
 async def open_parts(
     wiring: Wiring, reporter: Reporter, *, engine: Engine | None = None
 ) -> AsyncIterator[LocalParts]:
-    """Loads the model and the embedder; closes everything at the end.
+    """Loads the model; closes everything at the end.
 
     ``engine`` takes the place of the configured model. Raises ModelError, EngineUnavailable.
     """
@@ -71,18 +75,12 @@ async def open_parts(
             folder = wiring.build_model_store().pull(wiring.model_name())
             # In this thread: the engine belongs to the event loop that it is made in.
             engine = loaded = VllmEngine(folder, wiring.settings.model)
-    store, embedder, _, _ = wiring.build_retriever_parts()
+    store = wiring.build_index_store()
+    catalogs = IndexedCatalogs(store)
+    guard = wiring.build_guard(catalogs)
     executor = ReadOnlyExecutor(wiring.build_databases())
     try:
-        yield LocalParts(
-            wiring,
-            engine,
-            store,
-            embedder,
-            IndexedCatalogs(store),
-            wiring.build_guard(),
-            executor,
-        )
+        yield LocalParts(wiring, engine, store, wiring.build_embedder(), catalogs, guard, executor)
     finally:
         await executor.close()
         await store.close()

@@ -98,12 +98,9 @@ def build_manifest(
 
 
 def name_run(manifest: Manifest) -> str:
-    """A folder name for people, made unique by a hash over the manifest.
-
-    What differs between two sittings of one run is left out of the hash.
-    """
-    identity = manifest.model_dump(mode="json", exclude={"started_at", "seconds", "finished"})
-    digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+    """A folder name for people, made unique by a hash over what makes it this run."""
+    identity = json.dumps(manifest.identity(), sort_keys=True)
+    digest = hashlib.sha256(identity.encode()).hexdigest()
     parts = [
         manifest.benchmark,
         f"{manifest.sample}s{manifest.sample_seed}" if manifest.sample else "",
@@ -123,12 +120,14 @@ async def measure(
     follow: Progress | None = None,
     engine: Engine | None = None,
 ) -> list[Path]:
-    """Runs the variants one after the other; their folders. The model is loaded once.
+    """Runs the variants over all examples, one after the other; their folders.
+
+    The sample is drawn before: ``options.sample`` only says so. The model is loaded once.
 
     ``engine`` takes the place of the configured model. Raises SettingsError, Unavailable.
     """
     benchmark = ready.benchmark
-    examples = draw_sample(benchmark, options.sample, options.seed)
+    examples = benchmark.examples
     runs = [_open_run(benchmark, examples, variant, options) for variant in variants]
     # A run that is complete needs no model; a service has its own.
     if all(_is_complete(run) for run in runs):

@@ -18,7 +18,16 @@ from generation.generator import CandidateGenerator
 from generation.models.store import ModelStore, ProgressReporter, default_model
 from nl2sql.catalog import Catalog
 from nl2sql.pipeline import Pipeline, Stages
-from nl2sql.protocols import Engine, Executor, Guard, Planner, Ranker, Repairer, Retriever
+from nl2sql.protocols import (
+    CatalogSource,
+    Engine,
+    Executor,
+    Guard,
+    Planner,
+    Ranker,
+    Repairer,
+    Retriever,
+)
 from nl2sql.settings import ConnectionSettings, FlagSettings, RetrievalSettings, Settings
 from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
@@ -91,9 +100,9 @@ class Wiring:
 
         return default_model(has_gpu=torch.cuda.is_available())
 
-    def build_guard(self) -> SqlGuard:
-        """Stage 5, over the indexed catalogs."""
-        return SqlGuard(IndexedCatalogs(self.build_index_store()))
+    def build_guard(self, catalogs: CatalogSource | None = None) -> SqlGuard:
+        """Stage 5, over ``catalogs``, or over the indexed ones through a store of its own."""
+        return SqlGuard(catalogs or IndexedCatalogs(self.build_index_store()))
 
     def read_catalog(self, database: str) -> Catalog:
         """The schema as it is now, as far as the reader may see it. Raises DatabaseUnavailable."""

@@ -11,8 +11,6 @@ from evaluation.manifest import Manifest
 from evaluation.report.run import Run
 from evaluation.variants import FULL
 
-_WITHOUT = "without "
-
 
 @dataclass(frozen=True, slots=True)
 class LabelledRun:
@@ -30,7 +28,7 @@ class LabelledRun:
     @property
     def is_ablated(self) -> bool:
         """True when one stage was switched off to see what it is worth."""
-        return self.run.manifest.variant.startswith(_WITHOUT)
+        return self.run.manifest.is_ablated
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,13 +98,12 @@ def compare_within(runs: Sequence[Run]) -> list[PairedComparison]:
 def report_order(run: Run) -> tuple[str, bool, bool, int, bool]:
     """By benchmark: the baseline, then by K, what is whole before what lacks a stage."""
     manifest = run.manifest
-    lacks_a_stage = manifest.variant.startswith("without ")
     return (
         manifest.benchmark,
         manifest.evidence,
         not manifest.baseline,
         manifest.k,
-        lacks_a_stage,
+        manifest.is_ablated,
     )
 
 
