@@ -2,151 +2,142 @@
 
 Assumes that the model is hostile. Promises: exactly one query; every node type, function, cast,
 table and column is on an allowlist, the tables and columns being those in the index (which holds
-only what the reading role may SELECT); the SQL that runs is rendered from the checked tree, with
-comments gone and every table qualified, and was checked a second time by the dialect's own means:
-PostgreSQL's grammar, or for SQLite the allowlist of ``sqlite_grammar.py``. What it cannot read or
-explain it refuses.
+only what the reading role may SELECT) and of these the ones that the principal may see. Where there
+is a policy, every physical table has been replaced by the derived table of its visible rows and
+columns. The SQL that runs is rendered from the checked tree, with comments gone, and read a second
+time by other means: PostgreSQL's own grammar, or a second parse. What it cannot read or explain it
+refuses.
 
-Does not cover yet: row policies (nothing is injected), and cost: a query may be slow until the
-statement timeout ends it.
+Does not cover how long a query takes, beyond what ``cost_bombs.py`` sees in its text: the databases
+limit that.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.dialects.dialect import DialectType
-from sqlglot.errors import OptimizeError, SqlglotError
+from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
-from sqlglot.optimizer.qualify import qualify
-from sqlglot.optimizer.scope import traverse_scope
-from sqlglot.schema import MappingSchema
 
-from execution.allowlists import load_allowlist
+from execution.allowlists import Allowlist, load_allowlist
+from execution.cost_bombs import find_bomb
+from execution.dialects import READERS
+from execution.name_resolution.scopes import Unresolved
+from execution.name_resolution.walk import resolve_names
+from execution.policies.access import Access, CompiledPolicy, open_access
+from execution.policies.grouping import complete_group
+from execution.policies.policy_file import Policy
+from execution.policies.views import replace_table
+from execution.policies.wrappers import Wrapper
 from execution.postgres_grammar import check_grammar
-from execution.sqlite_dialect import GuardedSqlite
-from execution.sqlite_grammar import check_functions
-from execution.sqlite_names import record_spelling, restore_spelling, settle_names
+from execution.sqlite_grammar import check_functions as check_sqlite
+from execution.sqlite_names import record_spelling, restore_spelling
+from execution.verification import check_wrapped
 from nl2sql.catalog import Catalog
-from nl2sql.names import fold_name
 from nl2sql.protocols import CatalogSource
 from nl2sql.types import GuardedQuery, Principal, Violation
 
 _LONGEST_SQL = 20_000
 
-# Under what sqlglot reads and writes a catalog's dialect.
-_READERS: dict[str, DialectType] = {"postgres": "postgres", "sqlite": GuardedSqlite}
-
 _ROOTS = (exp.Select, exp.SetOperation, exp.Subquery)
 
-# sqlglot's node types a query may hold, besides functions, which PostgreSQL's grammar names.
-_NODES: tuple[type[exp.Expr], ...] = (
-    exp.Alias,
-    exp.All,
-    exp.Any,
-    exp.Array,
-    exp.AtTimeZone,
-    exp.Between,
-    exp.Binary,
-    exp.Boolean,
-    exp.Bracket,
-    exp.CTE,
-    exp.Case,
-    exp.Collate,
-    exp.Column,
-    exp.Connector,
-    exp.Cube,
-    exp.CurrentDate,
-    exp.DataType,
-    exp.DataTypeParam,
-    exp.Distinct,
-    exp.Except,
-    exp.Exists,
-    exp.Fetch,
-    exp.Filter,
-    exp.From,
-    exp.Group,
-    exp.GroupingSets,
-    exp.Having,
-    exp.Identifier,
-    exp.In,
-    exp.Intersect,
-    exp.Interval,
-    exp.IntervalSpan,
-    exp.Join,
-    exp.Lateral,
-    exp.Limit,
-    exp.LimitOptions,
-    exp.Literal,
-    exp.Null,
-    exp.Offset,
-    exp.Order,
-    exp.Ordered,
-    exp.Paren,
-    exp.Rollup,
-    exp.Select,
-    exp.Star,
-    exp.Subquery,
-    exp.Table,
-    exp.TableAlias,
-    exp.Tuple,
-    exp.Unary,
-    exp.Union,
-    exp.Unnest,
-    exp.Values,
-    exp.Var,
-    exp.Where,
-    exp.Window,
-    exp.WindowSpec,
-    exp.With,
-    exp.WithinGroup,
-)
+
+@dataclass(frozen=True, slots=True)
+class PolicySettings:
+    """A database's policy, whether its filters are fenced, and whether the database has it too."""
+
+    policy: Policy
+    fenced: bool = True
+    second_wall: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A catalog in the form in which sqlglot resolves names."""
+    """A catalog, and how its database's policy reads on it."""
 
     catalog: Catalog
-    schema: MappingSchema
+    open: Access | None
+    compiled: CompiledPolicy | None
 
 
 class SqlGuard:
-    """Guards queries against the indexed catalogs."""
+    """Guards queries against the indexed catalogs and the databases' policies."""
 
-    def __init__(self, catalogs: CatalogSource) -> None:
+    def __init__(
+        self,
+        catalogs: CatalogSource,
+        policies: Mapping[str, PolicySettings] | None = None,
+        allowlists: Mapping[str, Allowlist] | None = None,
+    ) -> None:
+        """``policies`` and ``allowlists`` are by database; one without has the dialect's own."""
         self._catalogs = catalogs
+        self._policies = dict(policies or {})
+        self._allowlists = dict(allowlists or {})
         self._known: dict[str, _Known] = {}
 
     async def guard(
         self, database: str, sql: str, principal: Principal
     ) -> GuardedQuery | Violation:
-        """``sql`` made safe to run, or why not. Raises IndexUnavailable."""
+        """``sql`` made safe to run for ``principal``, or why not.
+
+        Raises IndexUnavailable, and PolicyError where the policy does not fit the catalog any more.
+        """
+        access = await self.access(database, principal)
+        if isinstance(access, Violation):
+            return access
+        return guard_query(sql, access, self._allowlists.get(database))
+
+    async def visible_catalog(self, database: str, principal: Principal) -> Catalog | Violation:
+        """The part of the catalog that ``principal`` may see. Raises as ``guard`` does."""
+        access = await self.access(database, principal)
+        return access if isinstance(access, Violation) else access.catalog
+
+    async def access(self, database: str, principal: Principal) -> Access | Violation:
+        """What ``principal`` may see of the database. Raises as ``guard`` does."""
         catalog = await self._catalogs.catalog(database)
         known = self._known.get(database)
         if known is None or known.catalog is not catalog:
-            known = _Known(catalog, _build_schema(catalog))
+            known = self._compile(database, catalog)
             self._known[database] = known
-        return guard_query(sql, known.catalog, known.schema)
+        if known.open is not None:
+            return known.open
+        assert known.compiled is not None
+        return known.compiled.access(principal)
+
+    def _compile(self, database: str, catalog: Catalog) -> _Known:
+        settings = self._policies.get(database)
+        if settings is None:
+            return _Known(catalog, open_access(catalog), None)
+        compiled = CompiledPolicy(
+            settings.policy, catalog, fenced=settings.fenced, second_wall=settings.second_wall
+        )
+        return _Known(catalog, None, compiled)
 
 
-def guard_query(sql: str, catalog: Catalog, schema: MappingSchema) -> GuardedQuery | Violation:
-    """The checks themselves, pure; ``schema`` is the catalog as ``SqlGuard`` prepares it."""
-    tree = _parse_query(sql, catalog.dialect)
+def guard_query(
+    sql: str, access: Access, allowlist: Allowlist | None = None
+) -> GuardedQuery | Violation:
+    """The checks and the rewriting themselves, pure."""
+    catalog = access.catalog
+    allowlist = allowlist or load_allowlist(catalog.dialect)
+    tree = _parse_query(sql, catalog.dialect, allowlist)
     if isinstance(tree, Violation):
         return tree
     try:
-        return _check_query(tree, catalog, schema)
+        return _rewrite(tree, access, allowlist)
+    except Unresolved as refusal:
+        return refusal.violation
     except (SqlglotError, RecursionError) as error:
         return Violation("unresolved", "", _first_line(error))
 
 
-def _parse_query(sql: str, dialect: str) -> exp.Expr | Violation:
+def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Violation:
     if len(sql) > _LONGEST_SQL:
         return Violation("too_long", "", f"The query is longer than {_LONGEST_SQL} characters.")
-    reader = _READERS[dialect]
+    reader = READERS[dialect]
     try:
         statements = [
             tree
@@ -164,9 +155,11 @@ def _parse_query(sql: str, dialect: str) -> exp.Expr | Violation:
         return Violation("not_a_query", kind, f"Only a query may run, this is {kind}.")
     if dialect == "sqlite":
         record_spelling(tree, sql)
-    normalize_identifiers(tree, dialect=reader)
+        normalize_identifiers(tree, dialect=reader)
     for node in tree.walk():
-        if not isinstance(node, (*_NODES, exp.Func)) or node.args.get("locks"):
+        if not (isinstance(node, exp.Func) or allowlist.has_tree_node(type(node))) or node.args.get(
+            "locks"
+        ):
             return Violation(
                 "node_not_allowed",
                 node.sql(reader)[:80],
@@ -175,150 +168,78 @@ def _parse_query(sql: str, dialect: str) -> exp.Expr | Violation:
     return tree
 
 
-def _check_query(
-    tree: exp.Expr, catalog: Catalog, schema: MappingSchema
-) -> GuardedQuery | Violation:
-    tables = _qualify_tables(tree, catalog)
-    if isinstance(tables, Violation):
-        return tables
-    if catalog.dialect == "sqlite" and (violation := settle_names(tree, catalog)):
+def _rewrite(tree: exp.Expr, access: Access, allowlist: Allowlist) -> GuardedQuery | Violation:
+    catalog = access.catalog
+    found = resolve_names(tree, access.resolver)
+    if violation := find_bomb(tree, (node for node, _ in found.tables)):
         return violation
-    try:
-        # On a copy: the columns are only looked up, what runs keeps its own names. Stars are
-        # expanded there, or a column could be fetched through the star of a subquery.
-        resolved = qualify(
-            tree.copy(),
-            dialect=_READERS[catalog.dialect],
-            schema=schema,
-            quote_identifiers=False,
-            identify=False,
-        )
-    except OptimizeError as error:
-        return Violation("unknown_column", "", _first_line(error))
-    if unresolved := _find_unresolved(resolved):
-        return Violation("unknown_column", unresolved, f"There is no column {unresolved}.")
+    # Before the wrappers stand in the tree: their functions are not the query's.
+    if catalog.dialect == "sqlite" and (violation := check_sqlite(tree, allowlist)):
+        return violation
+    parameters = access.build_parameters()
+    wrappers: dict[str, Wrapper] = {}
+    texts: dict[str, str] = {}
+    for node, table in found.tables:
+        name = table.qualified
+        if access.view is None:
+            _qualify(node, table.schema, table.name)
+            continue
+        if name not in wrappers:
+            wrappers[name] = access.view.wrapper(name)
+            texts[name] = parameters.fill(wrappers[name].text)
+        replace_table(node, texts[name])
     if catalog.dialect == "sqlite":
         restore_spelling(tree)
-    sql = tree.sql(_READERS[catalog.dialect], comments=False)
-    if violation := _check_again(tree, sql, tables, catalog.dialect):
+    if access.view is not None and catalog.dialect == "postgres":
+        for group in found.groups:
+            complete_group(group, access.resolver)
+    sql = tree.sql(READERS[catalog.dialect], comments=False)
+    tables = frozenset(table.qualified for _, table in found.tables)
+    if violation := _check_again(sql, tables, texts, access, allowlist):
         return violation
+    reads = frozenset[str]().union(*(wrapper.reads for wrapper in wrappers.values()))
     return GuardedQuery(
         database=catalog.database,
         sql=sql,
-        tables=tuple(sorted(tables)),
-        columns=_list_columns(resolved, tables, catalog),
+        tables=tuple(sorted(reads or tables)),
+        columns=tuple(sorted(found.columns)),
+        predicates=tuple(
+            f"{name}: {wrapper.predicate}"
+            for name, wrapper in sorted(wrappers.items())
+            if wrapper.predicate
+        ),
+        params=tuple(parameters.params),
         dialect=catalog.dialect,
+        restricted=access.restricted,
+        session=access.session,
     )
 
 
+def _qualify(node: exp.Table, schema: str, name: str) -> None:
+    """Names the table in full, in place; an alias keeps the name that the query uses."""
+    if not node.alias:
+        alias = node.args.get("alias") or exp.TableAlias()
+        alias.set("this", node.this.copy())
+        node.set("alias", alias)
+    node.set("this", exp.to_identifier(name, quoted=True))
+    node.set("db", exp.to_identifier(schema, quoted=True))
+
+
 def _check_again(
-    tree: exp.Expr, sql: str, tables: frozenset[str], dialect: str
+    sql: str,
+    tables: frozenset[str],
+    texts: Mapping[str, str],
+    access: Access,
+    allowlist: Allowlist,
 ) -> Violation | None:
-    """The second opinion: on ``sql`` where the server's grammar is at hand, else on ``tree``."""
-    allowlist = load_allowlist(dialect)
-    if dialect == "postgres":
-        return check_grammar(sql, tables, allowlist)
+    """The second opinion on the text that is to run."""
     if "\0" in sql:
-        # SQLite would stop reading there.
+        # Where a database would stop reading.
         return Violation("unparsable", "", "It holds a null character.")
-    return check_functions(tree, allowlist)
-
-
-def _list_columns(resolved: exp.Expr, tables: frozenset[str], catalog: Catalog) -> tuple[str, ...]:
-    """The names of the columns that are read, as the catalog spells them."""
-    spelled = {
-        fold_name(column.name, catalog.dialect): column.name
-        for table in catalog.tables
-        if table.qualified in tables
-        for column in table.columns
-    }
-    names = {column.name for column in resolved.find_all(exp.Column)}
-    return tuple(sorted({spelled.get(name, name) for name in names}))
-
-
-def _qualify_tables(tree: exp.Expr, catalog: Catalog) -> frozenset[str] | Violation:
-    """Puts its schema on every physical table, in place; the set of their qualified names.
-
-    Scopes tell tables from the CTEs that shadow them. A table that no scope explains is refused.
-    """
-    explained: set[int] = set()
-    names: set[str] = set()
-    for scope in traverse_scope(tree):
-        for node, source in scope.selected_sources.values():
-            if isinstance(source, exp.Table):
-                table = _find_table(source, catalog)
-                if table is None:
-                    fragment = source.sql(_READERS[catalog.dialect])
-                    return Violation(
-                        "unknown_table", fragment, f"There is no table {fragment} here."
-                    )
-                if not source.alias:
-                    # Under its schema the bare name would still resolve; an alias keeps the
-                    # spelling that the rest of the query uses.
-                    source.set("alias", exp.TableAlias(this=source.this.copy()))
-                source.set("this", exp.to_identifier(table[1], quoted=True))
-                source.set("db", exp.to_identifier(table[0], quoted=True))
-                names.add(f"{table[0]}.{table[1]}")
-                explained.add(id(source))
-            elif isinstance(node, exp.Table):
-                explained.add(id(node))
-    for column in tree.find_all(exp.Column):
-        # schema.table.column: the table has an alias now, which hides it under its schema.
-        column.set("db", None)
-        column.set("catalog", None)
-    for node in tree.find_all(exp.Table):
-        if id(node) not in explained:
-            fragment = node.sql(_READERS[catalog.dialect])
-            return Violation("unexplained_table", fragment, f"{fragment} cannot be traced.")
-    return frozenset(names)
-
-
-def _find_unresolved(resolved: exp.Expr) -> str:
-    """A column that belongs to no table: unknown, or the name of a table, meaning its whole row.
-
-    What ORDER BY may name besides are the query's own outputs.
-    """
-    for scope in traverse_scope(resolved):
-        outputs = {each.alias_or_name for each in scope.expression.args.get("expressions") or ()}
-        for column in scope.columns:
-            if column.table:
-                continue
-            order = column.find_ancestor(exp.Order)
-            in_own_order = order is not None and order.parent is scope.expression
-            is_output = column.name in outputs or isinstance(scope.expression, exp.SetOperation)
-            if not (in_own_order and is_output):
-                return column.name
-    for lateral in resolved.find_all(exp.Lateral):
-        # sqlglot takes a name it does not know inside a LATERAL for one of the LATERAL's own.
-        for column in lateral.this.find_all(exp.Column):
-            if column.table == lateral.alias:
-                return str(column.name)
-    return ""
-
-
-def _find_table(source: exp.Table, catalog: Catalog) -> tuple[str, str] | None:
-    if source.args.get("catalog") or not isinstance(source.this, exp.Identifier):
-        return None
-    schema = source.args.get("db")
-    table = catalog.resolve(_fold(source.this), _fold(schema) if schema else "")
-    return (table.schema, table.name) if table else None
-
-
-def _fold(identifier: exp.Identifier) -> str:
-    """The name as PostgreSQL reads it: lower case unless quoted."""
-    return identifier.name if identifier.args.get("quoted") else identifier.name.lower()
-
-
-def _build_schema(catalog: Catalog) -> MappingSchema:
-    nested: dict[str, dict[str, object]] = {}
-    for table in catalog.tables:
-        columns = {_quote(column.name): "unknown" for column in table.columns}
-        nested.setdefault(_quote(table.schema), {})[_quote(table.name)] = columns
-    return MappingSchema(dict(nested), dialect=_READERS[catalog.dialect])
-
-
-def _quote(name: str) -> str:
-    return exp.to_identifier(name, quoted=True).sql()
+    expected = texts if access.view is not None else None
+    if access.catalog.dialect == "postgres":
+        return check_grammar(sql, tables, allowlist, expected)
+    return check_wrapped(sql, tables, expected, access.catalog.dialect)
 
 
 def _first_line(error: BaseException) -> str:

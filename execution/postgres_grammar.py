@@ -2,22 +2,39 @@
 
 sqlglot and the server may read one text differently; libpg_query (through postgast) is the
 server's parser. Every node, function, cast and operator of its tree must be on the allowlist, and
-the tables it sees must be those that the guard saw.
+the tables it sees must be those that the guard saw. Where there is a policy, each of them must
+stand inside its wrapper, and the wrapper must be, node for node, the one that was made for it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import postgast
+from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import DecodeError
 
 from execution.allowlists import Allowlist
 from nl2sql.types import Violation
 
+_MESSAGE = FieldDescriptor.TYPE_MESSAGE
+# Where in the text a node stands: the only way in which equal statements differ.
+_PLACES = ("location", "list_start", "list_end", "stmt_location", "stmt_len", "name_location")
 
-def check_grammar(statement: str, tables: frozenset[str], allowlist: Allowlist) -> Violation | None:
-    """None when the server's grammar agrees; ``tables`` are the qualified names the guard saw."""
+
+def check_grammar(
+    statement: str,
+    tables: frozenset[str],
+    allowlist: Allowlist,
+    wrappers: Mapping[str, str] | None = None,
+) -> Violation | None:
+    """None when the server's grammar agrees.
+
+    ``tables`` are the qualified names the guard saw; ``wrappers`` the derived tables it put in
+    their places, None without a policy.
+    """
     try:
         tree = postgast.parse(statement)
     except (postgast.PgQueryError, DecodeError) as error:
@@ -25,21 +42,102 @@ def check_grammar(statement: str, tables: frozenset[str], allowlist: Allowlist) 
         return Violation("unparsable", "", f"PostgreSQL's grammar does not accept it: {error}")
     if len(tree.stmts) != 1:
         return Violation("multiple_statements", "", "Exactly one statement is allowed.")
-    seen: set[str] = set()
-    for _, node in postgast.walk(tree):
-        if violation := _check_node(node, allowlist):
-            return violation
-        if type(node).__name__ == "RangeVar" and node.schemaname:
-            seen.add(f"{node.schemaname}.{node.relname}")
-    if seen != tables:
-        odd = ", ".join(sorted(seen ^ tables))
-        return Violation("tables_disagree", odd, f"Two parsers disagree about the tables: {odd}.")
-    return None
+    return _Reading(tables, allowlist, wrappers).check(tree)
 
 
-def _check_node(node: Any, allowlist: Allowlist) -> Violation | None:
-    kind = type(node).__name__
-    if kind == "ParseResult" or (kind == "Node" and node.WhichOneof("node") is None):
+class _Reading:
+    """One walk over the server's tree."""
+
+    def __init__(
+        self, tables: frozenset[str], allowlist: Allowlist, wrappers: Mapping[str, str] | None
+    ) -> None:
+        self._tables = tables
+        self._allowlist = allowlist
+        self._is_open = wrappers is None
+        self._wrappers = {name: _parse_wrapper(text) for name, text in (wrappers or {}).items()}
+        self._seen: set[str] = set()
+        self._bare: set[str] = set()
+        self._ctes: set[str] = set()
+
+    def check(self, tree: Any) -> Violation | None:
+        pending: list[Any] = [tree]
+        while pending:
+            node = pending.pop()
+            kind = type(node).__name__
+            if kind == "SelectStmt" and self._is_wrapper(node):
+                continue
+            if kind == "RangeVar":
+                name = f"{node.schemaname}.{node.relname}"
+                if not node.schemaname:
+                    self._bare.add(node.relname)
+                elif self._is_open:
+                    self._seen.add(name)
+                else:
+                    return Violation("unfiltered_table", name, f"{name} stands outside its filter.")
+            elif kind == "CommonTableExpr":
+                self._ctes.add(node.ctename)
+            if kind != "Node" and (violation := _check_node(node, kind, self._allowlist)):
+                return violation
+            for descriptor, value in node.ListFields():
+                if descriptor.type == _MESSAGE:
+                    if descriptor.is_repeated:
+                        pending.extend(value)
+                    else:
+                        pending.append(value)
+        if odd := sorted((self._seen ^ self._tables) | (self._bare - self._ctes)):
+            names = ", ".join(odd)
+            return Violation("tables_disagree", names, f"Two parsers disagree about {names}.")
+        return None
+
+    def _is_wrapper(self, statement: Any) -> bool:
+        """Whether the statement is the wrapper of a table; if so its inside is known."""
+        if not self._wrappers or len(statement.from_clause) != 1:
+            return False
+        source = statement.from_clause[0]
+        kind = source.WhichOneof("node")
+        if kind == "range_var":
+            name = f"{source.range_var.schemaname}.{source.range_var.relname}"
+            names = [name] if name in self._wrappers else []
+        elif kind == "range_subselect":
+            # A view's.
+            names = list(self._wrappers)
+        else:
+            return False
+        if not names:
+            return False
+        copy = type(statement)()
+        copy.CopyFrom(statement)
+        _forget_places(copy)
+        for name in names:
+            if copy == self._wrappers[name]:
+                self._seen.add(name)
+                return True
+        return False
+
+
+@lru_cache(maxsize=4096)
+def _parse_wrapper(text: str) -> Any:
+    statement = postgast.parse(text).stmts[0].stmt.select_stmt
+    _forget_places(statement)
+    return statement
+
+
+def _forget_places(message: Any) -> None:
+    pending = [message]
+    while pending:
+        node = pending.pop()
+        for descriptor, value in node.ListFields():
+            if descriptor.name in _PLACES:
+                node.ClearField(descriptor.name)
+            elif descriptor.type == _MESSAGE:
+                if descriptor.is_repeated:
+                    pending.extend(value)
+                else:
+                    pending.append(value)
+
+
+def _check_node(node: Any, kind: str, allowlist: Allowlist) -> Violation | None:
+    if kind == "ParseResult":
         return None
     if kind not in allowlist.nodes:
         return Violation("node_not_allowed", kind, f"{kind} is not allowed in a query.")
@@ -66,7 +164,8 @@ def _check_node(node: Any, allowlist: Allowlist) -> Violation | None:
 
 def _check_name(parts: list[str], allowed: frozenset[str], what: str) -> Violation | None:
     name = ".".join(parts)
-    plain = len(parts) == 1 or (len(parts) == 2 and parts[0] == "pg_catalog")
-    if plain and parts[-1] in allowed:
+    if len(parts) == 1 or (len(parts) == 2 and parts[0] == "pg_catalog"):
+        name = parts[-1]
+    if name in allowed:
         return None
     return Violation(f"{what}_not_allowed", name, f"The {what} {name} is not allowed.")

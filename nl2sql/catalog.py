@@ -38,7 +38,10 @@ class ForeignKey:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table or view. ``schema.name`` is its identity everywhere in the pipeline."""
+    """One table or view. ``schema.name`` is its identity everywhere in the pipeline.
+
+    ``definition`` is a view's query, every table in it under its schema; empty where it is unknown.
+    """
 
     schema: str
     name: str
@@ -46,6 +49,7 @@ class Table:
     primary_key: tuple[str, ...] = ()
     comment: str = ""
     kind: str = "table"
+    definition: str = ""
 
     @property
     def qualified(self) -> str:

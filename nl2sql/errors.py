@@ -5,6 +5,7 @@ broken promise. The tree::
 
     QuorumError                     has .hint: what to do about it
     ├── SettingsError               quorumsql.yaml or a flag is wrong
+    │   └── PolicyError             a policy file is wrong, or does not fit its database
     ├── InvalidRequest              the caller's input is wrong; .field names it
     │   └── UnknownDatabase         no database of that name is configured
     ├── Unavailable                 something we depend on does not answer; try again later
@@ -52,6 +53,10 @@ def _rebuild(kind: type[QuorumError], args: tuple[str, ...], state: dict[str, ob
 
 class SettingsError(QuorumError):
     """The configuration is wrong."""
+
+
+class PolicyError(SettingsError):
+    """A policy file is wrong, or names what its database does not have."""
 
 
 class InvalidRequest(QuorumError):

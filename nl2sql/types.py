@@ -13,13 +13,18 @@ from nl2sql.catalog import ForeignKey, Table
 # -- the question ------------------------------------------------------------------------------
 
 
+# A tuple is a list of values, for an attribute such as ``region_ids``.
+Scalar = str | int | float | bool
+AttributeValue = Scalar | tuple[Scalar, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks. ``attributes`` are pairs that row policies bind."""
+    """Who asks. ``roles`` name roles of the policy files, ``attributes`` what their rows bind."""
 
     name: str
     roles: tuple[str, ...] = ()
-    attributes: tuple[tuple[str, str], ...] = ()
+    attributes: tuple[tuple[str, AttributeValue], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,11 +206,22 @@ class Generated:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionIdentity:
+    """Under which role of the database a query runs, and the settings that its policies read."""
+
+    role: str
+    settings: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class GuardedQuery:
     """A query that passed the guard: the only thing the executor accepts.
 
     ``sql`` is the guard's own rendering, ``tables`` the physical tables it reads (qualified),
-    ``predicates`` the row-policy predicates that were injected, ``params`` their bound values.
+    ``predicates`` the row-policy predicates that were injected, as ``table: predicate``, ``params``
+    their bound values, for the placeholders ``$1`` … (SQLite: ``?1`` …). ``restricted`` says that
+    something is withheld from who asks, so that no error may carry a value. ``session`` is the
+    second wall, where the database has one.
     """
 
     database: str
@@ -215,6 +231,8 @@ class GuardedQuery:
     predicates: tuple[str, ...] = ()
     params: tuple[object, ...] = ()
     dialect: str = "postgres"
+    restricted: bool = False
+    session: SessionIdentity | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,13 +267,18 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class ResultSet:
-    """A page of rows. ``truncated`` says that there were more than the limit."""
+    """A page of rows. ``truncated`` says that there were more than a limit let through.
+
+    ``cut`` lists the cells (row, column, from 0) that were longer than a cell may be: text and
+    bytes end early, anything else is withheld and stands as None.
+    """
 
     columns: tuple[str, ...]
     types: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
     truncated: bool
     ms: float
+    cut: tuple[tuple[int, int], ...] = ()
 
 
 # -- ranking -----------------------------------------------------------------------------------

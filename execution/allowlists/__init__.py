@@ -1,26 +1,95 @@
-"""What a guarded query may consist of, a YAML file a dialect."""
+"""What a guarded query may consist of: a YAML file a dialect, and one for sqlglot's tree.
+
+A user's own file adds to a dialect's: functions of their own, types, system tables. It can only
+add; there is no way to name a construct that no code of the guard has thought about.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 
 import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from nl2sql.catalog import Column, Table
+from nl2sql.errors import SettingsError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Allowlist:
-    """Parse-tree node types, functions and cast types, in the server's own spelling."""
+    """Parse-tree node types, functions and cast types, in the server's own spelling.
+
+    ``tree_nodes`` are sqlglot's, each standing for its subclasses too; ``catalogs`` the system
+    tables that may be read, with the columns that may.
+    """
 
     nodes: frozenset[str]
     functions: frozenset[str]
     types: frozenset[str]
+    tree_nodes: frozenset[str]
+    catalogs: tuple[Table, ...] = ()
+    _judged: dict[type, bool] = field(default_factory=dict, repr=False, compare=False)
+
+    def has_tree_node(self, kind: type) -> bool:
+        """Whether a node of sqlglot's, or what it is a kind of, is on the list."""
+        if kind not in self._judged:
+            self._judged[kind] = any(base.__name__ in self.tree_nodes for base in kind.__mro__)
+        return self._judged[kind]
+
+
+class _Additions(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    functions: frozenset[str] = frozenset()
+    types: frozenset[str] = frozenset()
+    catalogs: dict[str, tuple[str, ...]] = {}
 
 
 @cache
 def load_allowlist(dialect: str) -> Allowlist:
     """The allowlist of a dialect. Raises FileNotFoundError for a dialect without one."""
-    text = files(__package__).joinpath(f"{dialect}.yaml").read_text(encoding="utf-8")
-    value = yaml.safe_load(text)
-    return Allowlist(*(frozenset(value[key]) for key in ("nodes", "functions", "types")))
+    value = _read(dialect)
+    return Allowlist(
+        nodes=frozenset(value["nodes"]),
+        functions=frozenset(value["functions"]),
+        types=frozenset(value["types"]),
+        tree_nodes=frozenset(_read("tree")["nodes"]),
+    )
+
+
+def extend_allowlist(dialect: str, path: Path) -> Allowlist:
+    """The dialect's allowlist with what the YAML file at ``path`` adds.
+
+    Raises SettingsError when the file is missing or holds an unknown key.
+    """
+    try:
+        added = _Additions.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")) or {})
+    except OSError as error:
+        raise SettingsError(f"Cannot read the allowlist {path}: {error.strerror}.") from error
+    except (yaml.YAMLError, ValidationError) as error:
+        raise SettingsError(
+            f"The allowlist {path} is wrong: {error}",
+            hint="It may hold functions, types (lists of names) and catalogs "
+            "(system table → list of columns).",
+        ) from error
+    base = load_allowlist(dialect)
+    return replace(
+        base,
+        functions=base.functions | added.functions,
+        types=base.types | added.types,
+        catalogs=tuple(_build_table(name, columns) for name, columns in added.catalogs.items()),
+    )
+
+
+def _build_table(qualified: str, columns: tuple[str, ...]) -> Table:
+    schema, _, name = qualified.partition(".")
+    return Table(schema, name, tuple(Column(each, "") for each in columns), kind="system table")
+
+
+def _read(name: str) -> dict[str, list[str]]:
+    text = files(__package__).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
+    value: dict[str, list[str]] = yaml.safe_load(text)
+    return value

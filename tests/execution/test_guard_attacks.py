@@ -80,6 +80,7 @@ ATTACKS: dict[str, dict[str, str]] = {
         "bare_values": "VALUES (1), (2)",
     },
     "node_not_allowed": {
+        "rows_from": "SELECT * FROM ROWS FROM (unnest(ARRAY[1]), pg_ls_dir('/')) AS t",
         "delete_in_cte": "WITH x AS (DELETE FROM orders RETURNING id) SELECT id FROM x",
         "insert_in_cte": (
             "WITH x AS (INSERT INTO orders (id) VALUES (1) RETURNING id) SELECT id FROM x"
@@ -110,6 +111,7 @@ ATTACKS: dict[str, dict[str, str]] = {
         "question_mark_parameter": "SELECT ?",
     },
     "function_not_allowed": {
+        "function_as_table": "SELECT * FROM pg_ls_dir('/')",
         "sleep": "SELECT pg_sleep(10)",
         "sleep_in_capitals": "SELECT PG_SLEEP(10)",
         "sleep_qualified": "SELECT pg_catalog.pg_sleep(10)",
@@ -148,9 +150,6 @@ ATTACKS: dict[str, dict[str, str]] = {
         "login_role": "SELECT SESSION_USER",
         "table_privilege": "SELECT has_table_privilege('orders', 'SELECT')",
         "view_definition": "SELECT pg_get_viewdef(1)",
-        "generate_series": "SELECT generate_series(1, 1000000000)",
-        "repeat": "SELECT repeat('x', 1000000000)",
-        "lpad": "SELECT lpad('x', 1000000000)",
         "row_to_json": "SELECT row_to_json(o) FROM orders AS o",
         "function_of_another_schema": "SELECT sales.margin()",
         "aggregate_of_another_schema": "SELECT sales.count(*) FROM orders",
@@ -198,9 +197,6 @@ ATTACKS: dict[str, dict[str, str]] = {
             "SELECT (WITH secrets AS (SELECT 1 AS x) SELECT x FROM secrets), x FROM secrets"
         ),
         "beside_a_cte": "WITH orders AS (SELECT 1 AS id) SELECT 1 FROM orders, secrets",
-        "function_as_table": "SELECT * FROM pg_ls_dir('/')",
-        "generate_series_as_table": "SELECT * FROM generate_series(1, 1000000000)",
-        "rows_from": "SELECT * FROM ROWS FROM (unnest(ARRAY[1]), pg_ls_dir('/')) AS t",
     },
     "unknown_column": {
         "not_in_the_index": "SELECT salary FROM employees",
@@ -250,6 +246,14 @@ ATTACKS: dict[str, dict[str, str]] = {
         "parentheses_2000_deep": f"SELECT {'(' * 2000}1{')' * 2000}",
         "negations_2000_deep": f"SELECT {'NOT ' * 2000}TRUE",
         "calls_2000_deep": f"SELECT {'abs(' * 2000}1{')' * 2000}",
+    },
+    "too_many_rows": {
+        "generate_series": "SELECT generate_series(1, 1000000000)",
+        "generate_series_as_table": "SELECT * FROM generate_series(1, 1000000000)",
+    },
+    "too_much_text": {
+        "repeat": "SELECT repeat('x', 1000000000)",
+        "lpad": "SELECT lpad('x', 1000000000)",
     },
     "too_long": {
         "long_string": f"SELECT '{'x' * 30_000}'",

@@ -74,6 +74,7 @@ ATTACKS: dict[str, dict[str, str]] = {
         "bare_values": "VALUES (1)",
     },
     "node_not_allowed": {
+        "index_hint": "SELECT id FROM orders INDEXED BY i",
         "delete_in_cte": "WITH x AS (DELETE FROM orders RETURNING id) SELECT id FROM x",
         "insert_in_cte": (
             "WITH x AS (INSERT INTO orders (id) VALUES (9) RETURNING id) SELECT id FROM x"
@@ -97,6 +98,11 @@ ATTACKS: dict[str, dict[str, str]] = {
         "in_a_name_that_a_column_bears_too": 'SELECT id FROM "group", orders WHERE id IN total',
     },
     "function_not_allowed": {
+        "pragma_function": "SELECT * FROM pragma_table_info('orders')",
+        "pragma_function_of_main": "SELECT * FROM main.pragma_table_info('orders')",
+        "json_each": "SELECT * FROM json_each('[1]')",
+        "generate_series_as_table": "SELECT * FROM generate_series(1, 1000000000)",
+        "directory": "SELECT * FROM fsdir('/')",
         "load_extension": "SELECT load_extension('x')",
         "load_extension_in_capitals": "SELECT LOAD_Extension('x', 'y')",
         "load_extension_in_double_quotes": "SELECT \"load_extension\"('x')",
@@ -146,13 +152,8 @@ ATTACKS: dict[str, dict[str, str]] = {
         "sequence": "SELECT * FROM sqlite_sequence",
         "statistics": "SELECT * FROM sqlite_stat1",
         "pages": "SELECT * FROM dbstat",
-        "pragma_function": "SELECT * FROM pragma_table_info('orders')",
-        "pragma_function_of_main": "SELECT * FROM main.pragma_table_info('orders')",
         "pragma_function_without_arguments": "SELECT * FROM pragma_table_list",
         "pragma_in_double_quotes": 'SELECT * FROM "pragma_database_list"',
-        "json_each": "SELECT * FROM json_each('[1]')",
-        "generate_series": "SELECT * FROM generate_series(1, 1000000000)",
-        "directory": "SELECT * FROM fsdir('/')",
         "not_in_the_index": "SELECT * FROM secrets",
         "not_in_the_index_in_capitals": "SELECT * FROM SECRETS",
         "not_in_the_index_in_brackets": "SELECT * FROM [Secrets]",
@@ -176,10 +177,9 @@ ATTACKS: dict[str, dict[str, str]] = {
         "before_the_cte_that_shadows_it": (
             "WITH a AS (SELECT id FROM orders), orders AS (SELECT 1 AS id) SELECT id FROM a"
         ),
-        "in_the_cte_of_its_name": "WITH Orders AS (SELECT id FROM orders) SELECT id FROM orders",
-        "index_hint": "SELECT id FROM orders INDEXED BY i",
     },
     "unknown_column": {
+        "in_the_cte_of_its_name": "WITH Orders AS (SELECT id FROM orders) SELECT id FROM orders",
         "bare": "SELECT salary FROM employees",
         "bare_in_backticks": "SELECT `salary` FROM employees",
         "bare_in_brackets": "SELECT [salary] FROM employees",

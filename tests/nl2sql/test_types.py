@@ -35,11 +35,13 @@ from nl2sql.types import (
     SchemaLinks,
     Score,
     ScoreTerm,
+    SessionIdentity,
     Violation,
 )
 from tests.fakes import CUSTOMERS, ORDERS, SHOP, build_assessment, build_context, build_result
 
-PRINCIPAL = Principal("ann", ("sales",), (("region", "EU"),))
+PRINCIPAL = Principal("ann", ("sales",), (("region", "EU"), ("ids", (1, 2))))
+SESSION = SessionIdentity("quorumsql_shop_sales", (("quorumsql.region", "EU"),))
 QUESTION = Question("How many?", "shop", PRINCIPAL, k=4, seed=1, max_rows=10)
 ROUTE = ModuleRoute(("sales",), "keywords", (0.9,))
 HIT = RetrievedTable(CUSTOMERS, 0.5, cosine_rank=1, bm25_rank=2, cosine=0.7)
@@ -48,7 +50,16 @@ LINK = SchemaLink("order", "sales.orders", "id", 1.0)
 PLAN = Plan(SchemaLinks((LINK,)), JoinPlan(("sales.orders",), SHOP.foreign_keys[:1], "FROM orders"))
 PROMPT = Prompt("generate", (Message("user", "Hello"),))
 RESULT = ResultSet(("n",), ("int8",), ((3,), (None,)), truncated=True, ms=1.5)
-VERDICT = GuardedQuery("shop", "SELECT 1", ("sales.orders",), ("id",), ("x = 1",), (1,))
+VERDICT = GuardedQuery(
+    "shop",
+    "SELECT 1",
+    ("sales.orders",),
+    ("id",),
+    ("x = 1",),
+    (1,),
+    restricted=True,
+    session=SESSION,
+)
 VIOLATION = Violation("unknown_table", "x", "There is no table x here.")
 DIAGNOSTIC = Diagnostic("42703", "column does not exist", position=8, hint="Try id.")
 SCORE = Score((ScoreTerm("base", 100.0), ScoreTerm("lint", -5.0)))
@@ -64,6 +75,7 @@ TRACE = Trace(
 
 EXAMPLES: tuple[object, ...] = (
     PRINCIPAL,
+    SESSION,
     QUESTION,
     ROUTE,
     HIT,

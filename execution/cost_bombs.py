@@ -1,0 +1,241 @@
+"""Stops queries of a few characters that would ask for gigabytes or never end, before they run.
+
+Three kinds can be told from the text: generators of rows, functions that make text longer, and
+recursion without a bound. What cannot (a join without a condition, a recursion over data that goes
+in circles) is left to the estimate of the plan and to the limits of time, rows and bytes.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+from nl2sql.types import Violation
+
+# Rows that one generator may make. A day for 270 years, or every second of a day.
+_MOST_ROWS = 100_000
+# How many times longer the functions of one query may make a text, all together.
+_MOST_GROWTH = 1_000_000
+# What a function may repeat or pad to in one call.
+_MOST_TIMES = 10_000
+# The growth of a replacement whose length the text does not tell.
+_UNKNOWN_GROWTH = 100
+
+_DAYS = {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
+_GENERATORS = (exp.GenerateSeries, exp.GenerateDateArray, exp.GenerateTimestampArray)
+
+
+def find_bomb(tree: exp.Expr, physical: Iterable[exp.Expr]) -> Violation | None:
+    """Why the query could explode, or None.
+
+    ``tree`` has unique names for its CTEs; ``physical`` are the nodes of tables of the database.
+    """
+    growth = 1.0
+    for node in tree.find_all(*_GENERATORS, exp.Repeat, exp.Pad, exp.Replace, exp.RegexpReplace):
+        if isinstance(node, _GENERATORS):
+            if violation := _check_generator(node):
+                return violation
+            continue
+        factor = _measure_growth(node)
+        if factor is None:
+            fragment = node.sql("postgres")[:80]
+            return Violation(
+                "too_much_text",
+                fragment,
+                f"{fragment}: write how often as a number of at most {_MOST_TIMES}.",
+            )
+        growth *= factor
+    if growth > _MOST_GROWTH:
+        return Violation(
+            "too_much_text", "", "Together these functions could make a text far too long."
+        )
+    tables = {id(node) for node in physical}
+    for cte in tree.find_all(exp.CTE):
+        if violation := _check_recursion(cte, tables):
+            return violation
+    return None
+
+
+# -- generators --------------------------------------------------------------------------------
+
+
+def _check_generator(node: exp.Expr) -> Violation | None:
+    start, end, step = (node.args.get(key) for key in ("start", "end", "step"))
+    fragment = node.sql("postgres")[:80]
+    refusal = Violation(
+        "too_many_rows",
+        fragment,
+        f"{fragment} needs constant bounds, at most {_MOST_ROWS} steps apart, or a step of at "
+        "least a day.",
+    )
+    days = _read_days(step)
+    first, last = _read_number(start), _read_number(end)
+    if first is not None and last is not None:
+        width = 1.0 if step is None else _read_number(step)
+        return None if width and abs(last - first) / abs(width) <= _MOST_ROWS else refusal
+    from_, to = _read_date(start), _read_date(end)
+    if days is None:
+        return refusal
+    if from_ is not None and to is not None and abs((to - from_).days) / days > _MOST_ROWS:
+        return refusal
+    # Bounds from the data: dates lie so close together that a day's step is bound enough.
+    return None if days >= 1 else refusal
+
+
+def _read_number(node: object) -> float | None:
+    """A number written as such, with or without a sign or a cast."""
+    if isinstance(node, exp.Neg):
+        value = _read_number(node.this)
+        return None if value is None else -value
+    if isinstance(node, exp.Cast | exp.Paren):
+        return _read_number(node.this)
+    if isinstance(node, exp.Literal) and not node.is_string:
+        try:
+            return float(node.name)
+        except ValueError:
+            return None
+    return None
+
+
+def _read_date(node: object) -> dt.date | None:
+    if isinstance(node, exp.Cast | exp.Paren | exp.TsOrDsToDate | exp.Date | exp.Timestamp):
+        return _read_date(node.this)
+    if isinstance(node, exp.Literal) and node.is_string:
+        try:
+            return dt.date.fromisoformat(node.name[:10])
+        except ValueError:
+            return None
+    return None
+
+
+def _read_days(node: object) -> float | None:
+    """How many days a constant interval lasts at least; None when it is no interval of days."""
+    if isinstance(node, exp.Cast | exp.Paren):
+        return _read_days(node.this)
+    if isinstance(node, exp.Interval):
+        number = node.this.name if isinstance(node.this, exp.Expr) else ""
+        unit = node.args.get("unit")
+        words = [*number.split(), unit.name if isinstance(unit, exp.Expr) else ""]
+    elif isinstance(node, exp.Literal) and node.is_string:
+        words = node.name.split()
+    else:
+        return None
+    words = [word.lower() for word in words if word]
+    if len(words) != 2 or not words[0].lstrip("-").isdigit():
+        return None
+    unit_days = _DAYS.get(words[1].removesuffix("s"))
+    days = None if unit_days is None else abs(int(words[0])) * unit_days
+    return days or None
+
+
+# -- growing text ------------------------------------------------------------------------------
+
+
+def _measure_growth(node: exp.Expr) -> float | None:
+    """How many times longer the node may make a text; None where that cannot be told."""
+    if isinstance(node, exp.Repeat | exp.Pad):
+        key = "times" if isinstance(node, exp.Repeat) else "expression"
+        times = _read_number(node.args.get(key))
+        return max(times, 1.0) if times is not None and times <= _MOST_TIMES else None
+    old, new = node.expression, node.args.get("replacement")
+    if new is None:
+        return 1.0
+    if not isinstance(new, exp.Literal):
+        return _UNKNOWN_GROWTH
+    if isinstance(node, exp.RegexpReplace):
+        # An empty match stands between any two letters; \1 and \& bring the match along.
+        return len(new.name) + 1.0 if new.name else 1.0
+    shortest = len(old.name) if isinstance(old, exp.Literal) and old.name else 1
+    return max(1.0, len(new.name) / shortest)
+
+
+# -- recursion ---------------------------------------------------------------------------------
+
+
+def _check_recursion(cte: exp.CTE, physical: set[int]) -> Violation | None:
+    name = cte.alias
+    body = cte.this
+    selves = [table for table in body.find_all(exp.Table) if table.name == name and not table.db]
+    if not selves:
+        return None
+    refusal = Violation(
+        "endless_recursion",
+        cte.sql("postgres")[:80],
+        "A recursive query must follow a key of a table, or count up to a bound with "
+        "WHERE n < number.",
+    )
+    if not isinstance(body, exp.SetOperation):
+        return refusal
+    step = body.expression
+    while isinstance(step, exp.Subquery):
+        step = step.this
+    if not isinstance(step, exp.Select):
+        return refusal
+    if any(id(table) in physical for table in step.find_all(exp.Table)):
+        return None if _follows_a_key(step) else refusal
+    return None if _counts(step) else refusal
+
+
+def _follows_a_key(step: exp.Select) -> bool:
+    """Whether some column of one source must equal one of another."""
+    if any(join.args.get("using") for join in step.args.get("joins") or ()):
+        return True
+    for node in step.find_all(exp.EQ):
+        left, right = node.this, node.expression
+        are_columns = isinstance(left, exp.Column) and isinstance(right, exp.Column)
+        if are_columns and (left.table != right.table or not left.table):
+            return True
+    return any(node.args.get("query") for node in step.find_all(exp.In))
+
+
+def _counts(step: exp.Select) -> bool:
+    """Whether a bound on a column ends the recursion, which moves that column towards it."""
+    where = step.args.get("where")
+    if where is None:
+        return False
+    moved = {column: up for output in step.expressions for column, up in _read_moves(output)}
+    for condition in where.this.flatten() if isinstance(where.this, exp.And) else (where.this,):
+        bound = _read_bound(condition.unnest())
+        if bound is not None and moved.get(bound[0]) is bound[1]:
+            return True
+    return False
+
+
+def _read_moves(output: exp.Expr) -> list[tuple[str, bool]]:
+    """The columns that an output counts up (True) or down."""
+    inner = output.unalias().unnest()
+    while isinstance(inner, exp.Cast):
+        inner = inner.this.unnest()
+    if not isinstance(inner, exp.Add | exp.Sub):
+        return []
+    column, amount = inner.this.unnest(), inner.expression
+    number = _read_number(amount)
+    if not isinstance(column, exp.Column):
+        return []
+    if (number is not None and number >= 1) or (_read_days(amount) or 0) >= 1:
+        return [(column.name.lower(), isinstance(inner, exp.Add))]
+    return []
+
+
+def _read_bound(condition: exp.Expr) -> tuple[str, bool] | None:
+    """The column that a condition keeps below (True) or above a constant."""
+    if not isinstance(condition, exp.LT | exp.LTE | exp.GT | exp.GTE):
+        return None
+    left, right = condition.this.unnest(), condition.expression.unnest()
+    below = isinstance(condition, exp.LT | exp.LTE)
+    if isinstance(right, exp.Column) and not isinstance(left, exp.Column):
+        left, right, below = right, left, not below
+    number = _read_number(right)
+    if number is not None and abs(number) > _MOST_ROWS:
+        return None
+    is_constant = number is not None or _read_date(right) is not None
+    is_date = isinstance(right, exp.CurrentDate | exp.CurrentTimestamp)
+    if isinstance(left, exp.Add | exp.Sub):
+        left = left.this.unnest()
+    if isinstance(left, exp.Column) and (
+        is_constant or is_date or isinstance(condition.expression, exp.Subquery)
+    ):
+        return left.name.lower(), below
+    return None

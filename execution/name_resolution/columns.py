@@ -1,0 +1,159 @@
+"""What a column names among the sources around it, and what a query calls its outputs.
+
+Does not cover ambiguity; the database judges that.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from execution.dialects import READERS
+from execution.name_resolution.resolver import NameResolver
+from execution.name_resolution.scopes import Level, Resolution, Source, Unresolved
+from execution.sqlite_names import build_text_name, is_in_double_quotes, read_spelling
+from nl2sql.catalog import Table
+
+
+class ColumnFinder:
+    """Finds the columns of one query, and notes in ``found`` and ``seen`` what it came by."""
+
+    def __init__(self, resolver: NameResolver, found: Resolution, seen: set[int]) -> None:
+        self._resolver = resolver
+        self._found = found
+        self._seen = seen
+
+    def list_columns(self, outputs: list[exp.Expr], level: Level) -> frozenset[str]:
+        """The folded names of a SELECT's outputs, stars expanded."""
+        names: set[str] = set()
+        for output in outputs:
+            if isinstance(output, exp.Star):
+                for source in level.sources.values():
+                    names |= self.use_all(source)
+            elif isinstance(output, exp.Column) and isinstance(output.this, exp.Star):
+                found = level.sources.get(self._resolver.fold(output.args["table"]))
+                names |= self.use_all(found) if found else set()
+            else:
+                names |= self.name_output(output)
+        return frozenset(names)
+
+    def use_all(self, source: Source) -> frozenset[str]:
+        if source.table is not None:
+            self._found.columns |= {column.name for column in source.table.columns}
+            source.used |= source.columns
+        return source.columns
+
+    def name_output(self, output: exp.Expr) -> set[str]:
+        if isinstance(output, exp.Alias | exp.Column):
+            name = output.args.get("alias") or output.this
+            return {self._resolver.fold(name)} if isinstance(name, exp.Identifier) else set()
+        if self._resolver.dialect == "sqlite":
+            return {build_text_name(output.sql(READERS["sqlite"]))}
+        if isinstance(output, exp.Subquery):
+            inner = output.this
+            return self.name_output(inner.expressions[0]) if inner.expressions else set()
+        if isinstance(output, exp.Cast | exp.Window | exp.Filter | exp.Paren | exp.WithinGroup):
+            return self.name_output(output.this)
+        return name_function(output) if isinstance(output, exp.Func) else set()
+
+    def resolve_using(self, column: exp.Expr, level: Level) -> None:
+        """Both sides must have the column."""
+        self._seen.update(id(each) for each in column.find_all(exp.Column))
+        identifier = column.this if isinstance(column, exp.Column) else column
+        if not isinstance(identifier, exp.Identifier):
+            raise Unresolved("node_not_allowed", column.sql(), "USING takes names.")
+        name = self._resolver.fold(identifier)
+        having = [source for source in level.sources.values() if name in source.columns]
+        if len(having) < 2:
+            tables = [each.table for each in level.sources.values() if each.table is not None]
+            raise self._resolver.refuse_column(next(iter(tables), None), name, column.sql())
+        for source in having:
+            self._use(source, name)
+
+    def resolve_column(self, node: exp.Column, level: Level, with_outputs: bool) -> None:
+        self._seen.add(id(node))
+        identifier, qualifier = node.this, node.args.get("table")
+        if isinstance(identifier, exp.Star):
+            if any(identifier.args.values()):
+                raise Unresolved("node_not_allowed", node.sql(), "A star with exceptions.")
+            if qualifier is None or self._find_source(node, level) is None:
+                raise Unresolved("unknown_column", node.sql(), f"{node.sql()} is no table's star.")
+            return
+        if not isinstance(identifier, exp.Identifier):
+            raise Unresolved("node_not_allowed", node.sql(), "This is no column.")
+        name = self._resolver.fold(identifier)
+        if qualifier is not None:
+            source = self._find_source(node, level)
+            if source is None or name not in source.columns:
+                raise self._resolver.refuse_column(
+                    source.table if source else None, name, node.sql()
+                )
+            self._use(source, name)
+            return
+        if self._is_known(name, level, with_outputs):
+            return
+        if not is_in_double_quotes(identifier):
+            self._resolve_whole_row(node, name, level)
+        elif self._is_known(build_text_name(name), level, with_outputs):
+            raise Unresolved("unknown_column", node.sql(), f"Give the output {name} a name.")
+        else:
+            # SQLite takes such a word for a string where nothing bears the name.
+            node.replace(exp.Literal.string(read_spelling(identifier)))
+
+    def _is_known(self, name: str, level: Level, with_outputs: bool) -> bool:
+        """Whether a column, or an output that may be named, is called so; notes its use."""
+        here: Level | None = level
+        while here is not None:
+            for source in here.sources.values():
+                if name in source.columns:
+                    self._use(source, name)
+                    return True
+            has_outputs = (here is level and with_outputs) or self._resolver.aliases_everywhere
+            if has_outputs and name in here.outputs:
+                return True
+            here = here.parent
+        return False
+
+    def _resolve_whole_row(self, node: exp.Column, name: str, level: Level) -> None:
+        """A name that no column bears may be a table's, which means its row."""
+        here: Level | None = level
+        hidden: Table | None = None
+        while here is not None:
+            source = here.sources.get(name)
+            if source is not None and self._resolver.has_whole_rows:
+                self.use_all(source)
+                return
+            tables = [each.table for each in here.sources.values() if each.table is not None]
+            hidden = hidden or next(iter(tables), None)
+            here = here.parent
+        raise self._resolver.refuse_column(hidden, name, node.sql())
+
+    def _find_source(self, node: exp.Column, level: Level) -> Source | None:
+        """The source that ``a.b`` or ``s.a.b`` names; the schema is taken away, in place."""
+        name = self._resolver.fold(node.args["table"])
+        here: Level | None = level
+        while here is not None:
+            if (source := here.sources.get(name)) is not None:
+                schema = node.args.get("db")
+                if schema is not None:
+                    table = source.table
+                    known = self._resolver.fold_table(table) if table is not None else None
+                    written = (self._resolver.fold(schema), name)
+                    if node.args.get("catalog") or known != written:
+                        return None
+                    # The table gets an alias, which hides it under its schema.
+                    node.set("db", None)
+                return source
+            here = here.parent
+        return None
+
+    def _use(self, source: Source, name: str) -> None:
+        if source.table is not None and name in self._resolver.list_columns(source.table):
+            self._found.columns.add(self._resolver.spell_column(source.table, name))
+            source.used.add(name)
+
+
+def name_function(node: exp.Expr) -> set[str]:
+    """What a function's value is called where nobody names it."""
+    if isinstance(node, exp.Anonymous):
+        return {str(node.this).lower()}
+    return {node.sql_name().lower()} if isinstance(node, exp.Func) else set()

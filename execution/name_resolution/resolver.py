@@ -1,0 +1,115 @@
+"""The names of one catalog, as the database that it describes compares them."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from execution.name_resolution.scopes import Unresolved
+from nl2sql.catalog import Catalog, Table
+from nl2sql.names import fold_name
+
+# Dialects in which the name of an output can be used everywhere in its query.
+_ALIASES_EVERYWHERE = ("sqlite", "duckdb")
+# Dialects in which the name of a table means its whole row.
+_WHOLE_ROWS = ("postgres", "duckdb")
+
+
+class NameResolver:
+    """Resolves the queries of one catalog. Immutable but for what it remembers of tables."""
+
+    def __init__(self, catalog: Catalog, hidden: Catalog | None = None) -> None:
+        """``hidden`` is the catalog of which ``catalog`` is the part that may be seen."""
+        self._catalog = catalog
+        self._hidden = hidden or catalog
+        self.dialect = catalog.dialect
+        self._columns: dict[str, frozenset[str]] = {}
+        self._cte_prefix = _find_prefix(self._hidden)
+
+    def fold(self, name: exp.Identifier) -> str:
+        """What is equal for all spellings of a name."""
+        if self.dialect == "postgres":
+            return name.name if name.args.get("quoted") else fold_postgres(name.name)
+        return fold_name(name.name, "sqlite")
+
+    def find_table(self, node: exp.Table) -> Table:
+        """The physical table that the node names. Raises Unresolved."""
+        schema = node.args.get("db")
+        if node.args.get("catalog") or not isinstance(node.this, exp.Identifier):
+            raise Unresolved("unknown_table", node.name, f"There is no table {node.name} here.")
+        name, within = self._spell(node.this), self._spell(schema) if schema else ""
+        if (table := self._catalog.resolve(name, within)) is not None:
+            return table
+        fragment = f"{within}.{name}" if within else name
+        if self._hidden.resolve(name, within) is not None:
+            raise Unresolved(
+                "not_permitted", fragment, f"The table {fragment} is not among those you may read."
+            )
+        raise Unresolved("unknown_table", fragment, f"There is no table {fragment} here.")
+
+    def list_columns(self, table: Table) -> frozenset[str]:
+        """The folded names of a table's columns."""
+        columns = self._columns.get(table.qualified)
+        if columns is None:
+            columns = frozenset(self._fold_stored(column.name) for column in table.columns)
+            self._columns[table.qualified] = columns
+        return columns
+
+    def fold_table(self, table: Table) -> tuple[str, str]:
+        """The folded names of a table's schema and of the table."""
+        return self._fold_stored(table.schema), self._fold_stored(table.name)
+
+    def spell_column(self, table: Table, folded: str) -> str:
+        """The column's name as the catalog spells it."""
+        if self.dialect == "postgres":
+            return folded
+        return next(
+            column.name for column in table.columns if self._fold_stored(column.name) == folded
+        )
+
+    def refuse_column(self, table: Table | None, name: str, written: str) -> Unresolved:
+        """What to raise for a column that cannot be seen: whether it is hidden or not there."""
+        hidden = self._hidden.table(table.qualified) if table else None
+        if hidden and any(self._fold_stored(column.name) == name for column in hidden.columns):
+            return Unresolved(
+                "not_permitted", written, f"The column {written} is not among those you may read."
+            )
+        return Unresolved("unknown_column", written, f"There is no column {written}.")
+
+    @property
+    def aliases_everywhere(self) -> bool:
+        """Whether an output's name can be used in every clause of its query."""
+        return self.dialect in _ALIASES_EVERYWHERE
+
+    @property
+    def has_whole_rows(self) -> bool:
+        """Whether a table's name can stand for its row."""
+        return self.dialect in _WHOLE_ROWS
+
+    @property
+    def cte_prefix(self) -> str:
+        """How the new names of CTEs begin."""
+        return self._cte_prefix
+
+    def _spell(self, identifier: exp.Identifier) -> str:
+        return self.fold(identifier) if self.dialect == "postgres" else identifier.name
+
+    def _fold_stored(self, name: str) -> str:
+        return name if self.dialect == "postgres" else fold_name(name, "sqlite")
+
+
+def fold_postgres(name: str) -> str:
+    """An unquoted name as PostgreSQL folds it: ASCII letters only, in UTF-8.
+
+    >>> fold_postgres("ÜBER_ID")
+    'Über_id'
+    """
+    return name.lower() if name.isascii() else fold_name(name, "sqlite")
+
+
+def _find_prefix(catalog: Catalog) -> str:
+    """The beginning of names that no table of the catalog has."""
+    prefix = "_cte"
+    names = [fold_name(table.name, "sqlite") for table in catalog.tables]
+    while any(name.startswith(prefix) for name in names):
+        prefix += "_"
+    return prefix

@@ -1,0 +1,69 @@
+"""What surrounds a name in a query, and what was found in the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from nl2sql.catalog import Table
+from nl2sql.types import Violation
+
+
+class Unresolved(Exception):
+    """Carries the violation out of the walk."""
+
+    def __init__(self, code: str, fragment: str, message: str) -> None:
+        super().__init__(message)
+        self.violation = Violation(code, fragment[:80], message)
+
+
+@dataclass(eq=False, slots=True)
+class Source:
+    """What a name in FROM stands for. ``table`` is set for a physical table."""
+
+    columns: frozenset[str]
+    table: Table | None = None
+    used: set[str] = field(default_factory=set)
+
+
+@dataclass(eq=False, slots=True)
+class Level:
+    """One query around a name: its sources, and the outputs that some clauses may name."""
+
+    parent: Level | None
+    sources: dict[str, Source] = field(default_factory=dict)
+    outputs: frozenset[str] = frozenset()
+
+
+@dataclass(eq=False, slots=True)
+class Cte:
+    columns: frozenset[str]
+    new_name: str
+
+
+Ctes = dict[str, Cte]
+
+
+@dataclass(eq=False, slots=True)
+class Group:
+    """A SELECT with a plain GROUP BY, and the columns that it uses of each physical table in it.
+
+    ``used`` is by the folded name of the source: its table, and folded names of columns.
+    """
+
+    select: exp.Select
+    used: dict[str, tuple[Table, set[str]]]
+
+
+@dataclass(eq=False, slots=True)
+class Resolution:
+    """What a query reads.
+
+    ``tables`` are the nodes that stand for physical tables, with the table of each; ``columns`` the
+    names of their columns that are used, as the catalog spells them.
+    """
+
+    tables: list[tuple[exp.Table, Table]] = field(default_factory=list)
+    columns: set[str] = field(default_factory=set)
+    groups: list[Group] = field(default_factory=list)

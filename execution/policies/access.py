@@ -1,0 +1,246 @@
+"""What one principal may do with one database: the visible part of its catalog, and the wrappers.
+
+A policy is compiled once for each catalog; everything that depends on roles alone is built at the
+first use and kept, so that a query costs only the look-up of its tables' wrappers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from execution.name_resolution.resolver import NameResolver
+from execution.name_resolution.scopes import Unresolved
+from execution.policies.parameters import (
+    HASH_KEY,
+    BoundValue,
+    Parameters,
+    convert_value,
+    render_setting,
+)
+from execution.policies.policy_file import Policy
+from execution.policies.rules import Rules, TableRule, build_rules
+from execution.policies.views import expand_view
+from execution.policies.wrappers import Wrapper, build_wrapper
+from nl2sql.catalog import Catalog, Column, Table
+from nl2sql.errors import PolicyError
+from nl2sql.types import Principal, SessionIdentity, Violation
+
+_ROLE_PREFIX = "quorumsql"
+
+
+class RoleView:
+    """What a set of roles sees together, whoever has them."""
+
+    def __init__(self, roles: tuple[Rules, ...], catalog: Catalog, *, fenced: bool) -> None:
+        self._roles = roles
+        self._fenced = fenced
+        self.catalog = _restrict(catalog, roles)
+        self.resolver = NameResolver(self.catalog, catalog)
+        self.restricted = len(self.catalog.tables) < len(catalog.tables) or not all(
+            any(table.qualified in rules and rules[table.qualified].is_whole for rules in roles)
+            for table in catalog.tables
+        )
+        self._wrappers: dict[str, Wrapper] = {}
+
+    def wrapper(self, qualified: str) -> Wrapper:
+        """The derived table in the place of a visible table. Raises Unresolved for a view."""
+        wrapper = self._wrappers.get(qualified)
+        if wrapper is None:
+            wrapper = build_wrapper(
+                qualified,
+                self._roles,
+                self.catalog.dialect,
+                fenced=self._fenced,
+                expand=lambda table: expand_view(table, self.resolver, self.wrapper),
+            )
+            self._wrappers[qualified] = wrapper
+        return wrapper
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What the guard needs to know of who asks. ``view`` is None where there is no policy."""
+
+    catalog: Catalog
+    resolver: NameResolver
+    view: RoleView | None = None
+    policy: Policy | None = None
+    values: Mapping[str, BoundValue] = ()  # type: ignore[assignment]
+    session: SessionIdentity | None = None
+
+    @property
+    def restricted(self) -> bool:
+        """Whether anything is withheld from this principal."""
+        return self.view is not None and self.view.restricted
+
+    def build_parameters(self) -> Parameters:
+        """Numbers the principal's values for one query."""
+        attributes = self.policy.attributes if self.policy else {}
+        return Parameters(self.values, attributes, self.catalog.dialect)
+
+
+def open_access(catalog: Catalog) -> Access:
+    """Access to all that the catalog shows: for a database without a policy."""
+    return Access(catalog, NameResolver(catalog))
+
+
+class CompiledPolicy:
+    """A policy that fits its catalog."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        catalog: Catalog,
+        *,
+        fenced: bool = True,
+        second_wall: bool = False,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        """Raises PolicyError listing everything that does not fit."""
+        self.policy = policy
+        self.catalog = catalog
+        self.roles: Mapping[str, Mapping[str, TableRule]] = build_rules(policy, catalog)
+        self._fenced = fenced
+        self._second_wall = second_wall
+        self._views: dict[tuple[str, ...], RoleView] = {}
+        self._hash_key = _read_hash_key(policy, environ)
+        self._drop_unreadable_views()
+
+    def access(self, principal: Principal) -> Access | Violation:
+        """What ``principal`` may see, or why nothing."""
+        roles = tuple(name for name in self.roles if name in principal.roles)
+        if not roles:
+            known = ", ".join(self.roles)
+            return Violation(
+                "not_permitted",
+                principal.name,
+                f"{principal.name} has none of the roles of this database's policy: {known}.",
+            )
+        values: dict[str, BoundValue] = {}
+        for name, value in principal.attributes:
+            if attribute := self.policy.attributes.get(name):
+                try:
+                    values[name] = convert_value(name, value, attribute)
+                except ValueError as error:
+                    return Violation("not_permitted", name, str(error))
+        if self._hash_key is not None:
+            values[HASH_KEY] = self._hash_key
+        session = None
+        if self._second_wall:
+            if len(roles) > 1:
+                return Violation(
+                    "not_permitted",
+                    principal.name,
+                    "With the database's own policies on, a principal needs exactly one role; "
+                    f"{principal.name} has {', '.join(roles)}.",
+                )
+            session = SessionIdentity(
+                name_database_role(self.catalog.database, roles[0]),
+                tuple(
+                    (f"{_ROLE_PREFIX}.{name}", render_setting(value))
+                    for name, value in values.items()
+                    if name != HASH_KEY
+                ),
+            )
+        view = self.view(roles)
+        return Access(view.catalog, view.resolver, view, self.policy, values, session)
+
+    def view(self, roles: tuple[str, ...]) -> RoleView:
+        """What these roles of the policy see together."""
+        if roles not in self._views:
+            self._views[roles] = RoleView(
+                tuple(self.roles[name] for name in roles), self.catalog, fenced=self._fenced
+            )
+        return self._views[roles]
+
+    def _drop_unreadable_views(self) -> None:
+        """A view whose query reaches what its role may not see is no table of that role's.
+
+        Raises PolicyError where the policy names such a view.
+        """
+        problems = []
+        for role, rules in self.roles.items():
+            assert isinstance(rules, dict)
+            dropped = True
+            while dropped:
+                view = RoleView((rules,), self.catalog, fenced=self._fenced)
+                dropped = False
+                for name in [name for name, rule in rules.items() if rule.expands]:
+                    try:
+                        view.wrapper(name)
+                    except Unresolved as error:
+                        del rules[name]
+                        dropped = True
+                        if self.policy.roles[role].tables.visible != "*":
+                            problems.append(
+                                f"roles.{role}.tables.visible: the view {name} reads what the "
+                                f"role may not see: {error.violation.message}"
+                            )
+                        break
+        if problems:
+            raise PolicyError("The policy does not fit the database: " + "; ".join(problems))
+
+
+def name_database_role(database: str, role: str) -> str:
+    """The role of the second wall, of at most 63 bytes as PostgreSQL's names are.
+
+    >>> name_database_role("demo_erp", "analyst")
+    'quorumsql_demo_erp_analyst'
+    """
+    name = f"{_ROLE_PREFIX}_{database}_{role}"
+    if len(name.encode()) > 63:
+        raise PolicyError(f"The name of the database role {name} is longer than 63 bytes.")
+    return name
+
+
+def _read_hash_key(policy: Policy, environ: Mapping[str, str]) -> str | None:
+    uses_hash = any("hash" in role.masked_columns.values() for role in policy.roles.values())
+    if not uses_hash:
+        return None
+    if not environ.get(policy.hash_key_env):
+        raise PolicyError(
+            f"The environment variable {policy.hash_key_env} is not set.",
+            hint="It holds the secret that the policy's hashed columns are keyed by.",
+        )
+    return environ[policy.hash_key_env]
+
+
+def _restrict(catalog: Catalog, roles: Iterable[Rules]) -> Catalog:
+    """The part of the catalog that any of the roles sees."""
+    roles = tuple(roles)
+    tables = []
+    for table in catalog.tables:
+        seeing = [rules[table.qualified] for rules in roles if table.qualified in rules]
+        if seeing:
+            tables.append(_restrict_table(table, seeing))
+    columns = {table.qualified: {column.name for column in table.columns} for table in tables}
+    keys = tuple(
+        key
+        for key in catalog.foreign_keys
+        if set(key.columns) <= columns.get(key.table, set())
+        and set(key.target_columns) <= columns.get(key.target, set())
+    )
+    return replace(catalog, tables=tuple(tables), foreign_keys=keys)
+
+
+def _restrict_table(table: Table, rules: list[TableRule]) -> Table:
+    columns = tuple(
+        _describe_mask(column, [rule.masks.get(column.name) for rule in rules])
+        for column in table.columns
+        if any(column in rule.columns for rule in rules)
+    )
+    names = {column.name for column in columns}
+    return replace(
+        table,
+        columns=columns,
+        primary_key=table.primary_key if names >= set(table.primary_key) else (),
+    )
+
+
+def _describe_mask(column: Column, masks: list[str | None]) -> Column:
+    """The column as a prompt may show it: a hash is text, whatever was hashed."""
+    if "hash" in masks:
+        return replace(column, type="text")
+    return column

@@ -1,0 +1,113 @@
+"""Row filters: a boolean expression over the row of one table, with ``:name`` for attributes.
+
+``region IN :regions`` and ``region = ANY(:regions)`` mean the same and become one node. Does not
+cover subqueries: a row that depends on another table's is inherited.
+"""
+
+from __future__ import annotations
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from execution.dialects import READERS
+from execution.policies.policy_file import Attribute
+from nl2sql.catalog import Table
+from nl2sql.names import fold_name
+
+# What a condition may not be made of; functions and operators are judged by the allowlist.
+_FORBIDDEN: dict[type[exp.Expr], str] = {
+    exp.Query: "a subquery; let the table inherit from the other one instead",
+    exp.Table: "a table",
+    exp.Star: "a star",
+    exp.AggFunc: "an aggregate; a filter sees one row at a time",
+    exp.Window: "a window function; a filter sees one row at a time",
+    exp.Parameter: "a parameter; attributes are written :name",
+    exp.Command: "a command",
+    exp.Alias: "a name behind the condition",
+}
+
+
+def parse_filter(
+    text: str, table: Table, attributes: dict[str, Attribute], dialect: str
+) -> exp.Expr:
+    """The filter as a tree whose columns bear the catalog's names.
+
+    An attribute is an ``exp.Placeholder``; membership in a list is an ``exp.In`` with a placeholder
+    as ``field``. Raises ValueError saying what is wrong with it.
+
+    >>> from nl2sql.catalog import Column
+    >>> sites = Table("assets", "sites", (Column("region_id", "integer"),))
+    >>> regions = {"regions": Attribute(type="integer[]")}
+    >>> parse_filter("region_id = ANY(:regions)", sites, regions, "postgres").sql("postgres")
+    '"region_id" IN :regions'
+    """
+    try:
+        statements = sqlglot.parse(text, dialect=READERS[dialect])
+    except (SqlglotError, RecursionError) as error:
+        raise ValueError(f"is no condition: {str(error).splitlines()[0]}") from error
+    if len(statements) != 1 or (tree := statements[0]) is None:
+        raise ValueError("is not one condition")
+    for node in tree.walk():
+        for kind, what in _FORBIDDEN.items():
+            if isinstance(node, kind):
+                raise ValueError(f"holds {what}")
+    # A root of its own, so that every node below can be replaced.
+    root = exp.Paren(this=tree)
+    for column in list(root.find_all(exp.Column)):
+        _settle_column(column, table, dialect)
+    _join_lists(root)
+    for placeholder in root.find_all(exp.Placeholder):
+        _check_attribute(placeholder, attributes)
+    condition = root.this
+    assert isinstance(condition, exp.Expr)
+    condition.pop()
+    return condition
+
+
+def _settle_column(column: exp.Column, table: Table, dialect: str) -> None:
+    if column.table:
+        raise ValueError(f"names {column.sql()}; write the column without its table")
+    name = column.this
+    if dialect == "postgres" and not name.args.get("quoted"):
+        wanted = column.name.lower()
+    else:
+        wanted = column.name
+    found = next(
+        (
+            each.name
+            for each in table.columns
+            if fold_name(each.name, dialect) == fold_name(wanted, dialect)
+        ),
+        None,
+    )
+    if found is None:
+        raise ValueError(f"names the column {wanted}, which {table.qualified} does not have")
+    column.set("this", exp.to_identifier(found, quoted=True))
+
+
+def _join_lists(root: exp.Expr) -> None:
+    """``x = ANY(:list)`` and ``x IN (:list)`` as ``x IN :list``, in place."""
+    for node in list(root.find_all(exp.EQ, exp.In)):
+        if isinstance(node, exp.EQ) and isinstance(node.expression, exp.Any):
+            inner = node.expression.this.unnest()
+            if isinstance(inner, exp.Placeholder):
+                node.replace(exp.In(this=node.this, field=inner))
+        elif isinstance(node, exp.In):
+            items = node.expressions
+            if len(items) == 1 and isinstance(items[0], exp.Placeholder):
+                node.set("field", items[0].copy())
+                node.set("expressions", None)
+
+
+def _check_attribute(placeholder: exp.Placeholder, attributes: dict[str, Attribute]) -> None:
+    name = placeholder.name
+    if name not in attributes:
+        known = ", ".join(sorted(attributes)) or "none"
+        raise ValueError(f"names the attribute :{name}, which is not declared; declared: {known}")
+    is_member = placeholder.arg_key == "field"
+    is_list = attributes[name].type.endswith("[]")
+    if is_member and not is_list:
+        raise ValueError(f"looks for a member of :{name}, which is no list but one value")
+    if is_list and not is_member:
+        raise ValueError(f"uses the list :{name} as one value; write IN :{name}")

@@ -1,0 +1,155 @@
+"""A principal's values on their way into a query: always bound, never pasted.
+
+In the text of a wrapper an attribute is a *slot*, which no text of a query can contain, since it is
+made of control characters and is filled before the query is put around it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+
+from execution.policies.policy_file import Attribute
+from nl2sql.types import AttributeValue, Scalar
+
+Bound = Scalar | Decimal | dt.date | dt.datetime
+BoundValue = Bound | tuple[Bound, ...]
+
+# The attribute that stands for the secret of hashed columns; no attribute can be called so.
+HASH_KEY = "\0hash key"
+
+_SLOT = re.compile("\x02([^\x03]*)\x03")
+
+_POSTGRES_TYPES = {
+    "boolean": "boolean",
+    "date": "date",
+    "integer": "bigint",
+    "numeric": "numeric",
+    "text": "text",
+    "timestamp": "timestamp",
+}
+_MOST_VALUES = 1000
+
+
+def render_slot(attribute: str) -> str:
+    """What stands for the attribute's value until ``Parameters.fill``."""
+    return f"\x02{attribute}\x03"
+
+
+def name_slots(text: str) -> str:
+    """The text as people read it, with ``:name`` for each slot."""
+    return _SLOT.sub(lambda match: ":" + match[1].replace(HASH_KEY, "hash_key"), text)
+
+
+class Parameters:
+    """The placeholders of one query, numbered in the order of their first use."""
+
+    def __init__(
+        self,
+        values: Mapping[str, BoundValue],
+        attributes: Mapping[str, Attribute],
+        dialect: str,
+    ) -> None:
+        self._values = values
+        self._attributes = attributes
+        self._dialect = dialect
+        self._numbers: dict[str, tuple[int, ...]] = {}
+        self.params: list[object] = []
+
+    def fill(self, text: str) -> str:
+        """``text`` with a placeholder in each slot."""
+        return _SLOT.sub(lambda match: self._render(match[1]), text)
+
+    def _render(self, name: str) -> str:
+        if name not in self._numbers:
+            self._numbers[name] = self._bind(self._values[name])
+        numbers = self._numbers[name]
+        kind = "text" if name == HASH_KEY else self._attributes[name].type
+        if self._dialect == "sqlite":
+            # An empty list is one that holds nothing, which SQLite takes.
+            return ", ".join(f"?{number}" for number in numbers)
+        base = kind.removesuffix("[]")
+        if self._dialect == "duckdb":
+            if kind == "numeric":
+                return f"${numbers[0]}"
+            element = {"integer": "bigint", "numeric": "double"}.get(base, base)
+        else:
+            element = _POSTGRES_TYPES[base]
+        return f"CAST(${numbers[0]} AS {element}{kind.removeprefix(base)})"
+
+    def _bind(self, value: BoundValue) -> tuple[int, ...]:
+        if self._dialect == "sqlite":
+            values = value if isinstance(value, tuple) else (value,)
+            self.params += [_to_sqlite(each) for each in values]
+            return tuple(range(len(self.params) - len(values) + 1, len(self.params) + 1))
+        self.params.append(list(value) if isinstance(value, tuple) else value)
+        return (len(self.params),)
+
+
+def convert_value(name: str, value: AttributeValue, attribute: Attribute) -> BoundValue:
+    """A principal's value as what its attribute declares. Raises ValueError saying what is wrong.
+
+    >>> convert_value("regions", ("1", 2), Attribute(type="integer[]"))
+    (1, 2)
+    """
+    kind = attribute.type
+    if kind.endswith("[]"):
+        values = value if isinstance(value, tuple) else (value,)
+        if len(values) > _MOST_VALUES:
+            raise ValueError(f"The attribute {name} has more than {_MOST_VALUES} values.")
+        return tuple(_convert(name, each, kind.removesuffix("[]")) for each in values)
+    if isinstance(value, tuple):
+        raise ValueError(f"The attribute {name} is one {kind}, not a list.")
+    return _convert(name, value, kind)
+
+
+def render_setting(value: BoundValue) -> str:
+    """The value as PostgreSQL's own text, an array in braces: what ``set_config`` takes.
+
+    >>> render_setting((1, 2)), render_setting(('a"b',)), render_setting(True)
+    ('{"1","2"}', '{"a\\\\"b"}', 'true')
+    """
+    if isinstance(value, tuple):
+        items = (render_setting(each).replace("\\", "\\\\").replace('"', '\\"') for each in value)
+        return "{" + ",".join(f'"{item}"' for item in items) + "}"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value.isoformat() if isinstance(value, dt.date) else str(value)
+
+
+def _convert(name: str, value: Scalar, kind: str) -> Bound:
+    try:
+        match kind:
+            case "boolean" if isinstance(value, bool):
+                return value
+            case "boolean" if str(value).lower() in ("true", "false"):
+                return str(value).lower() == "true"
+            case "text" if isinstance(value, str):
+                if "\0" in value:
+                    raise ValueError("null character")
+                return value
+            case "integer" if not isinstance(value, bool | float) and abs(int(value)) < 2**63:
+                return int(value)
+            case "numeric" if not isinstance(value, bool):
+                number = Decimal(str(value))
+                if number.is_finite():
+                    return number
+            case "date" if isinstance(value, str):
+                return dt.date.fromisoformat(value)
+            case "timestamp" if isinstance(value, str):
+                return dt.datetime.fromisoformat(value).replace(tzinfo=None)
+    except (ValueError, InvalidOperation):
+        pass
+    raise ValueError(f"The attribute {name} is no {kind}.")
+
+
+def _to_sqlite(value: Bound) -> object:
+    if isinstance(value, dt.datetime):
+        return value.isoformat(" ")
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return float(value)
+    return value

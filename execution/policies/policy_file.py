@@ -1,0 +1,169 @@
+"""The policy file: who may see which tables, rows and columns of one database.
+
+YAML, checked by pydantic: an unknown key is an error that names the nearest one. Knows nothing of
+the database: whether the tables exist, and what follows over foreign keys, is for ``rules.py``.
+"""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from nl2sql.errors import PolicyError
+
+Mask = Literal["null", "hash"]
+AttributeType = Literal[
+    "boolean",
+    "date",
+    "integer",
+    "numeric",
+    "text",
+    "timestamp",
+    "boolean[]",
+    "date[]",
+    "integer[]",
+    "numeric[]",
+    "text[]",
+    "timestamp[]",
+]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Attribute(_Part):
+    """What a principal carries; ``type`` is what its value is bound as, a list with ``[]``."""
+
+    type: AttributeType
+    description: str = ""
+
+
+class VisibleTables(_Part):
+    """``"*"`` or a list of qualified names, less ``hidden``."""
+
+    visible: Literal["*"] | tuple[str, ...]
+    hidden: tuple[str, ...] = ()
+
+
+class Inheritance(_Part):
+    """One hop: a row is seen if the row of ``references`` that ``columns`` point to is seen.
+
+    ``to`` names the columns there; only needed where the database declares no such foreign key.
+    """
+
+    columns: tuple[str, ...] = Field(min_length=1)
+    references: str
+    to: tuple[str, ...] = ()
+
+
+class RolePolicy(_Part):
+    """What one role may see."""
+
+    description: str = ""
+    tables: VisibleTables
+    rows: Literal["all", "filtered"] = "filtered"
+    row_filters: dict[str, str] = {}
+    inherit: dict[str, Inheritance] = {}
+    hidden_columns: tuple[str, ...] = ()
+    masked_columns: dict[str, Mask] = {}
+
+    @field_validator("masked_columns", mode="before")
+    @classmethod
+    def _list_means_null(cls, value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return dict.fromkeys(value, "null")
+        if isinstance(value, dict):
+            # YAML's bare null is no text.
+            return {name: "null" if mask is None else mask for name, mask in value.items()}
+        return value
+
+
+class Policy(_Part):
+    """A whole policy file."""
+
+    version: Literal[1]
+    database: str = ""
+    hash_key_env: str = Field(
+        "", description="Environment variable with the secret that hashed columns are keyed by."
+    )
+    attributes: dict[str, Attribute] = {}
+    shared: tuple[str, ...] = ()
+    roles: dict[str, RolePolicy] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _hashes_have_a_key(self) -> Policy:
+        hashed = [
+            column
+            for role in self.roles.values()
+            for column, mask in role.masked_columns.items()
+            if mask == "hash"
+        ]
+        if hashed and not self.hash_key_env:
+            raise ValueError(
+                f"{hashed[0]} is hashed: name in hash_key_env the environment variable that holds "
+                "the secret, or every value could be found by hashing guesses"
+            )
+        return self
+
+
+def load_policy(path: Path) -> Policy:
+    """The policy in the YAML file at ``path``.
+
+    Raises PolicyError when it is missing, is no YAML, or holds a wrong key or value.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise PolicyError(f"Cannot read the policy file {path}: {error.strerror}.") from error
+    try:
+        value = yaml.load(text, _StrictLoader)
+    except yaml.YAMLError as error:
+        raise PolicyError(f"{path} is not valid YAML: {error}") from error
+    return parse_policy(value, where=str(path))
+
+
+def parse_policy(value: Any, *, where: str = "policy") -> Policy:
+    """``value`` (a plain mapping) as a Policy. Raises PolicyError listing everything wrong."""
+    if not isinstance(value, dict):
+        raise PolicyError(f"{where} must be a mapping of keys to values.")
+    try:
+        return Policy.model_validate(value)
+    except ValidationError as error:
+        lines = [_describe(problem) for problem in error.errors()]
+        raise PolicyError(f"{where}: " + "; ".join(lines)) from error
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """Refuses a key that stands twice: the second would silently take the place of the first."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key!r} stands here twice", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+_KEYS = {
+    key
+    for part in (Policy, RolePolicy, VisibleTables, Inheritance, Attribute)
+    for key in part.model_fields
+}
+
+
+def _describe(problem: Any) -> str:
+    location = [str(part) for part in problem["loc"]]
+    dotted = ".".join(location) or "the file"
+    if problem["type"] != "extra_forbidden":
+        return f"{dotted}: {problem['msg'].removeprefix('Value error, ')}"
+    nearest = difflib.get_close_matches(location[-1], sorted(_KEYS), n=1, cutoff=0.0)
+    return f"{dotted}: unknown key; did you mean {nearest[0]!r}?"

@@ -1,0 +1,182 @@
+"""The derived table that takes a table's place: its visible columns, its visible rows, fenced.
+
+``OFFSET 0`` is the fence: no planner moves a condition of the query around it to the other side, so
+that ``1 / (salary - 777)`` is never computed on a row that the filter takes away, and no error or
+pause can tell of such a row. A wrapper without a filter needs none.
+
+Knows nothing of principals: their values are slots, see ``parameters.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from execution.dialects import READERS
+from execution.policies.parameters import HASH_KEY, name_slots, render_slot
+from execution.policies.rules import Rules, TableRule
+from nl2sql.catalog import Column, Table
+
+_FENCE = {"postgres": " OFFSET 0", "sqlite": " LIMIT -1 OFFSET 0", "duckdb": " OFFSET 0"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """``text`` is the SELECT, with slots; ``predicate`` its condition as people read it.
+
+    ``reads`` are the physical tables in it, qualified.
+    """
+
+    text: str
+    predicate: str
+    reads: frozenset[str]
+
+
+# Renders the query of a view over the wrappers of its tables, and says which tables these are.
+ViewExpander = Callable[[Table], tuple[str, frozenset[str]]]
+
+
+def build_wrapper(
+    qualified: str,
+    roles: Sequence[Rules],
+    dialect: str,
+    *,
+    fenced: bool,
+    expand: ViewExpander,
+) -> Wrapper:
+    """The wrapper of a table for whoever has all of ``roles`` (those that see it, at least one).
+
+    A row is seen if one of the roles sees it; a value if one of those that see the row shows it.
+    """
+    seeing = [rules for rules in roles if qualified in rules]
+    # A view that some role sees as a table is taken as one: what the role expands may be less.
+    direct = [rules for rules in seeing if not rules[qualified].expands]
+    seeing = direct or seeing
+    chosen = [rules[qualified] for rules in seeing]
+    conditions = [_render_condition(rules, qualified, 0, dialect) for rules in seeing]
+    table = chosen[0].table
+    columns = ", ".join(
+        _render_column(column, chosen, conditions, dialect)
+        for column in table.columns
+        if any(column in rule.columns for rule in chosen)
+    )
+    condition = _join_or(conditions)
+    if direct:
+        source, reads = _name_table(table), frozenset({qualified})
+        reads |= {hop for rules in seeing for hop in _list_parents(rules, qualified)}
+    else:
+        query, reads = expand(table)
+        source = f"({query})"
+    text = f"SELECT {columns} FROM {source} AS _0"
+    if condition:
+        text += f" WHERE {condition}{_FENCE[dialect] if fenced else ''}"
+    return Wrapper(text, name_slots(condition), reads)
+
+
+def _join_or(conditions: Sequence[str]) -> str:
+    """One condition for any of them; empty, which means every row, if one is empty."""
+    distinct = list(dict.fromkeys(conditions))
+    if "" in distinct:
+        return ""
+    if len(distinct) == 1:
+        return distinct[0]
+    return " OR ".join(f"({condition})" for condition in distinct)
+
+
+def _render_condition(rules: Rules, qualified: str, depth: int, dialect: str) -> str:
+    """Which rows of the table are seen; the table bears the name ``_depth``."""
+    rule = rules[qualified]
+    if rule.filter is not None:
+        return _render_filter(rule.filter, f"_{depth}", dialect)
+    if rule.inherits is None:
+        return ""
+    key = rule.inherits
+    parent = rules[key.target]
+    inner = depth + 1
+    links = [
+        f"_{inner}.{quote(theirs)} = _{depth}.{quote(ours)}"
+        for ours, theirs in zip(key.columns, key.target_columns, strict=True)
+    ]
+    condition = _render_condition(rules, key.target, inner, dialect)
+    if condition:
+        links.append(f"({condition})")
+    where = " AND ".join(links)
+    return f"EXISTS (SELECT 1 FROM {_name_table(parent.table)} AS _{inner} WHERE {where})"
+
+
+def _list_parents(rules: Rules, qualified: str) -> list[str]:
+    return [hop.target for hop in rules[qualified].path]
+
+
+def _render_filter(condition: exp.Expr, alias: str, dialect: str) -> str:
+    root = exp.Paren(this=condition.copy())
+    for column in root.find_all(exp.Column):
+        column.set("table", exp.to_identifier(alias))
+    for placeholder in list(root.find_all(exp.Placeholder)):
+        slot = exp.Var(this=render_slot(placeholder.name))
+        if placeholder.arg_key == "field":
+            member = placeholder.parent
+            assert isinstance(member, exp.In)
+            member.replace(_render_membership(member.this, slot, dialect))
+        else:
+            placeholder.replace(slot)
+    inner = root.this
+    assert isinstance(inner, exp.Expr)
+    return inner.sql(READERS[dialect])
+
+
+def _render_membership(value: exp.Expr, slot: exp.Var, dialect: str) -> exp.Expr:
+    if dialect == "sqlite":
+        return exp.In(this=value, expressions=[slot])
+    if dialect == "duckdb":
+        return exp.Anonymous(this="list_contains", expressions=[slot, value])
+    return exp.EQ(this=value, expression=exp.Var(this=f"ANY({slot.name})"))
+
+
+def _render_column(
+    column: Column, rules: Sequence[TableRule], conditions: Sequence[str], dialect: str
+) -> str:
+    name = quote(column.name)
+    shown = [
+        condition
+        for rule, condition in zip(rules, conditions, strict=True)
+        if column in rule.columns and column.name not in rule.masks
+    ]
+    masks = {rule.masks.get(column.name) for rule in rules if column in rule.columns}
+    value = f"_0.{name}"
+    if len(shown) == len(rules) or "" in shown:
+        return value
+    hidden = _render_hash(value, dialect) if "hash" in masks else _render_null(column, dialect)
+    if shown:
+        as_shown = f"CAST({value} AS text)" if "hash" in masks else value
+        return f"CASE WHEN {_join_or(shown)} THEN {as_shown} ELSE {hidden} END AS {name}"
+    return f"{hidden} AS {name}"
+
+
+def _render_null(column: Column, dialect: str) -> str:
+    # A bare NULL would be text, and `salary > 5` an error in place of no rows.
+    return "NULL" if dialect == "sqlite" else f"CAST(NULL AS {column.type})"
+
+
+def _render_hash(value: str, dialect: str) -> str:
+    key = render_slot(HASH_KEY)
+    if dialect == "sqlite":
+        return f"quorumsql_hash({key}, {value})"
+    if dialect == "duckdb":
+        return f"sha256({key} || CAST({value} AS text))"
+    return f"encode(sha256(convert_to({key} || CAST({value} AS text), 'UTF8')), 'hex')"
+
+
+def _name_table(table: Table) -> str:
+    return f"{quote(table.schema)}.{quote(table.name)}"
+
+
+def quote(name: str) -> str:
+    """The name in double quotes, as all three dialects take it.
+
+    >>> quote("Order Total")
+    '"Order Total"'
+    """
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,60 @@
+"""The second reading of a rewritten query, for databases whose own grammar is not at hand.
+
+The text that is to run is parsed again; every physical table in it must be one that the guard saw
+and, where there is a policy, stand inside its wrapper, which must be exactly the one that was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from execution.dialects import READERS
+from nl2sql.types import Violation
+
+
+def check_wrapped(
+    sql: str, tables: frozenset[str], wrappers: Mapping[str, str] | None, dialect: str
+) -> Violation | None:
+    """None when the text holds what it should; ``wrappers`` are by table, None without a policy."""
+    try:
+        statements = sqlglot.parse(sql, dialect=READERS[dialect])
+    except (SqlglotError, RecursionError) as error:
+        return Violation("unparsable", "", f"It cannot be read again: {str(error).splitlines()[0]}")
+    if len(statements) != 1 or not isinstance(tree := statements[0], exp.Query):
+        return Violation("multiple_statements", "", "Exactly one statement is allowed.")
+    expected = {name: _parse_wrapper(text, dialect) for name, text in (wrappers or {}).items()}
+    bare: set[str] = set()
+    seen: set[str] = set()
+    ctes = {cte.alias for cte in tree.find_all(exp.CTE)}
+    pending: list[exp.Expr] = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, exp.Select):
+            inside = next((name for name, each in expected.items() if node == each), None)
+            if inside is not None:
+                seen.add(inside)
+                continue
+        if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
+            if node.db and wrappers is not None:
+                return Violation(
+                    "unfiltered_table", node.sql(), f"{node.sql()} stands outside its filter."
+                )
+            if node.db:
+                seen.add(f"{node.db}.{node.name}")
+            else:
+                bare.add(node.name)
+        pending.extend(node.iter_expressions())
+    if odd := sorted((seen ^ tables) | (bare - ctes)):
+        names = ", ".join(odd)
+        return Violation("tables_disagree", names, f"Two readings disagree about {names}.")
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _parse_wrapper(text: str, dialect: str) -> exp.Expr:
+    return sqlglot.parse_one(text, dialect=READERS[dialect])
