@@ -27,7 +27,9 @@ from nl2sql.protocols import CatalogSource, Executor, Guard
 from nl2sql.types import Diagnostic, Principal, ResultSet, Violation
 from nl2sql.values import to_json_value
 
-PRINCIPAL = Principal("evaluation")
+# Asks where no principal is named: enough where no policy says who may see what.
+_NOBODY = Principal("evaluation")
+
 # Whole results are compared; a gold with more rows than this is counted as failing, and named.
 MOST_ROWS = 1_000_000
 _PREVIEW_ROWS = 10
@@ -67,8 +69,10 @@ class Judge:
         guard: Guard,
         executor: Executor,
         missing: Mapping[str, str] = MappingProxyType({}),
+        principal: Principal = _NOBODY,
     ) -> None:
-        """``missing``: database → why it cannot be asked."""
+        """``missing``: database → why it cannot be asked. ``principal`` asks all questions."""
+        self.principal = principal
         self._missing = missing
         self._catalogs = catalogs
         self._guard = guard
@@ -184,7 +188,7 @@ class Judge:
 
     async def _run(self, database: str, sql: str) -> ResultSet | str:
         """The whole result, or the text of what went wrong."""
-        verdict = await self._guard.guard(database, sql, PRINCIPAL)
+        verdict = await self._guard.guard(database, sql, self.principal)
         if isinstance(verdict, Violation):
             return f"refused by the guard: {verdict.code}: {verdict.message}"
         result = await self._executor.execute(verdict, MOST_ROWS)

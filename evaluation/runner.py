@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 
 from data.benchmarks.types import Example
-from evaluation.judge import PRINCIPAL, Judge, Response
+from evaluation.judge import Judge, Response
 from evaluation.records import QuestionRecord
 from evaluation.run_folder import RunFolder, read_run
 from nl2sql.errors import QuorumError, Unavailable
@@ -85,7 +85,7 @@ async def _ask_one(
     question = Question(
         text=example.question,
         database=example.database,
-        principal=PRINCIPAL,
+        principal=judge.principal,
         k=manifest.k,
         seed=manifest.seed,
         max_rows=max_rows,

@@ -1,13 +1,41 @@
-"""Under what sqlglot reads and writes each dialect here."""
+"""How the guard reads and writes each dialect."""
 
 from __future__ import annotations
 
+import sqlglot
+from sqlglot import exp
 from sqlglot.dialects.dialect import DialectType
+from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
+from execution.duckdb_dialect import GuardedDuckdb
 from execution.sqlite_dialect import GuardedSqlite
+from execution.sqlite_names import record_spelling, restore_spelling
 
+# Under what sqlglot knows them.
 READERS: dict[str, DialectType] = {
     "postgres": "postgres",
     "sqlite": GuardedSqlite,
-    "duckdb": "duckdb",
+    "duckdb": GuardedDuckdb,
 }
+
+
+def parse_statements(sql: str, dialect: str) -> list[exp.Expr]:
+    """The statements in ``sql``. Raises SqlglotError, RecursionError."""
+    statements = [
+        tree
+        for tree in sqlglot.parse(sql, dialect=READERS[dialect])
+        # A Semicolon only carries the comment behind the last one.
+        if tree is not None and not isinstance(tree, exp.Semicolon)
+    ]
+    if dialect == "sqlite":
+        for tree in statements:
+            record_spelling(tree, sql)
+            normalize_identifiers(tree, dialect=READERS[dialect])
+    return statements
+
+
+def render_sql(tree: exp.Expr, dialect: str) -> str:
+    """The tree as SQL without comments, its names as they were written."""
+    if dialect == "sqlite":
+        restore_spelling(tree)
+    return tree.sql(READERS[dialect], comments=False)

@@ -15,16 +15,15 @@ limit that.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
-from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
 from execution.allowlists import Allowlist, load_allowlist
 from execution.cost_bombs import find_bomb
-from execution.dialects import READERS
+from execution.dialects import READERS, parse_statements, render_sql
+from execution.duckdb_grammar import check_grammar as check_duckdb
 from execution.name_resolution.scopes import Unresolved
 from execution.name_resolution.walk import resolve_names
 from execution.policies.access import Access, CompiledPolicy, open_access
@@ -34,9 +33,9 @@ from execution.policies.views import replace_table
 from execution.policies.wrappers import Wrapper
 from execution.postgres_grammar import check_grammar
 from execution.sqlite_grammar import check_functions as check_sqlite
-from execution.sqlite_names import record_spelling, restore_spelling
 from execution.verification import check_wrapped
 from nl2sql.catalog import Catalog
+from nl2sql.errors import QuorumError
 from nl2sql.protocols import CatalogSource
 from nl2sql.types import GuardedQuery, Principal, Violation
 
@@ -56,9 +55,9 @@ class PolicySettings:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A catalog, and how its database's policy reads on it."""
+    """An indexed catalog, and how its database's policy reads on it."""
 
-    catalog: Catalog
+    source: Catalog
     open: Access | None
     compiled: CompiledPolicy | None
 
@@ -97,24 +96,43 @@ class SqlGuard:
 
     async def access(self, database: str, principal: Principal) -> Access | Violation:
         """What ``principal`` may see of the database. Raises as ``guard`` does."""
-        catalog = await self._catalogs.catalog(database)
-        known = self._known.get(database)
-        if known is None or known.catalog is not catalog:
-            known = self._compile(database, catalog)
-            self._known[database] = known
+        known = await self._find(database)
         if known.open is not None:
             return known.open
         assert known.compiled is not None
         return known.compiled.access(principal)
 
-    def _compile(self, database: str, catalog: Catalog) -> _Known:
+    async def _find(self, database: str) -> _Known:
+        catalog = await self._catalogs.catalog(database)
+        known = self._known.get(database)
+        if known is None or known.source is not catalog:
+            allowlist = self._allowlists.get(database)
+            tables = allowlist.catalogs if allowlist else ()
+            extended = replace(catalog, tables=(*catalog.tables, *tables)) if tables else catalog
+            known = self._compile(database, catalog, extended)
+            self._known[database] = known
+        return known
+
+    async def probe(self) -> tuple[tuple[str, str], ...]:
+        """(``policy NAME``, what is wrong or empty) for every database with a policy."""
+        found = []
+        for database in self._policies:
+            try:
+                await self._find(database)
+            except QuorumError as error:
+                found.append((f"policy {database}", str(error)))
+            else:
+                found.append((f"policy {database}", ""))
+        return tuple(found)
+
+    def _compile(self, database: str, source: Catalog, catalog: Catalog) -> _Known:
         settings = self._policies.get(database)
         if settings is None:
-            return _Known(catalog, open_access(catalog), None)
+            return _Known(source, open_access(catalog), None)
         compiled = CompiledPolicy(
             settings.policy, catalog, fenced=settings.fenced, second_wall=settings.second_wall
         )
-        return _Known(catalog, None, compiled)
+        return _Known(source, None, compiled)
 
 
 def guard_query(
@@ -137,14 +155,8 @@ def guard_query(
 def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Violation:
     if len(sql) > _LONGEST_SQL:
         return Violation("too_long", "", f"The query is longer than {_LONGEST_SQL} characters.")
-    reader = READERS[dialect]
     try:
-        statements = [
-            tree
-            for tree in sqlglot.parse(sql, dialect=reader)
-            # A Semicolon only carries the comment behind the last one.
-            if tree is not None and not isinstance(tree, exp.Semicolon)
-        ]
+        statements = parse_statements(sql, dialect)
     except (SqlglotError, RecursionError) as error:
         return Violation("unparsable", "", f"It is not valid SQL: {_first_line(error)}")
     if len(statements) != 1:
@@ -153,16 +165,13 @@ def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Vio
     if not isinstance(tree, _ROOTS):
         kind = type(tree).__name__
         return Violation("not_a_query", kind, f"Only a query may run, this is {kind}.")
-    if dialect == "sqlite":
-        record_spelling(tree, sql)
-        normalize_identifiers(tree, dialect=reader)
     for node in tree.walk():
         if not (isinstance(node, exp.Func) or allowlist.has_tree_node(type(node))) or node.args.get(
             "locks"
         ):
             return Violation(
                 "node_not_allowed",
-                node.sql(reader)[:80],
+                node.sql(READERS[dialect])[:80],
                 f"{type(node).__name__} is not allowed in a query.",
             )
     return tree
@@ -188,12 +197,10 @@ def _rewrite(tree: exp.Expr, access: Access, allowlist: Allowlist) -> GuardedQue
             wrappers[name] = access.view.wrapper(name)
             texts[name] = parameters.fill(wrappers[name].text)
         replace_table(node, texts[name])
-    if catalog.dialect == "sqlite":
-        restore_spelling(tree)
     if access.view is not None and catalog.dialect == "postgres":
         for group in found.groups:
             complete_group(group, access.resolver)
-    sql = tree.sql(READERS[catalog.dialect], comments=False)
+    sql = render_sql(tree, catalog.dialect)
     tables = frozenset(table.qualified for _, table in found.tables)
     if violation := _check_again(sql, tables, texts, access, allowlist):
         return violation
@@ -239,6 +246,8 @@ def _check_again(
     expected = texts if access.view is not None else None
     if access.catalog.dialect == "postgres":
         return check_grammar(sql, tables, allowlist, expected)
+    if access.catalog.dialect == "duckdb":
+        return check_duckdb(sql, tables, allowlist, expected)
     return check_wrapped(sql, tables, expected, access.catalog.dialect)
 
 

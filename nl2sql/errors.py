@@ -8,6 +8,7 @@ broken promise. The tree::
     │   └── PolicyError             a policy file is wrong, or does not fit its database
     ├── InvalidRequest              the caller's input is wrong; .field names it
     │   └── UnknownDatabase         no database of that name is configured
+    ├── Unauthenticated             nobody knows who asks
     ├── Unavailable                 something we depend on does not answer; try again later
     │   ├── DatabaseUnavailable     .database names it
     │   ├── IndexUnavailable        the index store is down, or the database was never indexed
@@ -76,6 +77,10 @@ class UnknownDatabase(InvalidRequest):
             field="database",
             hint=f"Known: {', '.join(known) or 'none'}.",
         )
+
+
+class Unauthenticated(QuorumError):
+    """The request does not say who asks, or with a token that nobody has."""
 
 
 class Unavailable(QuorumError):

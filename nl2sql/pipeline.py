@@ -22,7 +22,11 @@ from nl2sql.types import (
     Ranking,
     Repair,
     SchemaContext,
+    Violation,
 )
+
+# The code of a violation, and of a refused answer: it is there, but not for this principal.
+NOT_PERMITTED = "not_permitted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,8 @@ class Pipeline:
         async with clock.time("retrieve"):
             route, context = await stages.retriever.retrieve(question)
         trace = replace(trace, route=route, context=context)
+        if context.refusal:
+            return Refused(NOT_PERMITTED, context.refusal, replace(trace, timings=clock.timings))
 
         async with clock.time("gate"):
             reason = await stages.generator.gate(question, context)
@@ -135,6 +141,8 @@ class Pipeline:
     def _conclude(self, ranking: Ranking, trace: Trace) -> Answer:
         winner = ranking.winner
         if winner is None or winner.result is None:
+            if reason := _find_withheld(ranking):
+                return Refused(NOT_PERMITTED, reason, trace)
             return Failed(_describe_failure(ranking), trace)
         if ranking.confidence < self._min_confidence:
             readings = {
@@ -178,6 +186,14 @@ def _merge(
         for each in assessments
     )
     return kept + repaired
+
+
+def _find_withheld(ranking: Ranking) -> str:
+    """What the principal may not see of what the candidates asked for; empty if nothing."""
+    for each in ranking.assessments:
+        if isinstance(each.verdict, Violation) and each.verdict.code == NOT_PERMITTED:
+            return each.verdict.message
+    return ""
 
 
 def _describe_failure(ranking: Ranking) -> str:

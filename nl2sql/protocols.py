@@ -45,6 +45,18 @@ class CatalogSource(Protocol):
         ...
 
 
+class Visibility(Protocol):
+    """Tells what of a database a principal may see."""
+
+    async def visible_catalog(self, database: str, principal: Principal) -> Catalog | Violation:
+        """The part of the catalog that may be seen, or why there is none.
+
+        Raise IndexUnavailable when the database was never indexed, PolicyError when its policy does
+        not fit.
+        """
+        ...
+
+
 class Planner(Protocol):
     """Stage 3: schema links and joins."""
 

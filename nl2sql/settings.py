@@ -15,17 +15,13 @@ from typing import Annotated, Any
 from urllib.parse import quote, urlsplit, urlunsplit
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from nl2sql.errors import SettingsError, UnknownDatabase
+from nl2sql.identity import IdentitySettings
+from nl2sql.section import Section
 
 Milliseconds = Annotated[int, Field(ge=1, le=600_000)]
-
-
-class Section(BaseModel):
-    """Base of all sections: immutable, unknown keys refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 _SQLITE = "sqlite:///"
@@ -110,6 +106,24 @@ class DatabaseSettings(Section):
     schemas: tuple[str, ...] = Field(
         default=(),
         description="Schemas to index, in search-path order; none means all that are visible.",
+    )
+    policy: Path | None = Field(
+        None,
+        description="Row policies: who may see which tables, rows and columns. Without one, all "
+        "that the reader may SELECT.",
+    )
+    fence: bool = Field(
+        True,
+        description="Keep conditions of a query away from rows that a policy filters out, so that "
+        "no error or pause tells of them. Off is faster and leaks through errors.",
+    )
+    second_wall: bool = Field(
+        False,
+        description="The policy is in the database too (`quorumsql policy apply`): queries run "
+        "under the database role of the principal's role. PostgreSQL only.",
+    )
+    allowlist: Path | None = Field(
+        None, description="Functions, types and system tables to allow besides the built-in ones."
     )
     description: str = Field("", description="One sentence about it, for people and the model.")
     demo: bool = Field(False, description="Load the demo ERP into it (embedded server only).")
@@ -203,6 +217,22 @@ class LimitSettings(Section):
     explain_timeout_ms: Milliseconds = Field(2000, description="One EXPLAIN.")
     request_timeout_ms: Milliseconds = Field(120_000, description="One request, all in all.")
     pool_size: int = Field(8, ge=1, le=100, description="Connections a database.")
+    cell_bytes: int = Field(
+        65_536,
+        ge=1024,
+        le=2**24,
+        description="Longest cell. Text and bytes are cut there, other values withheld, and told.",
+    )
+    result_bytes: int = Field(
+        64 * 2**20, ge=2**20, le=2**30, description="All cells of a result; rows beyond are left."
+    )
+    work_mem_mib: int = Field(32, ge=1, le=2**20, description="PostgreSQL's work_mem, in MiB.")
+    max_estimated_rows: int = Field(
+        50_000_000,
+        ge=1000,
+        description="A query is not run when PostgreSQL expects more rows than this in one step "
+        "of its plan. One simple step takes 2 to 6 s for as many.",
+    )
 
 
 class RankingSettings(Section):
@@ -259,6 +289,7 @@ class Settings(Section):
     )
     default_database: str = Field("", description="Database when a request names none.")
     databases: dict[str, DatabaseSettings] = Field(min_length=1)
+    identity: IdentitySettings = IdentitySettings()
     index: IndexSettings = IndexSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     model: ModelSettings = ModelSettings()
@@ -325,12 +356,17 @@ def load_settings(path: Path) -> Settings:
     def locate(inside: Path) -> Path:
         return (folder / inside.expanduser()).resolve()
 
-    databases = {
-        name: database
-        if (file := database.reader.sqlite_path) is None
-        else database.model_copy(update={"reader": build_sqlite_connection(locate(file))})
-        for name, database in settings.databases.items()
-    }
+    def locate_files(database: DatabaseSettings) -> DatabaseSettings:
+        found: dict[str, Any] = {
+            key: locate(file)
+            for key in ("policy", "allowlist")
+            if (file := getattr(database, key)) is not None
+        }
+        if (file := database.reader.sqlite_path) is not None:
+            found["reader"] = build_sqlite_connection(locate(file))
+        return database.model_copy(update=found)
+
+    databases = {name: locate_files(database) for name, database in settings.databases.items()}
     folders = tuple(locate(each) for each in settings.model.folders)
     return settings.model_copy(
         update={

@@ -80,7 +80,8 @@ class RetrievedTable:
 class SchemaContext:
     """The part of the schema that the model sees, and the keys between its tables.
 
-    ``names`` gives, table by table, the shortest SQL name that the database resolves.
+    ``names`` gives, table by table, the shortest SQL name that the database resolves. ``refusal``
+    says why the principal may see nothing of the database at all.
     """
 
     tables: tuple[RetrievedTable, ...]
@@ -88,6 +89,7 @@ class SchemaContext:
     names: tuple[str, ...]
     version: str = ""
     dialect: str = "postgres"
+    refusal: str = ""
 
     @property
     def best_cosine(self) -> float:

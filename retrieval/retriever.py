@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexUnavailable
+from nl2sql.protocols import Visibility
 from nl2sql.settings import FlagSettings, RetrievalSettings
-from nl2sql.types import ModuleRoute, Question, RetrievedTable, SchemaContext
+from nl2sql.types import ModuleRoute, Question, RetrievedTable, SchemaContext, Violation
 from retrieval.bm25 import KeywordRanking
 from retrieval.embedder import Embedder
 from retrieval.fk_expansion import expand_by_foreign_keys
@@ -24,12 +25,14 @@ from retrieval.question_embedder import QuestionEmbedder
 # Each ranking is read this many times deeper than the tables wanted, so that fusion can choose.
 _DEPTH = 4
 
+_NO_ROUTE = ModuleRoute((), "off", ())
+
 
 @dataclass(frozen=True, slots=True)
 class _Searchable:
     """All that searching one database needs, for one version of its index."""
 
-    catalog: Catalog
+    tables: frozenset[str]
     version: str
     keywords: KeywordRanking
     router: ModuleRouter
@@ -42,10 +45,12 @@ class HybridRetriever:
         self,
         store: IndexStore,
         embedder: Embedder,
+        visibility: Visibility,
         settings: RetrievalSettings,
         flags: FlagSettings,
     ) -> None:
         self._store = store
+        self._visibility = visibility
         self._embedder = embedder
         self._questions = QuestionEmbedder(embedder)
         self._settings = settings
@@ -53,23 +58,33 @@ class HybridRetriever:
         self._loaded: dict[str, _Searchable] = {}
 
     async def retrieve(self, question: Question) -> tuple[ModuleRoute, SchemaContext]:
-        """The route, and the tables in falling order of relevance. Raises IndexUnavailable."""
+        """The route, and the tables in falling order of relevance.
+
+        Only of what the principal may see: nothing else is searched, shown or told. Raises
+        IndexUnavailable, and PolicyError where the policy does not fit the database.
+        """
+        database = question.database
+        visible = await self._visibility.visible_catalog(database, question.principal)
+        if isinstance(visible, Violation):
+            return _NO_ROUTE, SchemaContext((), (), (), refusal=visible.message)
         vector = await self._questions.embed(question.search_text)
         depth = self._settings.max_tables * _DEPTH
-        searchable = await self._searchable(question.database)
-        nearest, version = await self._store.nearest(question.database, vector, depth)
+        searchable = await self._searchable(database)
+        names = {table.qualified for table in visible.tables}
+        among = None if names >= searchable.tables else names
+        nearest, version = await self._store.nearest(database, vector, depth, among)
         if version != searchable.version:
-            self._loaded.pop(question.database, None)
-            searchable = await self._searchable(question.database)
-            nearest, _ = await self._store.nearest(question.database, vector, depth)
-        keywords = searchable.keywords.rank(question.search_text, depth) if self._flags.bm25 else []
+            self._loaded.pop(database, None)
+            searchable = await self._searchable(database)
+            nearest, _ = await self._store.nearest(database, vector, depth, among)
+        words = question.search_text
+        keywords = searchable.keywords.rank(words, depth, among) if self._flags.bm25 else []
         route = (
-            searchable.router.route(question.search_text, vector)
+            _restrict_route(searchable.router.route(words, vector), visible)
             if self._flags.module_router
-            else ModuleRoute((), "off", ())
+            else _NO_ROUTE
         )
-        context = self._build_context(searchable, route, nearest, keywords)
-        return route, context
+        return route, self._build_context(visible, searchable.version, route, nearest, keywords)
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """Whether the index answers."""
@@ -77,12 +92,12 @@ class HybridRetriever:
 
     def _build_context(
         self,
-        searchable: _Searchable,
+        catalog: Catalog,
+        version: str,
         route: ModuleRoute,
         nearest: list[tuple[str, float]],
         keywords: list[str],
     ) -> SchemaContext:
-        catalog = searchable.catalog
         cosines = dict(nearest)
         by_cosine = list(cosines)
         by_module = [name for name in by_cosine if name.split(".")[0] in route.modules]
@@ -112,7 +127,7 @@ class HybridRetriever:
                 key for key in catalog.foreign_keys if {key.table, key.target} <= inside
             ),
             names=tuple(catalog.short_names[hit.table.qualified] for hit in tables),
-            version=searchable.version,
+            version=version,
             dialect=catalog.dialect,
         )
 
@@ -136,9 +151,23 @@ class HybridRetriever:
                 for module, tables in index.catalog.modules.items()
             }
             self._loaded[database] = _Searchable(
-                catalog=index.catalog,
+                tables=frozenset(table.qualified for table in index.catalog.tables),
                 version=index.version,
                 keywords=KeywordRanking(index.cards),
                 router=ModuleRouter(modules, vectors),
             )
         return self._loaded[database]
+
+
+def _restrict_route(route: ModuleRoute, visible: Catalog) -> ModuleRoute:
+    """The route without modules of which nothing may be seen."""
+    pairs = [
+        (module, confidence)
+        for module, confidence in zip(route.modules, route.confidences, strict=True)
+        if module in visible.modules
+    ]
+    return ModuleRoute(
+        tuple(module for module, _ in pairs),
+        route.method,
+        tuple(confidence for _, confidence in pairs),
+    )

@@ -6,13 +6,19 @@ from typing import Any
 
 import httpx
 
-from nl2sql.errors import InvalidRequest, QuorumError, Unavailable
+from nl2sql.errors import InvalidRequest, QuorumError, Unauthenticated, Unavailable
 
 
-def post_query(url: str, body: dict[str, Any], *, timeout_s: float = 180) -> dict[str, Any]:
-    """The answer to ``POST /query``. Raises Unavailable, InvalidRequest or QuorumError."""
+def post_query(
+    url: str, body: dict[str, Any], *, token: str = "", timeout_s: float = 180
+) -> dict[str, Any]:
+    """The answer to ``POST /query``, with a bearer ``token`` where the service asks for one.
+
+    Raises Unavailable, Unauthenticated, InvalidRequest or QuorumError.
+    """
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
     try:
-        response = httpx.post(f"{url}/query", json=body, timeout=timeout_s)
+        response = httpx.post(f"{url}/query", json=body, headers=headers, timeout=timeout_s)
     except httpx.HTTPError as error:
         raise Unavailable(
             f"No service answers at {url} ({type(error).__name__}).",
@@ -35,6 +41,8 @@ def _translate(response: httpx.Response) -> QuorumError:
         detail, errors = str(problem["detail"]), problem.get("errors", ())
     except (ValueError, KeyError, TypeError):
         return QuorumError(f"The service answered {response.status_code}: {response.text[:200]}")
+    if response.status_code == 401:
+        return Unauthenticated(detail, hint="On the command line: `--as NAME`.")
     if response.status_code == 503:
         return Unavailable(detail)
     if errors:

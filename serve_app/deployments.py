@@ -65,6 +65,10 @@ class ExecutorReplica(ReadOnlyExecutor):
         """See ``SqlGuard.guard``."""
         return await self._guard.guard(database, sql, principal)
 
+    async def probe(self) -> tuple[tuple[str, str], ...]:
+        """The databases, and the policies that guard them."""
+        return (*await super().probe(), *await self._guard.probe())
+
 
 class RankerReplica(CandidateRanker):
     """Stage 6; ``executor`` is the handle of an ExecutorReplica."""
@@ -117,9 +121,9 @@ class Ingress:
         self._service = QueryService(wiring.settings, pipeline, probes)
         self._body_bytes = wiring.settings.limits.body_bytes
 
-    async def query(self, request: QueryRequest) -> Answer:
+    async def query(self, request: QueryRequest, principal: Principal) -> Answer:
         """For callers inside the cluster, over a handle. Raises what QueryService.query raises."""
-        return await self._service.query(request)
+        return await self._service.query(request, principal)
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
         """Ray Serve calls this once after the constructor."""

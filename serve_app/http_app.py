@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import FastAPI, Response
+from fastapi import FastAPI, Header, Response
 from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -22,8 +22,11 @@ def build_http_app(service: QueryService, *, body_bytes: int) -> ASGIApp:
     install_problem_handlers(app)
 
     @app.post("/query", summary="Answer a question")
-    async def query(request: QueryRequest) -> dict[str, Any]:
-        return render_answer(await service.query(request), trace=request.trace)
+    async def query(
+        request: QueryRequest, authorization: Annotated[str, Header()] = ""
+    ) -> dict[str, Any]:
+        principal = service.identify(authorization)
+        return render_answer(await service.query(request, principal), trace=request.trace)
 
     @app.get("/healthz", summary="Is the process alive?")
     async def healthz() -> dict[str, str]:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from evaluation.baseline import PlainBaseline
 from execution.executor import ReadOnlyExecutor
+from execution.guard import SqlGuard
 from generation.vllm_engine import VllmEngine
 from nl2sql.pipeline import Pipeline
-from nl2sql.protocols import Engine, Guard
+from nl2sql.protocols import Engine
 from nl2sql.settings import Settings
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.embedder import Embedder
@@ -34,7 +35,7 @@ class LocalParts:
     store: IndexStore
     embedder: Embedder
     catalogs: IndexedCatalogs
-    guard: Guard
+    guard: SqlGuard
     executor: ReadOnlyExecutor
 
     def build_pipeline(self, settings: Settings) -> Pipeline:
@@ -47,7 +48,7 @@ class LocalParts:
         return wiring.build_pipeline(
             self.engine,
             retriever=HybridRetriever(
-                self.store, self.embedder, settings.retrieval, settings.flags
+                self.store, self.embedder, self.guard, settings.retrieval, settings.flags
             ),
             planner=SchemaPlanner(settings.flags),
             ranker=wiring.build_ranker(self.guard, self.executor),

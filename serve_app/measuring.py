@@ -135,7 +135,8 @@ async def measure(
     if options.service:
         engine = _NoEngine()
     async with open_parts(ready.wiring, reporter, engine=engine) as parts:
-        judge = Judge(parts.catalogs, parts.guard, parts.executor, benchmark.missing)
+        principal = ready.wiring.settings.identity.principal()
+        judge = Judge(parts.catalogs, parts.guard, parts.executor, benchmark.missing, principal)
         for variant, run in zip(variants, runs, strict=True):
             with run.open(), reporter.step(f"{benchmark.name} {variant.name}") as step:
 

@@ -15,8 +15,10 @@ from nl2sql.errors import (
     DeadlineExceeded,
     InsecureRole,
     InvalidRequest,
+    PolicyError,
     PromptTooLong,
     QuorumError,
+    Unauthenticated,
     Unavailable,
     UnknownDatabase,
 )
@@ -48,7 +50,11 @@ def render_error(error: QuorumError) -> JSONResponse:
             return _render_field(422, "Invalid request", error)
         case PromptTooLong():
             return render_problem(422, "Prompt too long", str(error))
-        case Unavailable() | InsecureRole():
+        case Unauthenticated():
+            response = render_problem(401, "Who are you?", str(error))
+            response.headers["WWW-Authenticate"] = "Bearer"
+            return response
+        case Unavailable() | InsecureRole() | PolicyError():
             return render_problem(503, "Temporarily unavailable", str(error))
         case DeadlineExceeded():
             return render_problem(504, "Took too long", str(error))

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Mapping
 
 from nl2sql.answers import Answer
-from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError
+from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError, Unauthenticated
 from nl2sql.pipeline import Pipeline
 from nl2sql.protocols import Probe
 from nl2sql.settings import Settings
@@ -20,8 +20,6 @@ from nl2sql.types import (
 from serve_app.api import QueryRequest
 
 _PROBE_TIMEOUT_S = 5.0
-# Until requests carry an identity, all of them run as this one, with the reader's own rights.
-LOCAL_PRINCIPAL = Principal("local")
 
 
 class QueryService:
@@ -32,9 +30,9 @@ class QueryService:
         self._pipeline = pipeline
         self._probes = dict(probes)
 
-    async def query(self, request: QueryRequest) -> Answer:
+    async def query(self, request: QueryRequest, principal: Principal) -> Answer:
         """The answer. Raises InvalidRequest, UnknownDatabase, Unavailable, DeadlineExceeded."""
-        question = build_question(request, self._settings)
+        question = build_question(request, self._settings, principal)
         seconds = self._settings.limits.request_timeout_ms / 1000
         try:
             async with asyncio.timeout(seconds):
@@ -44,6 +42,25 @@ class QueryService:
                 f"No answer within {seconds:.0f} seconds.",
                 hint="Ask for fewer candidates, or raise limits.request_timeout_ms.",
             ) from error
+
+    def identify(self, authorization: str) -> Principal:
+        """Who sends a request with this ``Authorization`` header.
+
+        The local principal, as long as no principal of the settings has a token. Raises
+        Unauthenticated.
+        """
+        identity = self._settings.identity
+        if not identity.needs_token:
+            return identity.principal()
+        scheme, _, token = authorization.partition(" ")
+        principal = identity.find_by_token(token.strip()) if scheme.lower() == "bearer" else None
+        if principal is None:
+            raise Unauthenticated(
+                "The request carries no known token.",
+                hint="Send the header `Authorization: Bearer …` with a token of one of the "
+                "principals under identity.",
+            )
+        return principal
 
     async def readiness(self) -> Mapping[str, str]:
         """Part → what is wrong with it, empty where all is well."""
@@ -62,7 +79,7 @@ class QueryService:
             return ((name, str(error)),)
 
 
-def build_question(request: QueryRequest, settings: Settings) -> Question:
+def build_question(request: QueryRequest, settings: Settings, principal: Principal) -> Question:
     """The request with defaults put in and limits checked. Raises InvalidRequest."""
     limits, sampling = settings.limits, settings.sampling
     text = request.question.strip()
@@ -83,7 +100,7 @@ def build_question(request: QueryRequest, settings: Settings) -> Question:
         text=text,
         evidence=evidence,
         database=settings.database_name(request.database),
-        principal=LOCAL_PRINCIPAL,
+        principal=principal,
         k=_in_range("k", request.k, sampling.k, sampling.max_k),
         seed=request.seed if request.seed is not None else sampling.seed,
         max_rows=_in_range("max_rows", request.max_rows, limits.rows, limits.max_rows),

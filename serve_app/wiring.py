@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from execution.allowlists import extend_allowlist
 from execution.embedded import INDEX_DATABASE, INDEXER, READER, build_embedded_url
 from execution.executor import Database
-from execution.guard import SqlGuard
+from execution.guard import PolicySettings, SqlGuard
+from execution.policies.policy_file import load_policy
 from execution.postgres import PostgresDatabase
 from execution.sqlite import SqliteDatabase
 from generation.generator import CandidateGenerator
@@ -27,6 +29,7 @@ from nl2sql.protocols import (
     Ranker,
     Repairer,
     Retriever,
+    Visibility,
 )
 from nl2sql.settings import ConnectionSettings, FlagSettings, RetrievalSettings, Settings
 from ranking.ranker import CandidateRanker
@@ -79,12 +82,16 @@ class Wiring:
 
     def build_retriever_parts(
         self,
-    ) -> tuple[IndexStore, Embedder, RetrievalSettings, FlagSettings]:
-        """What a HybridRetriever is made of, its embedder loaded: no question waits for it."""
+    ) -> tuple[IndexStore, Embedder, Visibility, RetrievalSettings, FlagSettings]:
+        """What a HybridRetriever is made of, its embedder loaded: no question waits for it.
+
+        Raises SettingsError, PolicyError.
+        """
         embedder = self.build_embedder()
         embedder.load()
-        settings = self.settings
-        return self.build_index_store(), embedder, settings.retrieval, settings.flags
+        settings, store = self.settings, self.build_index_store()
+        guard = self.build_guard(IndexedCatalogs(store))
+        return store, embedder, guard, settings.retrieval, settings.flags
 
     def build_model_store(self, progress: ProgressReporter | None = None) -> ModelStore:
         """The weights under ``home``."""
@@ -101,8 +108,26 @@ class Wiring:
         return default_model(has_gpu=torch.cuda.is_available())
 
     def build_guard(self, catalogs: CatalogSource | None = None) -> SqlGuard:
-        """Stage 5, over ``catalogs``, or over the indexed ones through a store of its own."""
-        return SqlGuard(catalogs or IndexedCatalogs(self.build_index_store()))
+        """Stage 5, over ``catalogs``, or over the indexed ones through a store of its own.
+
+        Raises SettingsError, PolicyError for a policy or allowlist that cannot be read.
+        """
+        databases = self.settings.databases.items()
+        return SqlGuard(
+            catalogs or IndexedCatalogs(self.build_index_store()),
+            {
+                name: PolicySettings(
+                    load_policy(database.policy), database.fence, database.second_wall
+                )
+                for name, database in databases
+                if database.policy is not None
+            },
+            {
+                name: extend_allowlist(database.dialect, database.allowlist)
+                for name, database in databases
+                if database.allowlist is not None
+            },
+        )
 
     def read_catalog(self, database: str) -> Catalog:
         """The schema as it is now, as far as the reader may see it. Raises DatabaseUnavailable."""

@@ -9,7 +9,8 @@ by name; ``SHOP`` is the schema that all of them speak about.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -447,6 +448,31 @@ class FakeCatalogs:
         return self.catalogs[database]
 
 
+class FakeVisibility:
+    """Shows all tables of a store's catalogs but the ``hidden``, or nothing for a ``refusal``."""
+
+    def __init__(
+        self, store: FakeIndexStore, hidden: Collection[str] = (), refusal: Violation | None = None
+    ) -> None:
+        self._store = store
+        self._hidden = hidden
+        self._refusal = refusal
+
+    async def visible_catalog(self, database: str, principal: Principal) -> Catalog | Violation:
+        """What was put there last, less what is hidden."""
+        if self._refusal is not None:
+            return self._refusal
+        index = self._store.indexes.get(database)
+        if index is None:
+            return Catalog(database, ())
+        tables = tuple(
+            table for table in index.catalog.tables if table.qualified not in self._hidden
+        )
+        names = {table.qualified for table in tables}
+        keys = tuple(key for key in index.catalog.foreign_keys if {key.table, key.target} <= names)
+        return replace(index.catalog, tables=tables, foreign_keys=keys)
+
+
 class FakeEmbedder(Embedder):
     """Unit vectors by word: texts that share words are near. Loads no model.
 
@@ -473,7 +499,7 @@ class FakeIndexStore(IndexStore):
 
     def __init__(self) -> None:
         super().__init__("postgresql://nobody@nowhere/nothing")
-        self._indexes: dict[str, IndexedDatabase] = {}
+        self.indexes: dict[str, IndexedDatabase] = {}
         self.loads: list[str] = []
         self.replaced: list[str] = []
 
@@ -483,11 +509,11 @@ class FakeIndexStore(IndexStore):
     async def load(self, database: str) -> IndexedDatabase | None:
         """What was put there last."""
         self.loads.append(database)
-        return self._indexes.get(database)
+        return self.indexes.get(database)
 
     async def version(self, database: str) -> str:
         """The version of what was put there last."""
-        return index.version if (index := self._indexes.get(database)) else ""
+        return index.version if (index := self.indexes.get(database)) else ""
 
     async def replace(
         self,
@@ -501,24 +527,33 @@ class FakeIndexStore(IndexStore):
         """Puts a new index in the place of the old one."""
         self.replaced.append(catalog.database)
         indexed_at = datetime(2025, 1, 1, tzinfo=UTC)
-        self._indexes[catalog.database] = IndexedDatabase(
+        self.indexes[catalog.database] = IndexedDatabase(
             catalog, version, embedder, indexed_at, tuple(cards), vectors
         )
 
     async def nearest(
-        self, database: str, vector: NDArray[np.float32], limit: int
+        self,
+        database: str,
+        vector: NDArray[np.float32],
+        limit: int,
+        among: Collection[str] | None = None,
     ) -> tuple[list[tuple[str, float]], str]:
         """By cosine similarity, nearest first."""
-        index = self._indexes.get(database)
+        index = self.indexes.get(database)
         if index is None or not index.cards:
             return [], ""
         cosines = index.vectors @ vector
-        order = np.argsort(-cosines, kind="stable")[:limit]
-        return [(index.cards[at].table, float(cosines[at])) for at in order], index.version
+        order = [
+            at
+            for at in np.argsort(-cosines, kind="stable")
+            if among is None or index.cards[at].table in among
+        ]
+        nearest = [(index.cards[at].table, float(cosines[at])) for at in order[:limit]]
+        return nearest, index.version
 
     async def drop(self, database: str) -> bool:
         """Forgets one database's index."""
-        return self._indexes.pop(database, None) is not None
+        return self.indexes.pop(database, None) is not None
 
     async def close(self) -> None:
         """Nothing to close."""

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from execution.dialects import READERS
+from execution.dialects import parse_statements, render_sql
 from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Unresolved
 from execution.name_resolution.walk import resolve_names
@@ -30,7 +29,7 @@ def expand_view(
     """
     name = view.qualified
     try:
-        statements = sqlglot.parse(view.definition, dialect=READERS[resolver.dialect])
+        statements = parse_statements(view.definition, resolver.dialect)
     except (SqlglotError, RecursionError) as error:
         raise Unresolved(
             "unparsable", name, f"The query of the view {name} cannot be read."
@@ -48,7 +47,7 @@ def expand_view(
     if resolver.dialect == "postgres":
         for group in found.groups:
             complete_group(group, resolver)
-    return tree.sql(READERS[resolver.dialect], comments=False), frozenset(reads)
+    return render_sql(tree, resolver.dialect), frozenset(reads)
 
 
 def replace_table(node: exp.Table, text: str) -> None:

@@ -20,6 +20,7 @@ _KINDS = {"r": "table", "p": "table", "v": "view", "m": "materialized view", "f"
 _TABLES = """
 SELECT n.nspname AS schema, c.relname AS name, c.relkind::text AS kind,
        coalesce(obj_description(c.oid, 'pg_class'), '') AS comment,
+       CASE c.relkind WHEN 'v' THEN pg_get_viewdef(c.oid) ELSE '' END AS definition,
        (SELECT array_agg(a.attname ORDER BY k.ord)
           FROM pg_constraint p
           CROSS JOIN LATERAL unnest(p.conkey) WITH ORDINALITY AS k(attnum, ord)
@@ -77,6 +78,8 @@ def read_postgres_catalog(
     parameters = {"reader": reader_role, "schemas": list(schemas), "hidden": _HIDDEN_SCHEMAS}
     try:
         with psycopg.connect(url, connect_timeout=5, row_factory=dict_row) as connection:
+            # So that views and types are spelled with their schemas, whatever the role's own path.
+            connection.execute("SET search_path = ''")
             tables = connection.execute(_TABLES, parameters).fetchall()
             foreign_keys = connection.execute(_FOREIGN_KEYS).fetchall()
     except psycopg.errors.UndefinedObject as error:
@@ -106,6 +109,7 @@ def _build_catalog(
             primary_key=tuple(row["primary_key"] or ()),
             comment=row["comment"],
             kind=_KINDS[row["kind"]],
+            definition=row["definition"],
         )
         for row in table_rows
         if row["columns"]

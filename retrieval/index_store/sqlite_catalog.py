@@ -7,6 +7,7 @@ columns, and what SQLite allows though it points nowhere: foreign keys, and view
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
@@ -21,9 +22,11 @@ from nl2sql.names import build_sqlite_uri, fold_name
 _SCHEMA = "main"
 
 _TABLES = r"""
-SELECT name, type FROM pragma_table_list
- WHERE schema = 'main' AND type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
- ORDER BY name
+SELECT t.name, t.type, coalesce(s.sql, '')
+  FROM pragma_table_list t LEFT JOIN sqlite_master s ON s.name = t.name AND s.type = 'view'
+ WHERE t.schema = 'main' AND t.type IN ('table', 'view')
+   AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\'
+ ORDER BY t.name
 """
 
 _COLUMNS = """
@@ -33,6 +36,13 @@ SELECT name, type, "notnull", pk FROM pragma_table_xinfo(?, 'main') WHERE hidden
 _FOREIGN_KEYS = """
 SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?, 'main') ORDER BY id, seq
 """
+
+_NAME = r"""(?:"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|'(?:[^']|'')*'|[\w$]+)"""
+_VIEW = re.compile(
+    rf"""\s*CREATE\s+(?:TEMP\w*\s+)?VIEW\s+(?:IF\s+NOT\s+EXISTS\s+)?(?:{_NAME}\s*\.\s*)?{_NAME}\s*
+    \bAS\b(?P<query>.+)""",
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
 
 _KeyRow = tuple[int, str, str, str | None]
 
@@ -46,7 +56,9 @@ def read_sqlite_catalog(path: Path, *, database: str) -> Catalog:
             connection.execute("PRAGMA trusted_schema = OFF")
             found = connection.execute(_TABLES).fetchall()
             tables = tuple(
-                table for name, kind in found if (table := _read_table(connection, name, kind))
+                table
+                for name, kind, text in found
+                if (table := _read_table(connection, name, kind, text))
             )
             keys = {
                 table: connection.execute(_FOREIGN_KEYS, (table.name,)).fetchall()
@@ -61,7 +73,7 @@ def read_sqlite_catalog(path: Path, *, database: str) -> Catalog:
     return Catalog(database, tables, _build_keys(keys), search_path=(_SCHEMA,), dialect="sqlite")
 
 
-def _read_table(connection: sqlite3.Connection, name: str, kind: str) -> Table | None:
+def _read_table(connection: sqlite3.Connection, name: str, kind: str, sql: str) -> Table | None:
     """None for a view that reads what is no longer there. Raises sqlite3.Error."""
     try:
         rows = connection.execute(_COLUMNS, (name,)).fetchall()
@@ -80,7 +92,18 @@ def _read_table(connection: sqlite3.Connection, name: str, kind: str) -> Table |
             column for position, column in sorted((row[3], row[0]) for row in rows) if position
         ),
         kind=kind,
+        definition=_read_definition(sql),
     )
+
+
+def _read_definition(sql: str) -> str:
+    """The query in ``CREATE VIEW name AS query``; empty where the columns are named beside it.
+
+    A string or a comment with AS in it cannot stand before the first AS that does not belong to it:
+    there is only the name.
+    """
+    found = _VIEW.match(sql)
+    return found["query"] if found else ""
 
 
 def _build_keys(rows: dict[Table, list[_KeyRow]]) -> tuple[ForeignKey, ...]:

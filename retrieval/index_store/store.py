@@ -8,7 +8,7 @@ made or embedded.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -63,6 +63,7 @@ SELECT table_name,
        (SELECT version FROM quorumsql.databases d WHERE d.database = %(database)s) AS version
   FROM quorumsql.table_cards
  WHERE database = %(database)s AND vector_dims(embedding) = {dimensions}
+   AND (%(among)s::text[] IS NULL OR table_name = ANY (%(among)s))
  ORDER BY embedding::vector({dimensions}) <=> %(vector)s
  LIMIT %(limit)s
 """
@@ -187,13 +188,25 @@ class IndexStore:
                 )
 
     async def nearest(
-        self, database: str, vector: NDArray[np.float32], limit: int
+        self,
+        database: str,
+        vector: NDArray[np.float32],
+        limit: int,
+        among: Collection[str] | None = None,
     ) -> tuple[list[tuple[str, float]], str]:
-        """At most ``limit`` (table, cosine similarity), nearest first, and the index's version."""
+        """At most ``limit`` (table, cosine similarity), nearest first, and the index's version.
+
+        ``among`` names the tables that may be seen; None means all.
+        """
         async with self._connection() as connection:
             cursor = await connection.execute(
                 sql.SQL(_NEAREST).format(dimensions=sql.Literal(len(vector))),
-                {"vector": vector, "database": database, "limit": limit},
+                {
+                    "vector": vector,
+                    "database": database,
+                    "limit": limit,
+                    "among": None if among is None else list(among),
+                },
             )
             rows = await cursor.fetchall()
         return [(row[0], float(row[1])) for row in rows], rows[0][2] if rows else ""

@@ -30,6 +30,9 @@ def ask(
     seed: Annotated[int | None, typer.Option(help="Seed; a run repeats with it.")] = None,
     max_rows: Annotated[int | None, typer.Option(help="Most rows to return.")] = None,
     url: Annotated[str, typer.Option(help="The service; default: the one configured.")] = "",
+    as_: Annotated[
+        str, typer.Option("--as", help="The principal who asks; default: the local one.")
+    ] = "",
     in_process: Annotated[
         bool, typer.Option("--in-process", help="Without a service: load the model here.")
     ] = False,
@@ -50,9 +53,10 @@ def ask(
     )
     start = time.perf_counter()
     if in_process:
-        answer = asyncio.run(_ask_here(cli, request))
+        answer = asyncio.run(_ask_here(cli, request, as_))
     else:
-        answer = post_query(url or service_url(cli.settings), request.model_dump())
+        token = cli.settings.identity.read_token(as_) if as_ else ""
+        answer = post_query(url or service_url(cli.settings), request.model_dump(), token=token)
     seconds = time.perf_counter() - start
     if as_json:
         CONSOLE.print_json(json.dumps(answer))
@@ -62,9 +66,9 @@ def ask(
         raise typer.Exit(2)
 
 
-async def _ask_here(cli: CliContext, request: QueryRequest) -> dict[str, Any]:
+async def _ask_here(cli: CliContext, request: QueryRequest, name: str) -> dict[str, Any]:
     settings = cli.settings
-    question = build_question(request, settings)
+    question = build_question(request, settings, settings.identity.principal(name))
     reporter = TerminalReporter()
     wiring = await prepare(settings, reporter, databases=[question.database])
     async with open_parts(wiring, reporter) as parts:

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.judge import PRINCIPAL, Judge, Response
+from evaluation.judge import Judge, Response
 from evaluation.metrics import summarize
 from evaluation.run_folder import RunFolder, read_run
 from evaluation.runner import measure_times, run_questions
 from nl2sql.errors import EngineUnavailable, PromptTooLong
-from nl2sql.types import Question
+from nl2sql.types import Principal, Question
 from tests.conftest import ROOT
 from tests.evaluation import counting_run
 from tests.evaluation.builders import (
@@ -75,7 +75,7 @@ async def test_all_questions_are_asked_side_by_side(tmp_path: Path) -> None:
     assert seen == [(done, 6, done) for done in range(7)]
     question = system.questions[0]
     assert (question.k, question.seed, question.max_rows) == (4, 7, 50)
-    assert (question.principal, question.evidence) == (PRINCIPAL, "")
+    assert (question.principal, question.evidence) == (Principal("evaluation"), "")
 
 
 async def test_evidence_is_given_where_the_run_says_so(tmp_path: Path) -> None:

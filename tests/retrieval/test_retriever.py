@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from nl2sql.errors import IndexUnavailable
+from nl2sql.types import Violation
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.indexing import index_database
 from retrieval.retriever import HybridRetriever
@@ -15,6 +16,7 @@ from tests.fakes import (
     SHOP,
     FakeEmbedder,
     FakeIndexStore,
+    FakeVisibility,
     build_question,
     build_settings,
 )
@@ -27,12 +29,21 @@ async def build_store() -> FakeIndexStore:
 
 
 def build_retriever(
-    store: FakeIndexStore, embedder: FakeEmbedder | None = None, **settings: object
+    store: FakeIndexStore,
+    embedder: FakeEmbedder | None = None,
+    visibility: FakeVisibility | None = None,
+    **settings: object,
 ) -> HybridRetriever:
     flags = {name: value for name, value in settings.items() if isinstance(value, bool)}
     numbers = {name: value for name, value in settings.items() if name not in flags}
     chosen = build_settings(flags=flags, retrieval=numbers)
-    return HybridRetriever(store, embedder or FakeEmbedder(), chosen.retrieval, chosen.flags)
+    return HybridRetriever(
+        store,
+        embedder or FakeEmbedder(),
+        visibility or FakeVisibility(store),
+        chosen.retrieval,
+        chosen.flags,
+    )
 
 
 async def test_tables_come_with_both_ranks_and_their_names() -> None:
@@ -55,6 +66,35 @@ async def test_neighbours_follow_the_hits() -> None:
         ("orders", "foreign_key"),
     ]
     assert context.foreign_keys == SHOP.foreign_keys[:1]
+
+
+async def test_nothing_is_told_of_a_hidden_table() -> None:
+    store = await build_store()
+    visibility = FakeVisibility(store, hidden={"sales.customers"})
+    retriever = build_retriever(store, visibility=visibility, max_tables=20)
+    _, context = await retriever.retrieve(build_question(text="customer country"))
+    names = {hit.table.qualified for hit in context.tables}
+    assert names == {table.qualified for table in SHOP.tables} - {"sales.customers"}
+    # The best of what is left ranks first in both rankings: no gap tells of another.
+    assert min(hit.cosine_rank or 99 for hit in context.tables) == 1
+    assert not any("sales.customers" in (key.table, key.target) for key in context.foreign_keys)
+
+
+async def test_a_module_of_which_nothing_may_be_seen_is_no_route() -> None:
+    store = await build_store()
+    hidden = {table.qualified for table in SHOP.tables if table.schema == "stock"}
+    retriever = build_retriever(store, visibility=FakeVisibility(store, hidden=hidden))
+    route, context = await retriever.retrieve(build_question(text="stock products category"))
+    assert "stock" not in route.modules
+    assert all(hit.table.schema == "sales" for hit in context.tables)
+
+
+async def test_who_may_see_nothing_is_told_why() -> None:
+    store = await build_store()
+    refusal = Violation("not_permitted", "eve", "eve has no role here.")
+    retriever = build_retriever(store, visibility=FakeVisibility(store, refusal=refusal))
+    _, context = await retriever.retrieve(build_question())
+    assert (context.tables, context.refusal) == ((), "eve has no role here.")
 
 
 async def test_without_bm25_no_table_has_a_keyword_rank() -> None:
