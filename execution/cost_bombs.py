@@ -1,23 +1,23 @@
 """Stops queries of a few characters that would ask for gigabytes or never end, before they run.
 
-Three kinds can be told from the text: generators of rows, functions that make text longer, and
-recursion without a bound. What cannot (a join without a condition, a recursion over data that goes
-in circles) is left to the estimate of the plan and to the limits of time, rows and bytes.
+Three kinds can be told from the text: generators of rows, what makes texts and expressions grow
+(``growth.py``), and recursion without a bound. What cannot (a join without a condition, a recursion
+over data that goes in circles) is left to the estimate of the plan and to the limits of time, rows
+and bytes.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
 
 from sqlglot import exp
 
+from execution.growth import find_growth
+from execution.name_resolution.scopes import Resolution
 from nl2sql.types import Violation
 
 # Rows that one generator may make. A day for 270 years, or every second of a day.
 _MOST_ROWS = 100_000
-# How many times longer the functions of one query may make a text, all together.
-_MOST_GROWTH = 1_000_000
 # What a function may repeat or pad to in one call.
 _MOST_TIMES = 10_000
 # The growth of a replacement whose length the text does not tell.
@@ -27,35 +27,27 @@ _DAYS = {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
 _GENERATORS = (exp.GenerateSeries, exp.GenerateDateArray, exp.GenerateTimestampArray)
 
 
-def find_bomb(tree: exp.Expr, physical: Iterable[exp.Expr]) -> Violation | None:
-    """Why the query could explode, or None.
-
-    ``tree`` has unique names for its CTEs; ``physical`` are the nodes of tables of the database.
-    """
-    growth = 1.0
+def find_bomb(tree: exp.Expr, found: Resolution) -> Violation | None:
+    """Why the query could explode, or None; ``found`` is what its names were resolved to."""
     for node in tree.find_all(*_GENERATORS, exp.Repeat, exp.Pad, exp.Replace, exp.RegexpReplace):
         if isinstance(node, _GENERATORS):
             if violation := _check_generator(node):
                 return violation
             continue
-        factor = _measure_growth(node)
-        if factor is None:
+        if _measure_growth(node) is None:
             fragment = node.sql("postgres")[:80]
             return Violation(
                 "too_much_text",
                 fragment,
                 f"{fragment}: write how often as a number of at most {_MOST_TIMES}.",
             )
-        growth *= factor
-    if growth > _MOST_GROWTH:
-        return Violation(
-            "too_much_text", "", "Together these functions could make a text far too long."
-        )
-    tables = {id(node) for node in physical}
+    tables = {id(node) for node, *_ in found.tables}
     for cte in tree.find_all(exp.CTE):
         if violation := _check_recursion(cte, tables):
             return violation
-    return None
+    return find_growth(
+        tree, found, factor=lambda node: _measure_growth(node) or 1.0, rows=_count_generated
+    )
 
 
 # -- generators --------------------------------------------------------------------------------
@@ -82,6 +74,20 @@ def _check_generator(node: exp.Expr) -> Violation | None:
         return refusal
     # Bounds from the data: dates lie so close together that a day's step is bound enough.
     return None if days >= 1 else refusal
+
+
+def _count_generated(node: exp.Expr) -> float:
+    """How many rows a generator makes at most; 1 for anything else."""
+    if isinstance(node, exp.SetOperation):
+        # A recursion, of which all that is known is that it ends.
+        return _MOST_ROWS
+    if not isinstance(node, _GENERATORS):
+        return 1.0
+    start, end = _read_number(node.args.get("start")), _read_number(node.args.get("end"))
+    step = _read_number(node.args.get("step"))
+    if start is None or end is None:
+        return float(_MOST_ROWS)
+    return abs(end - start) / abs(step or 1.0) + 1
 
 
 def _read_number(node: object) -> float | None:

@@ -180,28 +180,27 @@ def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Vio
 def _rewrite(tree: exp.Expr, access: Access, allowlist: Allowlist) -> GuardedQuery | Violation:
     catalog = access.catalog
     found = resolve_names(tree, access.resolver)
-    if violation := find_bomb(tree, (node for node, _ in found.tables)):
+    if violation := find_bomb(tree, found):
         return violation
     # Before the wrappers stand in the tree: their functions are not the query's.
     if catalog.dialect == "sqlite" and (violation := check_sqlite(tree, allowlist)):
         return violation
     parameters = access.build_parameters()
     wrappers: dict[str, Wrapper] = {}
-    texts: dict[str, str] = {}
-    for node, table in found.tables:
-        name = table.qualified
+    texts: dict[str, set[str]] = {}
+    for node, table, source in found.tables:
         if access.view is None:
             _qualify(node, table.schema, table.name)
             continue
-        if name not in wrappers:
-            wrappers[name] = access.view.wrapper(name)
-            texts[name] = parameters.fill(wrappers[name].text)
-        replace_table(node, texts[name])
+        wrapper = wrappers[table.qualified] = access.view.wrap(source)
+        text = parameters.fill(wrapper.text)
+        texts.setdefault(table.qualified, set()).add(text)
+        replace_table(node, text)
     if access.view is not None and catalog.dialect == "postgres":
         for group in found.groups:
             complete_group(group, access.resolver)
     sql = render_sql(tree, catalog.dialect)
-    tables = frozenset(table.qualified for _, table in found.tables)
+    tables = frozenset(table.qualified for _, table, _ in found.tables)
     if violation := _check_again(sql, tables, texts, access, allowlist):
         return violation
     reads = frozenset[str]().union(*(wrapper.reads for wrapper in wrappers.values()))
@@ -235,7 +234,7 @@ def _qualify(node: exp.Table, schema: str, name: str) -> None:
 def _check_again(
     sql: str,
     tables: frozenset[str],
-    texts: Mapping[str, str],
+    texts: Mapping[str, set[str]],
     access: Access,
     allowlist: Allowlist,
 ) -> Violation | None:

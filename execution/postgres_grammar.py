@@ -8,7 +8,7 @@ stand inside its wrapper, and the wrapper must be, node for node, the one that w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -21,19 +21,22 @@ from nl2sql.types import Violation
 
 _MESSAGE = FieldDescriptor.TYPE_MESSAGE
 # Where in the text a node stands: the only way in which equal statements differ.
-_PLACES = ("location", "list_start", "list_end", "stmt_location", "stmt_len", "name_location")
+_PLACES = frozenset(
+    "location list_start list_end rexpr_list_start rexpr_list_end name_location stmt_location "
+    "stmt_len".split()
+)
 
 
 def check_grammar(
     statement: str,
     tables: frozenset[str],
     allowlist: Allowlist,
-    wrappers: Mapping[str, str] | None = None,
+    wrappers: Mapping[str, Collection[str]] | None = None,
 ) -> Violation | None:
     """None when the server's grammar agrees.
 
-    ``tables`` are the qualified names the guard saw; ``wrappers`` the derived tables it put in
-    their places, None without a policy.
+    ``tables`` are the qualified names the guard saw; ``wrappers`` the derived tables it put in the
+    places of each, None without a policy.
     """
     try:
         tree = postgast.parse(statement)
@@ -49,12 +52,15 @@ class _Reading:
     """One walk over the server's tree."""
 
     def __init__(
-        self, tables: frozenset[str], allowlist: Allowlist, wrappers: Mapping[str, str] | None
+        self,
+        tables: frozenset[str],
+        allowlist: Allowlist,
+        wrappers: Mapping[str, Collection[str]] | None,
     ) -> None:
         self._tables = tables
         self._allowlist = allowlist
         self._is_open = wrappers is None
-        self._wrappers = {name: _parse_wrapper(text) for name, text in (wrappers or {}).items()}
+        self._wrappers = wrappers or {}
         self._seen: set[str] = set()
         self._bare: set[str] = set()
         self._ctes: set[str] = set()
@@ -109,7 +115,7 @@ class _Reading:
         copy.CopyFrom(statement)
         _forget_places(copy)
         for name in names:
-            if copy == self._wrappers[name]:
+            if any(copy == _parse_wrapper(text) for text in self._wrappers[name]):
                 self._seen.add(name)
                 return True
         return False

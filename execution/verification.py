@@ -6,7 +6,8 @@ and, where there is a policy, stand inside its wrapper, which must be exactly th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 
 import sqlglot
@@ -16,18 +17,24 @@ from sqlglot.errors import SqlglotError
 from execution.dialects import READERS
 from nl2sql.types import Violation
 
+_PLACEHOLDER = re.compile(r"\?(\d+)")
+
 
 def check_wrapped(
-    sql: str, tables: frozenset[str], wrappers: Mapping[str, str] | None, dialect: str
+    sql: str, tables: frozenset[str], wrappers: Mapping[str, Collection[str]] | None, dialect: str
 ) -> Violation | None:
     """None when the text holds what it should; ``wrappers`` are by table, None without a policy."""
     try:
-        statements = sqlglot.parse(sql, dialect=READERS[dialect])
+        statements = sqlglot.parse(_name_placeholders(sql), dialect=READERS[dialect])
     except (SqlglotError, RecursionError) as error:
         return Violation("unparsable", "", f"It cannot be read again: {str(error).splitlines()[0]}")
     if len(statements) != 1 or not isinstance(tree := statements[0], exp.Query):
         return Violation("multiple_statements", "", "Exactly one statement is allowed.")
-    expected = {name: _parse_wrapper(text, dialect) for name, text in (wrappers or {}).items()}
+    expected = [
+        (name, _parse_wrapper(text, dialect))
+        for name, texts in (wrappers or {}).items()
+        for text in texts
+    ]
     bare: set[str] = set()
     seen: set[str] = set()
     ctes = {cte.alias for cte in tree.find_all(exp.CTE)}
@@ -35,7 +42,7 @@ def check_wrapped(
     while pending:
         node = pending.pop()
         if isinstance(node, exp.Select):
-            inside = next((name for name, each in expected.items() if node == each), None)
+            inside = next((name for name, each in expected if node == each), None)
             if inside is not None:
                 seen.add(inside)
                 continue
@@ -57,4 +64,12 @@ def check_wrapped(
 
 @lru_cache(maxsize=4096)
 def _parse_wrapper(text: str, dialect: str) -> exp.Expr:
-    return sqlglot.parse_one(text, dialect=READERS[dialect])
+    return sqlglot.parse_one(_name_placeholders(text), dialect=READERS[dialect])
+
+
+def _name_placeholders(sql: str) -> str:
+    """``?1`` as ``:p1``: sqlglot reads no number behind a question mark.
+
+    What stands in a string changes with it, on both sides of the comparison.
+    """
+    return _PLACEHOLDER.sub(r":p\1", sql)

@@ -40,6 +40,7 @@ class ColumnFinder:
         if source.table is not None:
             self._found.columns |= {column.name for column in source.table.columns}
             source.used |= source.columns
+            source.whole = True
         return source.columns
 
     def name_output(self, output: exp.Expr) -> set[str]:
@@ -67,7 +68,7 @@ class ColumnFinder:
             tables = [each.table for each in level.sources.values() if each.table is not None]
             raise self._resolver.refuse_column(next(iter(tables), None), name, column.sql())
         for source in having:
-            self._use(source, name)
+            self._use(source, name, column)
 
     def resolve_column(self, node: exp.Column, level: Level, with_outputs: bool) -> None:
         self._seen.add(id(node))
@@ -87,28 +88,31 @@ class ColumnFinder:
                 raise self._resolver.refuse_column(
                     source.table if source else None, name, node.sql()
                 )
-            self._use(source, name)
+            self._use(source, name, node)
             return
-        if self._is_known(name, level, with_outputs):
+        if self._is_known(name, node, level, with_outputs):
             return
         if not is_in_double_quotes(identifier):
             self._resolve_whole_row(node, name, level)
-        elif self._is_known(build_text_name(name), level, with_outputs):
+        elif self._is_known(build_text_name(name), node, level, with_outputs):
             raise Unresolved("unknown_column", node.sql(), f"Give the output {name} a name.")
         else:
             # SQLite takes such a word for a string where nothing bears the name.
             node.replace(exp.Literal.string(read_spelling(identifier)))
 
-    def _is_known(self, name: str, level: Level, with_outputs: bool) -> bool:
+    def _is_known(self, name: str, node: exp.Column, level: Level, with_outputs: bool) -> bool:
         """Whether a column, or an output that may be named, is called so; notes its use."""
         here: Level | None = level
         while here is not None:
-            for source in here.sources.values():
-                if name in source.columns:
-                    self._use(source, name)
-                    return True
+            # In more than one, the name is ambiguous, and must stay so.
+            having = [source for source in here.sources.values() if name in source.columns]
+            for source in having:
+                self._use(source, name, node)
+            if having:
+                return True
             has_outputs = (here is level and with_outputs) or self._resolver.aliases_everywhere
             if has_outputs and name in here.outputs:
+                self._found.origins[id(node)] = Source(here.outputs, origin=here.query)
                 return True
             here = here.parent
         return False
@@ -121,6 +125,7 @@ class ColumnFinder:
             source = here.sources.get(name)
             if source is not None and self._resolver.has_whole_rows:
                 self.use_all(source)
+                self._found.origins[id(node)] = source
                 return
             tables = [each.table for each in here.sources.values() if each.table is not None]
             hidden = hidden or next(iter(tables), None)
@@ -146,7 +151,8 @@ class ColumnFinder:
             here = here.parent
         return None
 
-    def _use(self, source: Source, name: str) -> None:
+    def _use(self, source: Source, name: str, node: exp.Expr) -> None:
+        self._found.origins[id(node)] = source
         if source.table is not None and name in self._resolver.list_columns(source.table):
             self._found.columns.add(self._resolver.spell_column(source.table, name))
             source.used.add(name)

@@ -20,11 +20,18 @@ class Unresolved(Exception):
 
 @dataclass(eq=False, slots=True)
 class Source:
-    """What a name in FROM stands for. ``table`` is set for a physical table."""
+    """What a name in FROM stands for.
+
+    ``table`` is set for a physical table; ``used`` holds the folded names of its columns that the
+    query uses, and ``whole`` says that it uses all of them, or their number or order. ``origin`` is
+    the query or function that makes the rows of any other, or the sources joined under one name.
+    """
 
     columns: frozenset[str]
     table: Table | None = None
     used: set[str] = field(default_factory=set)
+    whole: bool = False
+    origin: exp.Expr | tuple[Source, ...] | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -34,12 +41,14 @@ class Level:
     parent: Level | None
     sources: dict[str, Source] = field(default_factory=dict)
     outputs: frozenset[str] = frozenset()
+    query: exp.Expr | None = None
 
 
 @dataclass(eq=False, slots=True)
 class Cte:
     columns: frozenset[str]
     new_name: str
+    query: exp.Expr | None = None
 
 
 Ctes = dict[str, Cte]
@@ -60,10 +69,14 @@ class Group:
 class Resolution:
     """What a query reads.
 
-    ``tables`` are the nodes that stand for physical tables, with the table of each; ``columns`` the
-    names of their columns that are used, as the catalog spells them.
+    ``tables`` are the nodes that stand for physical tables, with table and source of each;
+    ``columns`` the names of their columns that are used, as the catalog spells them. ``origins``
+    tells for a column node, by its ``id``, the source it belongs to; ``selects`` for a SELECT the
+    sources in its FROM.
     """
 
-    tables: list[tuple[exp.Table, Table]] = field(default_factory=list)
+    tables: list[tuple[exp.Table, Table, Source]] = field(default_factory=list)
     columns: set[str] = field(default_factory=set)
     groups: list[Group] = field(default_factory=list)
+    origins: dict[int, Source] = field(default_factory=dict)
+    selects: dict[int, tuple[Source, ...]] = field(default_factory=dict)

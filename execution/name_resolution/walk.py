@@ -11,6 +11,7 @@ types.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -81,11 +82,11 @@ class _Walk:
             columns = self.resolve_query(node.this, parent, within)
         elif isinstance(node, exp.Values):
             self._resolve_within(node, Level(parent), ctes)
-            return frozenset()
+            return _name_values(node)
         else:
             kind = type(node).__name__
             raise Unresolved("node_not_allowed", kind, f"{kind} is no query.")
-        level = Level(parent, outputs=columns)
+        level = Level(parent, outputs=columns, query=node)
         for key in ("order", "limit", "offset"):
             self._resolve_within(node.args.get(key), level, within, with_outputs=True)
         return columns
@@ -120,9 +121,9 @@ class _Walk:
             if not named and isinstance(cte.this, exp.SetOperation):
                 # Its first part cannot name it, so its outputs are known before the second.
                 columns = self._list_outputs(cte.this)
-            visible[name] = Cte(columns, new_name)
+            visible[name] = Cte(columns, new_name, cte.this)
         columns = self.resolve_query(cte.this, parent, visible)
-        within[name] = Cte((columns | named) if named else columns, new_name)
+        within[name] = Cte((columns | named) if named else columns, new_name, cte.this)
         alias.set("this", exp.to_identifier(new_name))
 
     def _list_later(self, clause: exp.With, cte: exp.CTE) -> Ctes:
@@ -148,7 +149,7 @@ class _Walk:
         )
 
     def _resolve_select(self, node: exp.Select, parent: Level | None, ctes: Ctes) -> frozenset[str]:
-        level = Level(parent)
+        level = Level(parent, query=node)
         if (clause := node.args.get("from_")) is not None:
             self._add_source(clause.this, level, ctes)
         joins = node.args.get("joins") or ()
@@ -156,6 +157,7 @@ class _Walk:
             self._add_source(join.this, level, ctes)
         for lateral in node.args.get("laterals") or ():
             self._add_source(lateral, level, ctes)
+        self.found.selects[id(node)] = tuple(level.sources.values())
         columns = self._columns.list_columns(node.expressions, level)
         outputs = frozenset(
             name
@@ -201,15 +203,12 @@ class _Walk:
             self._add_subquery(node, level, ctes)
         elif isinstance(node, exp.Values):
             self._resolve_within(node.expressions, Level(level.parent), ctes)
-            width = len(node.expressions[0].expressions) if node.expressions else 0
-            # PostgreSQL and SQLite count from 1, DuckDB from 0.
-            names = {f"column{at + 1}" for at in range(width)} | {f"col{at}" for at in range(width)}
-            self._name(node, Source(frozenset(names)), level)
+            self._name(node, Source(_name_values(node)), level)
         elif isinstance(node, exp.Unnest):
             self._resolve_within(node.expressions, level, ctes)
             offset = node.args.get("offset")
             names = {self._resolver.fold(offset)} if isinstance(offset, exp.Identifier) else set()
-            self._name(node, Source(_FUNCTION_COLUMNS | names), level)
+            self._name(node, Source(_FUNCTION_COLUMNS | names, origin=node), level)
         elif isinstance(node, exp.Lateral):
             self._add_lateral(node, level, ctes)
         else:
@@ -222,7 +221,8 @@ class _Walk:
         joins = node.args.get("joins") or ()
         if isinstance(node.this, exp.Func):
             self._resolve_within(node.this, level, ctes)
-            self._name(node, Source(_FUNCTION_COLUMNS | name_function(node.this)), level)
+            columns = _FUNCTION_COLUMNS | name_function(node.this)
+            self._name(node, Source(columns, origin=node.this), level)
         elif node.args.get("ordinality"):
             raise Unresolved("node_not_allowed", node.sql(), "ORDINALITY is for functions only.")
         else:
@@ -240,14 +240,14 @@ class _Walk:
             if is_bare:
                 self._check_is_no_cte(node)
             table = self._resolver.find_table(node)
-            self.found.tables.append((node, table))
-            self._name(node, Source(self._resolver.list_columns(table), table), level)
+            source = Source(self._resolver.list_columns(table), table)
+            self.found.tables.append((node, table, self._name(node, source, level)))
             return
         if not cte.new_name:
             raise Unresolved(
                 "unexplained_table", node.name, f"{node.name} is used before it is written."
             )
-        self._name(node, Source(cte.columns), level)
+        self._name(node, Source(cte.columns, origin=cte.query), level)
         if node.args.get("alias") is None:
             node.set("alias", exp.TableAlias(this=node.this.copy()))
         elif not node.args["alias"].args.get("this"):
@@ -274,15 +274,16 @@ class _Walk:
         if isinstance(node.this, exp.Query | exp.Values):
             # What stands in FROM sees nothing of its neighbours, but what is around all of them.
             columns = self.resolve_query(node, level.parent, ctes)
-            self._name(node, Source(columns), level)
+            self._name(node, Source(columns, origin=node), level)
         elif node.args.get("alias") is None:
             # Parentheses around a join: the names in it are known outside.
             self._add_source(node.this, level, ctes)
         else:
             inner = Level(level.parent)
             self._add_source(node.this, inner, ctes)
-            columns = frozenset(name for each in inner.sources.values() for name in each.columns)
-            self._name(node, Source(columns), level)
+            parts = tuple(inner.sources.values())
+            columns = frozenset(name for each in parts for name in each.columns)
+            self._name(node, Source(columns, origin=parts), level)
         for join in node.args.get("joins") or ():
             self._add_source(join.this, level, ctes)
             self._resolve_join(join, level, ctes)
@@ -291,17 +292,17 @@ class _Walk:
         if node.args.get("view") or node.args.get("outer") or node.args.get("cross_apply"):
             raise Unresolved("node_not_allowed", node.sql(), "Such a LATERAL is not allowed.")
         inner = node.this
-        if isinstance(inner, exp.Subquery) and isinstance(inner.this, exp.Query):
-            source = Source(self.resolve_query(inner, level, ctes))
+        if isinstance(inner, exp.Subquery) and isinstance(inner.this, exp.Query | exp.Values):
+            source = Source(self.resolve_query(inner, level, ctes), origin=inner)
         elif isinstance(inner, exp.Unnest | exp.Func):
             self._resolve_within(list(inner.iter_expressions()), level, ctes)
-            source = Source(_FUNCTION_COLUMNS | name_function(inner))
+            source = Source(_FUNCTION_COLUMNS | name_function(inner), origin=inner)
         else:
             kind = type(inner).__name__
             raise Unresolved("node_not_allowed", kind, f"LATERAL {kind} is not allowed.")
         self._name(node, source, level)
 
-    def _name(self, node: exp.Expr, source: Source, level: Level) -> None:
+    def _name(self, node: exp.Expr, source: Source, level: Level) -> Source:
         """Puts the source under its alias or name, which no other may bear."""
         alias = node.args.get("alias")
         renamed = frozenset[str]()
@@ -320,19 +321,25 @@ class _Walk:
             name = f"\0{len(level.sources)}"
         if isinstance(node, exp.Table | exp.Lateral | exp.Unnest) and source.table is None:
             # A function with one column calls it like itself.
-            source = Source(source.columns | {name} if _is_function(node) else source.columns)
+            own = {name} if _is_function(node) else set()
+            source = replace(source, columns=source.columns | own)
         if renamed:
-            source = Source(source.columns | renamed, source.table)
+            # New names go by the order of the columns.
+            source = replace(source, columns=source.columns | renamed, whole=True)
         if name in level.sources:
             raise Unresolved(
                 "unexplained_table", name, f"The name {name} stands for two tables here."
             )
         level.sources[name] = source
+        return source
 
     def _resolve_join(self, join: exp.Join, level: Level, ctes: Ctes) -> None:
         _check_args(join, _JOIN_ARGS)
         if (join.args.get("method") or "").upper() not in ("", "NATURAL"):
             raise Unresolved("node_not_allowed", join.sql(), "Such a join is not allowed.")
+        if join.args.get("method"):
+            for source in level.sources.values():
+                self._columns.use_all(source)
         if (join.args.get("kind") or "").upper() not in _JOIN_KINDS:
             raise Unresolved("node_not_allowed", join.sql(), "Such a join is not allowed.")
         self._resolve_within(join.args.get("on"), level, ctes)
@@ -369,6 +376,14 @@ def _check_args(node: exp.Expr, allowed: Iterable[str]) -> None:
             raise Unresolved(
                 "node_not_allowed", node.sql()[:80], f"{kind} with {key} is not allowed."
             )
+
+
+def _name_values(node: exp.Values) -> frozenset[str]:
+    """What the columns of VALUES are called: PostgreSQL and SQLite count from 1, DuckDB from 0."""
+    width = len(node.expressions[0].expressions) if node.expressions else 0
+    return frozenset(
+        [f"column{at + 1}" for at in range(width)] + [f"col{at}" for at in range(width)]
+    )
 
 
 def _is_function(node: exp.Expr) -> bool:

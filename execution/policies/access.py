@@ -11,11 +11,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from execution.name_resolution.resolver import NameResolver
-from execution.name_resolution.scopes import Unresolved
+from execution.name_resolution.scopes import Source, Unresolved
 from execution.policies.parameters import (
     HASH_KEY,
     BoundValue,
     Parameters,
+    Secret,
     convert_value,
     render_setting,
 )
@@ -28,6 +29,9 @@ from nl2sql.errors import PolicyError
 from nl2sql.types import Principal, SessionIdentity, Violation
 
 _ROLE_PREFIX = "quorumsql"
+
+# Kept for each set of roles; a wrapper is about a kilobyte.
+_MOST_WRAPPERS = 10_000
 
 
 class RoleView:
@@ -42,21 +46,37 @@ class RoleView:
             any(table.qualified in rules and rules[table.qualified].is_whole for rules in roles)
             for table in catalog.tables
         )
-        self._wrappers: dict[str, Wrapper] = {}
+        self._wrappers: dict[tuple[str, frozenset[str] | None], Wrapper] = {}
 
-    def wrapper(self, qualified: str) -> Wrapper:
-        """The derived table in the place of a visible table. Raises Unresolved for a view."""
-        wrapper = self._wrappers.get(qualified)
+    def wrapper(self, qualified: str, columns: frozenset[str] | None = None) -> Wrapper:
+        """The derived table in the place of a visible table, with the columns that are needed.
+
+        Raises Unresolved for a view whose query cannot be used.
+        """
+        key = (qualified, columns)
+        wrapper = self._wrappers.get(key)
         if wrapper is None:
             wrapper = build_wrapper(
                 qualified,
                 self._roles,
                 self.catalog.dialect,
+                columns=columns,
                 fenced=self._fenced,
-                expand=lambda table: expand_view(table, self.resolver, self.wrapper),
+                expand=lambda table: expand_view(table, self.resolver, self.wrap),
             )
-            self._wrappers[qualified] = wrapper
+            if len(self._wrappers) > _MOST_WRAPPERS:
+                self._wrappers.clear()
+            self._wrappers[key] = wrapper
         return wrapper
+
+    def wrap(self, source: Source) -> Wrapper:
+        """The wrapper for what a query uses of a physical table."""
+        table = source.table
+        assert table is not None
+        if source.whole:
+            return self.wrapper(table.qualified)
+        spelled = frozenset(self.resolver.spell_column(table, name) for name in source.used)
+        return self.wrapper(table.qualified, spelled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +146,7 @@ class CompiledPolicy:
                 except ValueError as error:
                     return Violation("not_permitted", name, str(error))
         if self._hash_key is not None:
-            values[HASH_KEY] = self._hash_key
+            values[HASH_KEY] = Secret(self._hash_key)
         session = None
         if self._second_wall:
             if len(roles) > 1:

@@ -17,6 +17,16 @@ from nl2sql.types import AttributeValue, Scalar
 Bound = Scalar | Decimal | dt.date | dt.datetime
 BoundValue = Bound | tuple[Bound, ...]
 
+
+class Secret(str):
+    """A text that does not show itself in a trace or a log."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "'…'"
+
+
 # The attribute that stands for the secret of hashed columns; no attribute can be called so.
 HASH_KEY = "\0hash key"
 

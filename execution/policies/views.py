@@ -13,7 +13,7 @@ from sqlglot.errors import SqlglotError
 
 from execution.dialects import parse_statements, render_sql
 from execution.name_resolution.resolver import NameResolver
-from execution.name_resolution.scopes import Unresolved
+from execution.name_resolution.scopes import Source, Unresolved
 from execution.name_resolution.walk import resolve_names
 from execution.policies.grouping import complete_group
 from execution.policies.wrappers import Wrapper
@@ -21,7 +21,7 @@ from nl2sql.catalog import Table
 
 
 def expand_view(
-    view: Table, resolver: NameResolver, wrap: Callable[[str], Wrapper]
+    view: Table, resolver: NameResolver, wrap: Callable[[Source], Wrapper]
 ) -> tuple[str, frozenset[str]]:
     """The view's query over wrappers, with slots, and the physical tables that it reads.
 
@@ -38,10 +38,10 @@ def expand_view(
         raise Unresolved("unparsable", name, f"The view {name} is not one query.")
     found = resolve_names(tree, resolver)
     reads: set[str] = set()
-    for node, table in found.tables:
+    for node, table, source in found.tables:
         if table.qualified == name:
             raise Unresolved("unexplained_table", name, f"The view {name} reads itself.")
-        wrapper = wrap(table.qualified)
+        wrapper = wrap(source)
         replace_table(node, wrapper.text)
         reads |= wrapper.reads
     if resolver.dialect == "postgres":

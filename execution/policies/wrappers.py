@@ -43,10 +43,13 @@ def build_wrapper(
     roles: Sequence[Rules],
     dialect: str,
     *,
+    columns: frozenset[str] | None = None,
     fenced: bool,
     expand: ViewExpander,
 ) -> Wrapper:
     """The wrapper of a table for whoever has all of ``roles`` (those that see it, at least one).
+
+    ``columns`` are the only ones that are needed, as the catalog spells them; None means all.
 
     A row is seen if one of the roles sees it; a value if one of those that see the row shows it.
     """
@@ -57,11 +60,10 @@ def build_wrapper(
     chosen = [rules[qualified] for rules in seeing]
     conditions = [_render_condition(rules, qualified, 0, dialect) for rules in seeing]
     table = chosen[0].table
-    columns = ", ".join(
-        _render_column(column, chosen, conditions, dialect)
-        for column in table.columns
-        if any(column in rule.columns for rule in chosen)
-    )
+    visible = [column for column in table.columns if any(column in rule.columns for rule in chosen)]
+    # A table of which no column is used, as in count(*), still has rows.
+    needed = [each for each in visible if columns is None or each.name in columns] or visible[:1]
+    outputs = ", ".join(_render_column(each, chosen, conditions, dialect) for each in needed)
     condition = _join_or(conditions)
     if direct:
         source, reads = _name_table(table), frozenset({qualified})
@@ -69,7 +71,7 @@ def build_wrapper(
     else:
         query, reads = expand(table)
         source = f"({query})"
-    text = f"SELECT {columns} FROM {source} AS _0"
+    text = f"SELECT {outputs} FROM {source} AS _0"
     if condition:
         text += f" WHERE {condition}{_FENCE[dialect] if fenced else ''}"
     return Wrapper(text, name_slots(condition), reads)

@@ -150,7 +150,6 @@ ATTACKS: dict[str, dict[str, str]] = {
         "login_role": "SELECT SESSION_USER",
         "table_privilege": "SELECT has_table_privilege('orders', 'SELECT')",
         "view_definition": "SELECT pg_get_viewdef(1)",
-        "row_to_json": "SELECT row_to_json(o) FROM orders AS o",
         "function_of_another_schema": "SELECT sales.margin()",
         "aggregate_of_another_schema": "SELECT sales.count(*) FROM orders",
         "public_shadow_of_a_builtin": "SELECT public.lower('A')",
