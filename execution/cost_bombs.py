@@ -41,9 +41,8 @@ def find_bomb(tree: exp.Expr, found: Resolution) -> Violation | None:
                 fragment,
                 f"{fragment}: write how often as a number of at most {_MOST_TIMES}.",
             )
-    tables = {id(node) for node, *_ in found.tables}
     for cte in tree.find_all(exp.CTE):
-        if violation := _check_recursion(cte, tables):
+        if violation := _check_recursion(cte, found):
             return violation
     return find_growth(
         tree, found, factor=lambda node: _measure_growth(node) or 1.0, rows=_count_generated
@@ -160,7 +159,7 @@ def _measure_growth(node: exp.Expr) -> float | None:
 # -- recursion ---------------------------------------------------------------------------------
 
 
-def _check_recursion(cte: exp.CTE, physical: set[int]) -> Violation | None:
+def _check_recursion(cte: exp.CTE, found: Resolution) -> Violation | None:
     name = cte.alias
     body = cte.this
     selves = [table for table in body.find_all(exp.Table) if table.name == name and not table.db]
@@ -179,9 +178,12 @@ def _check_recursion(cte: exp.CTE, physical: set[int]) -> Violation | None:
         step = step.this
     if not isinstance(step, exp.Select):
         return refusal
-    if any(id(table) in physical for table in step.find_all(exp.Table)):
+    sources = found.selects.get(id(step), ())
+    if any(source.table is not None for source in sources):
         return None if _follows_a_key(step) else refusal
-    return None if _counts(step) else refusal
+    multiplies = any(not source.table for source in sources if source.origin is not body)
+    ends = _counts(step) or _climbs(step)
+    return None if ends and not multiplies else refusal
 
 
 def _follows_a_key(step: exp.Select) -> bool:
@@ -194,6 +196,24 @@ def _follows_a_key(step: exp.Select) -> bool:
         if are_columns and (left.table != right.table or not left.table):
             return True
     return any(node.args.get("query") for node in step.find_all(exp.In))
+
+
+def _climbs(step: exp.Select) -> bool:
+    """Whether each step looks up the next higher (or lower) value: ``SELECT (SELECT min(x) …``."""
+    if len(step.expressions) != 1 or not isinstance(step.expressions[0].unalias(), exp.Subquery):
+        return False
+    inner = step.expressions[0].unalias().this
+    if not isinstance(inner, exp.Select) or len(inner.expressions) != 1:
+        return False
+    where, value = inner.args.get("where"), inner.expressions[0].unalias()
+    if where is None or not isinstance(value, exp.Min | exp.Max):
+        return False
+    up = isinstance(value, exp.Min)
+    for each in where.this.flatten() if isinstance(where.this, exp.And) else (where.this,):
+        condition = each.unnest()
+        if isinstance(condition, exp.GT if up else exp.LT) and condition.this == value.this:
+            return isinstance(condition.expression, exp.Column)
+    return False
 
 
 def _counts(step: exp.Select) -> bool:

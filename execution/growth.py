@@ -11,7 +11,8 @@ nothing, and limits of cells and results are for the rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from sqlglot import exp
@@ -27,14 +28,59 @@ _MOST_BYTES = 10_000_000
 
 _COLUMN_BYTES = 100.0
 _OTHER_BYTES = 20.0
-# Stands for what a recursive query has made so far, while its next step is looked at.
-_SELF_BYTES = 1e6
+# A recursive query is followed for so many steps. Over the second half of them, what adds a piece at
+# each becomes at most twice as long; what doubles, sixteen times.
+_STEPS = 10
+_MOST_STEPPED = 4.0
 
-_JOINING = (exp.DPipe, exp.Concat, exp.ConcatWs, exp.Array, exp.Tuple, exp.Struct, exp.Anonymous)
 _GATHERING = (exp.GroupConcat, exp.ArrayAgg, exp.JSONArrayAgg, exp.JSONObjectAgg)
 # Aggregates that sqlglot knows by name only.
 _GATHERING_NAMES = frozenset("json_agg jsonb_agg json_object_agg jsonb_object_agg list".split())
 _SMALL = (exp.Predicate, exp.Connector, exp.Not, exp.Length, exp.Count, exp.Interval)
+# Give back one of their arguments, or a part of it. Whatever is not known to is thought to double.
+_KEEPING = (
+    exp.AggFunc,
+    exp.Abs,
+    exp.Between,
+    exp.Case,
+    exp.Coalesce,
+    exp.CurrentDate,
+    exp.CurrentTimestamp,
+    exp.Date,
+    exp.DateTrunc,
+    exp.Extract,
+    exp.Greatest,
+    exp.If,
+    exp.Least,
+    exp.Left,
+    exp.Lower,
+    exp.Nullif,
+    exp.Right,
+    exp.Round,
+    exp.SplitPart,
+    exp.Substring,
+    exp.TimestampTrunc,
+    exp.Trim,
+    exp.Upper,
+)
+# What is written with brackets and commas, and with quotes doubled, when it becomes text.
+_NESTED = (exp.Array, exp.Tuple, exp.Struct, exp.Anonymous, exp.Cast, exp.Column)
+# What can make much of little within one query.
+_GROWING = (
+    *_GATHERING,
+    exp.Anonymous,
+    exp.ArrayToString,
+    exp.ExplodingGenerateSeries,
+    exp.GenerateSeries,
+    exp.Pad,
+    exp.RegexpReplace,
+    exp.Repeat,
+    exp.Replace,
+    exp.Unnest,
+)
+# A table counts as so many rows when what is gathered of it was made longer than its columns are.
+_TABLE_ROWS = 1000.0
+_LONG_BYTES = 1000.0
 
 
 class Measure(NamedTuple):
@@ -59,6 +105,9 @@ def find_growth(
     ``factor`` tells how many times longer a function may make a text, ``rows`` how many rows a
     generator makes.
     """
+    if len(found.selects) < 2 and tree.find(*_GROWING) is None:
+        # One level, of which nothing is longer than what is written there.
+        return None
     measurer = _Measurer(found, factor, rows)
     for select in tree.find_all(exp.Select):
         for clause in select.iter_expressions():
@@ -88,19 +137,29 @@ class _Measurer:
         found: Resolution,
         factor: Callable[[exp.Expr], float],
         rows: Callable[[exp.Expr], float],
+        assumed: Mapping[int, Mapping[str, float]] = MappingProxyType({}),
     ) -> None:
+        """``assumed``: query, by its ``id`` → column → the bytes to take it for."""
+        self._assumed = assumed
         self._found = found
         self._factor = factor
         self._generated = rows
-        self._outputs: dict[tuple[int, str], Measure | None] = {}
-        self._rows: dict[int, float | None] = {}
+        self._outputs: dict[tuple[int, str], Measure] = {}
+        self._rows: dict[tuple[int, float], float] = {}
+        # Queries under way: meeting one of them again is a recursion.
+        self._open: set[int] = set()
         self.doubles = False
 
     def measure(self, node: exp.Expr, select: exp.Select) -> Measure:
         """The expression's measure; ``select`` is the query whose rows an aggregate gathers."""
         if isinstance(node, exp.Column):
             source = self._found.origins.get(id(node))
-            return _BASE if source is None else self._measure_column(source, node.name.lower())
+            if source is None:
+                return _BASE
+            name = node.name.lower()
+            if name not in source.columns:
+                return self._measure_row(source)
+            return self._measure_column(source, name)
         if isinstance(node, exp.Query):
             inner = self._measure_query(node, "")
             return Measure(inner.nodes + 1, inner.size)
@@ -111,15 +170,31 @@ class _Measurer:
         return Measure(nodes, self._measure_size(node, [part.size for part in parts], select))
 
     def _measure_size(self, node: exp.Expr, sizes: list[float], select: exp.Select) -> float:
-        largest = max(sizes, default=0.0)
-        if isinstance(node, exp.Repeat | exp.Pad | exp.Replace | exp.RegexpReplace):
-            return largest * self._factor(node)
-        if isinstance(node, _GATHERING) or node.name.lower() in _GATHERING_NAMES:
-            return sum(sizes) * max(self._count_rows(select), 1.0)
+        largest, together = max(sizes, default=0.0), sum(sizes)
         if isinstance(node, _SMALL):
             return _OTHER_BYTES
-        if isinstance(node, _JOINING):
-            return sum(sizes)
+        if isinstance(node, exp.Replace | exp.RegexpReplace):
+            new = node.args.get("replacement")
+            if isinstance(new, exp.Expr) and not isinstance(new, exp.Literal):
+                return largest * self.measure(new, select).size
+            return largest * self._factor(node)
+        if isinstance(node, exp.Repeat | exp.Pad):
+            return largest * self._factor(node)
+        if isinstance(node, _GATHERING) or node.name.lower() in _GATHERING_NAMES:
+            return together * max(self._count_rows(select, _rows_of_table(largest)), 1.0)
+        if isinstance(node, exp.ArrayToString):
+            separator = self.measure(node.expression, select).size if node.expression else 1.0
+            return largest * (separator + 1)
+        if isinstance(node, exp.Array) and node.find(exp.Query):
+            queries = [each for each in node.expressions if isinstance(each, exp.Query)]
+            rows = [self._count_rows(each, _rows_of_table(largest)) for each in queries]
+            return together * max(rows, default=1.0)
+        if isinstance(node, exp.Cast):
+            return largest * 2 if isinstance(node.this.unnest(), _NESTED[:-1]) else largest
+        if isinstance(node, exp.DPipe | exp.Concat | exp.ConcatWs | exp.Array | exp.Tuple):
+            return together
+        if isinstance(node, exp.Func) and not isinstance(node, _KEEPING):
+            return together * 2
         return max(largest, _OTHER_BYTES)
 
     # -- columns of queries --------------------------------------------------------------------
@@ -132,35 +207,76 @@ class _Measurer:
             return self._measure_query(source.origin, name)
         return _BASE
 
+    def _measure_row(self, source: Source) -> Measure:
+        """A whole row: the measure of all its columns together."""
+        columns = [self._measure_column(source, name) for name in source.columns]
+        return Measure(
+            sum(column.nodes for column in columns), 2 * sum(column.size for column in columns)
+        )
+
     def _measure_query(self, query: exp.Expr, name: str) -> Measure:
         """The largest of the query's outputs that may be called ``name``; of all if it is empty."""
         while isinstance(query, exp.Subquery):
             query = query.this
         key = (id(query), name)
         if key in self._outputs:
-            known = self._outputs[key]
-            return Measure(1.0, _SELF_BYTES) if known is None else known
-        self._outputs[key] = None
+            return self._outputs[key]
+        if (assumed := self._assumed.get(id(query))) is not None:
+            return Measure(1.0, assumed.get(name) or max(assumed.values(), default=_COLUMN_BYTES))
+        if id(query) in self._open:
+            return _BASE
+        self._open.add(id(query))
         if isinstance(query, exp.SetOperation):
             measure = self._measure_set(query, name)
         elif isinstance(query, exp.Select):
             measure = self._measure_select(query, name)
         else:
             measure = _BASE
+        self._open.discard(id(query))
         self._outputs[key] = measure
         return measure
 
     def _measure_set(self, query: exp.SetOperation, name: str) -> Measure:
+        step = query.expression
+        while isinstance(step, exp.Subquery):
+            step = step.this
+        sources = self._found.selects.get(id(step), ())
+        if isinstance(step, exp.Select) and any(source.origin is query for source in sources):
+            sizes = self._follow_recursion(query, step)
+            return Measure(1.0, sizes.get(name) or max(sizes.values(), default=_COLUMN_BYTES))
         first = self._measure_query(query.this, name)
         # By position, which names do not tell.
         second = self._measure_query(query.expression, "")
-        size = second.size
-        if size >= _SELF_BYTES:
-            # It holds what the recursion has made before: once, it grows by a piece at each step.
-            self.doubles = self.doubles or size >= 1.5 * _SELF_BYTES
-            size -= _SELF_BYTES
         # No planner puts a set operation in the place of its name.
-        return Measure(1.0, max(first.size, size, 1.0))
+        return Measure(1.0, max(first.size, second.size))
+
+    def _follow_recursion(self, query: exp.SetOperation, step: exp.Select) -> dict[str, float]:
+        """The bytes of the columns of a recursive query, a few steps on."""
+        base = query.this
+        while not isinstance(base, exp.Select):
+            base = base.this
+        clause = query.parent
+        renamed = clause.args["alias"].columns if isinstance(clause, exp.CTE) else ()
+        names = [column.name.lower() for column in renamed]
+        names = names or [output.alias_or_name.lower() for output in base.expressions]
+        sizes = {
+            column: self.measure(output.unalias(), base).size
+            for column, output in zip(names, base.expressions, strict=False)
+        }
+        halfway = sizes
+        for step_number in range(_STEPS):
+            inner = _Measurer(
+                self._found, self._factor, self._generated, {**self._assumed, id(query): sizes}
+            )
+            made = [inner.measure(each.unalias(), step).size for each in step.expressions]
+            self.doubles = self.doubles or inner.doubles
+            sizes = {
+                column: max(sizes[column], size) for column, size in zip(sizes, made, strict=False)
+            }
+            halfway = sizes if step_number == _STEPS // 2 else halfway
+        if any(size > _MOST_STEPPED * halfway[column] for column, size in sizes.items()):
+            self.doubles = True
+        return sizes
 
     def _measure_select(self, query: exp.Select, name: str) -> Measure:
         outputs = query.expressions
@@ -179,32 +295,49 @@ class _Measurer:
 
     # -- rows ----------------------------------------------------------------------------------
 
-    def _count_rows(self, query: exp.Expr) -> float:
-        """How many rows the generators in a query make, multiplied; a table of its own counts 1."""
+    def _count_rows(self, query: exp.Expr, table: float) -> float:
+        """How many rows a query may have, all its sources multiplied; one of ``table`` rows each.
+
+        Conditions are not looked at, so a table counts for 1 unless it matters.
+        """
         while isinstance(query, exp.Subquery):
             query = query.this
-        if id(query) in self._rows:
-            # None while the rows of a recursion are counted, by its own bound.
-            known = self._rows[id(query)]
-            return self._generated(query) if known is None else known
-        self._rows[id(query)] = None
+        key = (id(query), table)
+        if key in self._rows:
+            return self._rows[key]
+        # For a recursion that meets itself: all that is known of its rows is its own bound.
+        self._rows[key] = self._generated(query)
         count = 1.0
         if isinstance(query, exp.SetOperation):
-            count = self._count_rows(query.this) + self._count_rows(query.expression)
+            count = self._count_rows(query.this, table) + self._count_rows(query.expression, table)
         elif isinstance(query, exp.Select):
             for source in self._found.selects.get(id(query), ()):
-                origins = source.origin if isinstance(source.origin, tuple) else (source,)
-                for each in origins:
-                    if isinstance(each.origin, exp.Query):
-                        count *= self._count_rows(each.origin)
-                    elif isinstance(each.origin, exp.Expr):
-                        count *= self._generated(each.origin)
+                count *= self._count_source(source, query, table)
             for output in query.expressions:
-                count *= max(
-                    (self._generated(each) for each in output.find_all(exp.Func)), default=1.0
-                )
-        self._rows[id(query)] = count
+                generators = (self._generated(each) for each in output.find_all(exp.Func))
+                count *= max(generators, default=1.0)
+        self._rows[key] = count
         return count
+
+    def _count_source(self, source: Source, query: exp.Select, table: float) -> float:
+        origin = source.origin
+        if isinstance(origin, tuple):
+            count = 1.0
+            for part in origin:
+                count *= self._count_source(part, query, table)
+            return count
+        if isinstance(origin, exp.Query):
+            return self._count_rows(origin, table)
+        if isinstance(origin, exp.Unnest):
+            sizes = [self.measure(each, query).size for each in origin.expressions]
+            return max(1.0, *sizes)
+        if isinstance(origin, exp.Expr):
+            return self._generated(origin)
+        return table if source.table is not None else 1.0
+
+
+def _rows_of_table(size: float) -> float:
+    return _TABLE_ROWS if size > _LONG_BYTES else 1.0
 
 
 def _find_largest(parts: list[Measure]) -> Measure:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, StageTiming, Trace
 from nl2sql.protocols import Generator, Planner, Ranker, Repairer, Retriever
 from nl2sql.types import (
+    NOT_PERMITTED,
     Assessment,
     Plan,
     Question,
@@ -24,9 +25,6 @@ from nl2sql.types import (
     SchemaContext,
     Violation,
 )
-
-# The code of a violation, and of a refused answer: it is there, but not for this principal.
-NOT_PERMITTED = "not_permitted"
 
 
 @dataclass(frozen=True, slots=True)

@@ -237,6 +237,10 @@ class GuardedQuery:
     session: SessionIdentity | None = None
 
 
+# The code of a violation, and of a refused answer: it is there, but not for this principal.
+NOT_PERMITTED = "not_permitted"
+
+
 @dataclass(frozen=True, slots=True)
 class Violation:
     """Why the guard refused. ``code`` is stable, ``fragment`` the offending text."""

@@ -12,6 +12,7 @@ from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Level, Resolution, Source, Unresolved
 from execution.sqlite_names import build_text_name, is_in_double_quotes, read_spelling
 from nl2sql.catalog import Table
+from nl2sql.types import NOT_PERMITTED
 
 
 class ColumnFinder:
@@ -37,10 +38,12 @@ class ColumnFinder:
         return frozenset(names)
 
     def use_all(self, source: Source) -> frozenset[str]:
+        source.whole = True
+        for part in source.origin if isinstance(source.origin, tuple) else ():
+            self.use_all(part)
         if source.table is not None:
             self._found.columns |= {column.name for column in source.table.columns}
             source.used |= source.columns
-            source.whole = True
         return source.columns
 
     def name_output(self, output: exp.Expr) -> set[str]:
@@ -76,8 +79,10 @@ class ColumnFinder:
         if isinstance(identifier, exp.Star):
             if any(identifier.args.values()):
                 raise Unresolved("node_not_allowed", node.sql(), "A star with exceptions.")
-            if qualifier is None or self._find_source(node, level) is None:
+            source = self._find_source(node, level) if qualifier is not None else None
+            if source is None:
                 raise Unresolved("unknown_column", node.sql(), f"{node.sql()} is no table's star.")
+            self.use_all(source)
             return
         if not isinstance(identifier, exp.Identifier):
             raise Unresolved("node_not_allowed", node.sql(), "This is no column.")
@@ -97,8 +102,19 @@ class ColumnFinder:
         elif self._is_known(build_text_name(name), node, level, with_outputs):
             raise Unresolved("unknown_column", node.sql(), f"Give the output {name} a name.")
         else:
-            # SQLite takes such a word for a string where nothing bears the name.
+            # SQLite takes such a word for a string where nothing bears the name; not one that
+            # bears the name of a column which is there, and hidden.
+            self._check_is_not_hidden(node, name, level)
             node.replace(exp.Literal.string(read_spelling(identifier)))
+
+    def _check_is_not_hidden(self, node: exp.Column, name: str, level: Level) -> None:
+        here: Level | None = level
+        while here is not None:
+            for source in here.sources.values():
+                refusal = self._resolver.refuse_column(source.table, name, node.sql())
+                if refusal.violation.code == NOT_PERMITTED:
+                    raise refusal
+            here = here.parent
 
     def _is_known(self, name: str, node: exp.Column, level: Level, with_outputs: bool) -> bool:
         """Whether a column, or an output that may be named, is called so; notes its use."""
@@ -153,6 +169,9 @@ class ColumnFinder:
 
     def _use(self, source: Source, name: str, node: exp.Expr) -> None:
         self._found.origins[id(node)] = source
+        for part in source.origin if isinstance(source.origin, tuple) else ():
+            if name in part.columns:
+                self._use(part, name, node)
         if source.table is not None and name in self._resolver.list_columns(source.table):
             self._found.columns.add(self._resolver.spell_column(source.table, name))
             source.used.add(name)

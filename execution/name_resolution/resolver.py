@@ -7,6 +7,7 @@ from sqlglot import exp
 from execution.name_resolution.scopes import Unresolved
 from nl2sql.catalog import Catalog, Table
 from nl2sql.names import fold_name
+from nl2sql.types import NOT_PERMITTED
 
 # Dialects in which the name of an output can be used everywhere in its query.
 _ALIASES_EVERYWHERE = ("sqlite", "duckdb")
@@ -42,7 +43,7 @@ class NameResolver:
         fragment = f"{within}.{name}" if within else name
         if self._hidden.resolve(name, within) is not None:
             raise Unresolved(
-                "not_permitted", fragment, f"The table {fragment} is not among those you may read."
+                NOT_PERMITTED, fragment, f"The table {fragment} is not among those you may read."
             )
         raise Unresolved("unknown_table", fragment, f"There is no table {fragment} here.")
 
@@ -71,7 +72,7 @@ class NameResolver:
         hidden = self._hidden.table(table.qualified) if table else None
         if hidden and any(self._fold_stored(column.name) == name for column in hidden.columns):
             return Unresolved(
-                "not_permitted", written, f"The column {written} is not among those you may read."
+                NOT_PERMITTED, written, f"The column {written} is not among those you may read."
             )
         return Unresolved("unknown_column", written, f"There is no column {written}.")
 

@@ -170,7 +170,12 @@ class _Walk:
             self._resolve_join(join, level, ctes)
         if self._resolver.dialect == "duckdb":
             # An output can name those before it.
-            level.outputs = outputs
+            level.outputs = frozenset(
+                self._resolver.fold(output.args["alias"])
+                for output in node.expressions
+                if isinstance(output, exp.Alias)
+                and isinstance(output.args["alias"], exp.Identifier)
+            )
         for output in node.expressions:
             self._resolve_within(output, level, ctes, with_outputs=everywhere)
         level.outputs = outputs
@@ -325,7 +330,8 @@ class _Walk:
             source = replace(source, columns=source.columns | own)
         if renamed:
             # New names go by the order of the columns.
-            source = replace(source, columns=source.columns | renamed, whole=True)
+            self._columns.use_all(source)
+            source = replace(source, columns=source.columns | renamed)
         if name in level.sources:
             raise Unresolved(
                 "unexplained_table", name, f"The name {name} stands for two tables here."
@@ -362,8 +368,8 @@ class _Walk:
             self._columns.resolve_column(node, level, with_outputs)
         elif isinstance(node, exp.Query | exp.Subquery):
             self.resolve_query(node, level, ctes)
-        elif isinstance(node, exp.Star) and any(node.args.values()):
-            raise Unresolved("node_not_allowed", node.sql(), "A star with exceptions.")
+        elif isinstance(node, exp.Star):
+            _check_star(node)
         elif isinstance(node, exp.Expr):
             for child in node.iter_expressions():
                 self._resolve_within(child, level, ctes, with_outputs=with_outputs)
@@ -376,6 +382,16 @@ def _check_args(node: exp.Expr, allowed: Iterable[str]) -> None:
             raise Unresolved(
                 "node_not_allowed", node.sql()[:80], f"{kind} with {key} is not allowed."
             )
+
+
+def _check_star(node: exp.Star) -> None:
+    """Raises Unresolved for a star that is neither an output nor what ``count`` counts."""
+    parent = node.parent
+    counts = isinstance(parent, exp.Count) or (
+        isinstance(parent, exp.Anonymous) and str(parent.this).lower() == "count"
+    )
+    if any(node.args.values()) or not (counts or isinstance(parent, exp.Select)):
+        raise Unresolved("node_not_allowed", "*", "A star may only be a query's output.")
 
 
 def _name_values(node: exp.Values) -> frozenset[str]:

@@ -26,7 +26,7 @@ from execution.policies.views import expand_view
 from execution.policies.wrappers import Wrapper, build_wrapper
 from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.errors import PolicyError
-from nl2sql.types import Principal, SessionIdentity, Violation
+from nl2sql.types import NOT_PERMITTED, Principal, SessionIdentity, Violation
 
 _ROLE_PREFIX = "quorumsql"
 
@@ -134,7 +134,7 @@ class CompiledPolicy:
         if not roles:
             known = ", ".join(self.roles)
             return Violation(
-                "not_permitted",
+                NOT_PERMITTED,
                 principal.name,
                 f"{principal.name} has none of the roles of this database's policy: {known}.",
             )
@@ -144,14 +144,14 @@ class CompiledPolicy:
                 try:
                     values[name] = convert_value(name, value, attribute)
                 except ValueError as error:
-                    return Violation("not_permitted", name, str(error))
+                    return Violation(NOT_PERMITTED, name, str(error))
         if self._hash_key is not None:
             values[HASH_KEY] = Secret(self._hash_key)
         session = None
         if self._second_wall:
             if len(roles) > 1:
                 return Violation(
-                    "not_permitted",
+                    NOT_PERMITTED,
                     principal.name,
                     "With the database's own policies on, a principal needs exactly one role; "
                     f"{principal.name} has {', '.join(roles)}.",

@@ -11,8 +11,9 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 
+from execution.name_resolution.scopes import Unresolved
 from execution.policies.policy_file import Attribute
-from nl2sql.types import AttributeValue, Scalar
+from nl2sql.types import NOT_PERMITTED, AttributeValue, Scalar
 
 Bound = Scalar | Decimal | dt.date | dt.datetime
 BoundValue = Bound | tuple[Bound, ...]
@@ -69,11 +70,20 @@ class Parameters:
         self.params: list[object] = []
 
     def fill(self, text: str) -> str:
-        """``text`` with a placeholder in each slot."""
+        """``text`` with a placeholder in each slot.
+
+        Raises Unresolved for a value that the principal does not have.
+        """
         return _SLOT.sub(lambda match: self._render(match[1]), text)
 
     def _render(self, name: str) -> str:
         if name not in self._numbers:
+            if name not in self._values:
+                raise Unresolved(
+                    NOT_PERMITTED,
+                    name,
+                    f"Your rows depend on the attribute {name}, which you lack.",
+                )
             self._numbers[name] = self._bind(self._values[name])
         numbers = self._numbers[name]
         kind = "text" if name == HASH_KEY else self._attributes[name].type

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from nl2sql.errors import QuorumError
-from serve_app.cli import ask, demo, doctor, evaluate, index, model, serve, show_settings
+from serve_app.cli import ask, demo, doctor, evaluate, index, model, policy, serve, show_settings
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import ERRORS
 
@@ -28,6 +28,7 @@ app.command("demo")(demo.demo)
 app.command("doctor")(doctor.doctor)
 app.command("settings")(show_settings.show_settings)
 app.add_typer(model.app, name="model", help="Fetch, list and remove model weights.")
+app.add_typer(policy.app, name="policy", help="Who may see what: check, show and try it.")
 app.add_typer(evaluate.app, name="eval", help="Measure the service on a benchmark.")
 
 

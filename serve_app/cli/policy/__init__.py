@@ -1,0 +1,12 @@
+"""``quorumsql policy``: who may see what, checked, shown and tried."""
+
+from __future__ import annotations
+
+import typer
+
+from serve_app.cli.policy import rules, trial
+
+app = typer.Typer(no_args_is_help=True)
+app.command("check")(rules.check)
+app.command("show")(rules.show)
+app.command("test")(trial.try_access)

@@ -1,0 +1,56 @@
+"""A database's policy, held against its catalog as it is now."""
+
+from __future__ import annotations
+
+from execution.policies.access import Access, CompiledPolicy
+from execution.policies.policy_file import load_policy
+from nl2sql.errors import PolicyError, SettingsError
+from nl2sql.settings import Settings
+from nl2sql.types import Principal, Violation
+from serve_app.cli.context import CliContext
+from serve_app.preparation import (
+    Silence,
+    build_wiring,
+    load_demo_databases,
+    start_embedded_server,
+)
+from serve_app.wiring import Wiring
+
+
+def prepare_database(cli: CliContext, name: str | None) -> tuple[Wiring, str]:
+    """The wiring, with the embedded server up if it is used, and the database that is meant.
+
+    Raises UnknownDatabase, SettingsError where it has no policy.
+    """
+    settings: Settings = cli.settings
+    database = settings.database_name(name)
+    if settings.databases[database].policy is None:
+        raise SettingsError(
+            f"The database {database!r} has no policy.",
+            hint=f"Name a file under databases.{database}.policy.",
+        )
+    server = start_embedded_server(settings)
+    if server is not None:
+        load_demo_databases(settings, server, Silence())
+    return build_wiring(settings, server), database
+
+
+def compile_policy(wiring: Wiring, database: str) -> CompiledPolicy:
+    """The policy on the catalog as it is now. Raises PolicyError, DatabaseUnavailable."""
+    settings = wiring.settings.databases[database]
+    if settings.policy is None:
+        raise PolicyError(f"The database {database!r} has no policy.")
+    return CompiledPolicy(
+        load_policy(settings.policy),
+        wiring.read_catalog(database),
+        fenced=settings.fence,
+        second_wall=settings.second_wall,
+    )
+
+
+def find_access(compiled: CompiledPolicy, principal: Principal) -> Access:
+    """What the principal may see. Raises PolicyError saying why it is nothing."""
+    access = compiled.access(principal)
+    if isinstance(access, Violation):
+        raise PolicyError(access.message)
+    return access
