@@ -56,7 +56,7 @@ def load_allowlist(dialect: str) -> Allowlist:
         nodes=frozenset(value["nodes"]),
         functions=frozenset(value["functions"]),
         types=frozenset(value["types"]),
-        tree_nodes=frozenset(_read("tree")["nodes"]),
+        tree_nodes=frozenset(_read("tree")["nodes"]).union(value.get("tree_nodes", ())),
     )
 
 
@@ -66,7 +66,7 @@ def extend_allowlist(dialect: str, path: Path) -> Allowlist:
     Raises SettingsError when the file is missing or holds an unknown key.
     """
     try:
-        added = _Additions.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")) or {})
+        added = _Additions.model_validate(_read_yaml(path))
     except OSError as error:
         raise SettingsError(f"Cannot read the allowlist {path}: {error.strerror}.") from error
     except (yaml.YAMLError, ValidationError) as error:
@@ -87,6 +87,11 @@ def extend_allowlist(dialect: str, path: Path) -> Allowlist:
 def _build_table(qualified: str, columns: tuple[str, ...]) -> Table:
     schema, _, name = qualified.partition(".")
     return Table(schema, name, tuple(Column(each, "") for each in columns), kind="system table")
+
+
+def _read_yaml(path: Path) -> object:
+    value = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return {} if value is None else value
 
 
 def _read(name: str) -> dict[str, list[str]]:

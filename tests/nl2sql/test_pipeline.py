@@ -16,6 +16,7 @@ from nl2sql.types import (
     Assessment,
     Candidate,
     Ranking,
+    Violation,
 )
 from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
@@ -328,3 +329,24 @@ async def test_a_repair_by_the_model_wins_over_the_real_stages() -> None:
     assert (answer.sql, answer.quorum) == ("SELECT b FROM t", True)
     assert "column a does not exist" in engine.requests[1].prompt.messages[-1].content
     assert [query.sql for query, _ in executor.executed] == ["SELECT b FROM t"]
+
+
+async def test_who_may_see_nothing_is_refused_before_anything_is_asked() -> None:
+    generator = FakeGenerator()
+    context = build_context()
+    retriever = FakeRetriever(replace(context, refusal="eve has no role here."))
+    pipeline = build_pipeline(generator, FakeRanker({}), retriever=retriever)
+    answer = await pipeline.answer(build_question())
+    assert isinstance(answer, Refused)
+    assert (answer.code, answer.reason) == ("not_permitted", "eve has no role here.")
+
+
+async def test_what_is_withheld_is_told_from_what_cannot_be_run() -> None:
+    hidden = build_assessment(
+        "c1", verdict=Violation("not_permitted", "payslips", "payslips is not for you.")
+    )
+    ranker = FakeRanker({hidden.candidate.sql: hidden}, Ranking((hidden,), samples=1))
+    generator = FakeGenerator(build_generated(hidden.candidate))
+    answer = await build_pipeline(generator, ranker, FakeRepairer("", "")).answer(build_question())
+    assert isinstance(answer, Refused)
+    assert (answer.code, answer.reason) == ("not_permitted", "payslips is not for you.")

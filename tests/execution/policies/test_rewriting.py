@@ -1,0 +1,161 @@
+"""Every table of a query inside its filter (golden: fixtures/policy.sql), and checked again."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import postgast
+import pytest
+
+from execution.allowlists import load_allowlist
+from execution.guard import guard_query
+from execution.postgres_grammar import check_grammar
+from execution.verification import check_wrapped
+from nl2sql.types import GuardedQuery, Violation
+from tests.execution.policies.shop import compile_shop, find_access
+from tests.fakes import SHOP, build_table
+from tests.golden import Pair, load_pairs
+
+PAIRS = load_pairs("policy")
+
+
+def guard(sql: str, *roles: str) -> GuardedQuery:
+    verdict = guard_query(sql, find_access(*(roles or ("clerk",))))
+    assert not isinstance(verdict, Violation), verdict
+    return verdict
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=[pair.title for pair in PAIRS])
+def test_a_query_is_rewritten_as_in_the_golden_file(pair: Pair) -> None:
+    assert guard(pair.before).sql == pair.after
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=[pair.title for pair in PAIRS])
+def test_what_was_rewritten_is_one_statement_of_postgresql(pair: Pair) -> None:
+    assert len(postgast.parse(guard(pair.before).sql).stmts) == 1
+
+
+def test_values_are_bound_and_predicates_listed() -> None:
+    query = guard("SELECT o.id FROM orders AS o, customers AS c")
+    assert query.params == ("DE",)
+    assert query.restricted
+    assert query.tables == ("sales.customers", "sales.orders")
+    assert [each.split(":")[0] for each in query.predicates] == ["sales.customers", "sales.orders"]
+    assert query.predicates[0] == 'sales.customers: _0."country" = :country'
+
+
+def test_a_value_is_bound_once_however_often_it_is_used() -> None:
+    query = guard("SELECT id FROM orders", "seller")
+    assert [str(value) for value in query.params] == ["[1, 2]", "2024-01-01"]
+    assert "ANY(CAST($1 AS bigint[]))" in query.sql
+    assert "CAST($2 AS date)" in query.sql
+
+
+def test_a_hash_is_keyed_and_its_key_is_bound() -> None:
+    query = guard("SELECT name FROM employees", "seller")
+    assert "pepper" not in query.sql
+    assert "pepper" in query.params
+    assert "pepper" not in repr(query)
+
+
+def test_several_roles_see_what_any_of_them_sees() -> None:
+    query = guard("SELECT id, total FROM orders", "clerk", "seller")
+    assert re.search(r"WHERE \(EXISTS .*\) OR \(_0\.\"seller_id\" = ANY", query.sql)
+    # The seller's rows show the total, the clerk's do not.
+    assert 'CASE WHEN _0."seller_id" = ANY' in query.sql
+
+
+def test_the_fence_can_be_left_out() -> None:
+    access = find_access("clerk", compiled=compile_shop(fenced=False))
+    verdict = guard_query("SELECT name FROM customers", access)
+    assert isinstance(verdict, GuardedQuery)
+    assert "OFFSET" not in verdict.sql
+
+
+@pytest.mark.parametrize(
+    ("sql", "code", "fragment"),
+    [
+        ("SELECT name FROM employees", "not_permitted", "employees"),
+        ("SELECT 1 FROM sales.employees", "not_permitted", "sales.employees"),
+        ('SELECT "Loyalty Tier" FROM customers', "not_permitted", '"Loyalty Tier"'),
+        ('SELECT c."Loyalty Tier" FROM customers c', "not_permitted", 'c."Loyalty Tier"'),
+        ("SELECT 1 FROM customers JOIN orders USING (email)", "unknown_column", "email"),
+        ("SELECT vat FROM orders", "unknown_column", "vat"),
+        ("SELECT 1 FROM nowhere", "unknown_table", "nowhere"),
+        ("SELECT ctid FROM customers", "unknown_column", "ctid"),
+        ("SELECT c.lower FROM customers c", "unknown_column", "c.lower"),
+        ("SELECT 1 FROM ONLY customers", "node_not_allowed", ""),
+        ("SELECT 1 FROM customers, customers", "unexplained_table", "customers"),
+    ],
+)
+def test_what_may_not_be_seen_is_told_from_what_is_not_there(
+    sql: str, code: str, fragment: str
+) -> None:
+    verdict = guard_query(sql, find_access("clerk"))
+    assert isinstance(verdict, Violation)
+    assert verdict.code == code
+    assert fragment in verdict.fragment
+
+
+def test_a_value_that_the_principal_lacks_is_named_where_it_is_needed() -> None:
+    access = find_access("clerk", sellers=(1,))
+    verdict = guard_query("SELECT name FROM customers", access)
+    assert isinstance(verdict, Violation)
+    assert (verdict.code, verdict.fragment) == ("not_permitted", "country")
+    assert isinstance(guard_query("SELECT name FROM products", access), GuardedQuery)
+
+
+def test_a_view_is_its_query_over_what_may_be_seen() -> None:
+    view = replace(
+        build_table("sales.open_orders", "id integer", "total numeric", kind="view"),
+        definition="SELECT id, total FROM sales.orders WHERE status = 'open'",
+    )
+    catalog = replace(SHOP, tables=(*SHOP.tables, view))
+    visible = ["sales.customers", "sales.orders", "sales.open_orders"]
+    compiled = compile_shop(catalog, clerk={"tables": {"visible": visible}})
+    verdict = guard_query("SELECT id FROM open_orders", find_access("clerk", compiled=compiled))
+    assert isinstance(verdict, GuardedQuery)
+    assert '"open_orders"' not in verdict.sql
+    assert verdict.tables == ("sales.customers", "sales.orders")
+
+
+# -- the second reading ------------------------------------------------------------------------
+
+WRAPPER = 'SELECT _0."id" FROM "s"."t" AS _0 WHERE _0."d" = CAST($1 AS bigint) OFFSET 0'
+WRAPPED = {"s.t": {WRAPPER}}
+TAMPERED = {
+    "bare_table": 'SELECT id FROM "s"."t" AS t',
+    "filter_gone": 'SELECT id FROM (SELECT _0."id" FROM "s"."t" AS _0 OFFSET 0) AS t',
+    "filter_weaker": f"SELECT id FROM ({WRAPPER.replace('$1', '$2')}) AS t",
+    "filter_widened": f"SELECT id FROM ({WRAPPER.replace(' OFFSET', ' OR TRUE OFFSET')}) AS t",
+    "fence_gone": f"SELECT id FROM ({WRAPPER.replace(' OFFSET 0', '')}) AS t",
+    "column_more": f"SELECT id FROM ({WRAPPER.replace('SELECT', 'SELECT _0.pay,')}) AS t",
+    "joined": f"SELECT id FROM ({WRAPPER.replace('AS _0 ', 'AS _0, s.t AS u ')}) AS t",
+    "table_beside": f'SELECT id FROM ({WRAPPER}) AS t, "s"."t" AS u',
+    "other_table_beside": f'SELECT id FROM ({WRAPPER}) AS t, "s"."u" AS u',
+    "bare_name_beside": f"SELECT t.id FROM ({WRAPPER}) AS t, u",
+}
+
+
+@pytest.mark.parametrize("sql", TAMPERED.values(), ids=TAMPERED)
+def test_the_second_reading_refuses_what_is_not_exactly_wrapped(sql: str) -> None:
+    tables = frozenset({"s.t"})
+    allowlist = load_allowlist("postgres")
+    assert isinstance(check_grammar(sql, tables, allowlist, WRAPPED), Violation)
+    assert isinstance(check_wrapped(sql, tables, WRAPPED, "postgres"), Violation)
+
+
+def test_the_second_reading_accepts_what_is() -> None:
+    sql = f"SELECT id FROM ({WRAPPER}) AS t WHERE id > 1"
+    tables = frozenset({"s.t"})
+    assert check_grammar(sql, tables, load_allowlist("postgres"), WRAPPED) is None
+    assert check_wrapped(sql, tables, WRAPPED, "postgres") is None
+
+
+def test_a_filter_with_a_list_of_constants_is_recognised() -> None:
+    compiled = compile_shop(
+        clerk={"row_filters": {"sales.customers": "country IN ('DE', 'AT') OR id = 7"}}
+    )
+    access = find_access("clerk", compiled=compiled)
+    assert isinstance(guard_query("SELECT name FROM customers", access), GuardedQuery)

@@ -1,0 +1,225 @@
+"""A policy held against a catalog: what is derived, what is refused, and by which name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from execution.policies.rules import render_path
+from nl2sql.catalog import Table
+from nl2sql.errors import PolicyError
+from tests.execution.policies.shop import compile_shop
+from tests.fakes import SHOP, build_key, build_table
+
+
+def test_filters_are_inherited_over_any_number_of_hops() -> None:
+    rules = compile_shop().roles["clerk"]
+    paths = {name: render_path(rule.path) for name, rule in rules.items() if rule.path}
+    assert paths == {
+        "sales.orders": "sales.orders(customer_id) → sales.customers",
+        "sales.order_lines": (
+            "sales.order_lines(order_id) → sales.orders(customer_id) → sales.customers"
+        ),
+        "stock.returns": (
+            "stock.returns(order_id, line_no) → sales.order_lines(order_id) → "
+            "sales.orders(customer_id) → sales.customers"
+        ),
+    }
+
+
+def test_a_table_that_nobody_mentions_is_not_there() -> None:
+    assert "sales.employees" not in compile_shop().roles["clerk"]
+    assert "sales.customers" not in compile_shop().roles["seller"]
+
+
+def test_shared_tables_need_no_mention() -> None:
+    assert compile_shop().roles["clerk"]["stock.products"].shared
+
+
+def test_hidden_takes_away_what_is_shared() -> None:
+    compiled = compile_shop(
+        clerk={
+            "tables": {"visible": ["sales.customers"], "hidden": ["stock.products"]},
+            "masked_columns": [],
+        }
+    )
+    assert set(compiled.roles["clerk"]) == {"sales.customers"}
+
+
+def test_a_role_that_sees_all_rows_sees_whole_tables() -> None:
+    rules = compile_shop().roles["boss"]
+    assert set(rules) == {table.qualified for table in SHOP.tables}
+    assert all(rule.is_whole for rule in rules.values())
+
+
+def test_two_ways_to_a_filter_are_refused_until_one_is_named() -> None:
+    # An order belongs to a customer and to a seller.
+    visible = ["sales.customers", "sales.employees", "sales.orders"]
+    filters = {"sales.customers": "country = :country", "sales.employees": "id IN :sellers"}
+    change: dict[str, Any] = {
+        "tables": {"visible": visible},
+        "row_filters": filters,
+        "masked_columns": [],
+    }
+    with pytest.raises(PolicyError) as caught:
+        compile_shop(clerk=change)
+    message = str(caught.value)
+    assert "sales.orders(customer_id) → sales.customers" in message
+    assert "sales.orders(seller_id) → sales.employees" in message
+    named = {"sales.orders": {"columns": ["seller_id"], "references": "sales.employees"}}
+    compiled = compile_shop(clerk={**change, "inherit": named})
+    path = compiled.roles["clerk"]["sales.orders"].path
+    assert render_path(path) == "sales.orders(seller_id) → sales.employees"
+
+
+def test_a_table_that_leads_nowhere_is_refused() -> None:
+    with pytest.raises(PolicyError, match=r"sales\.employees is visible, but nothing says which"):
+        compile_shop(
+            clerk={
+                "tables": {"visible": ["sales.customers", "sales.employees"]},
+                "masked_columns": [],
+            }
+        )
+
+
+def test_a_key_that_is_not_declared_is_named_with_both_sides() -> None:
+    catalog = replace(
+        SHOP, tables=(*SHOP.tables, build_table("sales.notes", "about integer", "text text"))
+    )
+    visible = ["sales.customers", "sales.notes"]
+    entry: dict[str, Any] = {"columns": ["about"], "references": "sales.customers"}
+    change = {"tables": {"visible": visible}, "masked_columns": []}
+    with pytest.raises(PolicyError, match="there is no foreign key"):
+        compile_shop(catalog, clerk={**change, "inherit": {"sales.notes": entry}})
+    entry["to"] = ["id"]
+    compiled = compile_shop(catalog, clerk={**change, "inherit": {"sales.notes": entry}})
+    assert compiled.roles["clerk"]["sales.notes"].inherits is not None
+
+
+def test_a_circle_of_keys_is_refused() -> None:
+    catalog = replace(
+        SHOP,
+        tables=(
+            *SHOP.tables,
+            build_table("s.a", "id integer", "b integer", key=("id",)),
+            build_table("s.b", "id integer", "a integer", key=("id",)),
+        ),
+        foreign_keys=(
+            *SHOP.foreign_keys,
+            build_key("s.a(b)", "s.b(id)"),
+            build_key("s.b(a)", "s.a(id)"),
+        ),
+    )
+    inherit = {
+        "s.a": {"columns": ["b"], "references": "s.b"},
+        "s.b": {"columns": ["a"], "references": "s.a"},
+    }
+    with pytest.raises(PolicyError, match="circle"):
+        compile_shop(
+            catalog,
+            clerk={
+                "tables": {"visible": ["sales.customers", "s.a", "s.b"]},
+                "inherit": inherit,
+                "masked_columns": [],
+            },
+        )
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"shared": ["stock.nothing"]}, "shared: there is no table stock.nothing"),
+        ({"clerk": {"tables": {"visible": ["a.b"]}}}, "tables.visible: there is no table a.b"),
+        ({"clerk": {"tables": {"visible": "*", "hidden": ["a.b"]}}}, "tables.hidden"),
+        ({"clerk": {"hidden_columns": ["sales.orders.vat"]}}, "no column sales.orders.vat"),
+        ({"clerk": {"masked_columns": ["sales.orders.vat"]}}, "masked_columns"),
+        ({"clerk": {"row_filters": {"a.b": "TRUE"}}}, "row_filters: there is no table a.b"),
+        ({"clerk": {"row_filters": {"sales.employees": "id = 1"}}}, "not visible for this role"),
+        ({"clerk": {"row_filters": {"sales.customers": "land = 'DE'"}}}, "names the column land"),
+        ({"clerk": {"row_filters": {"sales.customers": "country = :land"}}}, "attribute :land"),
+        ({"clerk": {"row_filters": {"sales.customers": "country IN :country"}}}, "is no list"),
+        ({"clerk": {"row_filters": {"sales.customers": "id = :sellers"}}}, "write IN :sellers"),
+        ({"clerk": {"row_filters": {"sales.customers": "country ="}}}, "is no condition"),
+        (
+            {"clerk": {"row_filters": {"sales.customers": "TRUE; DROP TABLE x"}}},
+            "not one condition",
+        ),
+        ({"clerk": {"row_filters": {"sales.customers": "id IN (SELECT 1)"}}}, "subquery"),
+        ({"clerk": {"row_filters": {"sales.customers": "count(*) > 1"}}}, "holds a"),
+        ({"clerk": {"row_filters": {"sales.customers": "country = $1"}}}, "a parameter"),
+        ({"clerk": {"row_filters": {"sales.customers": "customers.id = 1"}}}, "without its table"),
+        ({"database": "other"}, "it is for 'other'"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_does_not_fit_is_named_at_the_start(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        compile_shop(**change)
+    assert said in str(caught.value)
+
+
+def test_everything_that_is_wrong_is_listed_at_once() -> None:
+    with pytest.raises(PolicyError) as caught:
+        compile_shop(shared=["a.b"], clerk={"hidden_columns": ["c.d.e"]})
+    assert "a.b" in str(caught.value)
+    assert "c.d.e" in str(caught.value)
+
+
+# -- views -------------------------------------------------------------------------------------
+
+OPEN = replace(
+    build_table("sales.open_orders", "id integer", "total numeric", kind="view"),
+    definition="SELECT id, total FROM sales.orders WHERE status = 'open'",
+)
+SALARIES = replace(
+    build_table("sales.managers", "id integer", kind="view"),
+    definition="SELECT manager_id AS id FROM sales.employees",
+)
+STORED = build_table("sales.totals", "customer_id integer", kind="materialized view")
+
+
+def compile_views(*views: Table, visible: Any) -> set[str]:
+    compiled = compile_shop(
+        replace(SHOP, tables=(*SHOP.tables, *views)),
+        clerk={
+            "tables": {"visible": visible},
+            "rows": "all",
+            "row_filters": {"sales.customers": "country = :country"},
+            "hidden_columns": [],
+            "masked_columns": [],
+            "inherit": {
+                "sales.orders": {"columns": ["customer_id"], "references": "sales.customers"}
+            },
+        },
+    )
+    return set(compiled.roles["clerk"])
+
+
+CUSTOMERS_AND_ORDERS = ["sales.customers", "sales.orders"]
+
+
+def test_a_view_is_seen_where_its_tables_are() -> None:
+    visible = compile_views(OPEN, visible=[*CUSTOMERS_AND_ORDERS, "sales.open_orders"])
+    assert "sales.open_orders" in visible
+
+
+def test_a_view_on_a_hidden_table_is_an_error_where_it_is_named_and_gone_where_it_is_not() -> None:
+    with pytest.raises(PolicyError, match=r"sales\.managers reads what the role may not see"):
+        compile_views(SALARIES, visible=[*CUSTOMERS_AND_ORDERS, "sales.managers"])
+
+
+def test_a_view_whose_rows_no_rule_reaches_is_gone_or_an_error() -> None:
+    assert "sales.totals" not in compile_views(STORED, visible="*")
+    with pytest.raises(PolicyError, match="whose rows no rule reaches"):
+        compile_views(STORED, visible=[*CUSTOMERS_AND_ORDERS, "sales.totals"])
+
+
+def test_a_view_on_a_view_is_seen_through() -> None:
+    outer = replace(
+        build_table("sales.big_open", "id integer", kind="view"),
+        definition="SELECT id FROM sales.open_orders WHERE total > 100",
+    )
+    visible = [*CUSTOMERS_AND_ORDERS, "sales.open_orders", "sales.big_open"]
+    assert {"sales.open_orders", "sales.big_open"} <= compile_views(OPEN, outer, visible=visible)

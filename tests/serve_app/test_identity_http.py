@@ -1,0 +1,93 @@
+"""Who asks over HTTP: a bearer token where principals have one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from nl2sql.pipeline import Pipeline, Stages
+from nl2sql.types import Principal
+from ranking.ranker import CandidateRanker
+from serve_app.http_app import build_http_app
+from serve_app.service import QueryService
+from tests.fakes import (
+    FakeExecutor,
+    FakeGenerator,
+    FakeGuard,
+    FakePlanner,
+    FakeRepairer,
+    FakeRetriever,
+    build_candidate,
+    build_generated,
+    build_result,
+    build_settings,
+)
+
+ANN = {"roles": ["clerk"], "attributes": {"country": "DE"}, "token_env": "ANN_TOKEN"}
+
+
+async def ask(identity: dict[str, Any], headers: dict[str, str]) -> tuple[httpx.Response, Any]:
+    settings = build_settings(identity=identity)
+    guard = FakeGuard()
+    stages = Stages(
+        FakeRetriever(),
+        FakePlanner(),
+        FakeGenerator(build_generated(build_candidate(sql="SELECT 1"))),
+        CandidateRanker(guard, FakeExecutor({"SELECT 1": [build_result((1,))]}), settings.flags),
+        FakeRepairer(),
+    )
+    service = QueryService(settings, Pipeline(stages), {})
+    app = build_http_app(service, body_bytes=10_000)
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        body = {"question": "How many?", "trace": True}
+        return await client.post("/query", json=body, headers=headers), guard
+
+
+async def test_without_tokens_everybody_is_the_local_principal() -> None:
+    response, _ = await ask({"principals": {"bob": {"roles": ["clerk"]}}}, {})
+    assert response.status_code == 200
+    assert response.json()["trace"]["principal"] == "local"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Authorization": ""},
+        {"Authorization": "Bearer wrong"},
+        {"Authorization": "Basic s3cret"},
+        {"Authorization": "s3cret"},
+        {"Authorization": "Bearer"},
+    ],
+    ids=["none", "empty", "unknown", "basic", "no_scheme", "no_token"],
+)
+async def test_who_has_no_token_is_not_answered(
+    headers: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANN_TOKEN", "s3cret")
+    response, guard = await ask({"principals": {"ann": ANN}}, headers)
+    assert response.status_code == 401
+    assert response.headers["www-authenticate"] == "Bearer"
+    assert response.headers["content-type"] == "application/problem+json"
+    assert "Authorization: Bearer" in response.json()["detail"]
+    assert guard.guarded == []
+
+
+async def test_a_token_says_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANN_TOKEN", "s3cret")
+    response, guard = await ask({"principals": {"ann": ANN}}, {"Authorization": "bearer s3cret"})
+    assert response.status_code == 200
+    assert [who for *_, who in guard.guarded] == [
+        Principal("ann", ("clerk",), (("country", "DE"),))
+    ]
+    assert response.json()["trace"]["principal"] == "ann"
+    assert "s3cret" not in response.text
+
+
+async def test_a_token_that_is_not_set_lets_nobody_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANN_TOKEN", raising=False)
+    response, _ = await ask({"principals": {"ann": ANN}}, {"Authorization": "Bearer "})
+    assert response.status_code == 401
