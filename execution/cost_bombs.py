@@ -9,6 +9,7 @@ and bytes.
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 
 from sqlglot import exp
 
@@ -25,27 +26,37 @@ _UNKNOWN_GROWTH = 100
 
 _DAYS = {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
 _GENERATORS = (exp.GenerateSeries, exp.GenerateDateArray, exp.GenerateTimestampArray)
+_SUSPECTS = (
+    *_GENERATORS,
+    exp.CTE,
+    exp.Pad,
+    exp.RegexpReplace,
+    exp.Repeat,
+    exp.Replace,
+)
 
 
-def find_bomb(tree: exp.Expr, found: Resolution) -> Violation | None:
-    """Why the query could explode, or None; ``found`` is what its names were resolved to."""
-    for node in tree.find_all(*_GENERATORS, exp.Repeat, exp.Pad, exp.Replace, exp.RegexpReplace):
-        if isinstance(node, _GENERATORS):
-            if violation := _check_generator(node):
-                return violation
+def find_bomb(nodes: Sequence[exp.Expr], found: Resolution) -> Violation | None:
+    """Why the query could explode, or None.
+
+    ``nodes`` are all of its tree, ``found`` is what its names were resolved to.
+    """
+    for node in nodes:
+        if not isinstance(node, _SUSPECTS):
             continue
-        if _measure_growth(node) is None:
+        violation = None
+        if isinstance(node, _GENERATORS):
+            violation = _check_generator(node)
+        elif isinstance(node, exp.CTE):
+            violation = _check_recursion(node, found)
+        elif _measure_growth(node) is None:
             fragment = node.sql("postgres")[:80]
-            return Violation(
-                "too_much_text",
-                fragment,
-                f"{fragment}: write how often as a number of at most {_MOST_TIMES}.",
-            )
-    for cte in tree.find_all(exp.CTE):
-        if violation := _check_recursion(cte, found):
+            message = f"{fragment}: write how often as a number of at most {_MOST_TIMES}."
+            violation = Violation("too_much_text", fragment, message)
+        if violation is not None:
             return violation
     return find_growth(
-        tree, found, factor=lambda node: _measure_growth(node) or 1.0, rows=_count_generated
+        nodes, found, factor=lambda node: _measure_growth(node) or 1.0, rows=_count_generated
     )
 
 

@@ -22,7 +22,7 @@ from sqlglot.errors import SqlglotError
 
 from execution.allowlists import Allowlist, load_allowlist
 from execution.cost_bombs import find_bomb
-from execution.dialects import READERS, parse_statements, render_sql
+from execution.dialects import READERS, list_nodes, parse_statements, render_sql
 from execution.duckdb_grammar import check_grammar as check_duckdb
 from execution.name_resolution.scopes import Unresolved
 from execution.name_resolution.walk import resolve_names
@@ -165,10 +165,8 @@ def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Vio
     if not isinstance(tree, _ROOTS):
         kind = type(tree).__name__
         return Violation("not_a_query", kind, f"Only a query may run, this is {kind}.")
-    for node in tree.walk():
-        if not (isinstance(node, exp.Func) or allowlist.has_tree_node(type(node))) or node.args.get(
-            "locks"
-        ):
+    for node in list_nodes(tree):
+        if not allowlist.has_tree_node(type(node)):
             return Violation(
                 "node_not_allowed",
                 node.sql(READERS[dialect])[:80],
@@ -179,8 +177,9 @@ def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Vio
 
 def _rewrite(tree: exp.Expr, access: Access, allowlist: Allowlist) -> GuardedQuery | Violation:
     catalog = access.catalog
-    found = resolve_names(tree, access.resolver)
-    if violation := find_bomb(tree, found):
+    nodes = list_nodes(tree)
+    found = resolve_names(tree, nodes, access.resolver)
+    if violation := find_bomb(nodes, found):
         return violation
     # Before the wrappers stand in the tree: their functions are not the query's.
     if catalog.dialect == "sqlite" and (violation := check_sqlite(tree, allowlist)):

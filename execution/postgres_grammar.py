@@ -70,6 +70,11 @@ class _Reading:
         while pending:
             node = pending.pop()
             kind = type(node).__name__
+            if kind == "Node":
+                inner = node.WhichOneof("node")
+                if inner is not None:
+                    pending.append(getattr(node, inner))
+                continue
             if kind == "SelectStmt" and self._is_wrapper(node):
                 continue
             if kind == "RangeVar":
@@ -82,7 +87,7 @@ class _Reading:
                     return Violation("unfiltered_table", name, f"{name} stands outside its filter.")
             elif kind == "CommonTableExpr":
                 self._ctes.add(node.ctename)
-            if kind != "Node" and (violation := _check_node(node, kind, self._allowlist)):
+            if violation := _check_node(node, kind, self._allowlist):
                 return violation
             for descriptor, value in node.ListFields():
                 if descriptor.type == _MESSAGE:

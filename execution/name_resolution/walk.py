@@ -10,7 +10,7 @@ types.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -36,11 +36,14 @@ _JOIN_KINDS = ("", "INNER", "OUTER", "CROSS", "SEMI", "ANTI")
 _FUNCTION_COLUMNS = frozenset("key value ordinality unnest generate_series range column".split())
 
 
-def resolve_names(tree: exp.Expr, resolver: NameResolver) -> Resolution:
-    """Checks all names of ``tree`` and renames its CTEs, in place. Raises Unresolved."""
+def resolve_names(tree: exp.Expr, nodes: Sequence[exp.Expr], resolver: NameResolver) -> Resolution:
+    """Checks all names of ``tree`` and renames its CTEs, in place.
+
+    ``nodes`` are all nodes of the tree. Raises Unresolved.
+    """
     walk = _Walk(resolver)
     walk.resolve_query(tree, None, {})
-    walk.check_nothing_is_left(tree)
+    walk.check_nothing_is_left(nodes)
     return walk.found
 
 
@@ -55,10 +58,10 @@ class _Walk:
         self.found = Resolution()
         self._columns = ColumnFinder(resolver, self.found, self._seen)
 
-    def check_nothing_is_left(self, tree: exp.Expr) -> None:
+    def check_nothing_is_left(self, nodes: Sequence[exp.Expr]) -> None:
         """Raises Unresolved for a table or column at which the walk did not come by."""
-        for node in tree.find_all(exp.Table, exp.Column):
-            if id(node) not in self._seen:
+        for node in nodes:
+            if isinstance(node, exp.Table | exp.Column) and id(node) not in self._seen:
                 kind = "table" if isinstance(node, exp.Table) else "column"
                 raise Unresolved(
                     f"unexplained_{kind}", node.sql(), f"The {kind} {node.sql()} cannot be traced."
@@ -262,9 +265,10 @@ class _Walk:
     def _check_is_no_cte(self, node: exp.Table) -> None:
         """Raises Unresolved where the database may take the name for a CTE that we do not see.
 
-        PostgreSQL's rules are known to the letter; SQLite's CTEs see one another in any order.
+        PostgreSQL's rules are known to the letter, and DuckDB's parser is asked again; SQLite's
+        CTEs see one another in any order.
         """
-        if self._resolver.dialect == "postgres":
+        if self._resolver.dialect != "sqlite":
             return
         name = self._resolver.fold(node.this)
         around = node.parent

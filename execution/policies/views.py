@@ -11,7 +11,7 @@ from collections.abc import Callable
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from execution.dialects import parse_statements, render_sql
+from execution.dialects import list_nodes, parse_statements, render_sql
 from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Source, Unresolved
 from execution.name_resolution.walk import resolve_names
@@ -36,7 +36,7 @@ def expand_view(
         ) from error
     if len(statements) != 1 or not isinstance(tree := statements[0], exp.Query):
         raise Unresolved("unparsable", name, f"The view {name} is not one query.")
-    found = resolve_names(tree, resolver)
+    found = resolve_names(tree, list_nodes(tree), resolver)
     reads: set[str] = set()
     for node, table, source in found.tables:
         if table.qualified == name:

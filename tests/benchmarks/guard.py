@@ -1,0 +1,130 @@
+"""What the guard costs a query, and what its fence costs the database.
+
+``python -m tests.benchmarks.guard`` prints, on the demo ERP: the time that the guard takes over the
+gold queries and all their mutations, without a policy and as each role; and the time that
+PostgreSQL takes for the gold queries as they are, filtered, and filtered behind the fence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+import statistics
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from execution.guard import guard_query
+from execution.policies.access import Access, CompiledPolicy, open_access
+from execution.policies.policy_file import load_policy
+from execution.postgres import PostgresDatabase
+from nl2sql.catalog import Catalog
+from nl2sql.settings import load_settings
+from nl2sql.types import GuardedQuery, Principal, ResultSet, Violation
+from serve_app.preparation import Silence, build_wiring, load_demo_databases, start_embedded_server
+from tests.oracle.corpus import build_gold_queries
+from tests.oracle.demo import read_demo_golds
+
+_ATTRIBUTES = (("department_id", 3), ("region_ids", (1, 2)))
+_ROLES = ("analyst", "department_member", "regional_manager", "public_reporting")
+_MOST_QUERIES = 2000
+_REPEATS = 7
+_MOST_ROWS = 100_000
+
+
+def main() -> None:
+    """Prints both tables."""
+    settings = load_settings(Path("quorumsql.yaml"))
+    name = settings.default_database
+    server = start_embedded_server(settings)
+    assert server is not None
+    load_demo_databases(settings, server, Silence())
+    wiring = build_wiring(settings, server)
+    catalog = wiring.read_catalog(name)
+    file = settings.databases[name].policy
+    assert file is not None
+    fenced = CompiledPolicy(load_policy(file), catalog)
+    golds = read_demo_golds()
+    _print_guard_times(catalog, fenced, golds)
+    database = wiring.build_databases()[name]
+    assert isinstance(database, PostgresDatabase)
+    bare = CompiledPolicy(load_policy(file), catalog, fenced=False)
+    asyncio.run(_print_fence_cost(database, catalog, fenced, bare, [sql for _, sql in golds]))
+    server.stop()
+
+
+def _print_guard_times(
+    catalog: Catalog, compiled: CompiledPolicy, golds: Iterable[tuple[str, str]]
+) -> None:
+    corpus = [query.sql for query in build_gold_queries(catalog, golds)]
+    random.Random(0).shuffle(corpus)
+    corpus = corpus[:_MOST_QUERIES]
+    print(f"The guard, milliseconds a query, {len(corpus)} queries")
+    print(f"{'':20} {'p50':>6} {'p95':>6} {'p99':>6} {'passed':>8}")
+    accesses = {"no policy": open_access(catalog)}
+    accesses |= {role: _find_access(compiled, role) for role in _ROLES}
+    for label, access in accesses.items():
+        times, passed = [], 0
+        for sql in corpus:
+            start = time.perf_counter()
+            verdict = guard_query(sql, access)
+            times.append((time.perf_counter() - start) * 1000)
+            passed += isinstance(verdict, GuardedQuery)
+        cuts = statistics.quantiles(times, n=100)
+        print(f"{label:20} {cuts[49]:6.2f} {cuts[94]:6.2f} {cuts[98]:6.2f} {passed:8}")
+
+
+async def _print_fence_cost(
+    database: PostgresDatabase,
+    catalog: Catalog,
+    fenced: CompiledPolicy,
+    bare: CompiledPolicy,
+    golds: list[str],
+) -> None:
+    print(f"\nThe fence, milliseconds in the database, median of {_REPEATS}, summed over queries")
+    print(f"{'':20} {'queries':>8} {'plain':>8} {'filtered':>9} {'fenced':>8}  slowest fenced")
+    for role in _ROLES:
+        ways = [_find_access(bare, role), _find_access(fenced, role)]
+        verdicts = [(sql, [guard_query(sql, access) for access in ways]) for sql in golds]
+        seen = [(sql, pair) for sql, pair in verdicts if not isinstance(pair[1], Violation)]
+        totals = [0.0, 0.0, 0.0]
+        slowest = (0.0, 0.0, "")
+        failed = 0
+        for sql, pair in seen:
+            queries = [guard_query(sql, open_access(catalog)), *pair]
+            medians = [await _time(database, query) for query in queries]
+            if math.inf in medians:
+                # With fewer rows a gold query may divide by zero.
+                failed += 1
+                continue
+            totals = [total + median for total, median in zip(totals, medians, strict=True)]
+            slowest = max(slowest, (medians[2], medians[1], sql[:50]))
+        plain, filtered, behind = totals
+        print(
+            f"{role:20} {len(seen) - failed:8} {plain:8.1f} {filtered:9.1f} {behind:8.1f}  "
+            f"{slowest[0]:.1f} ({slowest[1]:.1f} unfenced) {slowest[2]}"
+        )
+    await database.close()
+
+
+async def _time(database: PostgresDatabase, query: GuardedQuery | Violation) -> float:
+    """Milliseconds; infinite where the query fails."""
+    assert isinstance(query, GuardedQuery)
+    times = []
+    for _ in range(_REPEATS):
+        result = await database.execute(query, _MOST_ROWS)
+        if not isinstance(result, ResultSet):
+            return math.inf
+        times.append(result.ms)
+    return statistics.median(times)
+
+
+def _find_access(compiled: CompiledPolicy, role: str) -> Access:
+    access = compiled.access(Principal("benchmark", (role,), _ATTRIBUTES))
+    assert not isinstance(access, Violation), access
+    return access
+
+
+if __name__ == "__main__":
+    main()
