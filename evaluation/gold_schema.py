@@ -110,4 +110,4 @@ def _build_schema(tables: Iterable[Table], dialect: str) -> MappingSchema:
 
 def _fold(name: str, dialect: str) -> str:
     """The name as sqlglot writes it when it was quoted."""
-    return name.lower() if dialect == "sqlite" else name
+    return name.lower() if dialect in ("sqlite", "duckdb") else name

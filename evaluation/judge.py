@@ -161,8 +161,8 @@ class Judge:
             result = await self._run(example.database, query)
             if isinstance(result, str):
                 problems.append(result)
-            elif result.truncated:
-                problems.append(f"the result has more than {MOST_ROWS:,} rows")
+            elif result.truncated or result.cut:
+                problems.append(f"the result has more than {MOST_ROWS:,} rows, or too many bytes")
             else:
                 results.append((result, has_top_level_order(query, dialect)))
         return Gold(tuple(results), "" if results else problems[0])
@@ -179,7 +179,7 @@ class Judge:
             if each["rows"] is None:
                 continue
             whole = given.get(each["id"])
-            if whole is None or whole.truncated:
+            if whole is None or whole.truncated or whole.cut:
                 again = await self._run(example.database, each["sql"])
                 whole = None if isinstance(again, str) else again
             if whole is not None:

@@ -1,49 +1,42 @@
 """The read-only door to one PostgreSQL database.
 
-Four walls behind the guard: a role that can only SELECT (checked at every new connection, refused
-otherwise), READ ONLY transactions, the extended protocol (``prepare=True``: under the simple one
-``COMMIT; DELETE …`` would leave a read-only transaction), and always ROLLBACK. Time and rows are
-limited here. Knows nothing of questions or candidates.
+Four walls behind the guard: a role that can only SELECT (checked before the first query, refused
+otherwise), READ ONLY transactions, the extended protocol (under the simple one ``COMMIT; DELETE …``
+would leave a read-only transaction), and always ROLLBACK. A query is described and planned before
+it runs; one whose plan expects too much is not run. Time, rows, bytes and cells are limited.
+
+A query takes three round trips: one opens the transaction, describes and plans, one fetches the
+page, one rolls back.
+
+Knows nothing of questions or candidates. What it does not cover: EXPLAIN writes constants out, so a
+call that makes a very long text out of constants alone comes in whole; the guard refuses those.
 """
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from typing import Any, cast
 
 import psycopg
-from psycopg import AsyncConnection, sql
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg import AsyncCursor, AsyncPipeline, capabilities
+from psycopg.adapt import Transformer
+from psycopg.pq import Format
 
+from execution.postgres_errors import build_diagnostic, check_text, is_gone
+from execution.postgres_page import DESCRIBE_PREFIX, DescribedColumn, build_description, build_page
+from execution.postgres_plan import check_estimate
+from execution.postgres_pool import Connection, ConnectionPool, pipelined
+from execution.postgres_session import apply_settings, assume_identity, build_settings
+from execution.results import ResultBuilder
 from nl2sql.errors import DatabaseUnavailable, InsecureRole
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
 
-_CONNECT_TIMEOUT_S = 5
 # A probe answers before whoever asked for it gives up.
 _PROBE_TIMEOUT_S = 2
 _EXPLAIN = "EXPLAIN (FORMAT JSON) "
-
-# SQLSTATE classes and codes that mean "the server is going away", not "the query is wrong":
-# connection exceptions, and the shutdown and cannot-connect-now codes of class 57.
-_GONE_CLASSES = ("08",)
-_GONE_CODES = ("57P01", "57P02", "57P03", "57P05")
-
-_ROLE = """
-SELECT rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls
-       OR pg_has_role(current_user, 'pg_execute_server_program', 'MEMBER')
-       OR pg_has_role(current_user, 'pg_read_server_files', 'MEMBER')
-       OR pg_has_role(current_user, 'pg_write_server_files', 'MEMBER') AS powerful,
-       (SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-         WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
-           AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
-           AND (pg_has_role(c.relowner, 'MEMBER')
-                OR has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE'))) AS writable
-  FROM pg_roles WHERE rolname = current_user
-"""
 
 
 class PostgresDatabase:
@@ -53,21 +46,32 @@ class PostgresDatabase:
         self, name: str, url: str, limits: LimitSettings, *, search_path: tuple[str, ...] = ()
     ) -> None:
         self.name = name
-        self._url = url
         self._limits = limits
         self._search_path = search_path
-        self._pool: AsyncConnectionPool[AsyncConnection[Any]] | None = None
-        self._opening = asyncio.Lock()
+        self._pool = ConnectionPool(name, url, limits.pool_size)
+        self._type_names: dict[int, str] = {}
 
     async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
-        """The planner's estimate, or its error. Raises DatabaseUnavailable, InsecureRole."""
-        rows = await self._run(
-            _EXPLAIN + query.sql, query.params, self._limits.explain_timeout_ms, len(_EXPLAIN)
-        )
-        if isinstance(rows, Diagnostic):
-            return rows
-        root = rows[1][0][0][0]["Plan"]
-        return Explained(cost=float(root["Total Cost"]), rows=float(root["Plan Rows"]))
+        """The planner's estimate, or why the query would not be run.
+
+        Raises DatabaseUnavailable, InsecureRole.
+        """
+
+        async def work(connection: Connection) -> Explained | Diagnostic:
+            try:
+                async with pipelined(connection) as pipeline:
+                    await self._begin(connection, pipeline, query)
+                    planned = await connection.execute(_encode(_EXPLAIN + query.sql), _bind(query))
+                    await connection.execute("ROLLBACK")
+                plan = await _read_plan(planned)
+            except psycopg.Error as error:
+                return _translate(error, connection, query, offset=len(_EXPLAIN), running=False)
+            too_much = self._check_estimate(plan, query, self._limits.max_rows)
+            return too_much or Explained(float(plan["Total Cost"]), float(plan["Plan Rows"]))
+
+        if (unsendable := check_text(query)) is not None:
+            return unsendable
+        return await self._pool.run(work)
 
     async def execute(self, query: GuardedQuery, max_rows: int) -> ResultSet | Diagnostic:
         """At most ``max_rows`` rows, or the database's error.
@@ -75,125 +79,164 @@ class PostgresDatabase:
         One row more is fetched, to tell whether there were more. Raises DatabaseUnavailable,
         InsecureRole.
         """
-        prefix = "SELECT * FROM (\n"
-        page = f"{prefix}{query.sql}\n) AS page LIMIT {max_rows + 1}"
-        start = time.perf_counter()
-        answer = await self._run(page, query.params, self._limits.statement_timeout_ms, len(prefix))
-        if isinstance(answer, Diagnostic):
-            return answer
-        columns, rows = answer
-        return ResultSet(
-            columns=tuple(name for name, _ in columns),
-            types=tuple(kind for _, kind in columns),
-            rows=tuple(rows[:max_rows]),
-            truncated=len(rows) > max_rows,
-            ms=(time.perf_counter() - start) * 1000,
-        )
+
+        async def work(connection: Connection) -> ResultSet | Diagnostic:
+            start = time.perf_counter()
+            running = False
+            try:
+                async with pipelined(connection) as pipeline:
+                    await self._begin(connection, pipeline, query)
+                    description = _encode(build_description(query.sql))
+                    described = await connection.execute(description, _bind(query))
+                    planned = await connection.execute(_encode(_EXPLAIN + query.sql), _bind(query))
+                    timeout = ("statement_timeout", str(self._limits.statement_timeout_ms))
+                    await apply_settings(connection, [timeout])
+                too_much = self._check_estimate(await _read_plan(planned), query, max_rows)
+                if too_much is not None:
+                    return too_much
+                running = True
+                builder = await self._fetch(connection, described, query, max_rows)
+                types = await self._name_types(connection, described)
+            except psycopg.Error as error:
+                offset = len(DESCRIBE_PREFIX)
+                return _translate(error, connection, query, offset=offset, running=running)
+            return builder.build(types, (time.perf_counter() - start) * 1000)
+
+        if (unsendable := check_text(query)) is not None:
+            return unsendable
+        return await self._pool.run(work)
 
     async def probe(self) -> str:
         """What is wrong with this database; empty when all is well."""
         try:
-            async with self._connection(_PROBE_TIMEOUT_S) as connection:
-                await connection.execute("SELECT 1")
+            await self._pool.run(
+                lambda connection: connection.execute("SELECT 1"), timeout_s=_PROBE_TIMEOUT_S
+            )
         except (DatabaseUnavailable, InsecureRole) as error:
             return str(error)
         return ""
 
     async def close(self) -> None:
         """Closes the pool; a later call opens it again."""
-        if self._pool is not None:
-            await self._pool.close()
-            self._pool = None
+        await self._pool.close()
 
-    async def _run(
-        self, statement: str, params: tuple[object, ...], timeout_ms: int, offset: int
-    ) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]] | Diagnostic:
-        """Columns (name, type) and rows; ``offset`` characters precede the query itself."""
-        async with self._connection() as connection:
-            try:
-                async with connection.transaction(force_rollback=True):
-                    await connection.execute(
-                        sql.SQL("SET LOCAL statement_timeout = {}").format(timeout_ms)
-                    )
-                    cursor = await connection.execute(statement, params or None, prepare=True)
-                    columns = [
-                        (column.name, column.type_display) for column in cursor.description or ()
-                    ]
-                    return columns, await cursor.fetchall()
-            except psycopg.Error as error:
-                if connection.closed or _is_gone(error):
-                    raise
-                return _build_diagnostic(error, offset)
+    # -- one transaction -----------------------------------------------------------------------
 
-    @asynccontextmanager
-    async def _connection(
-        self, timeout_s: float = _CONNECT_TIMEOUT_S
-    ) -> AsyncIterator[AsyncConnection[Any]]:
+    async def _begin(
+        self, connection: Connection, pipeline: AsyncPipeline, query: GuardedQuery
+    ) -> None:
+        """Opens the transaction in the pipeline, under the limits of planning."""
+        settings = build_settings(
+            self._limits,
+            timeout_ms=self._limits.explain_timeout_ms,
+            search_path=self._search_path,
+            server_version=connection.info.server_version,
+        )
+        await connection.execute("BEGIN READ ONLY")
+        await apply_settings(connection, settings)
+        if query.session is None:
+            return
         try:
-            pool = await self._open()
-            async with pool.connection(timeout=timeout_s) as connection:
-                yield connection
-        except (PoolTimeout, psycopg.Error) as error:
+            await assume_identity(connection, query.session)
+            await pipeline.sync()
+        except psycopg.Error as error:
             raise DatabaseUnavailable(
-                f"The database {self.name!r} does not answer.",
+                f"The database {self.name!r} does not let queries run as the role "
+                f"{query.session.role!r}.",
                 database=self.name,
-                hint="Try again later; `quorumsql doctor` tells what is wrong.",
+                hint="Does the role exist, and is the reader a member of it?",
             ) from error
 
-    async def _open(self) -> AsyncConnectionPool[AsyncConnection[Any]]:
-        async with self._opening:
-            if self._pool is None:
-                await self._check_role()
-                pool = AsyncConnectionPool(
-                    self._url,
-                    min_size=1,
-                    max_size=self._limits.pool_size,
-                    open=False,
-                    configure=self._configure,
-                    check=AsyncConnectionPool.check_connection,
-                    reconnect_timeout=30,
-                    kwargs={"connect_timeout": _CONNECT_TIMEOUT_S},
-                    name=f"quorumsql-{self.name}",
-                )
-                await pool.open()
-                self._pool = pool
-            return self._pool
+    def _check_estimate(
+        self, plan: Mapping[str, Any], query: GuardedQuery, max_rows: int
+    ) -> Diagnostic | None:
+        return check_estimate(
+            plan, max_rows + 1, self._limits.max_estimated_rows, restricted=query.restricted
+        )
 
-    async def _check_role(self) -> None:
-        """Raises InsecureRole when the role could do more than read."""
-        async with await AsyncConnection.connect(
-            self._url, connect_timeout=_CONNECT_TIMEOUT_S
-        ) as connection:
-            row = await (await connection.execute(_ROLE)).fetchone()
-            role = connection.info.user
-        if row is None or row[0] or row[1]:
-            raise InsecureRole(
-                f"The role {role!r} of the database {self.name!r} could do more than read "
-                f"({'special rights' if row and row[0] else f'{row[1] if row else 0} tables'}).",
-                hint="Queries run only under a role that may SELECT and nothing else; "
-                "`quorumsql doctor` prints the statements that create one.",
-            )
+    async def _fetch(
+        self,
+        connection: Connection,
+        described: AsyncCursor[Any],
+        query: GuardedQuery,
+        max_rows: int,
+    ) -> ResultBuilder:
+        """The page. Raises psycopg.Error."""
+        columns = described.description or []
+        page = build_page(
+            query.sql, _describe_columns(connection, described), max_rows + 1, self._limits
+        )
+        builder = ResultBuilder(
+            [column.name for column in columns], max_rows, self._limits, page.readers
+        )
+        # libpq hands on single rows or, since version 17, chunks of them; never the whole.
+        size = page.rows_a_chunk if capabilities.has_stream_chunked() else 1
+        rows = connection.cursor().stream(_encode(page.sql), _bind(query), size=size)
+        async with aclosing(cast(AsyncGenerator[Any], rows)):
+            async for row in rows:
+                if not builder.add(row):
+                    break
+        return builder
 
-    async def _configure(self, connection: AsyncConnection[Any]) -> None:
-        await connection.set_read_only(True)
-        if self._search_path:
-            path = sql.SQL(", ").join(sql.Identifier(name) for name in self._search_path)
-            await connection.execute(sql.SQL("SET search_path = {}").format(path))
-            await connection.commit()
+    async def _name_types(
+        self, connection: Connection, described: AsyncCursor[Any]
+    ) -> tuple[str, ...]:
+        """The columns' types as psycopg writes them; those it does not know, as the server does."""
+        names = []
+        for column in described.description or ():
+            oid = column.type_code
+            if connection.adapters.types.get(oid) is not None:
+                names.append(column.type_display)
+                continue
+            if oid not in self._type_names:
+                cursor = await connection.execute("SELECT format_type($1, NULL)", [oid])
+                row = await cursor.fetchone()
+                self._type_names[oid] = row[0] if row else str(oid)
+            names.append(self._type_names[oid])
+        return tuple(names)
 
 
-def _is_gone(error: psycopg.Error) -> bool:
-    state = error.sqlstate or ""
-    return state[:2] in _GONE_CLASSES or state in _GONE_CODES
+def _encode(sql: str) -> bytes:
+    """What is sent, whatever the connection's own encoding."""
+    return sql.encode()
 
 
-def _build_diagnostic(error: psycopg.Error, offset: int) -> Diagnostic:
-    """The error in the one form in which it travels; positions count from the query's start."""
-    diag = error.diag
-    position = int(diag.statement_position or 0)
-    return Diagnostic(
-        sqlstate=error.sqlstate or "",
-        message=diag.message_primary or str(error).strip(),
-        position=max(0, position - offset),
-        hint=diag.message_hint or "",
-    )
+def _bind(query: GuardedQuery) -> list[object]:
+    """The values for the placeholders; a tuple goes as an array, not as a row."""
+    return [list(value) if isinstance(value, tuple) else value for value in query.params]
+
+
+async def _read_plan(planned: AsyncCursor[Any]) -> Mapping[str, Any]:
+    (((root,),),) = await planned.fetchall()
+    plan: Mapping[str, Any] = root["Plan"]
+    return plan
+
+
+def _describe_columns(connection: Connection, described: AsyncCursor[Any]) -> list[DescribedColumn]:
+    result = described.pgresult
+    if result is None:
+        return []
+    transformer = Transformer(connection)
+
+    def build_load(oid: int) -> Callable[[str], object]:
+        load = transformer.get_loader(oid, Format.TEXT).load
+        return lambda text: load(text.encode())
+
+    return [
+        DescribedColumn(result.ftype(at), result.fmod(at), build_load(result.ftype(at)))
+        for at in range(result.nfields)
+    ]
+
+
+def _translate(
+    error: psycopg.Error,
+    connection: Connection,
+    query: GuardedQuery,
+    *,
+    offset: int,
+    running: bool,
+) -> Diagnostic:
+    """The query's error; one of the connection's is raised on."""
+    if connection.closed or is_gone(error):
+        raise error
+    return build_diagnostic(error, offset=offset, restricted=query.restricted, running=running)

@@ -4,7 +4,8 @@ Four walls behind the guard: the file is opened ``mode=ro``, the connection is `
 does not trust the schema's own code, SQLite's limits are low, and an authorizer sees every table
 and function of the statement (``sqlite_authorizer.py``). A connection lives for one statement, so
 nothing is left from one to the next, and a file that was replaced is seen. Statements run in
-threads; time, rows and bytes are limited here.
+threads; time, rows, bytes and cells are limited here. SQLite estimates nothing, so there is no
+limit on what a plan expects.
 
 Does not cover: a single call of a function over very long texts (``instr`` of two megabytes) cannot
 be interrupted. Its caller gets its answer in time, its thread comes free later. What a large sort
@@ -16,14 +17,15 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from execution.results import ResultBuilder
 from execution.sqlite_authorizer import build_authorizer
 from execution.sqlite_errors import QUERY_CANCELED, build_diagnostic, is_gone
+from execution.sqlite_functions import add_functions
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.names import build_sqlite_uri
 from nl2sql.settings import LimitSettings
@@ -38,16 +40,15 @@ _SLOT_TIMEOUT_S = 5
 _BUSY_TIMEOUT_S = 2
 # A probe answers before whoever asked for it gives up.
 _PROBE_TIMEOUT_MS = 2000
-# A page of more is no answer that anybody reads.
-_MOST_BYTES = 64 * 1024 * 1024
 # Instructions of SQLite's machine between two looks at the clock: some milliseconds.
 _INSTRUCTIONS_PER_LOOK = 50_000
 
 _PRAGMAS = ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON")
 
+_LONGEST_VALUE = 1_000_000
 # After the advice for untrusted SQL (sqlite.org/security.html), wider where queries need it.
 _LIMITS = {
-    sqlite3.SQLITE_LIMIT_LENGTH: 1_000_000,
+    sqlite3.SQLITE_LIMIT_LENGTH: _LONGEST_VALUE,
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,
     sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 50,
     sqlite3.SQLITE_LIMIT_VDBE_OP: 100_000,
@@ -61,41 +62,47 @@ _LIMITS = {
 _STORAGE_CLASSES: dict[type, str] = {int: "integer", float: "real", str: "text", bytes: "blob"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Page:
-    columns: tuple[str, ...]
-    rows: list[tuple[Any, ...]]
-
-
 class _Statement:
     """One statement on its way through a thread, which may be stopped from outside."""
 
-    def __init__(self, sql: str, query: GuardedQuery, most_rows: int, timeout_s: float) -> None:
+    def __init__(
+        self, sql: str, query: GuardedQuery, most_rows: int, timeout_s: float, limits: LimitSettings
+    ) -> None:
         self.sql = sql
         self.query = query
         self.most_rows = most_rows
+        # True once rows may be read: what is wrong from then on may quote them.
+        self.running = False
+        self._limits = limits
         self._deadline = time.monotonic() + timeout_s
         self._stopped = False
         self._connection: sqlite3.Connection | None = None
 
-    def run_on(self, connection: sqlite3.Connection) -> _Page | Diagnostic:
+    def run_on(self, connection: sqlite3.Connection) -> ResultBuilder:
         """Raises sqlite3.Error."""
         self._connection = connection
         # An interrupt is lost on a statement that has not begun; the flag is not.
         connection.set_progress_handler(self._must_stop, _INSTRUCTIONS_PER_LOOK)
         connection.set_authorizer(build_authorizer(connection, self.query.tables))
+        if not self.sql.startswith(_EXPLAIN):
+            # Compiled once without being run: what is wrong so far is wrong with the query.
+            columns = self._count_columns(connection)
+            # A row of very many long values would fill the memory as one large value would.
+            longest = min(_LONGEST_VALUE, self._limits.result_bytes // max(columns, 1))
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
+            self.running = True
         cursor = connection.execute(self.sql, self.query.params)
-        columns = tuple(name for name, *_ in cursor.description or ())
-        rows: list[tuple[Any, ...]] = []
-        size = 0
+        names = [name for name, *_ in cursor.description or ()]
+        builder = ResultBuilder(names, self.most_rows, self._limits)
         for row in cursor:
-            size += sum(len(value) if isinstance(value, str | bytes) else 8 for value in row)
-            if size > _MOST_BYTES:
-                return Diagnostic("54000", f"The rows hold more than {_MOST_BYTES} bytes.")
-            rows.append(row)
-            if len(rows) == self.most_rows:
+            if not builder.add(row):
                 break
-        return _Page(columns, rows)
+        return builder
+
+    def _count_columns(self, connection: sqlite3.Connection) -> int:
+        """How many columns its rows have, by the program that SQLite makes of it."""
+        program = connection.execute(f"EXPLAIN {self.sql}", self.query.params)
+        return max((width for _, code, _, width, *_ in program if code == "ResultRow"), default=0)
 
     def stop(self) -> None:
         """Ends the statement as soon as SQLite looks; harmless when it has ended. Any thread."""
@@ -127,12 +134,12 @@ class SqliteDatabase:
         SQLite estimates nothing that it would tell: ``cost`` is the number of steps that read a
         whole table or index (SCAN), ``rows`` is 0.
         """
-        page = await self._run(
+        plan = await self._run(
             _EXPLAIN + query.sql, query, _MOST_STEPS, self._limits.explain_timeout_ms
         )
-        if isinstance(page, Diagnostic):
-            return page
-        steps = [str(detail) for *_, detail in page.rows]
+        if isinstance(plan, Diagnostic):
+            return plan
+        steps = [str(detail) for *_, detail in plan.rows]
         scans = [step for step in steps if step.startswith("SCAN ") and "CONSTANT" not in step]
         return Explained(cost=float(len(scans)), rows=0.0)
 
@@ -143,16 +150,11 @@ class SqliteDatabase:
         each column's first value that is not NULL: a column of SQLite's has no other of its own.
         """
         start = time.perf_counter()
-        page = await self._run(query.sql, query, max_rows + 1, self._limits.statement_timeout_ms)
+        page = await self._run(query.sql, query, max_rows, self._limits.statement_timeout_ms)
         if isinstance(page, Diagnostic):
             return page
-        return ResultSet(
-            columns=page.columns,
-            types=tuple(_find_type(page.rows, column) for column in range(len(page.columns))),
-            rows=tuple(page.rows[:max_rows]),
-            truncated=len(page.rows) > max_rows,
-            ms=(time.perf_counter() - start) * 1000,
-        )
+        types = [_find_type(page.rows, column) for column in range(len(page.columns))]
+        return page.build(types, (time.perf_counter() - start) * 1000)
 
     async def probe(self) -> str:
         """What is wrong with this database; empty when all is well."""
@@ -173,7 +175,7 @@ class SqliteDatabase:
 
     async def _run(
         self, sql: str, query: GuardedQuery, most_rows: int, timeout_ms: int
-    ) -> _Page | Diagnostic:
+    ) -> ResultBuilder | Diagnostic:
         try:
             async with asyncio.timeout(_SLOT_TIMEOUT_S):
                 await self._slots.acquire()
@@ -185,11 +187,11 @@ class SqliteDatabase:
             self._threads = ThreadPoolExecutor(self._limits.pool_size, f"sqlite-{self.name}")
         timeout_s = timeout_ms / 1000
         late = Diagnostic(QUERY_CANCELED, f"The statement took longer than {timeout_ms} ms.")
-        statement = _Statement(sql, query, most_rows, timeout_s)
+        statement = _Statement(sql, query, most_rows, timeout_s, self._limits)
         self._running.add(statement)
         work = asyncio.get_running_loop().run_in_executor(self._threads, self._work, statement)
 
-        def finish(done: asyncio.Future[_Page | Diagnostic]) -> None:
+        def finish(done: asyncio.Future[ResultBuilder | Diagnostic]) -> None:
             # Only now: a statement that is no longer waited for still has its thread.
             self._running.discard(statement)
             self._slots.release()
@@ -209,7 +211,7 @@ class SqliteDatabase:
         is_late = isinstance(answer, Diagnostic) and answer.sqlstate == QUERY_CANCELED
         return late if is_late else answer
 
-    def _work(self, statement: _Statement) -> _Page | Diagnostic:
+    def _work(self, statement: _Statement) -> ResultBuilder | Diagnostic:
         try:
             uri = build_sqlite_uri(self._path)
             with closing(
@@ -219,7 +221,9 @@ class SqliteDatabase:
                 return statement.run_on(connection)
         except (sqlite3.Error, sqlite3.Warning) as error:
             if not is_gone(error):
-                return build_diagnostic(error)
+                return build_diagnostic(
+                    error, restricted=statement.query.restricted, running=statement.running
+                )
             raise DatabaseUnavailable(
                 f"The database {self.name!r} cannot be read: {error}.",
                 database=self.name,
@@ -236,12 +240,13 @@ def _raise_walls(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA {pragma}")
     for category, limit in _LIMITS.items():
         connection.setlimit(category, limit)
+    add_functions(connection)
     # What is no UTF-8 is left out, not marked: so do the tools behind the published figures of the
     # benchmarks whose files hold such text, and results must compare equal to theirs.
     connection.text_factory = lambda text: text.decode(errors="ignore")
 
 
-def _find_type(rows: list[tuple[Any, ...]], column: int) -> str:
+def _find_type(rows: Sequence[tuple[object, ...]], column: int) -> str:
     values = (row[column] for row in rows)
     first = next((value for value in values if value is not None), None)
     return _STORAGE_CLASSES.get(type(first), "")

@@ -15,6 +15,7 @@ import sqlite3
 from collections.abc import Callable, Iterable
 
 from execution.allowlists import load_allowlist
+from execution.sqlite_functions import HASH_FUNCTION
 from nl2sql.names import fold_name
 
 Authorizer = Callable[[int, str | None, str | None, str | None, str | None], int]
@@ -36,7 +37,7 @@ def build_authorizer(connection: sqlite3.Connection, tables: Iterable[str]) -> A
     known = {_fold(name) for name, _ in schema}
     views = {_fold(name): name for name, kind in schema if kind == "view"}
     readable = {_fold(name.partition(".")[2]) for name in tables}
-    callable_ = set(load_allowlist("sqlite").functions)
+    callable_ = {*load_allowlist("sqlite").functions, HASH_FUNCTION}
     for folded in readable & views.keys():
         read, called = _record_view(connection, views[folded])
         readable |= read

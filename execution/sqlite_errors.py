@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import sqlite3
 
+from execution.conditions import withhold_values
 from nl2sql.types import Diagnostic
 
 # What the whole statement was ended for; also given where nothing was heard of it in time.
@@ -66,14 +67,20 @@ _BY_MESSAGE = tuple(
 )
 
 
-def build_diagnostic(error: sqlite3.Error | sqlite3.Warning) -> Diagnostic:
-    """The error as a value. SQLite names no position in this form of its interface."""
+def build_diagnostic(
+    error: sqlite3.Error | sqlite3.Warning, *, restricted: bool = False, running: bool = True
+) -> Diagnostic:
+    """The error as a value. SQLite names no position in this form of its interface.
+
+    ``restricted`` and ``running`` decide what it may say, see ``conditions``.
+    """
     message = str(error)
     state = _BY_CODE.get(_primary_code(error), "")
     if not state:
         found = (state for pattern, state in _BY_MESSAGE if pattern.search(message))
         state = next(found, "XX000")
-    return Diagnostic(sqlstate=state, message=message)
+    diagnostic = Diagnostic(sqlstate=state, message=message)
+    return withhold_values(diagnostic, running=running) if restricted else diagnostic
 
 
 def is_gone(error: sqlite3.Error | sqlite3.Warning) -> bool:

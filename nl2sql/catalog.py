@@ -88,7 +88,7 @@ class Catalog:
     def resolve(self, name: str, schema: str = "") -> Table | None:
         """The table that the server would find under this name, or None.
 
-        SQLite's names are the same in any case; PostgreSQL's are given as it folded them.
+        SQLite's and DuckDB's names are the same in any case; PostgreSQL's come as it folded them.
 
         >>> orders = Table("sales", "orders", ())
         >>> Catalog("shop", (orders,), search_path=("hr", "sales")).resolve("orders").qualified

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_NAMES = {"postgres": "PostgreSQL", "sqlite": "SQLite"}
+_NAMES = {"postgres": "PostgreSQL", "sqlite": "SQLite", "duckdb": "DuckDB"}
 
 
 def dialect_name(dialect: str) -> str:

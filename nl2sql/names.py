@@ -40,6 +40,20 @@ _SQLITE_KEYWORDS = frozenset(
     "with without".split()
 )
 
+# As DuckDB 2.0 has them (duckdb_keywords()): reserved, and those that only a function or a type may
+# bear.
+_DUCKDB_RESERVED = frozenset(
+    "all analyse analyze and anti any array as asc asof asymmetric at authorization binary both by "
+    "case cast check collate collation column columns concurrently constraint create cross default "
+    "deferrable desc describe distinct do else end except false fetch for foreign freeze from full "
+    "generated glob group having ilike in initially inner intersect into is isnull join lambda "
+    "lateral leading left like limit map natural not notnull null offset on only or order outer "
+    "overlaps pivot pivot_longer pivot_wider placing positional primary qualify references "
+    "returning right select semi show similar some struct summarize symmetric table tablesample "
+    "then to trailing true try_cast tuple union unique unpack unpivot using variadic verbose when "
+    "where window with".split()
+)
+
 
 def quote_name(name: str, dialect: str = "postgres") -> str:
     """The name as SQL: quoted where the database would fold or refuse it.
@@ -48,9 +62,13 @@ def quote_name(name: str, dialect: str = "postgres") -> str:
     ('amt', '"Order Total"', '"user"')
     >>> quote_name("Country", "sqlite"), quote_name("Order", "sqlite")
     ('Country', '"Order"')
+    >>> quote_name("Country", "duckdb"), quote_name("Pivot", "duckdb")
+    ('Country', '"Pivot"')
     """
     if dialect == "sqlite":
         plain, reserved = fold_name(name, dialect), _SQLITE_KEYWORDS
+    elif dialect == "duckdb":
+        plain, reserved = fold_name(name, dialect), _DUCKDB_RESERVED
     else:
         plain, reserved = name, _POSTGRES_RESERVED
     is_plain = plain.isidentifier() and plain.isascii() and plain == plain.lower()
@@ -63,13 +81,13 @@ def quote_name(name: str, dialect: str = "postgres") -> str:
 def fold_name(name: str, dialect: str) -> str:
     """What is equal for all spellings of one name, as the database compares them.
 
-    PostgreSQL compares exactly what it has stored; SQLite ignores the case of ASCII letters, quoted
-    or not.
+    PostgreSQL compares exactly what it has stored; SQLite and DuckDB ignore the case of ASCII
+    letters, quoted or not.
 
     >>> fold_name("Ürün ID", "sqlite"), fold_name("ID", "postgres")
     ('Ürün id', 'ID')
     """
-    if dialect != "sqlite":
+    if dialect not in ("sqlite", "duckdb"):
         return name
     return "".join(letter.lower() if letter.isascii() else letter for letter in name)
 

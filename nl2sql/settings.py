@@ -8,15 +8,17 @@ that names the nearest known one.
 from __future__ import annotations
 
 import difflib
-import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import quote, urlsplit, urlunsplit
 
 import yaml
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from nl2sql.connection import (
+    ConnectionSettings,
+    build_duckdb_connection,
+    build_sqlite_connection,
+)
 from nl2sql.errors import SettingsError, UnknownDatabase
 from nl2sql.identity import IdentitySettings
 from nl2sql.section import Section
@@ -24,79 +26,12 @@ from nl2sql.section import Section
 Milliseconds = Annotated[int, Field(ge=1, le=600_000)]
 
 
-_SQLITE = "sqlite:///"
-_EMBEDDED = "embedded"
-
-
-class ConnectionSettings(Section):
-    """How one role reaches one PostgreSQL database, or where an SQLite file lies."""
-
-    url: str = Field(
-        description="postgresql://user@host:port/database, without a password; "
-        "`embedded` for a database of that name in the embedded server, `embedded:other` for "
-        "another; sqlite:///relative/file or sqlite:////absolute/file, relative to this file."
-    )
-    password_env: str = Field("", description="Environment variable that holds the password.")
-
-    @model_validator(mode="after")
-    def _no_secret_in_the_file(self) -> ConnectionSettings:
-        if self.sqlite_path is not None:
-            if self.password_env:
-                raise ValueError("an SQLite file has no password; leave password_env out")
-        elif not self.is_embedded:
-            parts = urlsplit(self.url)
-            if parts.scheme not in ("postgresql", "postgres"):
-                raise ValueError(
-                    "url must start with postgresql:// or sqlite:///, or be the word embedded"
-                )
-            if parts.password:
-                raise ValueError(
-                    "url holds a password; take it out and name an environment variable "
-                    "in password_env"
-                )
-        return self
-
-    @property
-    def is_embedded(self) -> bool:
-        """True for a database of the embedded server."""
-        return self.url.split(":", 1)[0] == _EMBEDDED
-
-    def embedded_database(self, name: str) -> str:
-        """The database of the embedded server that is meant; ``name`` where none is named."""
-        return self.url.partition(":")[2] or name
-
-    @property
-    def sqlite_path(self) -> Path | None:
-        """The SQLite file, or None for a server."""
-        path = self.url.removeprefix(_SQLITE)
-        return Path(path) if path and path != self.url else None
-
-    def resolve(self, environ: Mapping[str, str] = os.environ) -> str:
-        """The URL with its password put in. Raises SettingsError when the variable is unset."""
-        if not self.password_env:
-            return self.url
-        if self.password_env not in environ:
-            raise SettingsError(
-                f"The environment variable {self.password_env} is not set.",
-                hint=f"It holds the password for {self.url}.",
-            )
-        parts = urlsplit(self.url)
-        password = quote(environ[self.password_env], safe="")
-        netloc = f"{parts.username or ''}:{password}@{parts.netloc.rpartition('@')[2]}"
-        return urlunsplit(parts._replace(netloc=netloc))
-
-
-def build_sqlite_connection(path: Path) -> ConnectionSettings:
-    """The connection to an SQLite file; ``sqlite_path`` reads it back."""
-    return ConnectionSettings(url=f"{_SQLITE}{path}")
-
-
 class DatabaseSettings(Section):
     """One database that may be asked. Its index and its queries use different roles."""
 
     reader: ConnectionSettings = Field(
         description="The role that runs queries: SELECT only, neither owner nor superuser; "
-        "or an SQLite file, which is opened read-only."
+        "or an SQLite or DuckDB file, which is opened read-only."
     )
     indexer: ConnectionSettings | None = Field(
         None,
@@ -131,13 +66,17 @@ class DatabaseSettings(Section):
     @property
     def dialect(self) -> str:
         """What it speaks, under sqlglot's name."""
-        return "postgres" if self.reader.sqlite_path is None else "sqlite"
+        if self.reader.sqlite_path is not None:
+            return "sqlite"
+        return "postgres" if self.reader.duckdb_path is None else "duckdb"
 
     @model_validator(mode="after")
     def _indexer_suits_the_reader(self) -> DatabaseSettings:
-        if self.reader.sqlite_path is not None:
-            if self.indexer is not None or self.schemas:
-                raise ValueError("an SQLite file has no roles and no schemas: leave them out")
+        if self.reader.file_path is not None:
+            if self.indexer is not None:
+                raise ValueError("a file has no roles: leave indexer out")
+            if self.schemas and self.reader.sqlite_path is not None:
+                raise ValueError("an SQLite file has no schemas: leave them out")
         elif self.indexer is None and not self.reader.is_embedded:
             raise ValueError("indexer is missing: name the role that reads the system catalog")
         return self
@@ -225,6 +164,12 @@ class LimitSettings(Section):
     )
     result_bytes: int = Field(
         64 * 2**20, ge=2**20, le=2**30, description="All cells of a result; rows beyond are left."
+    )
+    duckdb_memory_mib: int = Field(
+        1024,
+        ge=64,
+        le=2**24,
+        description="Memory of all statements together on one DuckDB file, in MiB.",
     )
     work_mem_mib: int = Field(32, ge=1, le=2**20, description="PostgreSQL's work_mem, in MiB.")
     max_estimated_rows: int = Field(
@@ -364,6 +309,8 @@ def load_settings(path: Path) -> Settings:
         }
         if (file := database.reader.sqlite_path) is not None:
             found["reader"] = build_sqlite_connection(locate(file))
+        if (file := database.reader.duckdb_path) is not None:
+            found["reader"] = build_duckdb_connection(locate(file))
         return database.model_copy(update=found)
 
     databases = {name: locate_files(database) for name, database in settings.databases.items()}

@@ -27,6 +27,16 @@ class QueryRequest(BaseModel):
     seed: int | None = Field(None, ge=0, lt=2**31, description="Seed; a run repeats with it.")
     max_rows: int | None = Field(None, description="Most rows to return.")
     trace: bool = Field(False, description="Add everything that led to the answer.")
+    spreadsheet_safe: bool = Field(
+        False,
+        description="In CSV, an apostrophe before text that a spreadsheet would run as a formula.",
+    )
+
+
+def describe_outcome(answer: Answer) -> dict[str, str]:
+    """What kind of answer it is; the ``code`` where it has one."""
+    outcome = {"outcome": type(answer).__name__.lower()}
+    return {**outcome, "code": answer.code} if isinstance(answer, Refused) else outcome
 
 
 def render_answer(answer: Answer, *, trace: bool) -> dict[str, Any]:
@@ -130,8 +140,9 @@ def _render_assessment(each: Assessment) -> dict[str, Any]:
         "violation": {"code": violation.code, "message": violation.message} if violation else None,
         "guarded_sql": query.sql if query else None,
         "predicates": list(query.predicates) if query else [],
+        # The planner counts rows that are withheld from a restricted principal.
         "explain": {"cost": each.explained.cost, "rows": each.explained.rows}
-        if each.explained
+        if each.explained and query and not query.restricted
         else None,
         "error": {"sqlstate": each.diagnostic.sqlstate, "message": each.diagnostic.message}
         if each.diagnostic
@@ -151,4 +162,5 @@ def _render_result(result: ResultSet) -> dict[str, Any]:
         ],
         "rows": [[to_json_value(value) for value in row] for row in result.rows],
         "truncated": result.truncated,
+        "cut": [list(cell) for cell in result.cut],
     }

@@ -15,13 +15,9 @@ from pathlib import Path
 from data.benchmarks.types import Benchmark, Configured, PostgresFile, Source, SqliteFile
 from execution.embedded import EmbeddedServer
 from execution.restore import restore_postgres
+from nl2sql.connection import ConnectionSettings, build_sqlite_connection
 from nl2sql.errors import DatabaseUnavailable, SettingsError
-from nl2sql.settings import (
-    ConnectionSettings,
-    DatabaseSettings,
-    Settings,
-    build_sqlite_connection,
-)
+from nl2sql.settings import DatabaseSettings, Settings
 from serve_app.preparation import (
     Reporter,
     build_wiring,

@@ -13,16 +13,20 @@ from urllib.parse import urlsplit
 import psutil
 
 from execution.executor import ReadOnlyExecutor
+from execution.postgres_role import find_missing_limits
 from nl2sql.errors import QuorumError
 from nl2sql.settings import Settings
 from serve_app.preparation import build_wiring, start_embedded_server
 from serve_app.running import is_ready, service_url
+from serve_app.second_wall import check_second_wall
 from serve_app.wiring import Wiring
 
 _DASHBOARD_PORT = 8265
 # Weights in bf16, activations and the interpreter of the 0.5B model beside its KV cache.
 _ENGINE_GIB = 4
 _MIN_DISK_GB = 4
+# The one limit that no transaction of a reader's can set for itself.
+_TEMP_FILE_LIMIT = "ALTER ROLE {role} SET temp_file_limit = '1GB';"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +141,41 @@ def _check_databases(settings: Settings) -> list[Check]:
             checks.append(Check(name, "ok", "answers"))
         else:
             checks.append(Check(name, "failed", message, _describe_remedy(name, settings)))
+    well = {check.name for check in checks if check.status == "ok"}
+    for name, database in settings.databases.items():
+        if database.dialect == "postgres" and f"database {name}" in well:
+            checks += check_role_limits(name, wiring.reader_url(name))
+        if database.second_wall:
+            checks.append(check_wall(wiring, name))
     return checks
+
+
+def check_wall(wiring: Wiring, database: str) -> Check:
+    """Whether the database's own policies are what its policy file says."""
+    name = f"second wall of {database}"
+    try:
+        wrong = check_second_wall(wiring, database)
+    except QuorumError as error:
+        return Check(name, "failed", error.message, error.hint)
+    remedy = f"quorumsql policy apply {database}" if wrong else ""
+    return Check(name, "failed" if wrong else "ok", wrong or "stands", remedy)
+
+
+def check_role_limits(database: str, url: str) -> list[Check]:
+    """What the reader's role should be kept from and only a superuser can; none when all is set.
+
+    Raises DatabaseUnavailable.
+    """
+    role = urlsplit(url).username or ""
+    return [
+        Check(
+            f"role of {database}",
+            "warning",
+            f"{role} has no {limit}: a sort may fill the server's disk",
+            f"As a superuser: {_TEMP_FILE_LIMIT.format(role=role)}",
+        )
+        for limit in find_missing_limits(url, database)
+    ]
 
 
 async def _probe(wiring: Wiring) -> list[tuple[str, str]]:
@@ -162,6 +200,8 @@ def _describe_remedy(name: str, settings: Settings) -> str:
     configured = settings.databases[database]
     if configured.demo:
         return "`quorumsql index` loads the demo data."
+    if configured.reader.file_path is not None:
+        return ""  # what is wrong with a file comes with what to do
     role = urlsplit(configured.reader.url).username or "quorumsql_reader"
     schemas = ", ".join(configured.schemas or ("public",))
     return (
@@ -169,7 +209,8 @@ def _describe_remedy(name: str, settings: Settings) -> str:
         f"CREATE ROLE {role} LOGIN PASSWORD '…' NOSUPERUSER NOCREATEDB NOCREATEROLE;\n"
         f"GRANT USAGE ON SCHEMA {schemas} TO {role};\n"
         f"GRANT SELECT ON ALL TABLES IN SCHEMA {schemas} TO {role};\n"
-        f"ALTER ROLE {role} SET default_transaction_read_only = on;"
+        f"ALTER ROLE {role} SET default_transaction_read_only = on;\n"
+        f"{_TEMP_FILE_LIMIT.format(role=role)}  -- needs a superuser"
     )
 
 

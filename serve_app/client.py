@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
 
 from nl2sql.errors import InvalidRequest, QuorumError, Unauthenticated, Unavailable
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """An answer's rows in the format asked for, and the headers that say what goes with them."""
+
+    content: bytes
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class NoRows:
+    """An answer without rows: its ``outcome`` and the reason."""
+
+    outcome: str
+    reason: str
 
 
 def post_query(
@@ -16,15 +34,35 @@ def post_query(
 
     Raises Unavailable, Unauthenticated, InvalidRequest or QuorumError.
     """
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    return read_answer(_post(url, body, {}, token=token, timeout_s=timeout_s))
+
+
+def post_export(
+    url: str, body: dict[str, Any], media_type: str, *, token: str = "", timeout_s: float = 180
+) -> Export | NoRows:
+    """The rows of the answer to ``POST /query`` as ``media_type``. Raises as ``post_query``."""
+    response = _post(url, body, {"Accept": media_type}, token=token, timeout_s=timeout_s)
+    if response.is_success:
+        return Export(response.content, response.headers)
+    problem = _read_problem(response)
+    if "outcome" in problem:
+        return NoRows(problem["outcome"], str(problem["detail"]))
+    raise _translate(response)
+
+
+def _post(
+    url: str, body: dict[str, Any], headers: Mapping[str, str], *, token: str, timeout_s: float
+) -> httpx.Response:
+    identity = {"Authorization": f"Bearer {token}"} if token else {}
     try:
-        response = httpx.post(f"{url}/query", json=body, headers=headers, timeout=timeout_s)
+        return httpx.post(
+            f"{url}/query", json=body, headers={**headers, **identity}, timeout=timeout_s
+        )
     except httpx.HTTPError as error:
         raise Unavailable(
             f"No service answers at {url} ({type(error).__name__}).",
             hint="Start one with `quorumsql serve`, or ask with --in-process.",
         ) from error
-    return read_answer(response)
 
 
 def read_answer(response: httpx.Response) -> dict[str, Any]:
@@ -35,11 +73,19 @@ def read_answer(response: httpx.Response) -> dict[str, Any]:
     raise _translate(response)
 
 
-def _translate(response: httpx.Response) -> QuorumError:
+def _read_problem(response: httpx.Response) -> dict[str, Any]:
+    """The problem document, or nothing where the response holds none."""
     try:
         problem = response.json()
-        detail, errors = str(problem["detail"]), problem.get("errors", ())
-    except (ValueError, KeyError, TypeError):
+    except ValueError:
+        return {}
+    return problem if isinstance(problem, dict) and "detail" in problem else {}
+
+
+def _translate(response: httpx.Response) -> QuorumError:
+    problem = _read_problem(response)
+    detail, errors = str(problem.get("detail", "")), problem.get("errors", ())
+    if not problem:
         return QuorumError(f"The service answered {response.status_code}: {response.text[:200]}")
     if response.status_code == 401:
         return Unauthenticated(detail, hint="On the command line: `--as NAME`.")

@@ -1,16 +1,38 @@
-"""The HTTP interface as a plain ASGI application over a ``QueryService``."""
+"""The HTTP interface as a plain ASGI application over a ``QueryService``.
+
+An answer is JSON unless the client accepts something else more: then it is the rows alone, in that
+format, and what has to be said with them stands in headers. A client that leaves ends its request.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Header, Response
+from fastapi import FastAPI, Header, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from serve_app.api import QueryRequest, render_answer
+from nl2sql.answers import Answered
+from serve_app.api import QueryRequest, describe_outcome, render_answer
+from serve_app.disconnection import ClientGone, run_while_connected
+from serve_app.formats import MEDIA_TYPES, describe_answer, export_answer, find_format
+from serve_app.negotiation import choose_media_type
 from serve_app.problems import install_problem_handlers, render_problem
 from serve_app.service import QueryService
+
+# nginx's status for a client that closed the request; nobody reads it but a log.
+_CLIENT_GONE = 499
+
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The answer as JSON, or its rows in the accepted format, with the headers "
+        "QuorumSQL-SQL (percent-encoded), -Database, -Confidence, -Quorum, -Truncated, -Cut-Cells.",
+        "content": {media_type: {} for media_type in MEDIA_TYPES},
+    },
+    406: {"description": "No accepted format is served."},
+    422: {"description": "The request is invalid, or there are no rows to export."},
+}
 
 
 def build_http_app(service: QueryService, *, body_bytes: int) -> ASGIApp:
@@ -21,12 +43,30 @@ def build_http_app(service: QueryService, *, body_bytes: int) -> ASGIApp:
     )
     install_problem_handlers(app)
 
-    @app.post("/query", summary="Answer a question")
+    @app.post("/query", summary="Answer a question", responses=_RESPONSES)
     async def query(
-        request: QueryRequest, authorization: Annotated[str, Header()] = ""
-    ) -> dict[str, Any]:
+        body: QueryRequest, request: Request, authorization: Annotated[str, Header()] = ""
+    ) -> Response:
         principal = service.identify(authorization)
-        return render_answer(await service.query(request, principal), trace=request.trace)
+        accept = ", ".join(request.headers.getlist("accept"))
+        media_type = choose_media_type(accept, MEDIA_TYPES)
+        if media_type is None:
+            served = ", ".join(MEDIA_TYPES)
+            return render_problem(406, "Not acceptable", f"Answers are served as {served}.")
+        try:
+            answer = await run_while_connected(request.receive, service.query(body, principal))
+        except ClientGone:
+            return Response(status_code=_CLIENT_GONE)
+        format_ = find_format(media_type)
+        if format_ is None:
+            return JSONResponse(render_answer(answer, trace=body.trace))
+        if not isinstance(answer, Answered):
+            return render_problem(422, "No rows", answer.reason, members=describe_outcome(answer))
+        # In a thread: the largest results take seconds to render.
+        content = await asyncio.to_thread(
+            export_answer, answer, format_, spreadsheet_safe=body.spreadsheet_safe
+        )
+        return Response(content, media_type=media_type, headers=describe_answer(answer))
 
     @app.get("/healthz", summary="Is the process alive?")
     async def healthz() -> dict[str, str]:

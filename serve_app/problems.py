@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -28,11 +29,16 @@ _RETRY_AFTER_S = "5"
 
 
 def render_problem(
-    status: int, title: str, detail: str, *, errors: Sequence[dict[str, str]] = ()
+    status: int,
+    title: str,
+    detail: str,
+    *,
+    errors: Sequence[dict[str, str]] = (),
+    members: Mapping[str, str] = MappingProxyType({}),
 ) -> JSONResponse:
-    """A problem document; ``errors`` name fields of the request."""
+    """A problem document; ``errors`` name fields of the request, ``members`` are added as such."""
     body: dict[str, Any] = {"type": "about:blank", "title": title, "status": status}
-    body["detail"] = detail
+    body |= {"detail": detail, **members}
     if errors:
         body["errors"] = list(errors)
     headers = {"Retry-After": _RETRY_AFTER_S} if status == 503 else None

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from execution.allowlists import extend_allowlist
+from execution.allowlists import Allowlist, extend_allowlist
+from execution.duckdb_database import DuckDbDatabase
 from execution.embedded import INDEX_DATABASE, INDEXER, READER, build_embedded_url
 from execution.executor import Database
 from execution.guard import PolicySettings, SqlGuard
@@ -19,6 +20,7 @@ from execution.sqlite import SqliteDatabase
 from generation.generator import CandidateGenerator
 from generation.models.store import ModelStore, ProgressReporter, default_model
 from nl2sql.catalog import Catalog
+from nl2sql.connection import ConnectionSettings
 from nl2sql.pipeline import Pipeline, Stages
 from nl2sql.protocols import (
     CatalogSource,
@@ -31,11 +33,12 @@ from nl2sql.protocols import (
     Retriever,
     Visibility,
 )
-from nl2sql.settings import ConnectionSettings, FlagSettings, RetrievalSettings, Settings
+from nl2sql.settings import DatabaseSettings, FlagSettings, RetrievalSettings, Settings
 from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.embedder import Embedder
+from retrieval.index_store.duckdb_catalog import read_duckdb_catalog
 from retrieval.index_store.postgres_catalog import read_postgres_catalog
 from retrieval.index_store.sqlite_catalog import read_sqlite_catalog
 from retrieval.index_store.store import IndexStore
@@ -123,17 +126,26 @@ class Wiring:
                 if database.policy is not None
             },
             {
-                name: extend_allowlist(database.dialect, database.allowlist)
+                name: allowlist
                 for name, database in databases
-                if database.allowlist is not None
+                if (allowlist := self._read_allowlist(database)) is not None
             },
         )
+
+    @staticmethod
+    def _read_allowlist(database: DatabaseSettings) -> Allowlist | None:
+        """The database's own allowlist; None means the dialect's. Raises SettingsError."""
+        if database.allowlist is None:
+            return None
+        return extend_allowlist(database.dialect, database.allowlist)
 
     def read_catalog(self, database: str) -> Catalog:
         """The schema as it is now, as far as the reader may see it. Raises DatabaseUnavailable."""
         settings = self.settings.databases[database]
         if (path := settings.reader.sqlite_path) is not None:
             return read_sqlite_catalog(path, database=database)
+        if (path := settings.reader.duckdb_path) is not None:
+            return read_duckdb_catalog(path, database=database, schemas=settings.schemas)
         return read_postgres_catalog(
             self.indexer_url(database),
             database=database,
@@ -150,6 +162,8 @@ class Wiring:
         limits = self.settings.limits
         if (path := settings.reader.sqlite_path) is not None:
             return SqliteDatabase(name, path, limits)
+        if (path := settings.reader.duckdb_path) is not None:
+            return DuckDbDatabase(name, path, limits, self._read_allowlist(settings))
         return PostgresDatabase(name, self.reader_url(name), limits, search_path=settings.schemas)
 
     def build_ranker(self, guard: Guard, executor: Executor) -> CandidateRanker:

@@ -18,6 +18,7 @@ from execution.policies.parameters import (
     Parameters,
     Secret,
     convert_value,
+    name_setting,
     render_setting,
 )
 from execution.policies.policy_file import Policy
@@ -159,7 +160,7 @@ class CompiledPolicy:
             session = SessionIdentity(
                 name_database_role(self.catalog.database, roles[0]),
                 tuple(
-                    (f"{_ROLE_PREFIX}.{name}", render_setting(value))
+                    (name_setting(name), render_setting(value))
                     for name, value in values.items()
                     if name != HASH_KEY
                 ),

@@ -54,6 +54,28 @@ def name_slots(text: str) -> str:
     return _SLOT.sub(lambda match: ":" + match[1].replace(HASH_KEY, "hash_key"), text)
 
 
+def name_setting(attribute: str) -> str:
+    """The setting of a database session that holds the attribute for the second wall."""
+    return f"quorumsql.{attribute}"
+
+
+def fill_from_settings(text: str, attributes: Mapping[str, Attribute]) -> str:
+    """PostgreSQL's ``text`` with the session's own setting in each slot, read once a query.
+
+    A setting that is not made, or is empty, is NULL, and so is the secret of hashed columns.
+    """
+
+    def render(match: re.Match[str]) -> str:
+        if match[1] == HASH_KEY:
+            return "CAST(NULL AS text)"
+        base = attributes[match[1]].type.removesuffix("[]")
+        kind = _POSTGRES_TYPES[base] + attributes[match[1]].type.removeprefix(base)
+        setting = name_setting(match[1]).replace("'", "''")
+        return f"CAST((SELECT NULLIF(current_setting('{setting}', true), '')) AS {kind})"
+
+    return _SLOT.sub(render, text)
+
+
 class Parameters:
     """The placeholders of one query, numbered in the order of their first use."""
 

@@ -17,6 +17,7 @@ from sqlglot import exp
 from execution.dialects import READERS
 from execution.policies.parameters import HASH_KEY, name_slots, render_slot
 from execution.policies.rules import Rules, TableRule
+from execution.sqlite_functions import HASH_FUNCTION
 from nl2sql.catalog import Column, Table
 
 _FENCE = {"postgres": " OFFSET 0", "sqlite": " LIMIT -1 OFFSET 0", "duckdb": " OFFSET 0"}
@@ -58,7 +59,7 @@ def build_wrapper(
     direct = [rules for rules in seeing if not rules[qualified].expands]
     seeing = direct or seeing
     chosen = [rules[qualified] for rules in seeing]
-    conditions = [_render_condition(rules, qualified, 0, dialect) for rules in seeing]
+    conditions = [render_condition(rules, qualified, 0, dialect) for rules in seeing]
     table = chosen[0].table
     visible = [column for column in table.columns if any(column in rule.columns for rule in chosen)]
     # A table of which no column is used, as in count(*), still has rows.
@@ -66,7 +67,7 @@ def build_wrapper(
     outputs = ", ".join(_render_column(each, chosen, conditions, dialect) for each in needed)
     condition = _join_or(conditions)
     if direct:
-        source, reads = _name_table(table), frozenset({qualified})
+        source, reads = name_table(table), frozenset({qualified})
         reads |= {hop for rules in seeing for hop in _list_parents(rules, qualified)}
     else:
         query, reads = expand(table)
@@ -87,11 +88,11 @@ def _join_or(conditions: Sequence[str]) -> str:
     return " OR ".join(f"({condition})" for condition in distinct)
 
 
-def _render_condition(rules: Rules, qualified: str, depth: int, dialect: str) -> str:
-    """Which rows of the table are seen; the table bears the name ``_depth``."""
+def render_condition(rules: Rules, qualified: str, depth: int, dialect: str) -> str:
+    """Which rows of the table are seen, with slots; the table bears the name ``_depth``."""
     rule = rules[qualified]
     if rule.filter is not None:
-        return _render_filter(rule.filter, f"_{depth}", dialect)
+        return render_filter(rule.filter, f"_{depth}", dialect)
     if rule.inherits is None:
         return ""
     key = rule.inherits
@@ -101,21 +102,22 @@ def _render_condition(rules: Rules, qualified: str, depth: int, dialect: str) ->
         f"_{inner}.{quote(theirs)} = _{depth}.{quote(ours)}"
         for ours, theirs in zip(key.columns, key.target_columns, strict=True)
     ]
-    condition = _render_condition(rules, key.target, inner, dialect)
+    condition = render_condition(rules, key.target, inner, dialect)
     if condition:
         links.append(f"({condition})")
     where = " AND ".join(links)
-    return f"EXISTS (SELECT 1 FROM {_name_table(parent.table)} AS _{inner} WHERE {where})"
+    return f"EXISTS (SELECT 1 FROM {name_table(parent.table)} AS _{inner} WHERE {where})"
 
 
 def _list_parents(rules: Rules, qualified: str) -> list[str]:
     return [hop.target for hop in rules[qualified].path]
 
 
-def _render_filter(condition: exp.Expr, alias: str, dialect: str) -> str:
+def render_filter(condition: exp.Expr, alias: str, dialect: str) -> str:
+    """A rule's filter over the row that bears the name ``alias``, with slots; none if empty."""
     root = exp.Paren(this=condition.copy())
     for column in root.find_all(exp.Column):
-        column.set("table", exp.to_identifier(alias))
+        column.set("table", exp.to_identifier(alias) if alias else None)
     for placeholder in list(root.find_all(exp.Placeholder)):
         slot = exp.Var(this=render_slot(placeholder.name))
         if placeholder.arg_key == "field":
@@ -150,14 +152,15 @@ def _render_column(
     value = f"_0.{name}"
     if len(shown) == len(rules) or "" in shown:
         return value
-    hidden = _render_hash(value, dialect) if "hash" in masks else _render_null(column, dialect)
+    hidden = _render_hash(value, dialect) if "hash" in masks else render_null(column, dialect)
     if shown:
         as_shown = f"CAST({value} AS text)" if "hash" in masks else value
         return f"CASE WHEN {_join_or(shown)} THEN {as_shown} ELSE {hidden} END AS {name}"
     return f"{hidden} AS {name}"
 
 
-def _render_null(column: Column, dialect: str) -> str:
+def render_null(column: Column, dialect: str) -> str:
+    """What stands for a column that is masked."""
     # A bare NULL would be text, and `salary > 5` an error in place of no rows.
     return "NULL" if dialect == "sqlite" else f"CAST(NULL AS {column.type})"
 
@@ -165,13 +168,14 @@ def _render_null(column: Column, dialect: str) -> str:
 def _render_hash(value: str, dialect: str) -> str:
     key = render_slot(HASH_KEY)
     if dialect == "sqlite":
-        return f"quorumsql_hash({key}, {value})"
+        return f"{HASH_FUNCTION}({key}, {value})"
     if dialect == "duckdb":
         return f"sha256({key} || CAST({value} AS text))"
     return f"encode(sha256(convert_to({key} || CAST({value} AS text), 'UTF8')), 'hex')"
 
 
-def _name_table(table: Table) -> str:
+def name_table(table: Table) -> str:
+    """The table under its schema, in double quotes."""
     return f"{quote(table.schema)}.{quote(table.name)}"
 
 

@@ -1,22 +1,45 @@
-"""``quorumsql ask``: one question, answered by the running service or in this process."""
+"""``quorumsql ask``: one question, answered by the running service or in this process.
+
+For the terminal a table and the reasons; with ``--format`` the rows alone, for another program, to
+a file or to standard output, and what has to be said with them to standard error.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import time
-from typing import Annotated, Any
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import unquote
 
 import typer
 
-from serve_app.api import QueryRequest, render_answer
+from nl2sql.answers import Answer, Answered
+from serve_app.api import QueryRequest, describe_outcome, render_answer
 from serve_app.cli.context import CliContext
-from serve_app.cli.terminal import CONSOLE, TerminalReporter, print_answer
-from serve_app.client import post_query
+from serve_app.cli.terminal import CONSOLE, ERRORS, TerminalReporter, print_answer
+from serve_app.client import Export, NoRows, post_export, post_query
+from serve_app.formats import Format, describe_answer, export_answer, find_format
 from serve_app.local import open_parts
-from serve_app.preparation import prepare
+from serve_app.preparation import Reporter, Silence, prepare
 from serve_app.running import service_url
 from serve_app.service import build_question
+
+
+class OutputFormat(StrEnum):
+    """For people; the whole answer; and the rows in each of ``formats.FORMATS``."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+    ARROW = "arrow"
 
 
 def ask(
@@ -36,12 +59,22 @@ def ask(
     in_process: Annotated[
         bool, typer.Option("--in-process", help="Without a service: load the model here.")
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the whole answer as JSON.")
+    output_format: Annotated[
+        OutputFormat,
+        typer.Option("--format", help="table; json: the whole answer; others: the rows."),
+    ] = OutputFormat.TABLE,
+    output: Annotated[Path | None, typer.Option(help="The file to write to.")] = None,
+    spreadsheet_safe: Annotated[
+        bool,
+        typer.Option(
+            "--spreadsheet-safe", help="In CSV, an apostrophe before what could be a formula."
+        ),
     ] = False,
 ) -> None:
     """Ask a question and see the SQL, why it won, and the rows."""
     cli: CliContext = context.obj
+    format_ = find_format(output_format)
+    _check_output(output_format, format_, output)
     request = QueryRequest(
         question=question,
         evidence=evidence,
@@ -49,28 +82,77 @@ def ask(
         k=k,
         seed=seed,
         max_rows=max_rows,
-        trace=True,
+        trace=format_ is None,
+        spreadsheet_safe=spreadsheet_safe,
     )
+    token = cli.settings.identity.read_token(as_) if as_ and not in_process else ""
+    where = url or service_url(cli.settings)
+    if format_ is not None:
+        if in_process:
+            given = asyncio.run(_ask_here(cli, request, as_, Silence()))
+            exported = _build_export(given, format_, spreadsheet_safe)
+        else:
+            exported = post_export(where, request.model_dump(), format_.media_type, token=token)
+        _write_export(exported, output)
+        return
     start = time.perf_counter()
     if in_process:
-        answer = asyncio.run(_ask_here(cli, request, as_))
+        given = asyncio.run(_ask_here(cli, request, as_, TerminalReporter()))
+        answer = render_answer(given, trace=True)
     else:
-        token = cli.settings.identity.read_token(as_) if as_ else ""
-        answer = post_query(url or service_url(cli.settings), request.model_dump(), token=token)
-    seconds = time.perf_counter() - start
-    if as_json:
+        answer = post_query(where, request.model_dump(), token=token)
+    if output is not None:
+        output.write_text(json.dumps(answer, ensure_ascii=False) + "\n", encoding="utf-8")
+    elif output_format == OutputFormat.JSON:
         CONSOLE.print_json(json.dumps(answer))
     else:
-        print_answer(answer, seconds=seconds)
+        print_answer(answer, seconds=time.perf_counter() - start)
     if answer["outcome"] != "answered":
         raise typer.Exit(2)
 
 
-async def _ask_here(cli: CliContext, request: QueryRequest, name: str) -> dict[str, Any]:
+def _check_output(name: OutputFormat, format_: Format | None, output: Path | None) -> None:
+    if name == OutputFormat.TABLE and output is not None:
+        raise typer.BadParameter("--output needs a --format: the table is for the terminal.")
+    if format_ is not None and format_.is_binary and output is None and sys.stdout.isatty():
+        raise typer.BadParameter(f"{name} is not for the terminal: name a file with --output.")
+
+
+def _build_export(answer: Answer, format_: Format, spreadsheet_safe: bool) -> Export | NoRows:
+    if not isinstance(answer, Answered):
+        return NoRows(describe_outcome(answer)["outcome"], answer.reason)
+    content = export_answer(answer, format_, spreadsheet_safe=spreadsheet_safe)
+    return Export(content, describe_answer(answer))
+
+
+def _write_export(exported: Export | NoRows, output: Path | None) -> None:
+    """The rows to ``output`` or standard output, all else to standard error."""
+    if isinstance(exported, NoRows):
+        ERRORS.print(f"[bold yellow]{exported.outcome}[/]: {exported.reason}", highlight=False)
+        raise typer.Exit(2)
+    if output is not None:
+        output.write_bytes(exported.content)
+    else:
+        sys.stdout.buffer.write(exported.content)
+        sys.stdout.buffer.flush()
+    _print_headers(exported.headers)
+
+
+def _print_headers(headers: Mapping[str, str]) -> None:
+    ERRORS.print(unquote(headers.get("QuorumSQL-SQL", "")), highlight=False, markup=False)
+    quorum = "a quorum" if headers["QuorumSQL-Quorum"] == "true" else "no quorum"
+    ERRORS.print(f"confidence {headers['QuorumSQL-Confidence']}, {quorum}", highlight=False)
+    if headers["QuorumSQL-Truncated"] == "true":
+        ERRORS.print("[yellow]There are more rows than these.[/]")
+    if headers["QuorumSQL-Cut-Cells"] != "0":
+        ERRORS.print(f"[yellow]{headers['QuorumSQL-Cut-Cells']} cells are cut short.[/]")
+
+
+async def _ask_here(
+    cli: CliContext, request: QueryRequest, name: str, reporter: Reporter
+) -> Answer:
     settings = cli.settings
     question = build_question(request, settings, settings.identity.principal(name))
-    reporter = TerminalReporter()
     wiring = await prepare(settings, reporter, databases=[question.database])
     async with open_parts(wiring, reporter) as parts:
-        pipeline = parts.build_pipeline(settings)
-        return render_answer(await pipeline.answer(question), trace=True)
+        return await parts.build_pipeline(settings).answer(question)

@@ -137,6 +137,7 @@ def _build_candidates(trace: dict[str, Any]) -> Table:
 
 def _build_rows(answer: dict[str, Any]) -> Table:
     more = " (there are more)" if answer["truncated"] else ""
+    more += f" ({len(answer['cut'])} cells cut short)" if answer["cut"] else ""
     table = Table(
         title=f"Rows: {len(answer['rows'])}{more}", box=box.SIMPLE_HEAD, title_justify="left"
     )

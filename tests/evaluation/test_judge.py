@@ -155,7 +155,7 @@ async def test_repairs_tell_what_they_did() -> None:
         pytest.param(
             {"G1": [build_result((1,), truncated=True)]},
             {},
-            "the result has more than 1,000,000 rows",
+            "the result has more than 1,000,000 rows, or too many bytes",
             id="too large",
         ),
     ],

@@ -12,6 +12,7 @@ import sqlite3
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -92,11 +93,59 @@ async def test_a_page_without_end_is_cut(database: SqliteDatabase) -> None:
     assert (result.rows, result.truncated) == (((1,), (2,), (3,)), True)
 
 
-async def test_a_page_of_too_many_bytes_is_an_error(database: SqliteDatabase) -> None:
-    sql = f"{ENDLESS} SELECT {LONG} FROM n"
-    result = await database.execute(query(sql), 1000)
+async def test_rows_past_the_bytes_of_a_result_are_left_out(path: Path) -> None:
+    door = SqliteDatabase("shop", path, LIMITS.model_copy(update={"result_bytes": 2**20}))
+    result = await run(door, f"{ENDLESS} SELECT {LONG} FROM n", max_rows=1000)
+    assert (len(result.rows), result.truncated) == (2**20 // LIMITS.cell_bytes, True)
+    await door.close()
+
+
+async def test_a_long_cell_ends_early_and_is_told(path: Path) -> None:
+    door = SqliteDatabase("shop", path, LIMITS.model_copy(update={"cell_bytes": 1024}))
+    result = await run(door, f"SELECT 1, {LONG}, CAST({LONG} AS BLOB), 'short'")
+    assert result.rows == ((1, "a" * 1024, b"a" * 1024, "short"),)
+    assert (result.cut, result.truncated) == (((0, 1), (0, 2)), False)
+    await door.close()
+
+
+async def test_a_row_of_many_long_values_is_an_error(path: Path) -> None:
+    door = SqliteDatabase("shop", path, LIMITS.model_copy(update={"result_bytes": 2**20}))
+    columns = ", ".join(["b"] * 2000)
+    result = await door.execute(query(f"SELECT {columns} FROM (SELECT {LONG} AS b)"), 1)
     assert isinstance(result, Diagnostic)
     assert result.sqlstate == "54000"
+    short = await run(door, f"SELECT {columns} FROM (SELECT 'x' AS b)")
+    assert short.rows == (("x",) * 2000,)
+    await door.close()
+
+
+@pytest.mark.parametrize(
+    ("sql", "sqlstate", "said"),
+    [
+        # SQLite's full-text and JSON functions quote what they cannot read.
+        ("SELECT json_extract('{}', name) FROM customers", "22032", "invalid JSON text"),
+        ("SELECT abs(-9223372036854775808)", "22003", "numeric value out of range"),
+        (f"SELECT {LONG} || {LONG}", "54000", "program limit exceeded"),
+    ],
+)
+async def test_no_error_carries_a_cell_to_a_restricted_principal(
+    sql: str, sqlstate: str, said: str, database: SqliteDatabase
+) -> None:
+    result = await database.execute(replace(query(sql), restricted=True), 10)
+    assert isinstance(result, Diagnostic)
+    assert result.sqlstate == sqlstate
+    assert result.message.startswith(f"{said} (the rest is withheld")
+
+
+@pytest.mark.parametrize(
+    "sql", ["SELECT nope FROM customers", "SELECT 1 FROM nope", "SELEC 1", "SELECT nope(1)"]
+)
+async def test_what_a_query_names_itself_is_told_to_all(sql: str, database: SqliteDatabase) -> None:
+    restricted = replace(query(sql), restricted=True)
+    open_ = await fail(database, sql)
+    assert "withheld" not in open_.message
+    assert await database.execute(restricted, 10) == open_
+    assert await database.explain(restricted) == await database.explain(query(sql))
 
 
 async def test_bytes_that_are_no_text_are_left_out(path: Path, database: SqliteDatabase) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from nl2sql.connection import ConnectionSettings
 from nl2sql.errors import SettingsError, UnknownDatabase
-from nl2sql.settings import ConnectionSettings, load_settings, parse_settings
+from nl2sql.settings import load_settings, parse_settings
 from tests.fakes import build_settings
 
 EMBEDDED = {"url": "embedded"}
@@ -217,12 +218,36 @@ def test_the_embedded_server_is_used_when_any_connection_lives_there(part: str) 
     ],
 )
 def test_an_sqlite_url_is_a_path(url: str, path: str) -> None:
-    assert ConnectionSettings(url=url).sqlite_path == Path(path)
+    connection = ConnectionSettings(url=url)
+    assert connection.sqlite_path == connection.file_path == Path(path)
+    assert connection.duckdb_path is None
+
+
+@pytest.mark.parametrize(
+    ("url", "path"),
+    [
+        ("duckdb:///data/shop.duckdb", "data/shop.duckdb"),
+        ("duckdb:////srv/a b?.db", "/srv/a b?.db"),
+    ],
+)
+def test_a_duckdb_url_is_a_path(url: str, path: str) -> None:
+    connection = ConnectionSettings(url=url)
+    assert connection.duckdb_path == connection.file_path == Path(path)
+    assert connection.sqlite_path is None
+
+
+def test_a_duckdb_file_may_have_schemas() -> None:
+    reader = {"url": "duckdb:///shop.duckdb"}
+    settings = parse_settings(
+        {"databases": {"shop": {"reader": reader, "schemas": ["sales", "main"]}}}
+    )
+    assert settings.databases["shop"].dialect == "duckdb"
+    assert settings.databases["shop"].schemas == ("sales", "main")
 
 
 @pytest.mark.parametrize("url", ["embedded", "embedded:erp", "postgresql://r@db/shop"])
-def test_a_server_is_no_sqlite_file(url: str) -> None:
-    assert ConnectionSettings(url=url).sqlite_path is None
+def test_a_server_is_no_file(url: str) -> None:
+    assert ConnectionSettings(url=url).file_path is None
 
 
 def test_an_embedded_database_may_have_another_name() -> None:
@@ -240,12 +265,12 @@ def test_an_embedded_database_may_have_another_name() -> None:
         ),
         pytest.param(
             {"reader": {"url": "sqlite:///a.db"}, "indexer": {"url": "sqlite:///a.db"}},
-            "no roles and no schemas",
+            "no roles",
             id="indexer of a file",
         ),
         pytest.param(
             {"reader": {"url": "sqlite:///a.db"}, "schemas": ["main"]},
-            "no roles and no schemas",
+            "no schemas",
             id="schemas of a file",
         ),
         pytest.param(
@@ -253,7 +278,13 @@ def test_an_embedded_database_may_have_another_name() -> None:
             "has no password",
             id="password of a file",
         ),
+        pytest.param(
+            {"reader": {"url": "duckdb:///a.db"}, "indexer": {"url": "duckdb:///a.db"}},
+            "no roles",
+            id="indexer of a DuckDB file",
+        ),
         pytest.param({"reader": {"url": "sqlite:///"}}, "must start with", id="no path"),
+        pytest.param({"reader": {"url": "duckdb:///"}}, "must start with", id="no DuckDB path"),
         pytest.param({"reader": {"url": "mysql://db"}}, "must start with", id="other scheme"),
     ],
 )

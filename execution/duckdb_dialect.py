@@ -1,0 +1,188 @@
+"""DuckDB as the guard reads and writes it: sqlglot's dialect, less everything that it translates.
+
+sqlglot's own DuckDB turns functions into nodes that stand for their kind in any database, and
+spells them anew. Here a function stays a name with arguments, operators stay where they stood, the
+path of ``->`` stays text: DuckDB gets the words that were asked for. What ``cost_bombs.py``
+measures (generators of rows, functions that make text longer) keeps its nodes, which are written as
+read.
+
+Knows nothing of catalogs or allowlists. Does not cover ``<=>``, which sqlglot takes for another
+operator, and lambdas: a query with one is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from sqlglot import exp
+from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.generators.duckdb import DuckDBGenerator
+from sqlglot.parsers.duckdb import DuckDBParser
+from sqlglot.tokenizer_core import TokenType
+
+Builder = Callable[[list[Any]], exp.Expr]
+
+
+def _build_pad(is_left: bool) -> Builder:
+    def build(args: list[Any]) -> exp.Expr:
+        text, length, fill = (*args, None, None, None)[:3]
+        return exp.Pad(this=text, expression=length, fill_pattern=fill, is_left=is_left)
+
+    return build
+
+
+def _build_series(exclusive: bool) -> Builder:
+    def build(args: list[Any]) -> exp.Expr:
+        # With one argument, that is the end and the start is 0.
+        start, end, step = (*args, None)[:3] if len(args) > 1 else (_ZERO.copy(), *args, None)
+        return exp.GenerateSeries(start=start, end=end, step=step, is_end_exclusive=exclusive)
+
+    return build
+
+
+def _build_regexp_replace(args: list[Any]) -> exp.Expr:
+    text, pattern, replacement, options = (*args, None, None, None, None)[:4]
+    return exp.RegexpReplace(
+        this=text, expression=pattern, replacement=replacement, modifiers=options
+    )
+
+
+def _write_infix(operator: str) -> Callable[[DuckDBGenerator, exp.Binary], str]:
+    return lambda generator, node: generator.binary(node, operator)
+
+
+def _write_call(name: str, *keys: str) -> Callable[[DuckDBGenerator, exp.Expr], str]:
+    return lambda generator, node: generator.func(
+        name, *(node.args[key] for key in keys if node.args.get(key) is not None)
+    )
+
+
+_ZERO = exp.Literal.number(0)
+
+
+class GuardedDuckdb(DuckDB):
+    """The dialect in which the guard parses and renders queries on DuckDB."""
+
+    def to_json_path(self, path: exp.Expr | None) -> exp.Expr | None:
+        """The path as it was written: ``'a.b'`` is one key to DuckDB."""
+        return path
+
+    class Parser(DuckDBParser):
+        """Functions stay names."""
+
+        FUNCTIONS: ClassVar[dict[str, Builder]] = {
+            "GENERATE_SERIES": _build_series(exclusive=False),
+            "LPAD": _build_pad(is_left=True),
+            "RANGE": _build_series(exclusive=True),
+            "REGEXP_REPLACE": _build_regexp_replace,
+            "REPEAT": exp.Repeat.from_arg_list,
+            "REPLACE": exp.Replace.from_arg_list,
+            "RPAD": _build_pad(is_left=False),
+        }
+        FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
+            "CAST": DuckDBParser.FUNCTION_PARSERS["CAST"],
+            "EXTRACT": lambda self: self.parse_extract(),
+            "POSITION": lambda self: self.parse_position(),
+            "SUBSTRING": lambda self: self.parse_substring(),
+            "TRIM": lambda self: self.parse_trim(),
+            "TRY_CAST": DuckDBParser.FUNCTION_PARSERS["TRY_CAST"],
+        }
+        NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
+            name: DuckDBParser.NO_PAREN_FUNCTION_PARSERS[name] for name in ("CASE", "MAP")
+        }
+        NO_PAREN_FUNCTIONS: ClassVar[dict[TokenType, Any]] = {
+            TokenType.CURRENT_DATE: exp.CurrentDate,
+            TokenType.CURRENT_TIME: exp.CurrentTime,
+            TokenType.CURRENT_TIMESTAMP: exp.CurrentTimestamp,
+        }
+        # To DuckDB <=> is the distance of two arrays.
+        EQUALITY: ClassVar[dict[TokenType, Any]] = {
+            token: kind
+            for token, kind in DuckDBParser.EQUALITY.items()
+            if token != TokenType.NULLSAFE_EQ
+        }
+        # An arrow is JSON's; what takes a lambda is on no allowlist.
+        LAMBDAS: ClassVar[dict[TokenType, Any]] = {}
+
+        def parse_extract(self) -> exp.Expr:
+            """``EXTRACT(part FROM x)`` as the call that DuckDB makes of it."""
+            part = self._parse_string() or self._parse_var(any_token=True)
+            if part is None or not self._match(TokenType.FROM):
+                self.raise_error("Expected EXTRACT(part FROM expression)")
+            value = self._parse_disjunction()
+            name = "" if part is None else part.name
+            return _call("DATE_PART", exp.Literal.string(name), value)
+
+        def parse_position(self) -> exp.Expr:
+            """``POSITION(x IN y)`` as the call of its other name."""
+            sought = self._parse_bitwise()
+            if not self._match(TokenType.IN):
+                self.raise_error("Expected POSITION(text IN text)")
+            return _call("STRPOS", self._parse_bitwise(), sought)
+
+        def parse_substring(self) -> exp.Expr:
+            """``SUBSTRING(x FROM y FOR z)``, or with commas."""
+            args: list[Any] = self._parse_csv(self._parse_disjunction)
+            if self._match(TokenType.FROM):
+                args.append(self._parse_disjunction())
+            elif self._curr and self._curr.token_type == TokenType.FOR:
+                args.append(exp.Literal.number(1))
+            if self._match(TokenType.FOR):
+                args.append(self._parse_disjunction())
+            return _call("SUBSTRING", *args)
+
+        def parse_trim(self) -> exp.Expr:
+            """``TRIM(BOTH x FROM y)``, or with commas."""
+            side = self._prev.text.upper() if self._match_texts(self.TRIM_TYPES) else "BOTH"
+            args: list[Any] = []
+            if not self._match(TokenType.FROM):
+                args = self._parse_csv(self._parse_bitwise)
+                if self._match(TokenType.FROM):
+                    args = [self._parse_bitwise(), *args]
+            else:
+                args = [self._parse_bitwise()]
+            return _call({"LEADING": "LTRIM", "TRAILING": "RTRIM"}.get(side, "TRIM"), *args)
+
+    class Generator(DuckDBGenerator):
+        """Everything is written as it was read."""
+
+        MULTI_ARG_DISTINCT = True
+        TRANSFORMS: ClassVar[dict[type[exp.Expr], Any]] = {
+            **DuckDBGenerator.TRANSFORMS,
+            exp.BitwiseAnd: _write_infix("&"),
+            exp.BitwiseLeftShift: _write_infix("<<"),
+            exp.BitwiseOr: _write_infix("|"),
+            exp.BitwiseRightShift: _write_infix(">>"),
+            exp.JSONExtract: _write_infix("->"),
+            exp.JSONExtractScalar: _write_infix("->>"),
+            exp.Mod: _write_infix("%"),
+            exp.Pow: _write_infix("**"),
+            exp.Repeat: _write_call("REPEAT", "this", "times"),
+            exp.RegexpReplace: _write_call(
+                "REGEXP_REPLACE", "this", "expression", "replacement", "modifiers"
+            ),
+            exp.Replace: _write_call("REPLACE", "this", "expression", "replacement"),
+        }
+
+        def pad_sql(self, expression: exp.Pad) -> str:
+            """``LPAD`` or ``RPAD`` with the arguments that were given."""
+            name = "LPAD" if expression.args.get("is_left") else "RPAD"
+            return _write_call(name, "this", "expression", "fill_pattern")(self, expression)
+
+        def ignorenulls_sql(self, expression: exp.IgnoreNulls) -> str:
+            """Within the call, where DuckDB wants it."""
+            return f"{self.sql(expression, 'this')} IGNORE NULLS"
+
+        def respectnulls_sql(self, expression: exp.RespectNulls) -> str:
+            """Within the call, where DuckDB wants it."""
+            return f"{self.sql(expression, 'this')} RESPECT NULLS"
+
+        def withingroup_sql(self, expression: exp.WithinGroup) -> str:
+            """The order stays behind the call."""
+            order = self.sql(expression, "expression").lstrip()
+            return f"{self.sql(expression, 'this')} WITHIN GROUP ({order})"
+
+
+def _call(name: str, *args: Any) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=[each for each in args if each is not None])

@@ -1,0 +1,78 @@
+"""A script of statements for PostgreSQL: one transaction, with notes for whoever reads it.
+
+What stands around the second wall's own statements: the settings that they are run under, their
+notes as comments, and the one statement that undoes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from execution.policies.database_blocks import render_removal, render_version_check
+from execution.policies.wrappers import quote
+from nl2sql.errors import PolicyError
+
+_LONGEST_NAME_BYTES = 63
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement, without its semicolon; ``note`` is what a reader should know about it.
+
+    ``text`` is empty where there is only a note.
+    """
+
+    text: str
+    note: str = ""
+
+
+def name_group(database: str) -> str:
+    """The role that the wall's roles are members of. Raises PolicyError when it is too long.
+
+    >>> name_group("demo_erp")
+    'quorumsql_demo_erp'
+    """
+    return check_name(f"quorumsql_{database}", "database role")
+
+
+def build_removal(database: str) -> Statement:
+    """The statement that undoes the wall of that database."""
+    note = f"Undoes the second wall of {database}; the tables are as they were before it."
+    return Statement(render_removal(name_group(database)), note)
+
+
+def build_preamble(search_path: Iterable[str]) -> tuple[Statement, ...]:
+    """What is set for the transaction, so that each statement means what it says."""
+    path = ", ".join(quote(name) for name in search_path) or "''"
+    return (
+        Statement(render_version_check()),
+        Statement("SET LOCAL standard_conforming_strings = on"),
+        Statement(f"SET LOCAL search_path = {path}", "As where the guard's own queries run."),
+        Statement("SET LOCAL createrole_self_grant = ''", "Whoever runs this is not walled in."),
+    )
+
+
+def render_script(statements: Iterable[Statement], *, head: str = "") -> str:
+    """The statements as one transaction for psql, with their notes as comments."""
+    parts = [_render_comment(head)] if head else []
+    parts.append("BEGIN;\n")
+    for each in statements:
+        text = f"{each.text};\n" if each.text else ""
+        parts.append((_render_comment(each.note) if each.note else "") + text)
+    parts.append("COMMIT;\n")
+    return "".join(parts)
+
+
+def _render_comment(text: str) -> str:
+    # A name may hold a line end, which would end the comment too.
+    return "".join(f"-- {line}\n" for line in text.splitlines())
+
+
+def check_name(name: str, what: str) -> str:
+    """``name``, which PostgreSQL would cut. Raises PolicyError when it is too long."""
+    if len(name.encode()) > _LONGEST_NAME_BYTES:
+        raise PolicyError(
+            f"The name of the {what} {name} is longer than {_LONGEST_NAME_BYTES} bytes."
+        )
+    return name

@@ -1,0 +1,101 @@
+"""What a plan of PostgreSQL's expects, and whether that is too much to start.
+
+The measure is the largest number of rows that any step of the plan is expected to go through: what
+it gives, or for a nested loop the pairs that it looks at, which is what a product of two tables
+costs whatever its condition lets through. A LIMIT stops the steps below it early, as far as they
+hand on rows one by one, so the first page of a large table is no large query.
+
+Knows EXPLAIN (FORMAT JSON) and nothing of connections. What it does not cover: what the planner
+misjudges, a subquery run once for each row, and rows that a filter reads and drops. The time limit
+ends those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nl2sql.types import Diagnostic
+
+TOO_COMPLEX = "54001"
+
+# Steps that ask for their input row by row, so that they stop when nobody asks them any more.
+_STREAMING = frozenset(
+    {
+        "Append",
+        "Gather",
+        "Gather Merge",
+        "Group",
+        "Hash Join",
+        "Limit",
+        "Materialize",
+        "Memoize",
+        "Merge Append",
+        "Merge Join",
+        "Nested Loop",
+        "ProjectSet",
+        "Result",
+        "Subquery Scan",
+        "Unique",
+    }
+)
+# The input that a step streams. An inner side is run again, or hashed whole.
+_STREAMED = frozenset({"Outer", "Member", "Subquery"})
+
+
+def estimate_rows(plan: Mapping[str, Any], wanted: float) -> float:
+    """The rows that the busiest step is expected to go through when ``wanted`` rows are fetched.
+
+    ``plan`` is the ``Plan`` of EXPLAIN's JSON.
+
+    >>> scan = {"Node Type": "Seq Scan", "Plan Rows": 1e9, "Parent Relationship": "Outer"}
+    >>> estimate_rows({"Node Type": "Aggregate", "Plan Rows": 1, "Plans": [scan]}, 101)
+    1000000000.0
+    >>> estimate_rows({"Node Type": "Subquery Scan", "Plan Rows": 1e9, "Plans": [scan]}, 101)
+    101.0
+    """
+    return _find_most(plan, min(1.0, wanted / max(float(plan["Plan Rows"]), 1.0)))
+
+
+def check_estimate(
+    plan: Mapping[str, Any], wanted: float, most: int, *, restricted: bool
+) -> Diagnostic | None:
+    """Why the query should not be started, or None.
+
+    Whoever is ``restricted`` is not told the estimate: it counts rows that are withheld.
+    """
+    rows = estimate_rows(plan, wanted)
+    if rows <= most:
+        return None
+    expected = "" if restricted else f" ({rows:.3g})"
+    return Diagnostic(
+        TOO_COMPLEX,
+        f"The query was not run: one step of its plan expects more rows{expected} than the "
+        f"{most:,} allowed.",
+        hint="Join tables on their keys, narrow each table down before joining, or raise "
+        "limits.max_estimated_rows.",
+    )
+
+
+def _find_most(node: Mapping[str, Any], share: float) -> float:
+    """``share`` is the part of the node's rows that is asked for."""
+    children = node.get("Plans", ())
+    rows = float(node["Plan Rows"])
+    most = rows * share
+    kind = node["Node Type"]
+    scans = 1.0
+    if kind == "Nested Loop":
+        sides = {child.get("Parent Relationship"): float(child["Plan Rows"]) for child in children}
+        scans = share * sides.get("Outer", 1.0)
+        most = max(most, scans * sides.get("Inner", 1.0))
+    for child in children:
+        side = child.get("Parent Relationship")
+        streams = kind in _STREAMING and side in _STREAMED
+        part = share if streams else 1.0
+        if streams and kind == "Limit":
+            part = min(1.0, share * rows / max(float(child["Plan Rows"]), 1.0))
+        if side == "Inner" and kind == "Nested Loop":
+            # The last scan, or the only one, ends early.
+            part = min(1.0, scans)
+        most = max(most, _find_most(child, part))
+    return most

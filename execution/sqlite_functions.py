@@ -1,0 +1,25 @@
+"""What SQLite lacks and a policy's wrapper needs: a keyed hash. No query may call it by itself."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+
+HASH_FUNCTION = "quorumsql_hash"
+
+
+def add_functions(connection: sqlite3.Connection) -> None:
+    """Makes them known to a connection. Raises sqlite3.Error."""
+    connection.create_function(HASH_FUNCTION, 2, hash_value, deterministic=True)
+
+
+def hash_value(key: str, value: object) -> str | None:
+    """SHA-256 of the key and the value as text, in hexadecimal; None for None.
+
+    >>> hash_value("pepper", 7) == hashlib.sha256(b"pepper7").hexdigest()
+    True
+    """
+    if value is None:
+        return None
+    text = value if isinstance(value, bytes) else str(value).encode()
+    return hashlib.sha256(key.encode() + text).hexdigest()

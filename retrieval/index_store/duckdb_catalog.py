@@ -1,0 +1,255 @@
+"""Reads the schema of a DuckDB file: its tables and views with their comments, keys and queries.
+
+A view's columns are those that it has now, which may be others than when it was made. Its query is
+given with every table under its schema: a name without one means the view's own schema first, then
+``main``. Left out: views that no longer work, or that read what a closed instance cannot (a file of
+CSV), DuckDB's own tables, and macros.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from nl2sql.catalog import Catalog, Column, ForeignKey, Table
+from nl2sql.duckdb_files import (
+    ATTACHED,
+    CLOSED_CONFIG,
+    build_duckdb_opening,
+    extract_view_query,
+)
+from nl2sql.errors import DatabaseUnavailable
+from nl2sql.names import fold_name
+
+_DEFAULT_SCHEMA = "main"
+
+_TABLES = f"""
+SELECT schema_name, table_name, coalesce(comment, '') FROM duckdb_tables()
+ WHERE database_name = '{ATTACHED}' AND NOT internal ORDER BY schema_name, table_name
+"""
+
+_VIEWS = f"""
+SELECT schema_name, view_name, coalesce(comment, ''), coalesce(sql, '') FROM duckdb_views()
+ WHERE database_name = '{ATTACHED}' AND NOT internal ORDER BY schema_name, view_name
+"""
+
+_COLUMNS = f"""
+SELECT schema_name, table_name, column_name, data_type, is_nullable, coalesce(comment, '')
+  FROM duckdb_columns()
+ WHERE database_name = '{ATTACHED}' AND NOT internal ORDER BY schema_name, table_name, column_index
+"""
+
+_KEYS = f"""
+SELECT schema_name, table_name, constraint_type, constraint_name, constraint_column_names,
+       referenced_table, referenced_column_names
+  FROM duckdb_constraints()
+ WHERE database_name = '{ATTACHED}' AND constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY')
+ ORDER BY schema_name, table_name, constraint_index
+"""
+
+_Columns = Mapping[tuple[str, str], list[Column]]
+# Schema and name, folded, → as they are written.
+_Spelled = Mapping[tuple[str, str], tuple[str, str]]
+
+
+def read_duckdb_catalog(path: Path, *, database: str, schemas: tuple[str, ...] = ()) -> Catalog:
+    """The catalog of the file at ``path``, opened read-only. Raises DatabaseUnavailable.
+
+    ``schemas`` are those to read, in search-path order; none means all.
+    """
+    try:
+        with duckdb.connect(":memory:", config=dict(CLOSED_CONFIG)) as connection:
+            for statement in build_duckdb_opening(path):
+                connection.execute(statement)
+            connection.execute(f"USE {ATTACHED}")
+            tables, keys = _read_schema(connection)
+    except duckdb.Error as error:
+        raise DatabaseUnavailable(
+            f"Cannot read the schema of {path}: {_describe(error)}",
+            database=database,
+            hint="Is it a DuckDB database, may this process read it, and has nobody else it open "
+            "for writing?",
+        ) from error
+    wanted = {table.qualified for table in tables if not schemas or table.schema in schemas}
+    return Catalog(
+        database,
+        tuple(table for table in tables if table.qualified in wanted),
+        tuple(key for key in keys if key.table in wanted and key.target in wanted),
+        search_path=schemas or (_DEFAULT_SCHEMA,),
+        dialect="duckdb",
+    )
+
+
+def _read_schema(
+    connection: duckdb.DuckDBPyConnection,
+) -> tuple[list[Table], list[ForeignKey]]:
+    columns: dict[tuple[str, str], list[Column]] = defaultdict(list)
+    for schema, table, name, kind, nullable, comment in connection.execute(_COLUMNS).fetchall():
+        columns[schema, table].append(Column(name, kind, nullable, comment))
+    constraints = connection.execute(_KEYS).fetchall()
+    primary = {
+        (schema, table): tuple(own)
+        for schema, table, kind, _, own, *_ in constraints
+        if kind == "PRIMARY KEY"
+    }
+    tables = [
+        Table(schema, name, tuple(columns[schema, name]), primary.get((schema, name), ()), comment)
+        for schema, name, comment in connection.execute(_TABLES).fetchall()
+    ]
+    views = connection.execute(_VIEWS).fetchall()
+    spelled = {
+        _fold(schema, name): (schema, name)
+        for schema, name in [
+            *((table.schema, table.name) for table in tables),
+            *((schema, name) for schema, name, *_ in views),
+        ]
+    }
+    for schema, name, comment, sql in views:
+        comments = {column.name: column.comment for column in columns[schema, name]}
+        try:
+            found = _read_view_columns(connection, schema, name, comments)
+            query = _read_definition(connection, schema, sql, found, spelled)
+        except duckdb.Error:
+            continue  # it does not work any more
+        tables.append(Table(schema, name, found, (), comment, "view", query))
+    keys = [
+        _build_key(schema, table, row, columns, spelled)
+        for schema, table, kind, *row in constraints
+        if kind == "FOREIGN KEY"
+    ]
+    return sorted(tables, key=lambda table: (table.schema, table.name)), keys
+
+
+def _build_key(
+    schema: str, table: str, row: list[Any], columns: _Columns, spelled: _Spelled
+) -> ForeignKey:
+    """The key in the spelling of the tables; DuckDB keeps that of the reference."""
+    name, own, target, theirs = row
+    # There are no foreign keys across schemas.
+    found = spelled[_fold(schema, target)]
+    return ForeignKey(
+        name,
+        f"{schema}.{table}",
+        _spell(own, columns[schema, table]),
+        ".".join(found),
+        _spell(theirs, columns[found]),
+    )
+
+
+def _spell(names: Iterable[str], columns: Iterable[Column]) -> tuple[str, ...]:
+    spelled = {fold_name(column.name, "duckdb"): column.name for column in columns}
+    return tuple(spelled[fold_name(name, "duckdb")] for name in names)
+
+
+def _read_view_columns(
+    connection: duckdb.DuckDBPyConnection, schema: str, name: str, comments: Mapping[str, str]
+) -> tuple[Column, ...]:
+    """The columns that the view has now. Raises duckdb.Error."""
+    cursor = connection.execute(f"SELECT * FROM {_quote(schema)}.{_quote(name)} LIMIT 0")
+    return tuple(
+        Column(column, str(kind), comment=comments.get(column, ""))
+        for column, kind, *_ in cursor.description or ()
+    )
+
+
+# -- the query of a view -----------------------------------------------------------------------
+
+
+def _read_definition(
+    connection: duckdb.DuckDBPyConnection,
+    schema: str,
+    sql: str,
+    columns: tuple[Column, ...],
+    spelled: _Spelled,
+) -> str:
+    """The view's query with its tables under their schemas; empty where that cannot be told.
+
+    Raises duckdb.Error.
+    """
+    query = extract_view_query(sql)
+    row = connection.execute("SELECT json_serialize_sql($1)", [query]).fetchone()
+    tree = json.loads(row[0]) if row else {"error": True}
+    if tree["error"] or not _settle_tables(tree, schema, spelled, frozenset()):
+        return ""
+    row = connection.execute(
+        "SELECT json_deserialize_sql(CAST($1 AS JSON))", [json.dumps(tree)]
+    ).fetchone()
+    assert row is not None
+    # In the view's own words a column may have no name, or another.
+    names = ", ".join(_quote(column.name) for column in columns)
+    return f"SELECT * FROM ({row[0]}) AS _view({names})"
+
+
+def _settle_tables(
+    node: Any,
+    schema: str,
+    spelled: _Spelled,
+    ctes: frozenset[str],
+) -> bool:
+    """Puts its schema on every table, in place; False for one that is not the file's."""
+    if isinstance(node, list):
+        return all(_settle_tables(each, schema, spelled, ctes) for each in node)
+    if not isinstance(node, dict):
+        return True
+    kind = node.get("type")
+    if kind == "BASE_TABLE":
+        return _settle_table(node, schema, spelled, ctes)
+    settled = True
+    for entry in (node.get("cte_map") or {"map": ()})["map"]:
+        settled &= _settle_tables(entry["value"], schema, spelled, ctes)
+        ctes |= {fold_name(entry["key"], "duckdb")}
+    for key, value in node.items():
+        within = ctes
+        if kind == "RECURSIVE_CTE_NODE" and key == "right":
+            within = ctes | {fold_name(node["cte_name"], "duckdb")}
+        if key != "cte_map":
+            settled &= _settle_tables(value, schema, spelled, within)
+    return settled
+
+
+def _settle_table(
+    node: dict[str, Any],
+    schema: str,
+    spelled: _Spelled,
+    ctes: frozenset[str],
+) -> bool:
+    path = node["qualified_name"]["path"]
+    name = path[-1]
+    if len(path) == 1 and fold_name(name, "duckdb") in ctes:
+        return True
+    if len(path) > 2:
+        return False
+    for candidate in (path[0],) if len(path) == 2 else (schema, _DEFAULT_SCHEMA):
+        found = spelled.get(_fold(candidate, name))
+        if found is not None:
+            # Under its schema the bare name would still resolve; an alias keeps its spelling.
+            node["alias"] = node["alias"] or name
+            node["schema_name"], node["table_name"] = found
+            node["qualified_name"]["path"] = list(found)
+            return True
+    return False
+
+
+def _fold(schema: str, name: str) -> tuple[str, str]:
+    return fold_name(schema, "duckdb"), fold_name(name, "duckdb")
+
+
+def _quote(name: str) -> str:
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'
+
+
+def _describe(error: duckdb.Error) -> str:
+    """The first line of what DuckDB says, which comes as JSON behind the name of its class."""
+    text = str(error)
+    try:
+        told = json.loads(text[text.find("{") :])
+        text = str(told["exception_message"])
+    except (ValueError, KeyError, TypeError):
+        pass
+    return text.partition("\n")[0]

@@ -1,0 +1,93 @@
+"""``policy sql`` and ``policy apply``: the same policy inside the database, as a second wall."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from execution.policies.database_apply import Changes, apply_wall, remove_wall
+from execution.policies.database_ddl import build_comment, check_dialect, render_head
+from execution.policies.database_script import build_removal, render_script
+from serve_app.cli.context import CliContext
+from serve_app.cli.policy.loading import compile_policy, prepare_database
+from serve_app.cli.policy.rules import Database
+from serve_app.cli.terminal import CONSOLE
+from serve_app.second_wall import build_database_wall, find_reader, owner_url
+
+Remove = Annotated[bool, typer.Option("--remove", help="Undo it instead.")]
+
+
+def print_sql(context: typer.Context, database: Database = None, remove: Remove = False) -> None:
+    """Print the policy as PostgreSQL's own roles, grants, policies and views, for psql."""
+    cli: CliContext = context.obj
+    wiring, name = prepare_database(cli, database)
+    check_dialect(name, cli.settings.databases[name].dialect)
+    if remove:
+        script = render_script([build_removal(name)])
+    else:
+        wall = build_database_wall(wiring, name, compile_policy(wiring, name))
+        script = render_script([*wall.statements, build_comment(wall)], head=render_head(wall))
+    # As it is: a terminal's width must not break its lines.
+    typer.echo(script, nl=False)
+
+
+def apply(
+    context: typer.Context,
+    database: Database = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Run all of it, say what would change, roll back.")
+    ] = False,
+    remove: Remove = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Put the policy into the database itself, so that a leak needs two walls to fail."""
+    cli: CliContext = context.obj
+    wiring, name = prepare_database(cli, database)
+    check_dialect(name, cli.settings.databases[name].dialect)
+    url = owner_url(wiring, name)
+    if remove:
+        reader = find_reader(wiring, name)
+
+        def run(dry: bool) -> Changes:
+            return remove_wall(url, name, reader=reader, dry_run=dry)
+    else:
+        wall = build_database_wall(wiring, name, compile_policy(wiring, name))
+
+        def run(dry: bool) -> Changes:
+            return apply_wall(url, wall, dry_run=dry)
+
+    planned = run(True)
+    _print_changes(planned)
+    if dry_run:
+        CONSOLE.print("Nothing was changed: this was a dry run.")
+        return
+    if not yes:
+        typer.confirm(f"Change {name} so?", abort=True)
+    done = run(False)
+    if (done.added, done.removed) != (planned.added, planned.removed):
+        CONSOLE.print("[yellow]Somebody changed it meanwhile; what was done:[/]")
+        _print_changes(done)
+    CONSOLE.print(f"[green]✓[/] {name}: {_count(done)}.", highlight=False)
+    if cli.settings.databases[name].second_wall == remove:
+        CONSOLE.print(
+            f"Now set databases.{name}.second_wall to {str(not remove).lower()}, and restart the "
+            "service.",
+            highlight=False,
+        )
+
+
+def _print_changes(changes: Changes) -> None:
+    for mark, lines in (("[red]-[/]", changes.removed), ("[green]+[/]", changes.added)):
+        for line in lines:
+            CONSOLE.print(mark, end=" ")
+            CONSOLE.print(line, highlight=False, markup=False, soft_wrap=True)
+    for notice in changes.notices:
+        CONSOLE.print("[yellow]![/]", end=" ")
+        CONSOLE.print(notice, highlight=False, markup=False, soft_wrap=True)
+
+
+def _count(changes: Changes) -> str:
+    if not changes.added and not changes.removed:
+        return "it was so already"
+    return f"{len(changes.added)} added, {len(changes.removed)} removed"

@@ -1,0 +1,63 @@
+"""The second wall of a configured database: which logins, which policy, and whether it stands."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote, urlsplit
+
+from execution.embedded import SUPERUSER, build_embedded_url
+from execution.policies.access import CompiledPolicy
+from execution.policies.database_apply import check_applied, read_own_security
+from execution.policies.database_ddl import Wall, build_wall, check_dialect
+from execution.policies.policy_file import load_policy
+from nl2sql.errors import PolicyError
+from serve_app.wiring import Wiring
+
+
+def owner_url(wiring: Wiring, database: str) -> str:
+    """The URL under which the wall is built: the indexer's, or who owns an embedded database.
+
+    Raises SettingsError.
+    """
+    settings = wiring.settings.databases[database]
+    connection = settings.indexer or settings.reader
+    if connection.is_embedded:
+        name = connection.embedded_database(database)
+        return build_embedded_url(wiring.socket_folder, name, SUPERUSER)
+    return wiring.indexer_url(database)
+
+
+def find_reader(wiring: Wiring, database: str) -> str:
+    """The login that queries run under. Raises SettingsError."""
+    return unquote(urlsplit(wiring.reader_url(database)).username or "")
+
+
+def build_database_wall(wiring: Wiring, database: str, compiled: CompiledPolicy) -> Wall:
+    """The wall, as the database is now. Raises SettingsError, PolicyError, DatabaseUnavailable."""
+    check_dialect(database, wiring.settings.databases[database].dialect)
+    own_security = read_own_security(wiring.indexer_url(database), database)
+    reader = find_reader(wiring, database)
+    if not reader:
+        raise PolicyError(
+            f"databases.{database}.reader.url names no login.",
+            hint="Write postgresql://login@host/database: the roles are granted to that login.",
+        )
+    return build_wall(compiled, reader=reader, own_security=own_security)
+
+
+def check_second_wall(wiring: Wiring, database: str) -> str:
+    """What is wrong with the wall in the database; empty when it is what the policy says now.
+
+    Raises SettingsError, PolicyError, DatabaseUnavailable.
+    """
+    settings = wiring.settings.databases[database]
+    if settings.policy is None:
+        raise PolicyError(
+            f"databases.{database}.second_wall is on, but there is no policy.",
+            hint=f"Name a file under databases.{database}.policy, or set second_wall to false.",
+        )
+    check_dialect(database, settings.dialect)
+    compiled = CompiledPolicy(
+        load_policy(settings.policy), wiring.read_catalog(database), second_wall=True
+    )
+    wall = build_database_wall(wiring, database, compiled)
+    return check_applied(wiring.indexer_url(database), wall)

@@ -1,0 +1,225 @@
+"""Where attacks run without the guard: a scratch database that each attack finds as it was.
+
+PostgreSQL runs under its superuser, SQLite and DuckDB on a file that may be written: nothing but
+the guard and the doors of ``execution/`` stands between a query and its effect in the product, so
+nothing does here.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Protocol
+
+import duckdb
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from execution.embedded import SUPERUSER, EmbeddedServer, grant_reader
+from tests.attacks import scratch
+from tests.attacks.attack import FOLDER, Attack, Endless, Outcome, Row
+
+# PostgreSQL's databases: the one that others are copied from, and the one for the guarded way.
+_TEMPLATE = "pristine"
+UNTOUCHED = "untouched"
+
+# After this long a statement counts as endless; where another outcome is awaited, it is given time.
+_ENDLESS_MS = 150
+_PATIENCE_MS = 20_000
+
+
+class Arena(Protocol):
+    """One engine."""
+
+    def run(self, attack: Attack) -> Outcome: ...
+
+
+class PostgresArena:
+    """A database of the embedded server, made anew after whatever a rollback does not undo.
+
+    Statements go by the simple protocol, which takes several at once.
+    """
+
+    def __init__(self, server: EmbeddedServer, folder: Path) -> None:
+        self._server = server
+        self._folder = folder
+        self._is_fresh = False
+        server.create_database(_TEMPLATE)
+        with psycopg.connect(server.url(_TEMPLATE, SUPERUSER)) as connection:
+            connection.execute(scratch.POSTGRES_SCRIPT.encode())
+            grant_reader(connection)
+            connection.execute("ANALYZE")
+        self._copy(UNTOUCHED)
+
+    def run(self, attack: Attack) -> Outcome:
+        if not self._is_fresh:
+            self._copy("scratch")
+            self._is_fresh = True
+        with closing(psycopg.connect(self._server.url("scratch", SUPERUSER))) as connection:
+            connection.execute(
+                f"SET search_path = main; SET statement_timeout = {_limit(attack)}".encode()
+            )
+            connection.commit()
+            connection.autocommit = not attack.in_transaction
+            outcome = self._run_on(connection, attack)
+            if not connection.closed:
+                connection.rollback()
+        return outcome
+
+    def _copy(self, name: str) -> None:
+        """Copies the template, which nobody may be connected to."""
+        with psycopg.connect(self._server.url("postgres", SUPERUSER), autocommit=True) as admin:
+            admin.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)".encode())
+            admin.execute(f"CREATE DATABASE {name} TEMPLATE {_TEMPLATE}".encode())
+
+    def _run_on(self, connection: psycopg.Connection[Any], attack: Attack) -> Outcome:
+        rows: list[Row] = []
+        connection.add_notify_handler(lambda note: rows.append((note.channel, note.payload)))
+        error = ""
+        start = time.perf_counter()
+        try:
+            cursor = connection.execute(_fill(attack.sql, self._folder).encode())
+            while True:
+                if cursor.description:
+                    rows += cursor.fetchall()
+                if not cursor.nextset():
+                    break
+        except psycopg.Error as problem:
+            kind = "timeout" if problem.sqlstate == "57014" else problem.sqlstate
+            error = f"{kind} {problem}"
+        ms = (time.perf_counter() - start) * 1000
+        # Whatever is no longer inside the transaction is there to stay.
+        open_ = (TransactionStatus.INTRANS, TransactionStatus.INERROR, TransactionStatus.UNKNOWN)
+        self._is_fresh = connection.info.transaction_status in open_
+        probed: list[Row] = []
+        if attack.works.probe and not error:
+            probed = connection.execute(attack.works.probe.encode()).fetchall()
+        return Outcome(tuple(rows), error, tuple(probed), ms, self._folder)
+
+
+class SqliteArena:
+    """A file, copied for each attack; several statements run one after the other."""
+
+    def __init__(self, folder: Path) -> None:
+        self.pristine = folder / "pristine.sqlite"
+        self._scratch = folder / "scratch.sqlite"
+        self._folder = folder
+        with closing(sqlite3.connect(self.pristine)) as connection:
+            connection.executescript(scratch.SQLITE_SCRIPT)
+
+    def run(self, attack: Attack) -> Outcome:
+        shutil.copy(self.pristine, self._scratch)
+        with closing(sqlite3.connect(self._scratch, isolation_level=None)) as connection:
+            # The command-line shell has this function; Python's build does not.
+            connection.create_function("readfile", 1, lambda path: Path(path).read_bytes())
+            deadline = time.monotonic() + _limit(attack) / 1000
+            connection.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
+            sql = _fill(attack.sql, self._folder)
+
+            def run() -> list[Row]:
+                try:
+                    return connection.execute(sql).fetchall()
+                except sqlite3.ProgrammingError as error:
+                    if "one statement at a time" not in str(error):
+                        raise
+                    connection.executescript(sql)
+                    return []
+
+            return _time(
+                run,
+                lambda probe: connection.execute(probe).fetchall(),
+                attack,
+                self._folder,
+                (sqlite3.Error,),
+                "interrupted",
+            )
+
+
+class DuckDbArena:
+    """A file; whatever does not run in a transaction gets a copy of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.pristine = folder / "pristine.duckdb"
+        self._scratch = folder / "scratch.duckdb"
+        self._folder = folder
+        self._kept: duckdb.DuckDBPyConnection | None = None
+        with closing(duckdb.connect(str(self.pristine))) as connection:
+            connection.execute(scratch.DUCKDB_SCRIPT)
+
+    def run(self, attack: Attack) -> Outcome:
+        if not attack.in_transaction:
+            self.close()
+        if self._kept is None:
+            shutil.copy(self.pristine, self._scratch)
+            self._kept = duckdb.connect(str(self._scratch), config={"threads": "1"})
+        connection = self._kept
+        try:
+            if attack.in_transaction:
+                connection.execute("BEGIN")
+            return self._run_on(connection, attack)
+        finally:
+            if attack.in_transaction:
+                connection.execute("ROLLBACK")
+            else:
+                self.close()
+
+    def close(self) -> None:
+        """Closes the database that queries share."""
+        if self._kept is not None:
+            self._kept.close()
+            self._kept = None
+
+    def _run_on(self, connection: duckdb.DuckDBPyConnection, attack: Attack) -> Outcome:
+        timer = threading.Timer(_limit(attack) / 1000, connection.interrupt)
+        timer.start()
+        sql = _fill(attack.sql, self._folder)
+
+        def run() -> list[Row]:
+            answer = connection.execute(sql)
+            return answer.fetchall() if answer.description else []
+
+        try:
+            return _time(
+                run,
+                lambda probe: connection.execute(probe).fetchall(),
+                attack,
+                self._folder,
+                (duckdb.Error,),
+                "INTERRUPT",
+            )
+        finally:
+            timer.cancel()
+
+
+def _time(
+    run: Callable[[], list[Row]],
+    ask: Callable[[str], list[Row]],
+    attack: Attack,
+    folder: Path,
+    errors: tuple[type[Exception], ...],
+    interrupted: str,
+) -> Outcome:
+    rows: list[Row] = []
+    error = ""
+    start = time.perf_counter()
+    try:
+        rows = run()
+    except errors as problem:
+        kind = "timeout" if interrupted in str(problem) else type(problem).__name__
+        error = f"{kind} {problem}"
+    ms = (time.perf_counter() - start) * 1000
+    probed = ask(attack.works.probe) if attack.works.probe and not error else []
+    return Outcome(tuple(rows), error, tuple(probed), ms, folder)
+
+
+def _limit(attack: Attack) -> int:
+    return _ENDLESS_MS if isinstance(attack.works, Endless) else _PATIENCE_MS
+
+
+def _fill(sql: str, folder: Path) -> str:
+    return sql.replace(FOLDER, str(folder))

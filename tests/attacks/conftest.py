@@ -1,0 +1,95 @@
+"""The arenas, and the guarded way into the same databases."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from execution.duckdb_database import DuckDbDatabase
+from execution.embedded import READER, SUPERUSER, EmbeddedServer
+from execution.executor import Database
+from execution.postgres import PostgresDatabase
+from execution.sqlite import SqliteDatabase
+from nl2sql.settings import LimitSettings
+from retrieval.index_store.duckdb_catalog import read_duckdb_catalog
+from retrieval.index_store.postgres_catalog import read_postgres_catalog
+from retrieval.index_store.sqlite_catalog import read_sqlite_catalog
+from tests.attacks.arenas import UNTOUCHED, Arena, DuckDbArena, PostgresArena, SqliteArena
+from tests.attacks.attack import SECRET, SECRET_FILE
+from tests.attacks.guarded import GuardedWay
+
+_DATABASE = "scratch"
+_HASH_KEY = "QUORUMSQL_ATTACK_HASH_KEY"
+
+# A query that no check of the text stops is ended soon: the attack is shown to end.
+_LIMITS = LimitSettings(statement_timeout_ms=250, explain_timeout_ms=250, pool_size=1)
+
+
+@pytest.fixture(scope="session")
+def folder() -> Iterator[Path]:
+    """Where attacks read and write files; whoever runs the server may enter it."""
+    path = Path(tempfile.mkdtemp(prefix="attacks-"))
+    path.chmod(0o777)
+    (path / SECRET_FILE).write_text(f"{SECRET}\n")
+    (path / "table.csv").write_text(f"note\n{SECRET}\n")
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def server(folder: Path) -> Iterator[EmbeddedServer]:
+    """A PostgreSQL of its own: attacks on it succeed."""
+    started = EmbeddedServer(folder / "postgres")
+    started.start()
+    yield started
+    started.stop()
+
+
+@pytest.fixture(scope="session")
+def arenas(server: EmbeddedServer, folder: Path) -> Iterator[Mapping[str, Arena]]:
+    """Without the guard, by engine."""
+    duckdb_arena = DuckDbArena(folder)
+    yield {
+        "postgres": PostgresArena(server, folder),
+        "sqlite": SqliteArena(folder),
+        "duckdb": duckdb_arena,
+    }
+    duckdb_arena.close()
+
+
+@pytest.fixture(scope="session")
+def guarded(
+    arenas: Mapping[str, Arena], server: EmbeddedServer, folder: Path
+) -> Iterator[Mapping[str, GuardedWay]]:
+    """With the guard, by engine, on databases that no attack has touched."""
+    url = server.url(UNTOUCHED, SUPERUSER)
+    reader = server.url(UNTOUCHED, READER)
+    sqlite, duckdb = folder / "pristine.sqlite", folder / "pristine.duckdb"
+    catalogs = {
+        "postgres": read_postgres_catalog(
+            url, database=_DATABASE, reader_role=READER, schemas=("main",)
+        ),
+        "sqlite": read_sqlite_catalog(sqlite, database=_DATABASE),
+        "duckdb": read_duckdb_catalog(duckdb, database=_DATABASE),
+    }
+    databases: dict[str, Database] = {
+        "postgres": PostgresDatabase(_DATABASE, reader, _LIMITS, search_path=("main",)),
+        "sqlite": SqliteDatabase(_DATABASE, sqlite, _LIMITS),
+        "duckdb": DuckDbDatabase(_DATABASE, duckdb, _LIMITS),
+    }
+    os.environ[_HASH_KEY] = "a key that only this test knows"
+    with asyncio.Runner() as runner:
+        ways = {
+            engine: GuardedWay(catalogs[engine], databases[engine], runner, folder)
+            for engine in catalogs
+        }
+        yield ways
+        for way in ways.values():
+            way.close()
+    del os.environ[_HASH_KEY]

@@ -1,0 +1,47 @@
+"""The way that a query takes in the product: the guard, then the read-only door of its engine."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from execution.executor import Database
+from execution.guard import PolicySettings, SqlGuard
+from nl2sql.catalog import Catalog
+from nl2sql.types import Diagnostic, GuardedQuery, Principal, ResultSet, Violation
+from tests.attacks.attack import FOLDER
+from tests.attacks.scratch import load_scratch_policy
+from tests.fakes import FakeCatalogs
+
+_MOST_ROWS = 1000
+
+
+class GuardedWay:
+    """One engine's database behind the guard and the policy of the scratch database.
+
+    ``folder`` is what FOLDER stands for in a statement.
+    """
+
+    def __init__(
+        self, catalog: Catalog, database: Database, runner: asyncio.Runner, folder: Path
+    ) -> None:
+        self._guard = SqlGuard(
+            FakeCatalogs(catalog), {catalog.database: PolicySettings(load_scratch_policy())}
+        )
+        self._name = catalog.database
+        self._database = database
+        self._runner = runner
+        self._folder = folder
+
+    def guard(self, sql: str, principal: Principal) -> GuardedQuery | Violation:
+        """The guard's answer."""
+        filled = sql.replace(FOLDER, str(self._folder))
+        return self._runner.run(self._guard.guard(self._name, filled, principal))
+
+    def execute(self, query: GuardedQuery) -> ResultSet | Diagnostic:
+        """The door's answer."""
+        return self._runner.run(self._database.execute(query, _MOST_ROWS))
+
+    def close(self) -> None:
+        """Closes the door."""
+        self._runner.run(self._database.close())

@@ -1,0 +1,92 @@
+"""PostgreSQL: names and texts spelt so that a reader of SQL may take them for something else."""
+
+from __future__ import annotations
+
+from tests.attacks.attack import HARMLESS, Attack, Evidence, Row, Shows, one_column
+from tests.attacks.scratch import EVERYBODY, OURS
+
+_GROUP = "spellings"
+
+
+def _attack(
+    name: str,
+    sql: str,
+    works: Evidence,
+    yields: tuple[Row, ...] | None = None,
+    *,
+    refused_as: str = HARMLESS,
+    role: str = "manager",
+) -> Attack:
+    return Attack("postgres", _GROUP, name, sql, works, refused_as, yields, role)
+
+
+ATTACKS: list[Attack] = [
+    _attack(
+        "unicode_identifier",
+        r'SELECT name FROM U&"\0065mployees"',
+        Shows(EVERYBODY),
+        refused_as="unparsable",
+    ),
+    _attack(
+        "unicode_identifier_of_a_hidden_table",
+        r'SELECT note FROM U&"p\0061yroll"',
+        Shows(one_column("payroll-secret")),
+        refused_as="unparsable",
+    ),
+    _attack(
+        "unicode_identifier_of_a_hidden_column",
+        r'SELECT U&"b\0061dge" FROM employees WHERE id = 1',
+        Shows(one_column("badge-1")),
+        refused_as="unknown_column",
+        role="member",
+    ),
+    _attack(
+        "unicode_identifier_with_its_own_escape",
+        "SELECT U&\"b!0061dge\" UESCAPE '!' FROM employees WHERE id = 1",
+        Shows(one_column("badge-1")),
+        refused_as="unparsable",
+        role="member",
+    ),
+    _attack(
+        "dollar_quotes",
+        "SELECT name FROM employees WHERE name = $$Dora$$",
+        Shows(one_column("Dora")),
+        refused_as="node_not_allowed",
+    ),
+    _attack(
+        "tagged_dollar_quotes_that_hide_a_quote",
+        "SELECT $a$'$a$ || note FROM payroll WHERE note <> $b$'$b$",
+        Shows(one_column("'payroll-secret")),
+        refused_as="node_not_allowed",
+    ),
+    _attack(
+        "escape_string",
+        r"SELECT note FROM payroll WHERE note <> E'\'' AND note <> ''",
+        Shows(one_column("payroll-secret")),
+        refused_as="node_not_allowed",
+    ),
+    _attack(
+        "string_in_two_parts",
+        "SELECT name FROM employees WHERE name = 'Do'\n'ra'",
+        Shows(one_column("Dora")),
+        (),
+    ),
+    _attack(
+        "comment_ended_by_a_carriage_return",
+        "SELECT 1 AS n -- \rFROM payroll",
+        Shows(((1,),)),
+        refused_as="not_permitted",
+    ),
+    _attack(
+        "reserved_schema_under_capitals",
+        'SELECT note FROM MAIN."payroll"',
+        Shows(one_column("payroll-secret")),
+        refused_as="not_permitted",
+    ),
+    _attack(
+        "cte_whose_name_is_spelt_otherwise",
+        "WITH \"EMPLOYEES\" AS (SELECT 'decoy' AS name) SELECT name FROM EMPLOYEES",
+        Shows(EVERYBODY),
+        OURS,
+    ),
+]

@@ -1,0 +1,95 @@
+"""A scratch database of the embedded server: types, functions and rows that no demo has."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass
+
+import psycopg
+import pytest
+
+from execution.embedded import READER, SUPERUSER, EmbeddedServer, grant_reader
+from execution.postgres import PostgresDatabase
+from nl2sql.settings import LimitSettings
+
+_SCHEMA = """
+CREATE SCHEMA lab;
+CREATE TYPE lab.mood AS ENUM ('sad', 'so, so', 'happy');
+CREATE TYPE lab.pair AS (a integer, b text);
+CREATE DOMAIN lab.short AS varchar(5);
+CREATE EXTENSION IF NOT EXISTS vector;
+
+CREATE TABLE lab.people (id integer PRIMARY KEY, name text NOT NULL, salary integer NOT NULL);
+INSERT INTO lab.people VALUES (1, 'Miller', 777), (2, 'Novak', 778), (3, 'Ödegård', 2147483647);
+
+CREATE FUNCTION lab.complain(word text) RETURNS integer LANGUAGE plpgsql AS
+$$ BEGIN RAISE EXCEPTION 'no such column: %', word
+   USING ERRCODE = '42703', HINT = word, DETAIL = word; END $$;
+CREATE FUNCTION lab.complain_early() RETURNS integer IMMUTABLE LANGUAGE plpgsql AS
+$$ DECLARE word text; BEGIN SELECT name INTO word FROM lab.people WHERE id = 1;
+   RAISE EXCEPTION 'no such column: %', word USING ERRCODE = '42703'; END $$;
+CREATE FUNCTION lab.dawdle() RETURNS integer IMMUTABLE LANGUAGE plpgsql AS
+$$ BEGIN PERFORM pg_sleep(10); RETURN 1; END $$;
+
+CREATE ROLE lab_member NOLOGIN;
+CREATE ROLE lab_stranger NOLOGIN;
+CREATE ROLE lab_writer LOGIN;
+GRANT lab_member TO {reader};
+GRANT USAGE ON SCHEMA lab TO lab_member, lab_writer;
+GRANT SELECT ON lab.people TO lab_member, lab_writer;
+ALTER TABLE lab.people ENABLE ROW LEVEL SECURITY;
+CREATE POLICY all_rows ON lab.people TO {reader}, lab_writer USING (true);
+CREATE POLICY own_row ON lab.people TO lab_member
+  USING (id = current_setting('lab.person')::integer);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """The database ``scratch``, whose schema ``lab`` the reader may read."""
+
+    reader_url: str
+    admin_url: str
+
+
+@pytest.fixture(scope="session")
+def scratch(embedded_server: EmbeddedServer) -> Iterator[Scratch]:
+    """The database, made anew."""
+    embedded_server.drop_database("scratch")
+    embedded_server.create_database("scratch")
+    admin_url = embedded_server.url("scratch", SUPERUSER)
+    with psycopg.connect(admin_url) as connection:
+        connection.execute(
+            "DROP ROLE IF EXISTS lab_member; DROP ROLE IF EXISTS lab_stranger; "
+            "DROP ROLE IF EXISTS lab_writer"
+        )
+        connection.execute(_SCHEMA.format(reader=READER).encode())
+        grant_reader(connection)
+    yield Scratch(embedded_server.url("scratch", READER), admin_url)
+    embedded_server.drop_database("scratch")
+
+
+Opener = Callable[..., PostgresDatabase]
+
+
+@pytest.fixture
+async def open_door(scratch: Scratch) -> AsyncIterator[Opener]:
+    """Opens doors to the scratch database, with limits given by name, and closes them."""
+    doors: list[PostgresDatabase] = []
+    settings = {"statement_timeout_ms": 5000, "explain_timeout_ms": 2000, "pool_size": 2}
+
+    def open_(*, url: str = scratch.reader_url, **limits: int) -> PostgresDatabase:
+        doors.append(
+            PostgresDatabase(
+                "scratch", url, LimitSettings(**{**settings, **limits}), search_path=("lab",)
+            )
+        )
+        return doors[-1]
+
+    yield open_
+    for door in doors:
+        await _close(door.close)
+
+
+async def _close(close: Callable[[], Awaitable[None]]) -> None:
+    await close()

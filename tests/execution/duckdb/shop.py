@@ -1,0 +1,59 @@
+"""The shop of ``fixtures/shop_duckdb.sql`` as a file, and how the tests on DuckDB ask it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+
+from execution.duckdb_database import DuckDbDatabase
+from nl2sql.catalog import Catalog
+from nl2sql.settings import LimitSettings
+from nl2sql.types import Diagnostic, GuardedQuery, ResultSet
+from retrieval.index_store.duckdb_catalog import read_duckdb_catalog
+from tests.golden import load_text
+
+LIMITS = LimitSettings(
+    statement_timeout_ms=1500, explain_timeout_ms=1000, pool_size=2, duckdb_memory_mib=256
+)
+TABLES = ("main.customers", "main.Orders", "staff.employees")
+ENDLESS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+
+
+def build_shop(path: Path) -> Catalog:
+    """Writes the shop to ``path``; its catalog, in which the table ``secrets`` is not yet."""
+    write(path, load_text("shop_duckdb.sql"))
+    catalog = read_duckdb_catalog(path, database="shop")
+    write(path, "CREATE TABLE secrets (id INT, x TEXT); INSERT INTO secrets VALUES (1, 'hidden')")
+    return catalog
+
+
+def write(path: Path, script: str) -> None:
+    """Runs ``script`` on the file, which is made if it is not there."""
+    with duckdb.connect(path) as connection:
+        connection.execute(script)
+
+
+def read_raw(path: Path, sql: str) -> list[tuple[object, ...]]:
+    """What DuckDB answers to ``sql`` itself."""
+    with duckdb.connect(path, read_only=True) as connection:
+        return connection.execute(sql).fetchall()
+
+
+def query(sql: str, *tables: str, restricted: bool = False) -> GuardedQuery:
+    """``sql`` as if it had passed the guard."""
+    return GuardedQuery("shop", sql, tables or TABLES, dialect="duckdb", restricted=restricted)
+
+
+async def run(database: DuckDbDatabase, sql: str, max_rows: int = 10, *tables: str) -> ResultSet:
+    """The result of ``sql``, which must have one."""
+    result = await database.execute(query(sql, *tables), max_rows)
+    assert isinstance(result, ResultSet), result
+    return result
+
+
+async def fail(database: DuckDbDatabase, sql: str, *tables: str) -> Diagnostic:
+    """The error of ``sql``, which must have one."""
+    result = await database.execute(query(sql, *tables), 10)
+    assert isinstance(result, Diagnostic), result
+    return result

@@ -1,0 +1,136 @@
+"""DuckDB's errors as values: their SQLSTATEs, and what they may say to whom."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+from execution.duckdb_database import DuckDbDatabase
+from execution.duckdb_errors import SQLSTATES, build_diagnostic, is_gone
+from nl2sql.types import Diagnostic
+from tests.execution.duckdb.shop import fail, query
+
+
+@pytest.mark.parametrize(
+    ("sql", "sqlstate"),
+    [
+        ("SELECT nope FROM main.customers", "42703"),
+        ("SELECT c.nope FROM main.customers AS c", "42703"),
+        ("SELECT e.contact.nope FROM staff.employees AS e", "42703"),
+        ("SELECT nope.id FROM main.customers", "42P01"),
+        ("SELECT id FROM main.customers, staff.employees", "42702"),
+        ("SELEC 1", "42601"),
+        ("SELECT 1 FROM", "42601"),
+        ("SELECT 'a", "42601"),
+        ("SELECT 1; SELECT 2", "42601"),
+        ("", "42601"),
+        ("SELECT 1 UNION SELECT 1, 2", "42601"),
+        ("SELECT (SELECT 1, 2)", "42601"),
+        ("SELECT id FROM main.customers WHERE max(id) > 1", "42803"),
+        ("SELECT sum(sum(id)) FROM main.customers", "42803"),
+        ("SELECT id, count(*) FROM main.customers", "42803"),
+        ("SELECT rank() FROM main.customers", "42P20"),
+        ("SELECT id FROM main.customers WHERE row_number() OVER () = 1", "42P20"),
+        ("SELECT abs(1, 2)", "42883"),
+        ("SELECT id + name FROM main.customers", "42883"),
+        ("SELECT 1 ORDER BY 2", "42P10"),
+        ("SELECT 'a' COLLATE nope = 'b'", "42704"),
+        ("SELECT CAST(1 AS nope)", "42704"),
+        ("SELECT unnest(1)", "42804"),
+        ("SELECT 1 LIMIT -1", "2201W"),
+        ("SELECT $1", "42P02"),
+        ("SELECT name::INT FROM main.customers", "22P02"),
+        ("SELECT DATE '2020-13-01'", "22007"),
+        ("SELECT strptime('x', '%Y')", "22007"),
+        ("SELECT 300::TINYINT", "22003"),
+        ("SELECT 9223372036854775807 + 1", "22003"),
+        ("SELECT 7 // (id - 1) FROM main.customers", "22012"),
+        ("SELECT (SELECT id FROM main.customers)", "21000"),
+        ("SELECT json_extract('{', '$.a')", "22032"),
+        ("SELECT regexp_matches('a', '(')", "2201B"),
+        ("SELECT chr(-1)", "22023"),
+        ("SELECT list(repeat(i::TEXT, 1000)) FROM range(1000000) AS r (i)", "53200"),
+        (f"SELECT {'(' * 3000}1{')' * 3000}", "54001"),
+        ("SELECT '\ud800'", "22021"),
+        ("SELECT x FROM main.secrets", "42501"),
+    ],
+)
+async def test_an_error_is_a_value_with_the_sqlstate_of_postgresql(
+    sql: str, sqlstate: str, database: DuckDbDatabase
+) -> None:
+    found = await fail(database, sql)
+    assert found.sqlstate == sqlstate, found
+    assert found.message
+    assert "\n" not in found.message
+    assert "exception_message" not in found.message
+
+
+async def test_an_error_says_where_and_what_instead(database: DuckDbDatabase) -> None:
+    sql = "SELECT 'ä', nam FROM main.customers"
+    found = await fail(database, sql)
+    assert sql[found.position - 1 :].startswith("nam ")
+    assert "Name" in found.hint
+    explained = await database.explain(query(sql))
+    assert explained == found
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        each
+        for each in vars(duckdb).values()
+        if isinstance(each, type) and issubclass(each, Exception)
+    ],
+    ids=lambda kind: kind.__name__,
+)
+def test_every_class_of_duckdb_has_a_sqlstate(kind: type[Exception]) -> None:
+    assert kind in SQLSTATES
+    found = build_diagnostic(kind("Some Error: what it says\nand more"))  # type: ignore[arg-type]
+    assert found == Diagnostic(SQLSTATES[kind], "what it says", hint="and more")
+
+
+@pytest.mark.parametrize(
+    ("error", "gone"),
+    [
+        (duckdb.IOException("IO Error: Could not read"), True),
+        (duckdb.FatalException("FATAL Error: database has been invalidated"), True),
+        (duckdb.InterruptException("INTERRUPT Error: Interrupted!"), False),
+        (duckdb.OutOfMemoryException("Out of Memory Error: failed"), False),
+        (duckdb.BinderException("Binder Error: whatever"), False),
+    ],
+)
+def test_a_file_at_fault_is_told_from_a_query_at_fault(error: duckdb.Error, gone: bool) -> None:
+    assert is_gone(error) is gone
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT name::INT FROM staff.employees",
+        "SELECT id FROM staff.employees WHERE name::DATE > today()",
+        "SELECT make_date(salary, 13, 1) FROM staff.employees",
+        "SELECT (2147483000 + salary::INT)::INT * 5 FROM staff.employees",
+        "SELECT json_extract(name, '$.a') FROM staff.employees",
+        "SELECT strptime(name, '%Y') FROM staff.employees",
+        "SELECT (salary || 'x')::DECIMAL(3, 1) FROM staff.employees",
+    ],
+)
+async def test_no_error_carries_a_value_to_a_restricted_principal(
+    sql: str, database: DuckDbDatabase
+) -> None:
+    open_ = await fail(database, sql)
+    assert any(value in f"{open_.message} {open_.hint}" for value in ("Eve", "777", "900", "500"))
+    result = await database.execute(query(sql, restricted=True), 10)
+    assert isinstance(result, Diagnostic)
+    assert result.sqlstate == open_.sqlstate
+    for value in ("Eve", "Fay", "Gil", "900", "777", "500"):
+        assert value not in f"{result.message} {result.hint}"
+    assert "withheld" in result.message
+
+
+async def test_a_restricted_principal_is_told_what_is_wrong_with_the_query(
+    database: DuckDbDatabase,
+) -> None:
+    result = await database.execute(query("SELECT nope FROM main.customers", restricted=True), 10)
+    assert isinstance(result, Diagnostic)
+    assert "nope" in result.message

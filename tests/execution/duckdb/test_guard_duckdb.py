@@ -1,0 +1,184 @@
+"""The guard on DuckDB: what a hostile model may write, and that nothing changes its meaning.
+
+Each attack is first run as it stands, on a plain writable connection, where it works. The oracle
+runs each harmless query twice, as it was written by plain DuckDB and as the guard wrote it through
+the read-only door, and wants the same rows under the same names.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from execution.allowlists import load_allowlist
+from execution.duckdb_grammar import check_grammar, list_functions
+from execution.guard import SqlGuard
+from nl2sql.types import GuardedQuery, Principal, ResultSet, Violation
+from tests.execution.duckdb.attacks import ATTACKS, NONSENSE
+from tests.execution.duckdb.conftest import Besieged
+from tests.fakes import FakeCatalogs
+from tests.golden import Pair, load_pairs
+
+PAIRS = load_pairs("guard_duckdb")
+
+harmless = pytest.mark.parametrize("pair", PAIRS, ids=[pair.title for pair in PAIRS])
+
+
+def list_cases(table: dict[str, dict[str, str]]) -> list[object]:
+    return [
+        pytest.param(code, sql, id=f"{code}-{title}")
+        for code, attacks in table.items()
+        for title, sql in attacks.items()
+    ]
+
+
+async def judge(besieged: Besieged, sql: str) -> GuardedQuery | Violation:
+    catalogs = FakeCatalogs(besieged.catalog)
+    return await SqlGuard(catalogs).guard("shop", sql, Principal("tester"))
+
+
+async def guard(besieged: Besieged, sql: str) -> GuardedQuery:
+    verdict = await judge(besieged, sql)
+    assert not isinstance(verdict, Violation), verdict
+    return verdict
+
+
+@pytest.mark.parametrize(("code", "attack"), list_cases(ATTACKS))
+async def test_an_attack_works_and_is_refused_for_its_own_reason(
+    code: str, attack: str, besieged: Besieged, tmp_path: Path
+) -> None:
+    copy = Path(shutil.copy(besieged.path, tmp_path))
+    with duckdb.connect(copy) as connection:
+        connection.execute(besieged.aim(attack, copy, tmp_path)).fetchall()
+    verdict = await judge(besieged, besieged.aim(attack))
+    assert isinstance(verdict, Violation), verdict
+    assert verdict.code == code, verdict.message
+
+
+@pytest.mark.parametrize(("code", "sql"), list_cases(NONSENSE))
+async def test_what_is_no_query_is_refused(code: str, sql: str, besieged: Besieged) -> None:
+    verdict = await judge(besieged, sql)
+    assert isinstance(verdict, Violation), verdict
+    assert verdict.code == code, verdict.message
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"SELECT {'(' * 2000}1{')' * 2000}",
+        f"SELECT {'abs(' * 2000}1{')' * 2000}",
+        f"SELECT 1{' + 1' * 3000}",
+    ],
+    ids=["parentheses", "calls", "sums"],
+)
+async def test_what_is_too_deep_for_a_parser_is_a_violation(sql: str, besieged: Besieged) -> None:
+    assert isinstance(await judge(besieged, sql), Violation)
+
+
+async def test_a_comment_within_a_comment_hides_nothing(besieged: Besieged) -> None:
+    query = await guard(besieged, "SELECT 1 /* /* */; DROP VIEW totals -- */")
+    assert query.sql == "SELECT 1"
+
+
+@harmless
+async def test_a_harmless_query_is_rendered_as_in_the_golden_file(
+    pair: Pair, besieged: Besieged
+) -> None:
+    assert (await guard(besieged, pair.before)).sql == pair.after
+
+
+@harmless
+async def test_what_was_rendered_passes_again_unchanged(pair: Pair, besieged: Besieged) -> None:
+    once = await guard(besieged, pair.before)
+    assert await guard(besieged, once.sql) == once
+
+
+@harmless
+async def test_the_guarded_query_returns_what_the_query_returns(
+    pair: Pair, besieged: Besieged, path: Path
+) -> None:
+    with duckdb.connect(path) as connection:
+        cursor = connection.execute(pair.before)
+        names = [name for name, *_ in cursor.description or ()]
+        rows = cursor.fetchall()
+    result = await besieged.door.execute(await guard(besieged, pair.before), 1000)
+    assert isinstance(result, ResultSet), result
+    assert list(result.rows) == rows
+    if pair.title not in RENAMED:
+        assert list(result.columns) == names
+
+
+# Where an output without a name is called by its text, and the text is written in another way.
+RENAMED = {"arithmetic", "patterns", "text"}
+
+
+async def test_names_are_listed_as_the_catalog_spells_them(besieged: Besieged) -> None:
+    query = await guard(
+        besieged, "SELECT NAME FROM customers JOIN ORDERS ON customer_id = customers.ID"
+    )
+    assert query.dialect == "duckdb"
+    assert query.tables == ("main.Orders", "main.customers")
+    assert query.columns == ("Name", "customer_id", "id")
+
+
+# -- the second opinion ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        ('SELECT id FROM "main"."Orders" AS o', None),
+        ("WITH a AS (SELECT 1 AS id) SELECT id FROM main.orders, a", None),
+        ("WITH a AS (SELECT 1 AS id) SELECT (SELECT id FROM A) FROM main.orders", None),
+        ('SELECT id FROM "main"."Orders", "main"."secrets"', "tables_disagree"),
+        ("SELECT 1", "tables_disagree"),
+        ("SELECT id FROM orders", "unknown_table"),
+        ("SELECT id FROM quorumsql.main.orders", "unknown_table"),
+        ("SELECT id FROM main.orders UNION SELECT id FROM b", "unknown_table"),
+        ("WITH a AS (FROM b), b AS (SELECT 1) SELECT 1 FROM main.orders, a", "unknown_table"),
+        ("WITH a AS (FROM a) SELECT 1 FROM main.orders, a", "unknown_table"),
+        ("SELECT (WITH a AS (SELECT 1) FROM a) FROM main.orders, a", "unknown_table"),
+        ("SELECT id FROM main.orders; SELECT 1", "multiple_statements"),
+        ("SELECT id FROM main.orders WHERE $1", "node_not_allowed"),
+        ("SELECT id FROM main.orders AT (VERSION => 1)", "node_not_allowed"),
+        ("DELETE FROM main.orders", "not_a_query"),
+        ("SELECT id FROM main.orders WHERE", "unparsable"),
+        ("SELECT id FROM main.orders WHERE '\ud800' = ''", "unparsable"),
+    ],
+)
+def test_duckdbs_parser_has_the_last_word(sql: str, code: str | None) -> None:
+    verdict = check_grammar(sql, frozenset({"main.Orders"}), load_allowlist("duckdb"))
+    assert (verdict.code if verdict else None) == code
+
+
+def test_each_table_must_stand_in_its_wrapper() -> None:
+    wrapper = 'SELECT _0."id" FROM "main"."Orders" AS _0 WHERE _0."id" = $1 OFFSET 0'
+    tables, allowlist = frozenset({"main.Orders"}), load_allowlist("duckdb")
+
+    def check(sql: str) -> str | None:
+        verdict = check_grammar(sql, tables, allowlist, {"main.Orders": [wrapper]})
+        return verdict.code if verdict else None
+
+    again = wrapper.replace("SELECT", "select").replace("WHERE", "/* where */ WHERE")
+    assert check(f"SELECT id FROM ({wrapper}) AS orders") is None
+    assert check(f"SELECT id FROM ({again}) AS o WHERE EXISTS (FROM ({wrapper}) AS x)") is None
+    for tampered in (
+        wrapper.replace("$1", "$2"),
+        wrapper.replace(" = ", " <> "),
+        wrapper.replace(" OFFSET 0", ""),
+        wrapper.replace(" WHERE", " WHERE true OR"),
+        '"main"."Orders"',
+    ):
+        assert check(f"SELECT id FROM ({tampered}) AS orders") == "unfiltered_table"
+    assert check("SELECT 1") == "tables_disagree"
+
+
+def test_a_function_is_judged_by_the_name_under_which_duckdb_looks_it_up() -> None:
+    sql = "SELECT INTERVAL 1 DAY, 'a' LIKE 'b', Count(*), EXTRACT(year FROM a) FROM range(abs(-3))"
+    called = list_functions(sql)
+    assert called == {"to_days", "trunc", "~~", "count_star", "date_part", "abs", "-"}
+    assert called <= load_allowlist("duckdb").functions
+    assert list_functions("DELETE FROM a WHERE lower(b)") == frozenset()

@@ -1,0 +1,176 @@
+"""A database of its own for the second wall: the demo ERP, owned by a login that is no superuser.
+
+The owner may create roles and schemas, as the wall's statements need, and has a view over two of
+its tables; ``wall_guest`` is somebody whom no policy is about.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg import RawCursor, sql
+
+from data.demo_erp import MODULES
+from execution.embedded import READER, SUPERUSER, EmbeddedServer
+from execution.policies.access import CompiledPolicy
+from execution.policies.database_apply import read_own_security
+from execution.policies.database_ddl import Wall, build_wall
+from execution.policies.policy_file import Policy, load_policy
+from nl2sql.types import Principal, SessionIdentity, Violation
+from retrieval.index_store.postgres_catalog import read_postgres_catalog
+from tests.conftest import ROOT
+
+DATABASE = "walled"
+OWNER = "wall_owner"
+GUEST = "wall_guest"
+
+PRINCIPALS = (
+    Principal("logistics", ("department_member",), (("department_id", 18),)),
+    Principal("support", ("department_member",), (("department_id", 31),)),
+    Principal("nordics", ("regional_manager",), (("region_ids", (5,)),)),
+    Principal("overseas", ("regional_manager",), (("region_ids", (9, 10, 11)),)),
+    Principal("nowhere", ("regional_manager",), (("region_ids", ()),)),
+    Principal("public", ("public_reporting",)),
+    Principal("analyst", ("analyst",)),
+)
+
+_ROLES = f"""
+CREATE ROLE {OWNER} LOGIN CREATEROLE;
+CREATE ROLE {GUEST} LOGIN;
+GRANT CREATE ON DATABASE {DATABASE} TO {OWNER};
+"""
+
+_OWNED = f"""
+DO $$ DECLARE each record; BEGIN
+  FOR each IN SELECT c.oid::regclass AS name FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = ANY ('{{{",".join(MODULES)}}}') AND c.relkind IN ('r', 'v')
+  LOOP EXECUTE format('ALTER TABLE %s OWNER TO {OWNER}', each.name); END LOOP;
+  FOR each IN SELECT nspname AS name FROM pg_namespace
+    WHERE nspname = ANY ('{{{",".join(MODULES)}}}')
+  LOOP EXECUTE format('ALTER SCHEMA %I OWNER TO {OWNER}', each.name); END LOOP;
+END $$;
+GRANT USAGE ON SCHEMA hr, sales TO {GUEST};
+GRANT SELECT ON hr.employees, sales.orders TO {GUEST};
+SET SESSION AUTHORIZATION {OWNER};
+CREATE VIEW sales.orders_by_status AS
+  SELECT status, count(*) AS orders FROM sales.orders GROUP BY status;
+GRANT SELECT ON sales.orders_by_status TO {READER};
+RESET SESSION AUTHORIZATION;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Walled:
+    """The database, and how to reach it."""
+
+    server: EmbeddedServer
+
+    def url(self, login: str) -> str:
+        """The URL of the database for that login."""
+        return self.server.url(DATABASE, login)
+
+    def compile(self, policy: Policy | None = None, *, second_wall: bool = False) -> CompiledPolicy:
+        """A policy, the demo's by default, on the catalog as it is now."""
+        catalog = read_postgres_catalog(
+            self.url(SUPERUSER), database=DATABASE, reader_role=READER, schemas=MODULES
+        )
+        return CompiledPolicy(policy or read_policy(), catalog, second_wall=second_wall)
+
+    def build_wall(self, policy: Policy | None = None) -> Wall:
+        """The wall of that policy, as the database is now."""
+        own_security = read_own_security(self.url(OWNER), DATABASE)
+        return build_wall(self.compile(policy), reader=READER, own_security=own_security)
+
+    def run(self, login: str, statements: str) -> None:
+        """Runs statements and commits them."""
+        with psycopg.connect(self.url(login), autocommit=True) as connection:
+            connection.execute(statements.encode())
+
+    def ask(
+        self,
+        login: str,
+        query: str,
+        params: Sequence[object] = (),
+        *,
+        identity: SessionIdentity | None = None,
+    ) -> list[tuple[Any, ...]] | str:
+        """The rows, or the SQLSTATE; under ``identity`` as the executor does it."""
+        with psycopg.connect(self.url(login), cursor_factory=RawCursor) as connection:
+            try:
+                for name, value in identity.settings if identity else ():
+                    connection.execute("SELECT set_config($1, $2, true)", (name, value))
+                if identity:
+                    connection.execute("SELECT set_config('role', $1, true)", (identity.role,))
+                values = [list(each) if isinstance(each, tuple) else each for each in params]
+                return connection.execute(query.encode(), values).fetchall()
+            except psycopg.Error as error:
+                return error.sqlstate or "?"
+            finally:
+                connection.rollback()
+
+    def dump(self) -> tuple[str, list[tuple[Any, ...]]]:
+        """All of the schema as pg_dump writes it, and every role with its memberships."""
+        command = [str(self.server.bin_folder / "pg_dump"), "--schema-only", self.url(SUPERUSER)]
+        text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        # Newer servers' dumps hold a random key.
+        lines = [line for line in text.splitlines() if not line.startswith(("\\restrict", "\\unr"))]
+        roles = self.ask(
+            SUPERUSER,
+            "SELECT r.rolname, r.rolcanlogin, m.roleid::regrole::text, m.inherit_option,"
+            " shobj_description(r.oid, 'pg_authid')"
+            " FROM pg_roles r LEFT JOIN pg_auth_members m ON m.member = r.oid ORDER BY 1, 3",
+        )
+        assert isinstance(roles, list)
+        return "\n".join(lines), roles
+
+
+@contextmanager
+def open_walled(server: EmbeddedServer) -> Iterator[Walled]:
+    """The database, made from the demo's; it and its logins go at the end."""
+    _drop(server)
+    with psycopg.connect(server.url("postgres", SUPERUSER), autocommit=True) as admin:
+        # A database is copied only while nobody is in it.
+        admin.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = 'second'"
+        )
+        admin.execute(
+            sql.SQL("CREATE DATABASE {} TEMPLATE second").format(sql.Identifier(DATABASE))
+        )
+        admin.execute(_ROLES.encode())
+    walled = Walled(server)
+    walled.run(SUPERUSER, _OWNED)
+    yield walled
+    _drop(server)
+
+
+def _drop(server: EmbeddedServer) -> None:
+    server.drop_database(DATABASE)
+    with psycopg.connect(server.url("postgres", SUPERUSER), autocommit=True) as admin:
+        rows = admin.execute(
+            "SELECT rolname FROM pg_roles WHERE rolname IN (%s, %s)"
+            " OR starts_with(rolname, %s) ORDER BY rolname DESC",
+            (OWNER, GUEST, f"quorumsql_{DATABASE}"),
+        ).fetchall()
+        # The owner granted the others, so it goes last.
+        for (name,) in sorted(rows, key=lambda row: row[0] == OWNER):
+            admin.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(name)))
+
+
+def read_policy() -> Policy:
+    """The demo's policy, for this database."""
+    policy = load_policy(ROOT / "data" / "demo_erp" / "policy.yaml")
+    return policy.model_copy(update={"database": DATABASE})
+
+
+def find_identity(compiled: CompiledPolicy, principal: Principal) -> SessionIdentity:
+    """What the second wall knows of that principal."""
+    access = compiled.access(principal)
+    assert not isinstance(access, Violation)
+    assert access.session is not None
+    return access.session

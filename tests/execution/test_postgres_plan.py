@@ -1,0 +1,79 @@
+"""The largest number of rows that a plan goes through, on plans as EXPLAIN writes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from execution.postgres_plan import TOO_COMPLEX, check_estimate, estimate_rows
+
+Node = dict[str, Any]
+
+
+def node(kind: str, rows: float, *plans: Node, side: str = "Outer") -> Node:
+    return {
+        "Node Type": kind,
+        "Plan Rows": rows,
+        "Parent Relationship": side,
+        **({"Plans": list(plans)} if plans else {}),
+    }
+
+
+SCAN = node("Seq Scan", 1e9)
+INNER = node("Seq Scan", 2e4, side="Inner")
+LOOP = node("Nested Loop", 5.0, node("Seq Scan", 1e5), INNER)
+
+
+@pytest.mark.parametrize(
+    ("plan", "expected"),
+    [
+        pytest.param(node("Aggregate", 1, SCAN), 1e9, id="an_aggregate_reads_all"),
+        pytest.param(node("Aggregate", 1, LOOP), 2e9, id="pairs_count_even_if_few_pass"),
+        pytest.param(SCAN, 101, id="a_page_of_a_large_table"),
+        pytest.param(node("Limit", 10, SCAN), 10, id="a_limit_stops_what_it_reads"),
+        pytest.param(
+            node("Limit", 10, node("Sort", 1e9, SCAN)), 1e9, id="a_sort_reads_all_before_it_gives"
+        ),
+        pytest.param(
+            node("Limit", 10, node("Nested Loop", 1e9, node("Seq Scan", 1e5), INNER)),
+            20,
+            id="a_limited_product_stops_early",
+        ),
+        pytest.param(
+            node("Limit", 10, node("Hash Join", 1e6, SCAN, node("Hash", 3e8, side="Inner"))),
+            3e8,
+            id="a_hash_is_built_whole",
+        ),
+        pytest.param(
+            node("Result", 1, node("Aggregate", 1, SCAN, side="InitPlan")),
+            1e9,
+            id="a_subquery_that_runs_once",
+        ),
+        pytest.param(
+            node("Append", 2e6, node("Seq Scan", 1e6, side="Member"), side="Outer"),
+            101,
+            id="a_page_of_a_partitioned_table",
+        ),
+        pytest.param(node("Result", 0), 0, id="no_rows"),
+    ],
+)
+def test_the_busiest_step_counts(plan: Node, expected: float) -> None:
+    assert estimate_rows(plan, 101) == pytest.approx(expected, rel=0.01)
+
+
+def test_too_much_is_an_error_that_says_what_to_do() -> None:
+    plan = node("Aggregate", 1, SCAN)
+    assert check_estimate(plan, 101, 10**9, restricted=False) is None
+    refused = check_estimate(plan, 101, 10**9 - 1, restricted=False)
+    assert refused is not None
+    assert refused.sqlstate == TOO_COMPLEX
+    assert "1e+09" in refused.message
+    assert "999,999,999 allowed" in refused.message
+    assert "max_estimated_rows" in refused.hint
+
+
+def test_the_estimate_is_not_told_to_whom_rows_are_withheld_from() -> None:
+    refused = check_estimate(node("Aggregate", 1, SCAN), 101, 10**6, restricted=True)
+    assert refused is not None
+    assert "1e+09" not in refused.message

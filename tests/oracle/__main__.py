@@ -1,0 +1,154 @@
+"""``python -m tests.oracle``: the oracle in full, and the fuzzers for as long as wanted.
+
+    python -m tests.oracle corpus                          the demo ERP, every query as everybody
+    python -m tests.oracle corpus --of spider_pg --most 40 40 queries a schema (QUORUMSQL_BENCH)
+    python -m tests.oracle generated --examples 5000       queries that hypothesis makes up
+    python -m tests.oracle fuzz --minutes 60               random statements
+
+Prints a table of verdicts, what was refused though harmless, and every mismatch whole. The exit
+status is 1 when there was a mismatch or trouble of another kind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from execution.embedded import EmbeddedServer
+from nl2sql.types import Principal
+from tests.oracle import benchmarks, demo, generated_policies
+from tests.oracle.fuzz import Fuzzer, FuzzReport, build_guards, build_statements
+from tests.oracle.runs import judge_generated, judge_spider, judge_subjects
+from tests.oracle.stage import PostgresStage
+from tests.oracle.tally import Tally
+from tests.oracle.verdicts import Kind
+
+_SUBJECTS = ("demo_erp", *benchmarks.NAMES, "spider")
+_SECONDS_BETWEEN_REPORTS = 30.0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The exit status."""
+    options = _build_parser().parse_args(arguments)
+    rng = random.Random(options.seed)
+    if options.command == "corpus" and options.of == "spider":
+        tally = judge_spider(
+            _find_bench() / "spider",
+            rng,
+            most=options.most,
+            databases=options.databases,
+            progress=_Progress(),
+        )
+        return _tell(tally)
+    # A short path: a UNIX socket's has at most 107 characters.
+    home = Path(tempfile.mkdtemp(prefix="oracle-"))
+    server = EmbeddedServer(home / "postgres")
+    server.start()
+    try:
+        return _COMMANDS[options.command](server, options, rng)
+    finally:
+        server.stop()
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def _build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.oracle", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    commands = parser.add_subparsers(dest="command", required=True)
+    corpus = commands.add_parser("corpus", help="golds, their changes, queries made for tables")
+    corpus.add_argument("--of", choices=_SUBJECTS, default="demo_erp")
+    corpus.add_argument("--most", type=int, help="queries for each database and principal")
+    corpus.add_argument("--databases", type=int, help="how many databases (spider)")
+    generated = commands.add_parser("generated", help="queries that hypothesis makes up")
+    generated.add_argument("--examples", type=int, default=1000, help="for each principal")
+    fuzz = commands.add_parser("fuzz", help="random statements")
+    fuzz.add_argument("--minutes", type=float, default=60.0)
+    for command in (corpus, generated, fuzz):
+        command.add_argument("--seed", type=int, default=0)
+    return parser
+
+
+def _run_corpus(server: EmbeddedServer, options: argparse.Namespace, rng: random.Random) -> int:
+    principals: Sequence[Principal] = generated_policies.PRINCIPALS
+    if options.of == "demo_erp":
+        stage, principals = demo.open_demo(server), demo.PRINCIPALS
+    else:
+        stage = benchmarks.open_benchmark(server, _find_bench(), options.of)
+    tally = judge_subjects(stage, principals, rng, most=options.most, progress=_Progress())
+    stage.close()
+    return _tell(tally)
+
+
+def _run_generated(server: EmbeddedServer, options: argparse.Namespace, rng: random.Random) -> int:
+    stage = demo.open_demo(server)
+    tally = Tally()
+    progress = _Progress()
+    for principal in demo.PRINCIPALS:
+        judge_generated(
+            stage, principal, examples=options.examples, random_seed=options.seed, tally=tally
+        )
+        progress(principal.name, tally)
+    stage.close()
+    return _tell(tally)
+
+
+def _run_fuzz(server: EmbeddedServer, options: argparse.Namespace, rng: random.Random) -> int:
+    stage: PostgresStage = demo.open_demo(server)
+    fuzzer = Fuzzer(server, stage, demo.PRINCIPALS, build_guards(stage, demo.PRINCIPALS))
+    progress = _Progress()
+
+    def tell_progress(report: FuzzReport) -> None:
+        progress(f"{report.statements:,} statements, troubles {len(report.troubles)}", report.tally)
+
+    report = fuzzer.run(
+        build_statements(server, stage, demo.PRINCIPALS, rng),
+        seconds=options.minutes * 60,
+        progress=tell_progress,
+    )
+    fuzzer.close()
+    stage.close()
+    print(report.render())
+    return int(bool(report.troubles))
+
+
+_COMMANDS: dict[str, Callable[[EmbeddedServer, argparse.Namespace, random.Random], int]] = {
+    "corpus": _run_corpus,
+    "generated": _run_generated,
+    "fuzz": _run_fuzz,
+}
+
+
+class _Progress:
+    """A line on standard error now and then."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def __call__(self, name: str, tally: Tally) -> None:
+        if time.monotonic() - self._last >= _SECONDS_BETWEEN_REPORTS:
+            self._last = time.monotonic()
+            mismatches = tally.count(Kind.MISMATCH)
+            print(f"{name}: {tally.total:,} judged, {mismatches} mismatches", file=sys.stderr)
+
+
+def _find_bench() -> Path:
+    folder = os.environ.get("QUORUMSQL_BENCH", "")
+    if not folder:
+        raise SystemExit("QUORUMSQL_BENCH names no folder of benchmarks.")
+    return Path(folder)
+
+
+def _tell(tally: Tally) -> int:
+    print(tally.render())
+    return int(tally.count(Kind.MISMATCH) > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

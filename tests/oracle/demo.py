@@ -1,0 +1,100 @@
+"""The oracle's subject that is always there: the demo ERP with views, and who asks of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import data.demo_erp
+from data.demo_erp import MODULES
+from data.demo_erp.generator import generate_tables
+from execution.embedded import READER, SUPERUSER, EmbeddedServer
+from nl2sql.types import Principal
+from retrieval.index_store.postgres_catalog import read_postgres_catalog
+from tests.oracle.grants import read_policy
+from tests.oracle.postgres_copies import open_superuser
+from tests.oracle.stage import PostgresStage, Subject
+
+DATABASE = "oracle_demo"
+_FOLDER = Path(__file__).parent
+
+PRINCIPALS = (
+    Principal("logistics", ("department_member",), (("department_id", 18),)),
+    Principal("support", ("department_member",), (("department_id", 31),)),
+    Principal("nordics", ("regional_manager",), (("region_ids", (5,)),)),
+    Principal("overseas", ("regional_manager",), (("region_ids", (9, 10, 11)),)),
+    Principal("nowhere", ("regional_manager",), (("region_ids", ()),)),
+    Principal("public", ("public_reporting",)),
+    Principal("analyst", ("analyst",)),
+    Principal(
+        "two_roles",
+        ("department_member", "regional_manager"),
+        (("department_id", 31), ("region_ids", (5, 12))),
+    ),
+    Principal(
+        "auditor",
+        ("auditor",),
+        (
+            ("active", True),
+            ("least_fte", 80),
+            ("until", "2023-07-01"),
+            ("name_like", "%a%"),
+            ("statuses", ("ACT", "LOA")),
+            ("opened_before", "2024-01-01T00:00:00"),
+            ("region_ids", (5, 6)),
+        ),
+    ),
+    Principal(
+        "auditor_of_region",
+        ("auditor", "public_reporting", "regional_manager"),
+        (
+            ("active", True),
+            ("least_fte", 100),
+            ("until", "2022-07-01"),
+            ("name_like", "B%"),
+            ("statuses", ("ACT",)),
+            ("opened_before", "2023-01-01T00:00:00"),
+            ("region_ids", (8,)),
+        ),
+    ),
+)
+
+
+def open_demo(server: EmbeddedServer, *, timeout_ms: int = 3000) -> PostgresStage:
+    """The stage over the demo ERP, loaded if it is not there. Raises DatabaseUnavailable."""
+    schema = data.demo_erp.SCHEMA_SQL.read_text(encoding="utf-8")
+    views = (_FOLDER / "demo_views.sql").read_text(encoding="utf-8")
+    digest = hashlib.sha256((schema + views).encode()).hexdigest()
+    loaded = server.load(
+        DATABASE, f"{schema}\n{views}", generate_tables(), version=f"oracle {digest}"
+    )
+    if loaded:
+        with open_superuser(server, DATABASE) as connection:
+            # It was made before there were rows.
+            connection.execute("REFRESH MATERIALIZED VIEW support.ticket_counts")
+    catalog = read_postgres_catalog(
+        server.url(DATABASE, SUPERUSER), database=DATABASE, reader_role=READER, schemas=MODULES
+    )
+    subject = Subject(DATABASE, catalog, read_demo_policy(), read_demo_golds())
+    return PostgresStage(server, DATABASE, [subject], timeout_ms=timeout_ms)
+
+
+def read_demo_policy() -> dict[str, Any]:
+    """The policy file of the demo ERP, with the oracle's views and roles added to it."""
+    policy = read_policy(Path(str(data.demo_erp.POLICY)))
+    added = read_policy(_FOLDER / "demo_roles.yaml")
+    policy["database"] = DATABASE
+    policy["hash_key_env"] = added["hash_key_env"]
+    policy["attributes"] |= added["attributes"]
+    for role, views in added["views"].items():
+        policy["roles"][role]["tables"]["visible"] += views
+    policy["roles"] |= added["roles"]
+    return policy
+
+
+def read_demo_golds() -> list[tuple[str, str]]:
+    """(identifier, gold SQL) of the demo's questions."""
+    lines = data.demo_erp.QUESTIONS.read_text(encoding="utf-8").splitlines()
+    return [(entry["id"], entry["query"]) for entry in map(json.loads, lines)]

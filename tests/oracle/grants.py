@@ -1,0 +1,147 @@
+"""What a policy file grants, read a second time: the oracle's own reading, none of the guard's.
+
+Literal where the guard is careful: a principal's values are pasted into the conditions as SQL
+literals, since all of it is written by tests and runs on copies. Covers the policy format, version
+1, but derives nothing: in a role with ``rows: filtered`` every table must be mentioned.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from nl2sql.types import AttributeValue, Principal
+
+_SLOT = re.compile(r"(?<![:\w]):(\w+)")
+_ANY_SLOT = re.compile(r"=\s*ANY\s*\(\s*:(\w+)\s*\)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """The row of ``table`` that decides: the one that ``columns`` point to.
+
+    ``targets`` are the columns there; empty where the database's foreign key tells.
+    """
+
+    columns: tuple[str, ...]
+    table: str
+    targets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What one role sees of one table: every row, or those of a condition or of a parent's.
+
+    ``own`` is true where the policy itself says which rows: a view with such a grant is a table of
+    its own; one without shows what its tables show.
+    """
+
+    condition: str = ""
+    parent: Parent | None = None
+    masks: Mapping[str, str] = field(default_factory=dict)
+    hidden: frozenset[str] = frozenset()
+    own: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """True when the role sees the table as it is."""
+        return not (self.condition or self.parent or self.masks or self.hidden)
+
+
+Grants = Mapping[str, Grant]
+"""Qualified table name → grant; a table without one does not exist for the role."""
+
+
+def read_policy(path: Path) -> dict[str, Any]:
+    """The plain mapping in a policy file."""
+    value = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert isinstance(value, dict)
+    return value
+
+
+def list_grants(
+    policy: Mapping[str, Any], principal: Principal, tables: Iterable[str], dialect: str
+) -> list[Grants]:
+    """One mapping for each role of the principal's; ``tables`` are all there are, views too.
+
+    Raises ValueError for a filtered role that says nothing of a visible table, KeyError for an
+    attribute that the principal lacks.
+    """
+    names = list(tables)
+    values = dict(principal.attributes)
+    return [_list_role(policy, role, values, names, dialect) for role in principal.roles]
+
+
+def _list_role(
+    policy: Mapping[str, Any],
+    name: str,
+    values: Mapping[str, AttributeValue],
+    tables: Sequence[str],
+    dialect: str,
+) -> Grants:
+    role = policy["roles"][name]
+    shared = set(policy.get("shared", ()))
+    hidden = set(role["tables"].get("hidden", ()))
+    visible = role["tables"]["visible"]
+    seen = set(tables) if visible == "*" else {*visible, *shared}
+    masks = role.get("masked_columns", {})
+    if not isinstance(masks, Mapping):
+        masks = dict.fromkeys(masks, "null")
+    grants = {}
+    for table in tables:
+        if table not in seen - hidden:
+            continue
+        condition = role.get("row_filters", {}).get(table, "")
+        parent = role.get("inherit", {}).get(table)
+        grants[table] = Grant(
+            condition=_paste_values(condition, values, dialect),
+            parent=_build_parent(parent) if parent else None,
+            masks={column: mask or "null" for column, mask in _columns_of(table, masks).items()},
+            hidden=frozenset(_columns_of(table, role.get("hidden_columns", ()))),
+            own=bool(condition or parent) or table in shared,
+        )
+    return grants
+
+
+def list_open_tables(policy: Mapping[str, Any], role: str, grants: Grants) -> list[str]:
+    """The tables of a filtered role of which the policy does not say which rows are seen."""
+    if policy["roles"][role].get("rows", "filtered") == "all":
+        return []
+    return [table for table, grant in grants.items() if not grant.own]
+
+
+def _build_parent(entry: Mapping[str, Any]) -> Parent:
+    return Parent(tuple(entry["columns"]), entry["references"], tuple(entry.get("to", ())))
+
+
+def _columns_of(table: str, names: Mapping[str, Any] | Iterable[str]) -> dict[str, Any]:
+    values = names if isinstance(names, Mapping) else dict.fromkeys(names)
+    return {
+        name.rpartition(".")[2]: value
+        for name, value in values.items()
+        if name.rpartition(".")[0] == table
+    }
+
+
+def _paste_values(condition: str, values: Mapping[str, AttributeValue], dialect: str) -> str:
+    """The condition with literals in it.
+
+    >>> _paste_values("r = ANY(:rs) AND d = :d", {"rs": (1, 2), "d": "x"}, "postgres")
+    "r IN (1, 2) AND d = 'x'"
+    """
+    membership = _ANY_SLOT.sub(r"IN :\1", condition)
+    return _SLOT.sub(lambda match: _render_literal(values[match[1]], dialect), membership)
+
+
+def _render_literal(value: AttributeValue, dialect: str) -> str:
+    if isinstance(value, tuple):
+        # A list that may be empty is no list of SQL's; NULL is equal to nothing.
+        return f"({', '.join(_render_literal(each, dialect) for each in value) or 'NULL'})"
+    if isinstance(value, bool):
+        return str(value).upper() if dialect == "postgres" else str(int(value))
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)

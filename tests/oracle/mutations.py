@@ -1,0 +1,116 @@
+"""Queries broken at random: parts of one put into another, tokens moved, odd characters let in.
+
+Most of what comes out is no SQL any more; what still is, nobody thought of.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+_TOKEN = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*\n|/\*.*?\*/|\w+|\s+|.""", re.DOTALL)
+
+# Kinds of nodes that may take one another's place.
+_KINDS: tuple[tuple[type[exp.Expr], ...], ...] = (
+    (exp.Column, exp.Literal, exp.Func, exp.Case),
+    (exp.Predicate, exp.Connector, exp.Not),
+    (exp.Table,),
+    (exp.Subquery, exp.Table),
+    (exp.Select,),
+    (exp.Join,),
+    (exp.Where, exp.Having),
+    (exp.Order,),
+    (exp.TableAlias,),
+    (exp.Identifier,),
+    (exp.With,),
+)
+
+_TOKENS = (
+    "; -- /* */ $$ , ( ) * . = <> || :: UNION ALL INTERSECT EXCEPT OR AND NOT NULL TRUE LATERAL "
+    "ONLY NATURAL CROSS FULL USING ROW ARRAY DISTINCT OVER FILTER AS IN ANY EXISTS TABLE VALUES "
+    "WITH RECURSIVE INTO FROM WHERE SELECT LIMIT OFFSET ctid tableoid xmin current_user "
+    "session_user pg_class pg_catalog.pg_class pg_stats information_schema.tables pg_sleep(1) "
+    "version() pg_read_file('PG_VERSION') set_config('a.b','c',false) nextval('x') 1=1 E'\\'' "
+    "U&\"t\" $1 ?1 :a @x {{x}} 1e9 0x1F '1'::regclass query_to_xml('select',true,true,'') "
+    "employees hr.employees salary t.* DELETE UPDATE INSERT COPY SET DO CALL"
+).split(" ")
+
+# Zero-width, no-break and full-width signs, a mark that turns text around, letters whose lower or
+# upper case is an ASCII letter, a combining accent, half of a surrogate pair, NUL.
+_SIGNS = (
+    "\u200b\u200d\u00a0\ufeff\u202e\uff07\uff08\uff1b\u2028\u0301\u0130\u0131\u017f\u212a\uff33\u0000"
+    "\u2019\u02bc\u00ad\ud800\U000e0041\u3000\u1680\x0b\x0c\x1a\\"
+)
+
+
+def splice_queries(query: str, other: str, rng: random.Random) -> str:
+    """A part of ``query`` replaced by a part of ``other`` of the same kind; empty if none fits."""
+    try:
+        left, right = (sqlglot.parse_one(text, dialect="postgres") for text in (query, other))
+    except (SqlglotError, RecursionError):
+        return ""
+    kinds = rng.choice(_KINDS)
+    places = [node for node in left.find_all(*kinds) if node.parent is not None]
+    parts = list(right.find_all(*kinds))
+    if not places or not parts:
+        return ""
+    rng.choice(places).replace(rng.choice(parts).copy())
+    return left.sql("postgres")
+
+
+def edit_tokens(query: str, other: str, rng: random.Random) -> str:
+    """One to three tokens dropped, doubled, moved, or taken from elsewhere."""
+    tokens = _TOKEN.findall(query)
+    others = _TOKEN.findall(other)
+    for _ in range(rng.randint(1, 3)):
+        if not tokens:
+            break
+        at = rng.randrange(len(tokens))
+        match rng.randrange(5):
+            case 0:
+                del tokens[at]
+            case 1:
+                tokens.insert(at, tokens[at])
+            case 2:
+                tokens.insert(rng.randrange(len(tokens)), tokens.pop(at))
+            case 3:
+                tokens.insert(at, f" {rng.choice(_TOKENS)} ")
+            case _:
+                tokens[at] = rng.choice(others)
+    return "".join(tokens)
+
+
+def insert_signs(query: str, other: str, rng: random.Random) -> str:
+    """One to three odd characters somewhere, or in the place of a letter."""
+    text = list(query)
+    for _ in range(rng.randint(1, 3)):
+        at = rng.randrange(len(text) + 1)
+        text[at : at + rng.randrange(2)] = [rng.choice(_SIGNS)]
+    return "".join(text)
+
+
+_RULES: tuple[tuple[str, Callable[[str, str, random.Random], str], int], ...] = (
+    ("splice", splice_queries, 6),
+    ("tokens", edit_tokens, 3),
+    ("signs", insert_signs, 1),
+)
+
+
+def iterate_mutations(queries: Sequence[str], rng: random.Random) -> Iterator[tuple[str, str]]:
+    """(kind, statement) without end; a third of them changed more than once."""
+    names, rules, weights = zip(*_RULES, strict=True)
+    while True:
+        text = rng.choice(queries)
+        kinds: list[str] = []
+        for _ in range(rng.choice((1, 1, 2))):
+            at = rng.choices(range(len(rules)), weights)[0]
+            if changed := rules[at](text, rng.choice(queries), rng):
+                text = changed
+                kinds.append(names[at])
+        if kinds:
+            yield " ".join(kinds), text

@@ -1,0 +1,192 @@
+"""Where PostgreSQL queries are judged: the whole database, and copies of it for each principal.
+
+The database stays without connections, since it is what copies are made from; the guard's queries
+run on a copy that leaves nothing out, under the reading role. A principal's first copy is made when
+a query needs it, those with rows in other orders only when some result differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from execution.embedded import EmbeddedServer
+from execution.guard import guard_query
+from execution.policies.access import CompiledPolicy
+from execution.policies.policy_file import parse_policy
+from nl2sql.catalog import Catalog
+from nl2sql.types import GuardedQuery, Principal, Violation
+from tests.oracle.grants import Grant, Grants, list_grants
+from tests.oracle.outcomes import Outcome
+from tests.oracle.postgres_copies import FORWARD, ORDERS, build_copy, copy_database
+from tests.oracle.postgres_session import PostgresSession
+from tests.oracle.verdicts import Guarding, Judge
+
+HASH_KEY = "a secret of the oracle"
+_HASH_ENVIRONMENT = {"ORACLE_HASH_KEY": HASH_KEY}
+
+# What the planner does often. Forbidden singly and by twos: where a result hangs on the plan, one
+# of these shows it.
+_PLANNERS = (
+    ("enable_seqscan",),
+    ("enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan"),
+    ("enable_hashjoin",),
+    ("enable_mergejoin",),
+    ("enable_nestloop",),
+    ("enable_hashagg",),
+    ("enable_sort", "enable_incremental_sort"),
+    ("enable_material", "enable_memoize"),
+)
+_PLANS = (*_PLANNERS, *(first + second for first, second in combinations(_PLANNERS, 2)))
+
+
+def build_guarding(policy: Mapping[str, Any], catalog: Catalog, principal: Principal) -> Guarding:
+    """The guard for one principal. Raises PolicyError."""
+    compiled = CompiledPolicy(parse_policy(policy), catalog, environ=_HASH_ENVIRONMENT)
+    access = compiled.access(principal)
+
+    def guard(statement: str) -> GuardedQuery | Violation:
+        return access if isinstance(access, Violation) else guard_query(statement, access)
+
+    return guard
+
+
+class PostgresCopy:
+    """A principal's own database, as often as there are orders of rows; each made when needed."""
+
+    def __init__(
+        self,
+        server: EmbeddedServer,
+        source: str,
+        name: str,
+        roles: Sequence[Grants],
+        search_path: Sequence[str],
+        *,
+        timeout_ms: int,
+    ) -> None:
+        self._server = server
+        self._source = source
+        self._name = name
+        self._roles = roles
+        self._search_path = search_path
+        self._timeout_ms = timeout_ms
+        self._sessions: dict[str, PostgresSession] = {}
+
+    def run(self, statement: str, params: Sequence[object] = ()) -> Outcome:
+        """Raises psycopg.Error when the copy cannot be made."""
+        return self.session(FORWARD).run(statement, params)
+
+    def run_otherwise(self, statement: str) -> Iterator[Outcome]:
+        """Other orders of rows, then other plans over each of them."""
+        for order in ORDERS:
+            if order != FORWARD:
+                yield self.session(order).run(statement)
+        for order in ORDERS:
+            for plan in _PLANS:
+                yield self.session(order).run(statement, planner=plan)
+
+    def session(self, order: str) -> PostgresSession:
+        """The connection to the copy with its rows in this order."""
+        if order not in self._sessions:
+            name = f"{self._name}_{order}"
+            build_copy(
+                self._server, self._source, name, self._roles, order=order, hash_key=HASH_KEY
+            )
+            self._sessions[order] = PostgresSession(
+                self._server, name, self._search_path, timeout_ms=self._timeout_ms
+            )
+        return self._sessions[order]
+
+    def set_search_path(self, schemas: Sequence[str]) -> None:
+        """For all that runs from here on."""
+        self._search_path = schemas
+        for session in self._sessions.values():
+            session.set_search_path(schemas)
+
+    def close(self) -> None:
+        """Drops what was made."""
+        for session in self._sessions.values():
+            session.close()
+            self._server.drop_database(session.database)
+        self._sessions.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is asked about: tables, their policy, and queries over them (identifier, SQL).
+
+    ``catalog`` has the search path under which the queries resolve.
+    """
+
+    name: str
+    catalog: Catalog
+    policy: Mapping[str, Any]
+    golds: Sequence[tuple[str, str]]
+
+
+class PostgresStage:
+    """One database that holds ``subjects``; ``judge`` gives the judge of a principal."""
+
+    def __init__(
+        self,
+        server: EmbeddedServer,
+        database: str,
+        subjects: Sequence[Subject],
+        *,
+        timeout_ms: int = 3000,
+    ) -> None:
+        """Raises psycopg.Error when ``database`` has connections."""
+        self.subjects = tuple(subjects)
+        self._server = server
+        self.source = database
+        self._timeout_ms = timeout_ms
+        self._live = f"{database}_live"
+        copy_database(server, database, self._live)
+        self.full = PostgresSession(
+            server, self._live, subjects[0].catalog.search_path, timeout_ms=timeout_ms
+        )
+        self._copies: dict[str, PostgresCopy] = {}
+
+    def judge(self, principal: Principal, subject: Subject) -> Judge:
+        """Judges until the next call, which may set another search path. Raises PolicyError."""
+        copy = self.copy(principal)
+        for side in (self.full, copy):
+            side.set_search_path(subject.catalog.search_path)
+        guard = build_guarding(subject.policy, subject.catalog, principal)
+        return Judge(guard, self.full, copy)
+
+    def copy(self, principal: Principal) -> PostgresCopy:
+        """The principal's own database, made at its first use."""
+        if principal.name not in self._copies:
+            self._copies[principal.name] = PostgresCopy(
+                self._server,
+                self.source,
+                f"{self.source}_{principal.name}",
+                self.list_grants(principal),
+                self.subjects[0].catalog.search_path,
+                timeout_ms=self._timeout_ms,
+            )
+        return self._copies[principal.name]
+
+    def close(self) -> None:
+        """Drops all that was made."""
+        self.full.close()
+        for copy in self._copies.values():
+            copy.close()
+        self._server.drop_database(self._live)
+
+    def list_visible(self, principal: Principal) -> set[str]:
+        """The qualified names of the tables that the principal's roles see."""
+        return set[str]().union(*self.list_grants(principal))
+
+    def list_grants(self, principal: Principal) -> list[Grants]:
+        """What the principal's roles see, over the tables of all subjects."""
+        merged: list[dict[str, Grant]] = [{} for _ in principal.roles]
+        for subject in self.subjects:
+            tables = [table.qualified for table in subject.catalog.tables]
+            found = list_grants(subject.policy, principal, tables, "postgres")
+            for grants, more in zip(merged, found, strict=True):
+                grants |= more
+        return [*merged]

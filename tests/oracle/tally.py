@@ -1,0 +1,125 @@
+"""Verdicts counted, and told as a table with an example of each thing that went wrong."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tests.oracle.corpus import Query
+from tests.oracle.verdicts import Kind, Verdict
+
+_MOST_EXAMPLES = 3
+_LONGEST_EXAMPLE = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A query with its verdict for one principal."""
+
+    principal: str
+    query: Query
+    verdict: Verdict
+
+    def render(self) -> str:
+        """All that is needed to see it again."""
+        lines = [f"{self.query.name}, as {self.principal}: {self.verdict.kind}"]
+        if self.verdict.detail:
+            lines.append(f"  {self.verdict.detail}")
+        if self.verdict.refusal is not None:
+            refusal = self.verdict.refusal
+            lines.append(f"  {refusal.code}: {refusal.message} [{refusal.fragment}]")
+        lines.append(f"  plain:   {self.query.sql}")
+        if self.verdict.guarded:
+            lines.append(f"  guarded: {self.verdict.guarded}")
+        return "\n".join(lines)
+
+
+@dataclass
+class Tally:
+    """Counts of all verdicts; mismatches are kept, of refusals a few for each reason."""
+
+    counts: Counter[tuple[str, Kind]] = field(default_factory=Counter)
+    refusals: Counter[tuple[str, str]] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+    slow: Counter[str] = field(default_factory=Counter)
+    telling: int = 0
+    mismatches: list[Finding] = field(default_factory=list)
+    unsettled: list[Finding] = field(default_factory=list)
+    examples: dict[tuple[str, str], list[Finding]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+
+    def add(self, finding: Finding) -> None:
+        """Counts one verdict."""
+        verdict = finding.verdict
+        self.counts[finding.principal, verdict.kind] += 1
+        self.telling += verdict.telling
+        if verdict.kind is Kind.MISMATCH:
+            self.mismatches.append(finding)
+        elif verdict.kind is Kind.UNSETTLED:
+            self.unsettled.append(finding)
+        elif verdict.kind is Kind.FAILED_ALIKE:
+            self.errors[verdict.detail] += 1
+        elif verdict.kind is Kind.SLOW:
+            self.slow[verdict.detail] += 1
+        elif verdict.kind is Kind.REFUSED and verdict.refusal is not None:
+            key = (verdict.refusal.code, finding.query.kind.split("/")[0])
+            self.refusals[key] += 1
+            if len(self.examples[key]) < _MOST_EXAMPLES:
+                self.examples[key].append(finding)
+
+    @property
+    def total(self) -> int:
+        """How many verdicts there are."""
+        return self.counts.total()
+
+    def count(self, kind: Kind) -> int:
+        """How many verdicts of one kind."""
+        return sum(number for (_, each), number in self.counts.items() if each is kind)
+
+    @property
+    def refused_share(self) -> float:
+        """Harmless queries refused, as a share of those that the copy answers; 0 to 1."""
+        answered = sum(map(self.count, (Kind.EQUAL, Kind.REFUSED, Kind.UNSETTLED, Kind.MISMATCH)))
+        return self.count(Kind.REFUSED) / answered if answered else 0.0
+
+    @property
+    def unsettled_share(self) -> float:
+        """Queries set aside because the copy answers them in several ways; 0 to 1."""
+        return self.count(Kind.UNSETTLED) / self.total if self.total else 0.0
+
+    def render(self) -> str:
+        """The table by principal, refusals by code and kind, and every mismatch whole."""
+        return "\n".join(self._render_lines())
+
+    def _render_lines(self) -> Iterator[str]:
+        principals = list(dict.fromkeys(principal for principal, _ in self.counts))
+        width = max(map(len, (*principals, "principal")))
+        yield " ".join([f"{'principal':{width}}", f"{'queries':>12}", *(f"{k:>12}" for k in Kind)])
+        for principal in principals:
+            row = [self.counts[principal, kind] for kind in Kind]
+            yield _render_row(f"{principal:{width}}", row)
+        yield _render_row(f"{'all':{width}}", [self.count(kind) for kind in Kind])
+        yield f"equal where the whole database answers otherwise: {self.telling:,}"
+        yield f"harmless queries refused: {self.refused_share:.2%} of those that the copy answers"
+        yield f"set aside as unsettled: {self.unsettled_share:.2%}"
+        for name, counted in (("errors on both sides", self.errors), ("slow", self.slow)):
+            if counted:
+                yield f"{name}: " + ", ".join(f"{key} {n}" for key, n in counted.most_common())
+        for (code, kind), number in self.refusals.most_common():
+            yield f"refused {number} as {code}: {kind}"
+            for finding in self.examples[code, kind][:1]:
+                yield _shorten(finding.render())
+        for finding in self.unsettled[:_MOST_EXAMPLES]:
+            yield _shorten(finding.render())
+        for finding in self.mismatches:
+            yield finding.render()
+
+
+def _render_row(name: str, numbers: list[int]) -> str:
+    return " ".join([name, f"{sum(numbers):12,}", *(f"{number:12,}" for number in numbers)])
+
+
+def _shorten(text: str) -> str:
+    return "\n".join(line[:_LONGEST_EXAMPLE] for line in text.splitlines()[:8])

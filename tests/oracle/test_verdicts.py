@@ -1,0 +1,132 @@
+"""What the judge says of a guarded and a plain outcome, and what the tally makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from nl2sql.types import GuardedQuery, Violation
+from tests.oracle.corpus import Query
+from tests.oracle.outcomes import Outcome, describe_difference
+from tests.oracle.tally import Finding, Tally
+from tests.oracle.verdicts import Judge, Kind, Verdict
+
+ONE = Outcome(("a",), ((1,),))
+TWO = Outcome(("a",), ((1,), (2,)))
+SWAPPED = Outcome(("a",), ((2,), (1,)))
+RENAMED = Outcome(("b",), ((1,),))
+CUT = Outcome(("a",), ((1,),), complete=False)
+MISSING = Outcome(sqlstate="42P01", message="no such table")
+NO_COLUMN = Outcome(sqlstate="42703", message="no such column")
+SYNTAX = Outcome(sqlstate="42601", message="syntax error")
+DIVISION = Outcome(sqlstate="22012", message="division by zero")
+LATE = Outcome(sqlstate="57014", message="statement timeout")
+
+PLAIN, GUARDED = "SELECT plain", "SELECT guarded"
+NO = Violation("not_permitted", "t", "No.")
+
+
+class FakeDatabase:
+    """Answers the plain and the guarded query; the plain one otherwise with ``others``."""
+
+    def __init__(self, plain: Outcome, guarded: Outcome, others: Sequence[Outcome] = ()) -> None:
+        self._answers = {PLAIN: plain, GUARDED: guarded}
+        self._others = others
+
+    def run(self, statement: str, params: Sequence[object] = ()) -> Outcome:
+        return self._answers[statement]
+
+    def run_otherwise(self, statement: str) -> Iterator[Outcome]:
+        return iter(self._others)
+
+
+def judge(
+    expected: Outcome,
+    actual: Outcome | Violation,
+    *others: Outcome,
+    whole: Outcome = ONE,
+    own: Outcome = ONE,
+) -> Verdict:
+    """``own`` is what the guarded query gives on the copy, ``whole`` the plain one on it all."""
+
+    def guard(statement: str) -> GuardedQuery | Violation:
+        return actual if isinstance(actual, Violation) else GuardedQuery("d", GUARDED, ())
+
+    answer = ONE if isinstance(actual, Violation) else actual
+    full, copy = FakeDatabase(whole, answer), FakeDatabase(expected, own, others)
+    return Judge(guard, full, copy).judge(PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "kind"),
+    [
+        (TWO, SWAPPED, Kind.EQUAL),
+        (DIVISION, DIVISION, Kind.FAILED_ALIKE),
+        (MISSING, NO_COLUMN, Kind.FAILED_ALIKE),
+        (MISSING, NO, Kind.FORBIDDEN),
+        (ONE, NO, Kind.REFUSED),
+        (LATE, NO, Kind.SLOW),
+        (LATE, ONE, Kind.SLOW),
+        (ONE, LATE, Kind.SLOW),
+        (CUT, CUT, Kind.SLOW),
+        (CUT, ONE, Kind.MISMATCH),
+        (ONE, TWO, Kind.MISMATCH),
+        (ONE, RENAMED, Kind.MISMATCH),
+        (ONE, DIVISION, Kind.MISMATCH),
+        (DIVISION, ONE, Kind.MISMATCH),
+        (MISSING, ONE, Kind.MISMATCH),
+        (SYNTAX, ONE, Kind.LENIENT),
+    ],
+)
+def test_kinds(expected: Outcome, actual: Outcome | Violation, kind: Kind) -> None:
+    assert judge(expected, actual, expected, own=RENAMED).kind is kind
+
+
+def test_a_copy_that_answers_in_two_ways_settles_nothing() -> None:
+    assert judge(ONE, TWO, ONE, TWO).kind is Kind.UNSETTLED
+
+
+def test_an_error_that_the_guarded_query_has_on_the_copy_too_tells_nothing() -> None:
+    assert judge(ONE, DIVISION, ONE, own=DIVISION).kind is Kind.UNSETTLED
+    assert judge(ONE, DIVISION, ONE, own=ONE).kind is Kind.MISMATCH
+
+
+def test_rows_that_the_guarded_query_has_on_the_copy_too_are_still_wrong() -> None:
+    assert judge(ONE, TWO, ONE, own=TWO).kind is Kind.MISMATCH
+
+
+def test_telling_is_what_the_whole_database_would_answer_otherwise() -> None:
+    assert judge(ONE, ONE, whole=TWO).telling
+    assert not judge(ONE, ONE, whole=ONE).telling
+    assert not judge(ONE, TWO, whole=ONE).telling
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "words"),
+    [
+        (ONE, MISSING, "1 rows became error 42P01 (no such table)"),
+        (ONE, RENAMED, "columns ('a',) became ('b',)"),
+        (TWO, ONE, "rows differ: 2 and 1; missing (2,); too many none"),
+    ],
+)
+def test_a_difference_is_told_in_words(left: Outcome, right: Outcome, words: str) -> None:
+    assert describe_difference(left, right) == words
+
+
+def test_the_tally_tells_counts_shares_and_mismatches() -> None:
+    tally = Tally()
+    verdicts = [
+        Verdict(Kind.EQUAL, telling=True),
+        Verdict(Kind.EQUAL),
+        Verdict(Kind.REFUSED, refusal=NO),
+        Verdict(Kind.MISMATCH, "rows differ", guarded=GUARDED),
+        Verdict(Kind.FAILED_ALIKE, "22012"),
+    ]
+    for verdict in verdicts:
+        tally.add(Finding("somebody", Query("demo-01", "gold", PLAIN), verdict))
+    assert (tally.total, tally.telling, tally.refused_share) == (5, 1, 0.25)
+    text = tally.render()
+    assert "refused 1 as not_permitted: gold" in text
+    assert "demo-01 gold, as somebody: mismatch\n  rows differ\n  plain:   SELECT plain" in text
+    assert "errors on both sides: 22012 1" in text

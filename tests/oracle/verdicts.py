@@ -1,0 +1,143 @@
+"""One query judged for one principal: guarded on the whole database, plain on the principal's copy.
+
+What a verdict may be::
+
+    equal          both gave the same rows under the same column names
+    failed_alike   both failed with the same SQLSTATE
+    forbidden      refused, and the copy fails as well: it asks for what the principal has not
+    refused        refused, though the copy answers: a harmless query, as far as the copy can tell
+    unsettled      the copy itself answers in more than one way, as its rows lie or are planned
+    slow           one of the sides ran out of time, or gave more rows than are compared
+    lenient        the copy cannot read it, but the guard could, and wrote it so that it runs
+    mismatch       anything else: a leak, or a guard that changes what a query means
+
+Knows nothing of the kind of database: sessions run the queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from nl2sql.types import GuardedQuery, Violation
+from tests.oracle.outcomes import Outcome, describe_difference
+
+_SYNTAX_ERROR = "42601"
+
+Guarding = Callable[[str], GuardedQuery | Violation]
+
+
+class Kind(StrEnum):
+    """See the head of this module."""
+
+    EQUAL = "equal"
+    FAILED_ALIKE = "failed_alike"
+    FORBIDDEN = "forbidden"
+    REFUSED = "refused"
+    UNSETTLED = "unsettled"
+    SLOW = "slow"
+    LENIENT = "lenient"
+    MISMATCH = "mismatch"
+
+
+class Session(Protocol):
+    """Runs SQL on one database."""
+
+    def run(self, statement: str, params: Sequence[object] = ()) -> Outcome: ...
+
+
+class Copy(Protocol):
+    """The principal's own database."""
+
+    def run(self, statement: str, params: Sequence[object] = ()) -> Outcome:
+        """What the query answers there."""
+        ...
+
+    def run_otherwise(self, statement: str) -> Iterator[Outcome]:
+        """The same with rows laid or planned in other ways, as many as there are."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """``detail`` is the difference of a mismatch, the SQLSTATE of a failure, or what was slow.
+
+    ``refusal`` is the guard's, ``guarded`` the SQL that ran instead. ``telling`` marks an equal
+    result that the plain query on the whole database does not have: there the guard did something.
+    """
+
+    kind: Kind
+    detail: str = ""
+    refusal: Violation | None = None
+    guarded: str = ""
+    telling: bool = False
+
+
+class Judge:
+    """Judges queries of one principal."""
+
+    def __init__(self, guard: Guarding, full: Session, copy: Copy, *, tell: bool = True) -> None:
+        """``tell`` finds out whether results are telling, for one query more each."""
+        self._guard = guard
+        self._full = full
+        self._copy = copy
+        self._tell = tell
+
+    def judge(self, statement: str) -> Verdict:
+        """Raises what the guard and the sessions raise, which should be nothing."""
+        guarded = self._guard(statement)
+        expected = self._copy.run(statement)
+        if isinstance(guarded, Violation):
+            if expected.timed_out:
+                return Verdict(Kind.SLOW, "copy", guarded)
+            kind = Kind.FORBIDDEN if expected.failed else Kind.REFUSED
+            return Verdict(kind, expected.sqlstate, guarded)
+        actual = self._full.run(guarded.sql, guarded.params)
+        kind, detail = self._compare(statement, guarded, expected, actual)
+        telling = (
+            self._tell
+            and kind is Kind.EQUAL
+            and bool(describe_difference(self._full.run(statement), actual))
+        )
+        return Verdict(kind, detail, guarded=guarded.sql, telling=telling)
+
+    def _compare(
+        self, statement: str, guarded: GuardedQuery, expected: Outcome, actual: Outcome
+    ) -> tuple[Kind, str]:
+        for name, side in (("copy", expected), ("guarded", actual)):
+            if side.timed_out:
+                return Kind.SLOW, name
+        difference = describe_difference(expected, actual)
+        if not (expected.complete and actual.complete):
+            return (
+                (Kind.SLOW, "rows")
+                if expected.complete == actual.complete
+                else (
+                    Kind.MISMATCH,
+                    difference,
+                )
+            )
+        if not difference:
+            return (Kind.FAILED_ALIKE, expected.sqlstate) if expected.failed else (Kind.EQUAL, "")
+        if expected.sqlstate == _SYNTAX_ERROR:
+            return Kind.LENIENT, difference
+        if self._is_unsettled(statement, guarded, expected, actual):
+            return Kind.UNSETTLED, difference
+        return Kind.MISMATCH, difference
+
+    def _is_unsettled(
+        self, statement: str, guarded: GuardedQuery, expected: Outcome, actual: Outcome
+    ) -> bool:
+        """Whether the copy answers in other ways too.
+
+        An error hangs on what a plan computes first. One that the guarded query has on the copy as
+        well, where nothing is hidden any more, tells of nothing hidden.
+        """
+        if actual.failed or expected.failed:
+            own = self._copy.run(guarded.sql, guarded.params)
+            if not describe_difference(own, actual):
+                return True
+        others = self._copy.run_otherwise(statement)
+        return any(describe_difference(expected, other) for other in others)
