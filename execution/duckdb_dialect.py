@@ -107,7 +107,7 @@ class GuardedDuckdb(DuckDB):
 
         def parse_extract(self) -> exp.Expr:
             """``EXTRACT(part FROM x)`` as the call that DuckDB makes of it."""
-            part = self._parse_string() or self._parse_var(any_token=True)
+            part = self._parse_string() or self._parse_var(any_token=True, upper=True)
             if part is None or not self._match(TokenType.FROM):
                 self.raise_error("Expected EXTRACT(part FROM expression)")
             value = self._parse_disjunction()

@@ -113,12 +113,19 @@ class SqlGuard:
             self._known[database] = known
         return known
 
+    async def check(self, database: str) -> None:
+        """Holds the policy of ``database``, if it has one, against its catalog.
+
+        Raises PolicyError where it does not fit, IndexUnavailable.
+        """
+        await self._find(database)
+
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """(``policy NAME``, what is wrong or empty) for every database with a policy."""
         found = []
         for database in self._policies:
             try:
-                await self._find(database)
+                await self.check(database)
             except QuorumError as error:
                 found.append((f"policy {database}", str(error)))
             else:
@@ -155,6 +162,8 @@ def guard_query(
 def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Violation:
     if len(sql) > _LONGEST_SQL:
         return Violation("too_long", "", f"The query is longer than {_LONGEST_SQL} characters.")
+    if not sql.isascii() and any("\ud800" <= letter <= "\udfff" for letter in sql):
+        return Violation("unparsable", "", "It holds half of a surrogate pair.")
     try:
         statements = parse_statements(sql, dialect)
     except (SqlglotError, RecursionError) as error:

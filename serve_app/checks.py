@@ -26,6 +26,7 @@ _DASHBOARD_PORT = 8265
 _ENGINE_GIB = 4
 _MIN_DISK_GB = 4
 # The one limit that no transaction of a reader's can set for itself.
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _TEMP_FILE_LIMIT = "ALTER ROLE {role} SET temp_file_limit = '1GB';"
 
 
@@ -47,6 +48,7 @@ def run_checks(settings: Settings) -> Iterator[Check]:
     yield check_vllm()
     yield from _guarded("embedded PostgreSQL", lambda: _check_databases(settings))
     yield from _guarded("weights", lambda: [check_weights(settings)])
+    yield check_identity(settings)
     yield from check_ports(settings)
 
 
@@ -112,6 +114,30 @@ def check_weights(settings: Settings) -> Check:
     if folder is None:
         return Check("weights", "warning", f"{name} is not here", f"quorumsql model pull {name}")
     return Check("weights", "ok", str(folder))
+
+
+def check_identity(settings: Settings) -> Check:
+    """Whether those who can reach the service are told apart."""
+    host, identity = settings.serve.host, settings.identity
+    if identity.needs_token:
+        tokens = [each.token_env for each in identity.principals.values() if each.token_env]
+        missing = [variable for variable in tokens if not os.environ.get(variable)]
+        if missing:
+            return Check(
+                "identity",
+                "warning",
+                f"not set: {', '.join(missing)}",
+                "Each holds the bearer token of a principal, who cannot ask without it.",
+            )
+        return Check("identity", "ok", f"{len(tokens)} principals with a token")
+    if host in _LOOPBACK:
+        return Check("identity", "ok", f"everybody on {host} asks as the local principal")
+    return Check(
+        "identity",
+        "warning",
+        f"everybody who reaches {host} asks as the local principal",
+        "Give principals a token_env under identity, or listen on 127.0.0.1.",
+    )
 
 
 def check_ports(settings: Settings) -> Iterator[Check]:

@@ -21,6 +21,7 @@ from generation.models.store import RichProgress
 from nl2sql.descriptions import describe_catalog
 from nl2sql.errors import SettingsError
 from nl2sql.settings import Settings
+from retrieval.catalogs import IndexedCatalogs
 from retrieval.indexing import IndexReport, index_database
 from serve_app.wiring import Wiring
 
@@ -55,14 +56,27 @@ class Silence:
 async def prepare(settings: Settings, reporter: Reporter, *, databases: list[str]) -> Wiring:
     """Embedded server, demo data and the indexes of ``databases``; the wiring over them.
 
-    Raises SettingsError, DatabaseUnavailable, IndexUnavailable.
+    Raises SettingsError, PolicyError where a policy does not fit its database, DatabaseUnavailable,
+    IndexUnavailable.
     """
     server = await asyncio.to_thread(start_embedded_server, settings)
     if server is not None:
         await asyncio.to_thread(load_demo_databases, settings, server, reporter)
     wiring = build_wiring(settings, server)
     await index_databases(wiring, databases, reporter)
+    await _check_policies(wiring, databases)
     return wiring
+
+
+async def _check_policies(wiring: Wiring, databases: list[str]) -> None:
+    """What a policy names wrongly is an error now, not at the first query."""
+    store = wiring.build_index_store()
+    guard = wiring.build_guard(IndexedCatalogs(store))
+    try:
+        for name in databases:
+            await guard.check(name)
+    finally:
+        await store.close()
 
 
 def pull_model(settings: Settings) -> Path:

@@ -138,7 +138,8 @@ def apply_wall(
 ) -> Changes:
     """Runs the wall's statements under the login of ``url``; ``dry_run`` rolls all of it back.
 
-    Raises DatabaseUnavailable, also for a table in use for longer than ``lock_timeout_ms``, and QuorumError saying which right is missing.
+    Raises DatabaseUnavailable, also for a table in use for longer than ``lock_timeout_ms``, and
+    QuorumError saying which right is missing.
     """
     with _open(url, wall.database) as connection:
         _check_rights(connection, wall)

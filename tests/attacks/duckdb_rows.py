@@ -229,64 +229,6 @@ ATTACKS: list[Attack] = [
         Shows(EVERYBODY),
         OURS,
     ),
-    # -- spellings --
-    _attack("mixed_case", "SELECT nAmE FROM eMpLoYeEs", Shows(EVERYBODY), OURS),
-    _attack("mixed_case_quoted", 'SELECT "NAME" FROM "EMPLOYEES"', Shows(EVERYBODY), OURS),
-    _attack(
-        "database_schema_table",
-        "SELECT note FROM scratch.main.payroll",
-        Shows(one_column("payroll-secret")),
-        refused_as="unknown_table",
-    ),
-    _attack(
-        "database_and_table",
-        "SELECT name FROM scratch.employees",
-        Shows(EVERYBODY),
-        refused_as="unknown_table",
-    ),
-    _attack(
-        "non_breaking_spaces",
-        "SELECT\u00a0note\u00a0FROM\u00a0payroll",
-        Shows(one_column("payroll-secret")),
-        refused_as="not_permitted",
-    ),
-    _attack(
-        "ideographic_space",
-        "SELECT\u3000note FROM\u3000payroll",
-        Shows(one_column("payroll-secret")),
-        refused_as="not_permitted",
-    ),
-    _attack(
-        "dollar_quotes",
-        "SELECT name FROM employees WHERE name = $$Dora$$",
-        Shows(one_column("Dora")),
-        refused_as="node_not_allowed",
-    ),
-    _attack(
-        "string_with_an_escape",
-        r"SELECT note FROM payroll WHERE note <> E'\''",
-        Shows(one_column("payroll-secret")),
-        refused_as="node_not_allowed",
-    ),
-    _attack(
-        "string_as_a_table",
-        "SELECT note FROM 'payroll'",
-        Shows(one_column("payroll-secret")),
-        refused_as="not_permitted",
-    ),
-    _attack(
-        "function_chain",
-        "SELECT name.upper() AS n FROM employees",
-        Carries("DORA"),
-        refused_as="function_not_allowed",
-    ),
-    _attack(
-        "hash_column_reference",
-        "SELECT #6 FROM employees WHERE id = 1",
-        Shows(one_column("badge-1")),
-        refused_as="node_not_allowed",
-        role="member",
-    ),
     # -- errors --
     _error(
         "cast_that_carries_the_name",

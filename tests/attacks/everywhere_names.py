@@ -94,6 +94,7 @@ ATTACKS: list[Attack] = [
         "SELECT topic FROM tick\u200bets",
         one_column("zero-width-secret"),
         refused_as="not_permitted",
+        lacking=("duckdb",),  # two words there, see duckdb_spellings.py
     ),
     *steal(
         _GROUP,

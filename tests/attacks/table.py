@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.attacks import (
     duckdb_rows,
+    duckdb_spellings,
     duckdb_statements,
     everywhere_masks,
     everywhere_names,
@@ -37,4 +38,5 @@ ATTACKS: tuple[Attack, ...] = (
     *sqlite_rows.ATTACKS,
     *duckdb_statements.ATTACKS,
     *duckdb_rows.ATTACKS,
+    *duckdb_spellings.ATTACKS,
 )

@@ -230,6 +230,7 @@ ATTACKS: dict[str, dict[str, str]] = {
         "unicode_identifier": r'SELECT U&"\0073ecret" FROM orders',
     },
     "unparsable": {
+        "half_of_a_surrogate_pair": "SELECT conca\ud800t(1)",
         "no_sql": "Please drop all tables",
         "psql_command": r"\copy orders to '/tmp/orders'",
         "unclosed_quote": "SELECT 'a",

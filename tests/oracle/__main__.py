@@ -25,6 +25,7 @@ from execution.embedded import EmbeddedServer
 from nl2sql.types import Principal
 from tests.oracle import benchmarks, demo, generated_policies
 from tests.oracle.fuzz import Fuzzer, FuzzReport, build_guards, build_statements
+from tests.oracle.postgres_copies import waiting_for_no_disk
 from tests.oracle.runs import judge_generated, judge_spider, judge_subjects
 from tests.oracle.stage import PostgresStage
 from tests.oracle.tally import Tally
@@ -52,7 +53,8 @@ def main(arguments: list[str] | None = None) -> int:
     server = EmbeddedServer(home / "postgres")
     server.start()
     try:
-        return _COMMANDS[options.command](server, options, rng)
+        with waiting_for_no_disk(server):
+            return _COMMANDS[options.command](server, options, rng)
     finally:
         server.stop()
         shutil.rmtree(home, ignore_errors=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from nl2sql.catalog import Catalog, ForeignKey, Table
+from nl2sql.catalog import Catalog, Table
 from nl2sql.names import quote_name
 
 _FAMILIES = {
@@ -46,6 +46,23 @@ class _Read:
     sql: str
     family: str
     literals: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Hop:
+    """A key that leads from the table called ``alias`` to another one."""
+
+    alias: str
+    ours: tuple[str, ...]
+    other: Table
+    theirs: tuple[str, ...]
+
+    def render(self, inner: str) -> str:
+        """The condition that links it to the other table under the name ``inner``."""
+        return " AND ".join(
+            f"{self.alias}.{quote_name(mine)} = {inner}.{quote_name(its)}"
+            for mine, its in zip(self.ours, self.theirs, strict=True)
+        )
 
 
 def read_values(
@@ -120,9 +137,9 @@ class _Builder:
         self, draw: Draw, depth: int, families: Sequence[str] | None = None
     ) -> tuple[str, list[str]]:
         """A SELECT over joined tables, and the families of its columns."""
-        source, reads = self._source(draw)
+        source, reads, hops = self._source(draw)
         conditions = [
-            self._condition(draw, reads, depth)
+            self._condition(draw, reads, depth, hops)
             for _ in range(draw(st.integers(min_value=0, max_value=2)))
         ]
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
@@ -179,39 +196,34 @@ class _Builder:
 
     # -- FROM ----------------------------------------------------------------------------------
 
-    def _source(self, draw: Draw) -> tuple[str, list[_Read]]:
-        """Tables joined over foreign keys, in either direction, and all columns in reach."""
+    def _source(self, draw: Draw) -> tuple[str, list[_Read], list[_Hop]]:
+        """Tables joined over foreign keys, in either direction.
+
+        With all columns in reach, and all keys that lead on from there.
+        """
         table = draw(st.sampled_from(self._tables))
-        joined = [(self._next_alias(), table)]
-        text = f"{self._name(draw, table)} AS {joined[0][0]}"
+        alias = self._next_alias()
+        text = f"{self._name(draw, table)} AS {alias}"
+        reads, hops = self._reads(alias, table), self._hops(alias, table)
         for _ in range(draw(st.integers(min_value=0, max_value=_MOST_JOINS))):
-            hops = [hop for alias, each in joined for hop in self._hops(alias, each)]
             if not hops:
                 break
-            alias, ours, other, theirs = draw(st.sampled_from(hops))
-            new = self._next_alias()
-            links = " AND ".join(
-                f"{alias}.{quote_name(mine)} = {new}.{quote_name(its)}"
-                for mine, its in zip(ours, theirs, strict=True)
-            )
-            text += (
-                f" {draw(st.sampled_from(_JOINS))} {self._name(draw, other)} AS {new} ON {links}"
-            )
-            joined.append((new, other))
-        return text, [read for alias, each in joined for read in self._reads(alias, each)]
+            hop = draw(st.sampled_from(hops))
+            alias = self._next_alias()
+            join, name = draw(st.sampled_from(_JOINS)), self._name(draw, hop.other)
+            text += f" {join} {name} AS {alias} ON {hop.render(alias)}"
+            reads += self._reads(alias, hop.other)
+            hops += self._hops(alias, hop.other)
+        return text, reads, hops
 
-    def _hops(
-        self, alias: str, table: Table
-    ) -> list[tuple[str, tuple[str, ...], Table, tuple[str, ...]]]:
+    def _hops(self, alias: str, table: Table) -> list[_Hop]:
         hops = []
         for key in self._keys:
             child, parent = self._catalog.table(key.table), self._catalog.table(key.target)
-            assert child is not None
-            assert parent is not None
-            if child is table:
-                hops.append((alias, key.columns, parent, key.target_columns))
-            if parent is table:
-                hops.append((alias, key.target_columns, child, key.columns))
+            if child is table and parent is not None:
+                hops.append(_Hop(alias, key.columns, parent, key.target_columns))
+            if parent is table and child is not None:
+                hops.append(_Hop(alias, key.target_columns, child, key.columns))
         return hops
 
     def _name(self, draw: Draw, table: Table) -> str:
@@ -232,9 +244,11 @@ class _Builder:
 
     # -- WHERE ---------------------------------------------------------------------------------
 
-    def _condition(self, draw: Draw, reads: Sequence[_Read], depth: int) -> str:
+    def _condition(
+        self, draw: Draw, reads: Sequence[_Read], depth: int, hops: Sequence[_Hop]
+    ) -> str:
         forms = ["compare", "compare", "null", "list", "between", "like", "or", "not"]
-        forms += ["in", "exists", "scalar"] if depth > 0 else []
+        forms += ["in", "exists", "scalar"] if depth > 0 and hops else []
         form = draw(st.sampled_from(forms))
         read = draw(st.sampled_from(list(reads)))
         literal = self._literal(draw, read)
@@ -248,40 +262,30 @@ class _Builder:
             case "like" if read.family == "text":
                 return f"{read.sql} LIKE '%{draw(st.sampled_from('aeinrst'))}%'"
             case "or":
-                sides = [self._condition(draw, reads, 0) for _ in range(2)]
+                sides = [self._condition(draw, reads, depth - 1, hops) for _ in range(2)]
                 return f"({' OR '.join(sides)})"
             case "not":
-                return f"NOT ({self._condition(draw, reads, 0)})"
-            case "in" | "exists" | "scalar" if self._keys:
-                return self._subquery(draw, form, depth)
+                return f"NOT ({self._condition(draw, reads, depth - 1, hops)})"
+            case "in" | "exists" | "scalar":
+                return self._subquery(draw, form, draw(st.sampled_from(list(hops))))
             case _:
                 return f"{read.sql} {draw(st.sampled_from(_COMPARISONS))} {literal}"
 
-    def _subquery(self, draw: Draw, form: str, depth: int) -> str:
-        """A condition over a subquery; what it compares comes from the subquery alone."""
-        key: ForeignKey = draw(st.sampled_from(self._keys))
-        child, parent = self._catalog.table(key.table), self._catalog.table(key.target)
-        assert child is not None
-        assert parent is not None
-        inner, outer = self._next_alias(), self._next_alias()
-        reads = self._reads(inner, child)
-        where = self._condition(draw, reads, 0) if reads else "true"
-        links = " AND ".join(
-            f"{inner}.{quote_name(ours)} = {outer}.{quote_name(theirs)}"
-            for ours, theirs in zip(key.columns, key.target_columns, strict=True)
-        )
-        source = f"{self._name(draw, child)} AS {inner}"
-        column = f"{inner}.{quote_name(key.columns[0])}"
-        target = f"{self._name(draw, parent)} AS {outer}"
-        test = quote_name(key.target_columns[0])
+    def _subquery(self, draw: Draw, form: str, hop: _Hop) -> str:
+        """A condition over a subquery that follows a key of a table outside."""
+        inner = self._next_alias()
+        reads = self._reads(inner, hop.other)
+        where = self._condition(draw, reads, 0, ()) if reads else "true"
+        source = f"{self._name(draw, hop.other)} AS {inner}"
         negated = draw(st.sampled_from(["", "NOT "]))
         if form == "in":
-            members = f"SELECT {column} FROM {source} WHERE {where}"
-            return f"EXISTS (SELECT 1 FROM {target} WHERE {outer}.{test} {negated}IN ({members}))"
+            member = f"{hop.alias}.{quote_name(hop.ours[0])}"
+            column = f"{inner}.{quote_name(hop.theirs[0])}"
+            return f"{member} {negated}IN (SELECT {column} FROM {source} WHERE {where})"
+        linked = f"FROM {source} WHERE {hop.render(inner)} AND {where}"
         if form == "exists":
-            row = f"SELECT 1 FROM {source} WHERE {links} AND {where}"
-            return f"EXISTS (SELECT 1 FROM {target} WHERE {negated}EXISTS ({row}))"
-        return f"(SELECT count(*) FROM {source} WHERE {where}) > {draw(st.integers(0, 3))}"
+            return f"{negated}EXISTS (SELECT 1 {linked})"
+        return f"(SELECT count(*) {linked}) > {draw(st.integers(0, 3))}"
 
     def _literal(self, draw: Draw, read: _Read) -> str:
         if read.literals:

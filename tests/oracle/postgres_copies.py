@@ -124,6 +124,22 @@ def drop_constraints(
 
 
 @contextmanager
+def waiting_for_no_disk(server: EmbeddedServer) -> Iterator[None]:
+    """Within it the server syncs nothing: databases are made and dropped in a tenth of the time."""
+    _change_system(server, "ALTER SYSTEM SET fsync = off")
+    try:
+        yield
+    finally:
+        _change_system(server, "ALTER SYSTEM RESET fsync")
+
+
+def _change_system(server: EmbeddedServer, statement: LiteralString) -> None:
+    with open_superuser(server, "postgres") as connection:
+        connection.execute(statement)
+        connection.execute("SELECT pg_reload_conf()")
+
+
+@contextmanager
 def open_superuser(server: EmbeddedServer, database: str) -> Iterator[psycopg.Connection[Any]]:
     """An autocommit connection that waits for no disk."""
     with psycopg.connect(server.url(database, SUPERUSER), autocommit=True) as connection:

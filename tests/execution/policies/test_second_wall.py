@@ -293,6 +293,17 @@ def test_whoever_lacks_a_right_is_told_which_and_what_to_run(walled: Walled) -> 
         assert part in message
 
 
+def test_a_role_that_something_else_needs_stays_and_is_told(applied: Walled) -> None:
+    applied.run(SUPERUSER, f"GRANT CONNECT ON DATABASE second TO {_ANY_ROLE}")
+    changes = remove_wall(applied.url(OWNER), DATABASE, reader=READER)
+    assert [notice for notice in changes.notices if f"the role {_ANY_ROLE} stays" in notice]
+    assert applied.ask(READER, f"SELECT 'quorumsql_{DATABASE}'::regrole") != "42704"
+    applied.run(SUPERUSER, f"REVOKE CONNECT ON DATABASE second FROM {_ANY_ROLE}")
+    assert remove_wall(applied.url(OWNER), DATABASE, reader=READER).notices == ()
+    for name in (_ANY_ROLE, f"quorumsql_{DATABASE}"):
+        assert applied.ask(READER, f"SELECT '{name}'::regrole") == "42704"
+
+
 def test_a_role_that_is_somebody_elses_is_not_taken(walled: Walled) -> None:
     remove_wall(walled.url(OWNER), DATABASE, reader=READER)
     for name in (f"quorumsql_{DATABASE}", _ANY_ROLE):
