@@ -191,6 +191,59 @@ ATTACKS: list[Attack] = [
         (("Fay", "/*", "*/"),),
         (),
     ),
+    *steal(
+        _GROUP,
+        "alias_that_would_end_its_quotes",
+        'SELECT name AS "a"" FROM main.payroll -- " FROM employees',
+        EVERYBODY,
+        OURS,
+    ),
+    *steal(
+        _GROUP,
+        "alias_that_would_end_its_backticks",
+        'SELECT name AS "a` FROM main.payroll -- " FROM employees',
+        EVERYBODY,
+        OURS,
+    ),
+    *steal(
+        _GROUP,
+        "table_alias_that_would_end_its_quotes",
+        'SELECT name FROM employees AS "e"" CROSS JOIN main.payroll -- "',
+        EVERYBODY,
+        OURS,
+    ),
+    *steal(
+        _GROUP,
+        "text_that_would_end_behind_a_backslash",
+        "SELECT name || '\\' AS n, ' FROM main.payroll -- ' AS x FROM employees WHERE id = 4",
+        (("Dora\\", " FROM main.payroll -- "),),
+        (),
+    ),
+    # -- texts and names that the guard may take for its own placeholders --
+    *steal(
+        _GROUP,
+        "placeholders_as_names",
+        'SELECT name AS "$1", department_id AS "?1" FROM employees WHERE name <> \'?1\'',
+        tuple(
+            (name, department)
+            for (name,), department in zip(EVERYBODY, (1, 1, 1, 2, 2, 3, None), strict=True)
+        ),
+        tuple((name, 1) for (name,) in OURS),
+    ),
+    *steal(
+        _GROUP,
+        "placeholder_in_a_condition",
+        "SELECT name FROM employees WHERE '$1' <> '?1' OR department_id = 2",
+        EVERYBODY,
+        OURS,
+    ),
+    *steal(
+        _GROUP,
+        "attribute_of_the_policy_in_a_text",
+        "SELECT name, ':department_id \x02department_id\x03' AS x FROM employees WHERE id < 2",
+        (("Ada", ":department_id \x02department_id\x03"),),
+        (("Ada", ":department_id \x02department_id\x03"),),
+    ),
     # -- names that the guard itself may use inside --
     *steal(
         _GROUP,
