@@ -26,7 +26,7 @@ from psycopg.pq import Format
 
 from execution.postgres_errors import build_diagnostic, check_text, is_gone
 from execution.postgres_page import DESCRIBE_PREFIX, DescribedColumn, build_description, build_page
-from execution.postgres_plan import check_estimate
+from execution.postgres_plan import RecentPlans, check_estimate
 from execution.postgres_pool import Connection, ConnectionPool, pipelined
 from execution.postgres_session import apply_settings, assume_identity, build_settings
 from execution.results import ResultBuilder
@@ -50,6 +50,7 @@ class PostgresDatabase:
         self._search_path = search_path
         self._pool = ConnectionPool(name, url, limits.pool_size)
         self._type_names: dict[int, str] = {}
+        self._recent = RecentPlans()
 
     async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
         """The planner's estimate, or why the query would not be run.
@@ -67,7 +68,10 @@ class PostgresDatabase:
             except psycopg.Error as error:
                 return _translate(error, connection, query, offset=len(_EXPLAIN), running=False)
             too_much = self._check_estimate(plan, query, self._limits.max_rows)
-            return too_much or Explained(float(plan["Total Cost"]), float(plan["Plan Rows"]))
+            if too_much is not None:
+                return too_much
+            self._recent.add(query)
+            return Explained(float(plan["Total Cost"]), float(plan["Plan Rows"]))
 
         if (unsendable := check_text(query)) is not None:
             return unsendable
@@ -80,20 +84,27 @@ class PostgresDatabase:
         InsecureRole.
         """
 
+        # What passed with the most rows that may be asked for passes with fewer.
+        is_weighed = max_rows <= self._limits.max_rows and query in self._recent
+
         async def work(connection: Connection) -> ResultSet | Diagnostic:
             start = time.perf_counter()
             running = False
+            planned = None
             try:
                 async with pipelined(connection) as pipeline:
                     await self._begin(connection, pipeline, query)
                     description = _encode(build_description(query.sql))
                     described = await connection.execute(description, _bind(query))
-                    planned = await connection.execute(_encode(_EXPLAIN + query.sql), _bind(query))
+                    if not is_weighed:
+                        explain = _encode(_EXPLAIN + query.sql)
+                        planned = await connection.execute(explain, _bind(query))
                     timeout = ("statement_timeout", str(self._limits.statement_timeout_ms))
                     await apply_settings(connection, [timeout])
-                too_much = self._check_estimate(await _read_plan(planned), query, max_rows)
-                if too_much is not None:
-                    return too_much
+                if planned is not None:
+                    plan = await _read_plan(planned)
+                    if (too_much := self._check_estimate(plan, query, max_rows)) is not None:
+                        return too_much
                 running = True
                 builder = await self._fetch(connection, described, query, max_rows)
                 types = await self._name_types(connection, described)
@@ -167,7 +178,7 @@ class PostgresDatabase:
             query.sql, _describe_columns(connection, described), max_rows + 1, self._limits
         )
         builder = ResultBuilder(
-            [column.name for column in columns], max_rows, self._limits, page.readers
+            [column.name for column in columns], max_rows, self._limits, page.readers, page.wide
         )
         # libpq hands on single rows or, since version 17, chunks of them; never the whole.
         size = page.rows_a_chunk if capabilities.has_stream_chunked() else 1

@@ -1,7 +1,7 @@
 """The query that fetches a page, written so that no cell can fill the service's memory.
 
 A client can limit rows; a single cell of a gigabyte it would have to take whole. So the columns are
-asked for first, with LIMIT 0, and the page is a query around the query, in which every column whose
+asked for first, without rows, and the page is a query around the query, in which every column whose
 type has no bound of its own ends at a length: text by ``left``, bytea by ``substring``, and all
 else as its text, which is read back into a value unless it was too long. Columns go by their number
 in there, so that two may share a name.
@@ -57,19 +57,24 @@ class DescribedColumn:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The query for a page. ``readers`` are for columns that arrive as text and are none.
+    """The query for a page. ``readers`` are for columns that arrive as text and are none, ``wide``
+    those whose values can be long.
 
     ``rows_a_chunk`` rows take no more than a whole result may, however long their cells are.
     """
 
     sql: str
     readers: dict[int, Callable[[str], object]]
+    wide: tuple[int, ...]
     rows_a_chunk: int
 
 
 def build_description(sql: str) -> str:
-    """The query that gives no row, only its columns."""
-    return f"{DESCRIBE_PREFIX}{sql}\n) AS page LIMIT 0"
+    """The query that gives no row, only its columns.
+
+    Of what is always false, PostgreSQL plans next to nothing; with LIMIT 0 it plans all of it.
+    """
+    return f"{DESCRIBE_PREFIX}{sql}\n) AS page WHERE false"
 
 
 def build_page(
@@ -96,6 +101,7 @@ def build_page(
     return Page(
         sql=f"SELECT {', '.join(outputs)} FROM (\n{sql}\n) AS page{names} LIMIT {most_rows}",
         readers=readers,
+        wide=tuple(at for at, each in enumerate(columns) if each.oid not in _FIXED_TYPES),
         rows_a_chunk=min(max(limits.result_bytes // max(row_bytes, 1), 1), _MOST_ROWS_A_CHUNK),
     )
 

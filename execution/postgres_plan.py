@@ -12,10 +12,12 @@ ends those.
 
 from __future__ import annotations
 
+import time
+from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
-from nl2sql.types import Diagnostic
+from nl2sql.types import Diagnostic, GuardedQuery
 
 TOO_COMPLEX = "54001"
 
@@ -75,6 +77,30 @@ def check_estimate(
         hint="Join tables on their keys, narrow each table down before joining, or raise "
         "limits.max_estimated_rows.",
     )
+
+
+class RecentPlans:
+    """The queries whose plans were found small enough a moment ago.
+
+    A candidate is explained first and then run: it need not be planned twice to be weighed twice.
+    What changes meanwhile in the data is left to the limits on time.
+    """
+
+    _MOST = 512
+    _KEEP_S = 60.0
+
+    def __init__(self) -> None:
+        self._passed: OrderedDict[GuardedQuery, float] = OrderedDict()
+
+    def add(self, query: GuardedQuery) -> None:
+        """Notes that the query passed now."""
+        self._passed[query] = time.monotonic()
+        self._passed.move_to_end(query)
+        if len(self._passed) > self._MOST:
+            self._passed.popitem(last=False)
+
+    def __contains__(self, query: GuardedQuery) -> bool:
+        return time.monotonic() - self._passed.get(query, -self._KEEP_S) < self._KEEP_S
 
 
 def _find_most(node: Mapping[str, Any], share: float) -> float:

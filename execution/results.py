@@ -14,6 +14,7 @@ import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from types import MappingProxyType, NoneType
+from typing import Any
 from uuid import UUID
 
 from nl2sql.settings import LimitSettings
@@ -28,7 +29,8 @@ class ResultBuilder:
     """Takes rows until a limit is reached.
 
     ``readers`` are for columns that arrive as the database's text: they make the value of it, once
-    it is known not to be too long.
+    it is known not to be too long. ``wide`` are the columns whose values can be long, all if it is
+    not given; the others are passed on unread.
     """
 
     def __init__(
@@ -37,10 +39,13 @@ class ResultBuilder:
         most_rows: int,
         limits: LimitSettings,
         readers: Mapping[int, Callable[[str], object]] = MappingProxyType({}),
+        wide: Sequence[int] | None = None,
     ) -> None:
         self.columns = tuple(columns)
         self._most_rows = most_rows
         self._readers = readers
+        self._wide = range(len(columns)) if wide is None else wide
+        self._narrow_bytes = _FIXED_BYTES * (len(columns) - len(self._wide))
         self._bytes_left = limits.result_bytes
         self._cell_bytes = share_cell_bytes(limits, len(columns))
         self._rows: list[tuple[object, ...]] = []
@@ -52,22 +57,22 @@ class ResultBuilder:
         if len(self._rows) == self._most_rows:
             self._truncated = True
             return False
-        size = 0
+        size = self._narrow_bytes
         cut: list[tuple[int, object, bool]] = []
-        for at, value in enumerate(row):
+        for at in self._wide:
+            value: Any = row[at]
             kind = type(value)
             if kind in _FIXED:
                 size += _FIXED_BYTES
                 continue
             # isascii() only reads a flag.
-            is_ascii = isinstance(value, str) and value.isascii()
-            length = len(str(value)) if is_ascii else _measure(value)
+            length = len(value) if kind is str and value.isascii() else _measure(value)
             if length > self._cell_bytes:
-                readable = at not in self._readers
-                cut.append((at, _shorten(value, self._cell_bytes) if readable else None, True))
+                shown = None if at in self._readers else _shorten(value, self._cell_bytes)
+                cut.append((at, shown, True))
                 length = self._cell_bytes
             elif kind is str and at in self._readers:
-                cut.append((at, self._readers[at](str(value)), False))
+                cut.append((at, self._readers[at](value), False))
             size += length
         if size > self._bytes_left:
             self._truncated = True

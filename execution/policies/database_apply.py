@@ -112,11 +112,18 @@ SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
    AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = %s)
  ORDER BY 1
 """
+# What the roles have as everybody has it cannot be kept from them.
+_PUBLIC = """
+SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname = ANY (%s) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+   AND has_any_column_privilege('public', c.oid, 'SELECT') ORDER BY 1
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What came and what went, a line for each thing; ``notices`` are the server's own words."""
+    """What came and what went, a line for each thing; ``notices`` are what else to know."""
 
     added: tuple[str, ...]
     removed: tuple[str, ...]
@@ -149,6 +156,8 @@ def apply_wall(
         _run(connection, wall.statements)
         after = _read_state(connection, wall.database, wall.reader)
         _run(connection, [build_comment(wall, _hash_state(after))])
+        if public := _list(connection, _PUBLIC, list(wall.schemas)):
+            notices.append(f"PUBLIC may read {public}, and so may every role: revoke that")
         _end(connection, dry_run)
     return _compare(before, after, notices)
 

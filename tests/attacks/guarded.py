@@ -25,18 +25,24 @@ class GuardedWay:
     def __init__(
         self, catalog: Catalog, database: Database, runner: asyncio.Runner, folder: Path
     ) -> None:
-        self._guard = SqlGuard(
-            FakeCatalogs(catalog), {catalog.database: PolicySettings(load_scratch_policy())}
-        )
+        policy = load_scratch_policy()
+        self._guards = {
+            fenced: SqlGuard(
+                FakeCatalogs(catalog), {catalog.database: PolicySettings(policy, fenced=fenced)}
+            )
+            for fenced in (True, False)
+        }
         self._name = catalog.database
         self._database = database
         self._runner = runner
         self._folder = folder
 
-    def guard(self, sql: str, principal: Principal) -> GuardedQuery | Violation:
+    def guard(
+        self, sql: str, principal: Principal, *, fenced: bool = True
+    ) -> GuardedQuery | Violation:
         """The guard's answer."""
         filled = sql.replace(FOLDER, str(self._folder))
-        return self._runner.run(self._guard.guard(self._name, filled, principal))
+        return self._runner.run(self._guards[fenced].guard(self._name, filled, principal))
 
     def execute(self, query: GuardedQuery) -> ResultSet | Diagnostic:
         """The door's answer."""

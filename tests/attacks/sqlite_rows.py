@@ -180,6 +180,13 @@ ATTACKS: list[Attack] = [
         refused_as="unknown_column",
     ),
     _attack(
+        "in_a_table_that_looks_like_a_column",
+        "SELECT 'yes' AS answer FROM (SELECT 1 AS shipments) AS main "
+        "WHERE (1002, 103, 'drone') IN main.shipments",
+        Shows(one_column("yes")),
+        refused_as="node_not_allowed",
+    ),
+    _attack(
         "cte_that_sees_those_after_it",
         "WITH a AS (SELECT name FROM b), b AS (SELECT name FROM employees) SELECT name FROM a",
         Shows(EVERYBODY),

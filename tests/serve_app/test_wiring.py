@@ -1,15 +1,21 @@
-"""What travels to replicas: it survives pickle and carries no secret."""
+"""What travels to replicas, and which real part stands behind each database."""
 
 from __future__ import annotations
 
+import json
 import pickle
+from pathlib import Path
 
 import pytest
 
+from execution.executor import ReadOnlyExecutor
 from nl2sql.errors import SettingsError
-from nl2sql.settings import parse_settings
+from nl2sql.settings import load_settings, parse_settings
+from nl2sql.types import GuardedQuery, Principal, ResultSet
 from serve_app.api import QueryRequest
 from serve_app.wiring import Wiring
+from tests.execution.duckdb.shop import build_shop
+from tests.fakes import FakeCatalogs
 
 SETTINGS = parse_settings(
     {
@@ -42,3 +48,34 @@ def test_embedded_connections_differ_by_role() -> None:
     wiring = Wiring(SETTINGS, "/run/pg")
     assert wiring.indexer_url("shop") == "postgresql://quorumsql_indexer@/shop?host=%2Frun%2Fpg"
     assert wiring.index_url() == "postgresql://quorumsql_indexer@/quorumsql?host=%2Frun%2Fpg"
+
+
+async def test_a_duckdb_file_is_read_guarded_and_asked_through_the_wiring(tmp_path: Path) -> None:
+    catalog = build_shop(tmp_path / "shop.duckdb")
+    (tmp_path / "more.yaml").write_text("functions: [printf]")
+    reader = {"url": "duckdb:///shop.duckdb"}
+    (tmp_path / "quorumsql.yaml").write_text(
+        json.dumps(
+            {
+                "databases": {
+                    "shop": {"reader": reader, "allowlist": "more.yaml"},
+                    "staff": {"reader": reader, "schemas": ["staff"]},
+                }
+            }
+        )
+    )
+    wiring = Wiring(load_settings(tmp_path / "quorumsql.yaml"))
+    read = wiring.read_catalog("shop")
+    assert {table.qualified for table in catalog.tables} < {
+        table.qualified for table in read.tables
+    }
+    assert {table.schema for table in wiring.read_catalog("staff").tables} == {"staff"}
+    executor = ReadOnlyExecutor(wiring.build_databases())
+    guard = wiring.build_guard(FakeCatalogs(read))
+    # A function of the database's own allowlist passes both the guard and the door.
+    query = await guard.guard("shop", "SELECT printf('%d', id) FROM Orders", Principal("tester"))
+    assert isinstance(query, GuardedQuery), query
+    result = await executor.execute(query, 2)
+    await executor.close()
+    assert isinstance(result, ResultSet), result
+    assert result.rows == (("1",), ("2",))

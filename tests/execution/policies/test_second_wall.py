@@ -293,6 +293,13 @@ def test_whoever_lacks_a_right_is_told_which_and_what_to_run(walled: Walled) -> 
         assert part in message
 
 
+def test_what_everybody_may_read_is_told(applied: Walled) -> None:
+    applied.run(OWNER, "GRANT SELECT (salary) ON hr.employees TO PUBLIC")
+    changes = apply_wall(applied.url(OWNER), applied.build_wall())
+    applied.run(OWNER, "REVOKE SELECT (salary) ON hr.employees FROM PUBLIC")
+    assert changes.notices == ("PUBLIC may read hr.employees, and so may every role: revoke that",)
+
+
 def test_a_role_that_something_else_needs_stays_and_is_told(applied: Walled) -> None:
     applied.run(SUPERUSER, f"GRANT CONNECT ON DATABASE second TO {_ANY_ROLE}")
     changes = remove_wall(applied.url(OWNER), DATABASE, reader=READER)
