@@ -57,10 +57,10 @@ class DescribedColumn:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The query for a page. ``readers`` are for columns that arrive as text and are none, ``wide``
-    those whose values can be long.
+    """The query for a page.
 
-    ``rows_a_chunk`` rows take no more than a whole result may, however long their cells are.
+    ``readers`` are for columns that arrive as text and are none, ``wide`` are all columns whose
+    values can be long. ``rows_a_chunk`` rows take no more than a whole result may, however long their cells are.
     """
 
     sql: str

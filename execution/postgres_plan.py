@@ -86,21 +86,21 @@ class RecentPlans:
     What changes meanwhile in the data is left to the limits on time.
     """
 
-    _MOST = 512
-    _KEEP_S = 60.0
-
-    def __init__(self) -> None:
+    def __init__(self, *, most: int = 512, keep_s: float = 60.0) -> None:
+        self._most = most
+        self._keep_s = keep_s
         self._passed: OrderedDict[GuardedQuery, float] = OrderedDict()
 
     def add(self, query: GuardedQuery) -> None:
         """Notes that the query passed now."""
         self._passed[query] = time.monotonic()
         self._passed.move_to_end(query)
-        if len(self._passed) > self._MOST:
+        if len(self._passed) > self._most:
             self._passed.popitem(last=False)
 
     def __contains__(self, query: GuardedQuery) -> bool:
-        return time.monotonic() - self._passed.get(query, -self._KEEP_S) < self._KEEP_S
+        passed = self._passed.get(query)
+        return passed is not None and time.monotonic() - passed < self._keep_s
 
 
 def _find_most(node: Mapping[str, Any], share: float) -> float:

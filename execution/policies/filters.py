@@ -39,7 +39,7 @@ def parse_filter(
     >>> from nl2sql.catalog import Column
     >>> sites = Table("assets", "sites", (Column("region_id", "integer"),))
     >>> regions = {"regions": Attribute(type="integer[]")}
-    >>> parse_filter("region_id = ANY(:regions)", sites, regions, "postgres").sql("postgres")
+    >>> parse_filter("region_id = ANY(:regions)", sites, regions, "postgres").sql()
     '"region_id" IN :regions'
     """
     try:

@@ -28,7 +28,7 @@ app.command("demo")(demo.demo)
 app.command("doctor")(doctor.doctor)
 app.command("settings")(show_settings.show_settings)
 app.add_typer(model.app, name="model", help="Fetch, list and remove model weights.")
-app.add_typer(policy.app, name="policy", help="Who may see what: check, show and try it.")
+app.add_typer(policy.app, name="policy", help="Who may see what: check, show, try, apply.")
 app.add_typer(evaluate.app, name="eval", help="Measure the service on a benchmark.")
 
 

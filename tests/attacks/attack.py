@@ -18,6 +18,8 @@ SECRET_FILE = "secret.txt"
 SECRET = "a-secret-on-the-servers-disk"
 
 HARMLESS = "harmless"
+# The SQLSTATE of what a time limit ended.
+QUERY_CANCELED = "57014"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,9 @@ from tests.attacks.guarded import GuardedWay
 _DATABASE = "scratch"
 _HASH_KEY = "QUORUMSQL_ATTACK_HASH_KEY"
 
-# A query that no check of the text stops is ended soon: the attack is shown to end.
-_LIMITS = LimitSettings(statement_timeout_ms=250, explain_timeout_ms=250, pool_size=1)
+# What runs to its end is given time; what never ends is shown to be ended.
+_PATIENT = LimitSettings(statement_timeout_ms=20_000, explain_timeout_ms=20_000, pool_size=1)
+_HASTY = LimitSettings(statement_timeout_ms=250, explain_timeout_ms=20_000, pool_size=1)
 
 
 @pytest.fixture(scope="session")
@@ -78,16 +79,25 @@ def guarded(
         "sqlite": read_sqlite_catalog(sqlite, database=_DATABASE),
         "duckdb": read_duckdb_catalog(duckdb, database=_DATABASE),
     }
-    databases: dict[str, Database] = {
-        "postgres": PostgresDatabase(_DATABASE, reader, _LIMITS, search_path=("main",)),
-        "sqlite": SqliteDatabase(_DATABASE, sqlite, _LIMITS),
-        "duckdb": DuckDbDatabase(_DATABASE, duckdb, _LIMITS),
-    }
+
+    def build_database(engine: str, limits: LimitSettings) -> Database:
+        if engine == "postgres":
+            return PostgresDatabase(_DATABASE, reader, limits, search_path=("main",))
+        if engine == "sqlite":
+            return SqliteDatabase(_DATABASE, sqlite, limits)
+        return DuckDbDatabase(_DATABASE, duckdb, limits)
+
     os.environ[_HASH_KEY] = "a key that only this test knows"
     with asyncio.Runner() as runner:
         ways = {
-            engine: GuardedWay(catalogs[engine], databases[engine], runner, folder)
-            for engine in catalogs
+            engine: GuardedWay(
+                catalog,
+                build_database(engine, _PATIENT),
+                build_database(engine, _HASTY),
+                runner,
+                folder,
+            )
+            for engine, catalog in catalogs.items()
         }
         yield ways
         for way in ways.values():

@@ -19,11 +19,17 @@ _MOST_ROWS = 1000
 class GuardedWay:
     """One engine's database behind the guard and the policy of the scratch database.
 
-    ``folder`` is what FOLDER stands for in a statement.
+    ``database`` gives a statement time, ``hasty`` ends it soon. ``folder`` is what FOLDER stands for
+    in a statement.
     """
 
     def __init__(
-        self, catalog: Catalog, database: Database, runner: asyncio.Runner, folder: Path
+        self,
+        catalog: Catalog,
+        database: Database,
+        hasty: Database,
+        runner: asyncio.Runner,
+        folder: Path,
     ) -> None:
         policy = load_scratch_policy()
         self._guards = {
@@ -33,7 +39,7 @@ class GuardedWay:
             for fenced in (True, False)
         }
         self._name = catalog.database
-        self._database = database
+        self._databases = {False: database, True: hasty}
         self._runner = runner
         self._folder = folder
 
@@ -44,10 +50,11 @@ class GuardedWay:
         filled = sql.replace(FOLDER, str(self._folder))
         return self._runner.run(self._guards[fenced].guard(self._name, filled, principal))
 
-    def execute(self, query: GuardedQuery) -> ResultSet | Diagnostic:
+    def execute(self, query: GuardedQuery, *, hasty: bool = False) -> ResultSet | Diagnostic:
         """The door's answer."""
-        return self._runner.run(self._database.execute(query, _MOST_ROWS))
+        return self._runner.run(self._databases[hasty].execute(query, _MOST_ROWS))
 
     def close(self) -> None:
-        """Closes the door."""
-        self._runner.run(self._database.close())
+        """Closes both doors."""
+        for database in self._databases.values():
+            self._runner.run(database.close())

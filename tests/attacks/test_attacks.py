@@ -8,7 +8,7 @@ import pytest
 
 from nl2sql.types import Diagnostic, ResultSet, Violation
 from tests.attacks.arenas import Arena
-from tests.attacks.attack import HARMLESS, Attack, equal_rows
+from tests.attacks.attack import HARMLESS, QUERY_CANCELED, Attack, equal_rows
 from tests.attacks.guarded import GuardedWay
 from tests.attacks.scratch import PRINCIPALS, WITHHELD
 from tests.attacks.table import ATTACKS
@@ -26,7 +26,7 @@ def test_an_attack_works_without_the_guard_and_fails_with_it(
     if isinstance(query, Violation):
         assert query.code == attack.refused_as, query
         return
-    result = way.execute(query)
+    result = way.execute(query, hasty=attack.refused_as == QUERY_CANCELED)
     if isinstance(result, Diagnostic):
         assert result.sqlstate == attack.refused_as, (result, query.sql)
         told = f"{result.message} {result.hint}"

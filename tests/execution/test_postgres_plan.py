@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from execution.postgres_plan import TOO_COMPLEX, check_estimate, estimate_rows
+from execution.postgres_plan import TOO_COMPLEX, RecentPlans, check_estimate, estimate_rows
+from nl2sql.types import GuardedQuery, SessionIdentity
 
 Node = dict[str, Any]
 
@@ -77,3 +79,19 @@ def test_the_estimate_is_not_told_to_whom_rows_are_withheld_from() -> None:
     refused = check_estimate(node("Aggregate", 1, SCAN), 101, 10**6, restricted=True)
     assert refused is not None
     assert "1e+09" not in refused.message
+
+
+def test_a_plan_is_remembered_for_the_very_query_and_not_for_long() -> None:
+    one, two, three = (GuardedQuery("shop", f"SELECT {number}", ()) for number in (1, 2, 3))
+    recent = RecentPlans(most=2)
+    recent.add(one)
+    recent.add(two)
+    assert one in recent
+    assert replace(one, params=(1,)) not in recent
+    assert replace(one, session=SessionIdentity("other")) not in recent
+    recent.add(one)
+    recent.add(three)
+    assert [query in recent for query in (one, two, three)] == [True, False, True]
+    forgetful = RecentPlans(keep_s=0)
+    forgetful.add(one)
+    assert one not in forgetful

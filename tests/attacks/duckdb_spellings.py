@@ -1,0 +1,123 @@
+"""DuckDB: names and spaces that it reads otherwise than other readers of SQL do.
+
+It takes some signs for spaces that have no width, and that others take for letters.
+"""
+
+from __future__ import annotations
+
+from tests.attacks.attack import HARMLESS, Attack, Carries, Evidence, Row, Shows, one_column
+from tests.attacks.scratch import EVERYBODY, OURS
+
+_GROUP = "spellings"
+
+
+def _attack(
+    name: str,
+    sql: str,
+    works: Evidence,
+    yields: tuple[Row, ...] | None = None,
+    *,
+    refused_as: str = HARMLESS,
+    role: str = "manager",
+) -> Attack:
+    return Attack("duckdb", _GROUP, name, sql, works, refused_as, yields, role)
+
+
+def _thin(sql: str, space: str) -> str:
+    """The statement with ``space`` for each tilde."""
+    return sql.replace("~", space)
+
+
+_THIN_SPACES = {"zero_width": "\u200b", "word_joiner": "\u2060", "byte_order_mark": "\ufeff"}
+
+ATTACKS: list[Attack] = [
+    _attack("mixed_case", "SELECT nAmE FROM eMpLoYeEs", Shows(EVERYBODY), OURS),
+    _attack("mixed_case_quoted", 'SELECT "NAME" FROM "EMPLOYEES"', Shows(EVERYBODY), OURS),
+    _attack(
+        "database_schema_table",
+        "SELECT note FROM scratch.main.payroll",
+        Shows(one_column("payroll-secret")),
+        refused_as="unknown_table",
+    ),
+    _attack(
+        "database_and_table",
+        "SELECT name FROM scratch.employees",
+        Shows(EVERYBODY),
+        refused_as="unknown_table",
+    ),
+    _attack(
+        "non_breaking_spaces",
+        "SELECT\u00a0note\u00a0FROM\u00a0payroll",
+        Shows(one_column("payroll-secret")),
+        refused_as="not_permitted",
+    ),
+    _attack(
+        "ideographic_space",
+        "SELECT\u3000note FROM\u3000payroll",
+        Shows(one_column("payroll-secret")),
+        refused_as="not_permitted",
+    ),
+    _attack(
+        "dollar_quotes",
+        "SELECT name FROM employees WHERE name = $$Dora$$",
+        Shows(one_column("Dora")),
+        refused_as="node_not_allowed",
+    ),
+    _attack(
+        "string_with_an_escape",
+        r"SELECT note FROM payroll WHERE note <> E'\''",
+        Shows(one_column("payroll-secret")),
+        refused_as="node_not_allowed",
+    ),
+    _attack(
+        "string_as_a_table",
+        "SELECT note FROM 'payroll'",
+        Shows(one_column("payroll-secret")),
+        refused_as="not_permitted",
+    ),
+    _attack(
+        "function_chain",
+        "SELECT name.upper() AS n FROM employees",
+        Carries("DORA"),
+        refused_as="function_not_allowed",
+    ),
+    _attack(
+        "hash_column_reference",
+        "SELECT #6 FROM employees WHERE id = 1",
+        Shows(one_column("badge-1")),
+        refused_as="node_not_allowed",
+        role="member",
+    ),
+    *(
+        _attack(f"{name}_{sign}", _thin(sql, space), Shows(stolen), refused_as=refused_as)
+        for sign, space in _THIN_SPACES.items()
+        for name, sql, stolen, refused_as in (
+            (
+                "union_in_an_alias",
+                "SELECT name FROM departments AS d~UNION~SELECT~note~FROM~payroll",
+                one_column("Engineering", "Finance", "Board", "payroll-secret"),
+                "unknown_table",
+            ),
+            (
+                "visible_table_in_an_alias",
+                "SELECT name FROM departments AS d~UNION~SELECT~name~FROM~employees",
+                (*one_column("Engineering", "Finance", "Board"), *EVERYBODY),
+                "unknown_table",
+            ),
+            (
+                "visible_table_under_its_schema",
+                "SELECT name~FROM~main.employees~UNION~SELECT~name FROM (SELECT name, name AS "
+                '"employees~UNION~SELECT~name" FROM employees) AS "name~FROM~main"',
+                EVERYBODY,
+                "unfiltered_table",
+            ),
+            (
+                "function_in_an_alias",
+                'SELECT * FROM currencies AS c~CROSS~JOIN~query("SELECT note FROM payroll") '
+                "WHERE code = 'EUR'",
+                (("EUR", 1, "payroll-secret"),),
+                "function_not_allowed",
+            ),
+        )
+    ),
+]

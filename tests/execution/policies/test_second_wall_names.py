@@ -1,0 +1,157 @@
+"""The second wall where names need quoting, and where hashes, types and views come in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from execution.embedded import READER, SUPERUSER, EmbeddedServer, grant_reader
+from execution.guard import guard_query
+from execution.policies.access import CompiledPolicy
+from execution.policies.database_apply import (
+    apply_wall,
+    check_applied,
+    read_own_security,
+    remove_wall,
+)
+from execution.policies.database_ddl import Wall, build_comment, build_wall
+from execution.policies.database_script import build_removal, render_script
+from execution.policies.policy_file import parse_policy
+from execution.postgres import PostgresDatabase
+from nl2sql.catalog import Catalog
+from nl2sql.settings import LimitSettings
+from nl2sql.types import GuardedQuery, Principal, ResultSet, Violation
+from retrieval.index_store.postgres_catalog import read_postgres_catalog
+
+_DATABASE = "odd \"db's"
+_ROLE = 'Sales "EU" $quorumsql$; it\'s %s'
+
+_SCHEMA = '''
+CREATE SCHEMA "Odd ""S""";
+CREATE SCHEMA kinds;
+CREATE TYPE kinds.mood AS ENUM ('sad', 'happy');
+CREATE TABLE "Odd ""S"""."select" (
+  "Id" integer PRIMARY KEY, "Region's" text, "order" kinds.mood, secret text);
+CREATE TABLE "Odd ""S"""."a.b" (
+  id integer PRIMARY KEY, "Parent" integer REFERENCES "Odd ""S"""."select" ("Id"));
+CREATE TABLE "Odd ""S"""._1 (id integer PRIMARY KEY, "up" integer REFERENCES "Odd ""S"""."a.b");
+CREATE VIEW "Odd ""S"""."Open" AS SELECT "Id", "Region's" FROM "Odd ""S"""."select";
+CREATE VIEW "Odd ""S"""."Own" AS SELECT "Id", "Region's" AS region FROM "Odd ""S"""."select";
+INSERT INTO "Odd ""S"""."select"
+  VALUES (1, 'it''s', 'sad', 'x'), (2, 'it''s', 'happy', NULL), (3, 'b', 'sad', 'y');
+INSERT INTO "Odd ""S"""."a.b" VALUES (10, 1), (11, 3), (12, NULL);
+INSERT INTO "Odd ""S"""._1 VALUES (100, 10), (101, 11), (102, 12);
+'''
+
+_TABLE = 'Odd "S".select'
+_POLICY: dict[str, Any] = {
+    "version": 1,
+    "hash_key_env": "ODD_KEY",
+    "attributes": {"Region": {"type": "text"}},
+    "roles": {
+        _ROLE: {
+            "tables": {
+                "visible": [_TABLE, 'Odd "S".a.b', 'Odd "S"._1', 'Odd "S".Open', 'Odd "S".Own']
+            },
+            "row_filters": {
+                _TABLE: '"Region\'s" = :Region',
+                'Odd "S".Own': "region = :Region",
+            },
+            "masked_columns": {f"{_TABLE}.order": "null", f"{_TABLE}.secret": "hash"},
+        },
+        "all": {"tables": {"visible": "*"}, "rows": "all"},
+    },
+}
+
+_QUERIES = [
+    'SELECT * FROM "Odd ""S"""."select"',
+    'SELECT count(*) FROM "Odd ""S"""."a.b"',
+    'SELECT * FROM "Odd ""S"""._1',
+    'SELECT * FROM "Odd ""S"""."Open"',
+    'SELECT * FROM "Odd ""S"""."Own"',
+]
+
+
+@pytest.fixture(scope="module")
+def admin_url(embedded_server: EmbeddedServer) -> Iterator[str]:
+    embedded_server.drop_database(_DATABASE)
+    embedded_server.create_database(_DATABASE)
+    url = embedded_server.url(_DATABASE, SUPERUSER)
+    with psycopg.connect(url) as connection:
+        connection.execute(_SCHEMA.encode())
+        grant_reader(connection)
+    yield url
+    remove_wall(url, _DATABASE, reader=READER)
+    embedded_server.drop_database(_DATABASE)
+
+
+@pytest.fixture(scope="module")
+def catalog(admin_url: str) -> Catalog:
+    return read_postgres_catalog(admin_url, database=_DATABASE, reader_role=READER)
+
+
+def compile_odd(catalog: Catalog, *, second_wall: bool) -> CompiledPolicy:
+    environ = {"ODD_KEY": "pepper"}
+    return CompiledPolicy(parse_policy(_POLICY), catalog, second_wall=second_wall, environ=environ)
+
+
+def build_odd_wall(catalog: Catalog, url: str) -> Wall:
+    compiled = compile_odd(catalog, second_wall=True)
+    own_security = read_own_security(url, _DATABASE)
+    return build_wall(compiled, reader=READER, own_security=own_security)
+
+
+@pytest.mark.parametrize("role", [_ROLE, "all"], ids=["odd", "all"])
+async def test_the_guard_gets_the_same_rows_behind_it(
+    catalog: Catalog, admin_url: str, embedded_server: EmbeddedServer, role: str
+) -> None:
+    apply_wall(admin_url, build_odd_wall(catalog, admin_url))
+    principal = Principal("ann", (role,), (("Region", "it's"),))
+    door = PostgresDatabase(_DATABASE, embedded_server.url(_DATABASE, READER), LimitSettings())
+    try:
+        for query in _QUERIES:
+            results = []
+            for second_wall in (False, True):
+                access = compile_odd(catalog, second_wall=second_wall).access(principal)
+                assert not isinstance(access, Violation)
+                guarded = guard_query(query, access)
+                assert isinstance(guarded, GuardedQuery), guarded
+                results.append(await door.execute(guarded, 10))
+            assert isinstance(results[0], ResultSet)
+            assert isinstance(results[1], ResultSet)
+            assert results[0].rows == results[1].rows, query
+            assert results[0].rows
+    finally:
+        await door.close()
+
+
+def test_people_see_their_rows_and_no_hash(catalog: Catalog, admin_url: str) -> None:
+    wall = build_odd_wall(catalog, admin_url)
+    apply_wall(admin_url, wall)
+    role = wall.roles[0]
+    with psycopg.connect(admin_url) as connection:
+        connection.execute("SELECT set_config('quorumsql.region', 'it''s', true)")
+        connection.execute("SELECT set_config('role', %s, true)", (role,))
+        name = sql.Identifier(role, 'Odd "S"__select')
+        view = sql.SQL("SELECT * FROM {} ORDER BY 1").format(name)
+        assert connection.execute(view).fetchall() == [
+            (1, "it's", None, None),
+            (2, "it's", None, None),
+        ]
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute('SELECT * FROM "Odd ""S"""."Open"')
+
+
+def test_the_script_and_its_removal_survive_such_names(catalog: Catalog, admin_url: str) -> None:
+    wall = build_odd_wall(catalog, admin_url)
+    apply_wall(admin_url, wall)
+    script = render_script([*wall.statements, build_comment(wall)])
+    for text in (script, render_script([build_removal(_DATABASE)]), script):
+        with psycopg.connect(admin_url, autocommit=True) as connection:
+            connection.execute(text.encode())
+    assert check_applied(admin_url, wall) == ""
+    assert len(remove_wall(admin_url, _DATABASE, reader=READER).removed) > 20
