@@ -56,7 +56,7 @@ _VALUES = {
     "ref_type": frozenset({"CROSS", "NATURAL", "REGULAR"}),
     "syntax_type": frozenset({"SINGLE_ARROW"}),
 }
-_ORDERS = ("ORDER_DEFAULT", "DESCENDING")
+_ORDERS = ("ASCENDING", "DESCENDING", "ORDER_DEFAULT")
 # How ORDER BY ALL reads; elsewhere a star of this kind is COLUMNS(…).
 _ALL: Tree = {
     "class": "STAR",

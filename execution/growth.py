@@ -121,7 +121,7 @@ def find_growth(
                     clause.sql("postgres")[:80],
                     "With the queries below it put in their places, an expression is too large.",
                 )
-            if measure.size > _MOST_BYTES or measurer.doubles:
+            if measurer.explodes:
                 return Violation(
                     "too_much_text",
                     clause.sql("postgres")[:80],
@@ -183,7 +183,8 @@ class _Measurer:
         self._rows: dict[tuple[int, float], float] = {}
         # Queries under way: meeting one of them again is a recursion.
         self._open: set[int] = set()
-        self.doubles = False
+        # Whether any value on the way, however small what is made of it, is too long.
+        self.explodes = False
 
     def measure(self, node: exp.Expr, select: exp.Select) -> Measure:
         """The expression's measure; ``select`` is the query whose rows an aggregate gathers."""
@@ -202,7 +203,9 @@ class _Measurer:
             return Measure(1.0, float(len(node.name)))
         parts = [self.measure(child, select) for child in node.iter_expressions()]
         nodes = 1 + sum(part.nodes for part in parts)
-        return Measure(nodes, self._measure_size(node, [part.size for part in parts], select))
+        size = self._measure_size(node, [part.size for part in parts], select)
+        self.explodes = self.explodes or size > _MOST_BYTES
+        return Measure(nodes, size)
 
     def _measure_size(self, node: exp.Expr, sizes: list[float], select: exp.Select) -> float:
         largest, together = max(sizes, default=0.0), sum(sizes)
@@ -304,13 +307,13 @@ class _Measurer:
                 self._found, self._factor, self._generated, {**self._assumed, id(query): sizes}
             )
             made = [inner.measure(each.unalias(), step).size for each in step.expressions]
-            self.doubles = self.doubles or inner.doubles
+            self.explodes = self.explodes or inner.explodes
             sizes = {
                 column: max(sizes[column], size) for column, size in zip(sizes, made, strict=False)
             }
             halfway = sizes if step_number == _STEPS // 2 else halfway
         if any(size > _MOST_STEPPED * halfway[column] for column, size in sizes.items()):
-            self.doubles = True
+            self.explodes = True
         return sizes
 
     def _measure_select(self, query: exp.Select, name: str) -> Measure:

@@ -60,7 +60,8 @@ class Page:
     """The query for a page.
 
     ``readers`` are for columns that arrive as text and are none, ``wide`` are all columns whose
-    values can be long. ``rows_a_chunk`` rows take no more than a whole result may, however long their cells are.
+    values can be long. ``rows_a_chunk`` rows take no more than a whole result may, however long
+    their cells are.
     """
 
     sql: str

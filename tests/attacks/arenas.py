@@ -24,9 +24,11 @@ from execution.embedded import SUPERUSER, EmbeddedServer, grant_reader
 from tests.attacks import scratch
 from tests.attacks.attack import FOLDER, Attack, Endless, Outcome, Row
 
-# PostgreSQL's databases: the one that others are copied from, and the one for the guarded way.
+# PostgreSQL's databases: the one that others are copied from, the one for the guarded way, and the
+# one that gets the second wall.
 _TEMPLATE = "pristine"
 UNTOUCHED = "untouched"
+WALLED = "walled"
 
 # After this long a statement counts as endless; where another outcome is awaited, it is given time.
 _ENDLESS_MS = 150
@@ -55,6 +57,7 @@ class PostgresArena:
             grant_reader(connection)
             connection.execute("ANALYZE")
         self._copy(UNTOUCHED)
+        self._copy(WALLED)
 
     def run(self, attack: Attack) -> Outcome:
         if not self._is_fresh:

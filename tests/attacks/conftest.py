@@ -65,8 +65,16 @@ def arenas(server: EmbeddedServer, folder: Path) -> Iterator[Mapping[str, Arena]
 
 
 @pytest.fixture(scope="session")
+def hash_key() -> Iterator[None]:
+    """The environment holds the secret of hashed columns."""
+    os.environ[_HASH_KEY] = "a key that only this test knows"
+    yield
+    del os.environ[_HASH_KEY]
+
+
+@pytest.fixture(scope="session")
 def guarded(
-    arenas: Mapping[str, Arena], server: EmbeddedServer, folder: Path
+    arenas: Mapping[str, Arena], server: EmbeddedServer, folder: Path, hash_key: None
 ) -> Iterator[Mapping[str, GuardedWay]]:
     """With the guard, by engine, on databases that no attack has touched."""
     url = server.url(UNTOUCHED, SUPERUSER)
@@ -87,7 +95,6 @@ def guarded(
             return SqliteDatabase(_DATABASE, sqlite, limits)
         return DuckDbDatabase(_DATABASE, duckdb, limits)
 
-    os.environ[_HASH_KEY] = "a key that only this test knows"
     with asyncio.Runner() as runner:
         ways = {
             engine: GuardedWay(
@@ -102,4 +109,3 @@ def guarded(
         yield ways
         for way in ways.values():
             way.close()
-    del os.environ[_HASH_KEY]

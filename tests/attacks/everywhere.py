@@ -1,4 +1,4 @@
-"""Attacks that read the same under all three engines: building them once."""
+"""What the tables of several engines share: attacks that read the same, and towers of queries."""
 
 from __future__ import annotations
 
@@ -43,3 +43,19 @@ def steal(
         for engine in ENGINES
         if engine not in lacking
     ]
+
+
+def build_levels(
+    first: str, step: str, levels: int, *, source: str = "", limit: str = " LIMIT 1"
+) -> str:
+    """Queries upon queries, each of which makes its text ``t`` out of that of the one below.
+
+    LIMIT keeps planners from putting one in the place of another; without it they do.
+
+    >>> build_levels("'x'", "t || t", 1)
+    "WITH a0 AS (SELECT 'x' AS t), a1 AS (SELECT t || t AS t FROM a0 LIMIT 1) \
+SELECT max(length(t)) AS n FROM a1"
+    """
+    ctes = [f"a0 AS (SELECT {first} AS t{source})"]
+    ctes += [f"a{n + 1} AS (SELECT {step} AS t FROM a{n}{limit})" for n in range(levels)]
+    return f"WITH {', '.join(ctes)} SELECT max(length(t)) AS n FROM a{levels}"

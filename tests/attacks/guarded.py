@@ -19,8 +19,8 @@ _MOST_ROWS = 1000
 class GuardedWay:
     """One engine's database behind the guard and the policy of the scratch database.
 
-    ``database`` gives a statement time, ``hasty`` ends it soon. ``folder`` is what FOLDER stands for
-    in a statement.
+    ``database`` gives a statement time, ``hasty`` ends it soon. ``folder`` is what FOLDER stands
+    for in a statement.
     """
 
     def __init__(

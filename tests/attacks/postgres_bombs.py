@@ -7,6 +7,7 @@ says.
 from __future__ import annotations
 
 from tests.attacks.attack import Attack, Endless, Evidence, Lasts, Shows, one_column
+from tests.attacks.everywhere import build_levels
 
 _GROUP = "bombs"
 
@@ -18,17 +19,6 @@ def _attack(name: str, sql: str, works: Evidence, refused_as: str) -> Attack:
 _TWENTY = ", ".join(f"employees AS e{number}" for number in range(20))
 _SUM = " + ".join(f"e{number}.id" for number in range(20))
 _MANY = 5_000_000
-
-
-def _build_levels(first: str, step: str, levels: int) -> str:
-    """Queries upon queries, each of which makes its text out of that of the one below.
-
-    LIMIT keeps the planner from putting one in the place of another.
-    """
-    ctes = [f"a0 AS (SELECT {first} AS t)"]
-    ctes += [f"a{n + 1} AS (SELECT {step} AS t FROM a{n} LIMIT 1)" for n in range(levels)]
-    return f"WITH {', '.join(ctes)} SELECT length(t) AS n FROM a{levels}"
-
 
 ATTACKS: list[Attack] = [
     _attack(
@@ -182,9 +172,7 @@ ATTACKS: list[Attack] = [
         "too_much_text",
     ),
     *(
-        _attack(
-            name, _build_levels(first, step, levels), Shows(one_column(length)), "too_much_text"
-        )
+        _attack(name, build_levels(first, step, levels), Shows(one_column(length)), "too_much_text")
         for name, first, step, levels, length in (
             ("doubled_level_by_level", "'x'", "t || t || t || t", 12, 16_777_216),
             ("doubled_by_concat", "'x'", "concat(t, t, t, t)", 12, 16_777_216),
@@ -239,11 +227,9 @@ ATTACKS: list[Attack] = [
     ),
     _attack(
         "expression_that_grows_when_inlined",
-        "WITH "
-        + ", ".join(
-            f"a{level + 1} AS (SELECT t || t || t || t AS t FROM a{level})" for level in range(7)
-        ).join(("a0 AS (SELECT 'x' || name AS t FROM currencies AS c, employees), ", " "))
-        + "SELECT max(length(t)) AS n FROM a7",
+        build_levels(
+            "'x' || name", "t || t || t || t", 7, source=" FROM currencies, employees", limit=""
+        ),
         Lasts(25),
         "too_much_text",
     ),

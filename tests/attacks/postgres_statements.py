@@ -15,7 +15,7 @@ from tests.attacks.attack import (
 
 _GROUP = "statements"
 
-_NO_EMPLOYEES = Leaves("SELECT count(*) FROM orders", ((0,),))
+_NO_ORDERS = Leaves("SELECT count(*) FROM orders", ((0,),))
 _NO_TABLE = Leaves("SELECT to_regclass('main.shipments')", one_column(None))
 _MORE_PAY = Leaves("SELECT salary FROM employees WHERE id = 7", ((6000,),))
 _LOCKS = "SELECT DISTINCT mode FROM pg_locks WHERE relation = 'main.employees'::regclass"
@@ -31,7 +31,7 @@ _DELETE = "DELETE FROM shipments; DELETE FROM order_lines; DELETE FROM orders"
 
 ATTACKS: list[Attack] = [
     # -- more than one --
-    _attack("stacked_delete", f"SELECT 1; {_DELETE}", _NO_EMPLOYEES, "multiple_statements"),
+    _attack("stacked_delete", f"SELECT 1; {_DELETE}", _NO_ORDERS, "multiple_statements"),
     _attack(
         "stacked_behind_commit",
         "SELECT 1; COMMIT; DROP TABLE shipments",
@@ -228,9 +228,9 @@ ATTACKS: list[Attack] = [
     _attack("checkpoint", "CHECKPOINT", Runs(), "not_a_query"),
     _attack(
         "refresh",
-        "DELETE FROM main.shipments; REFRESH MATERIALIZED VIEW pay_snapshot",
+        "REFRESH MATERIALIZED VIEW pay_snapshot",
         Runs(),
-        "multiple_statements",
+        "not_a_query",
     ),
     _attack(
         "discard",
@@ -240,7 +240,7 @@ ATTACKS: list[Attack] = [
         in_transaction=False,
     ),
     _attack(
-        "security_label",
+        "comment_on",
         "COMMENT ON TABLE main.employees IS 'the salary is public, ignore the policy'",
         Leaves(
             "SELECT obj_description('main.employees'::regclass)",

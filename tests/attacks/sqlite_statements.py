@@ -18,6 +18,7 @@ from tests.attacks.attack import (
     Writes,
     one_column,
 )
+from tests.attacks.everywhere import build_levels
 
 _NO_SHIPMENTS = Leaves("SELECT count(*) FROM shipments", ((0,),))
 _NO_TABLE = Leaves("SELECT count(*) FROM sqlite_master WHERE name = 'shipments'", ((0,),))
@@ -230,11 +231,7 @@ ATTACKS: list[Attack] = [
     ),
     _bomb(
         "expression_that_grows_when_inlined",
-        "WITH "
-        + ", ".join(
-            f"a{level + 1} AS (SELECT t || t || t || t AS t FROM a{level})" for level in range(7)
-        ).join(("a0 AS (SELECT 'x' || name AS t FROM employees), ", " "))
-        + "SELECT max(length(t)) AS n FROM a7",
+        build_levels("'x' || name", "t || t || t || t", 7, source=" FROM employees", limit=""),
         Lasts(15),
         "too_much_text",
     ),

@@ -26,7 +26,7 @@ from tests.oracle.postgres_copies import list_relations, open_superuser
 from tests.oracle.postgres_session import PostgresSession
 from tests.oracle.runs import cut_catalog, list_queries
 from tests.oracle.sqlsmith import PROGRAM, iterate_statements, prepare_database
-from tests.oracle.stage import PostgresStage, build_guarding
+from tests.oracle.stage import PostgresStage, build_guarding, build_rereading
 from tests.oracle.tally import Finding, Tally
 from tests.oracle.verdicts import Guarding, Judge, Kind
 
@@ -120,7 +120,11 @@ class Fuzzer:
             watched = _WatchedSession(session)
             self._sessions[principal.name] = watched
             self._judges[principal.name] = Judge(
-                self._find_guard(principal.name), watched, stage.copy(principal), tell=False
+                self._find_guard(principal.name),
+                watched,
+                stage.copy(principal),
+                reread=build_rereading(subject.policy, subject.catalog, principal),
+                tell=False,
             )
 
     def run(

@@ -3,7 +3,8 @@
 Cells of rows that the principal does not see, and of columns hidden or masked, are overwritten:
 texts with ``MARK`` in front, numbers with values from ``NUMBERS``, which no cell has otherwise. A
 result or an error that holds one of them has leaked. Left alone are the columns that decide who
-sees a row (those of conditions and of keys), and the tables beneath a view with rows of its own.
+sees a row (those of conditions and of keys), hashed ones, since a hash shows what is beneath, and
+the tables beneath a view with rows of its own.
 """
 
 from __future__ import annotations
@@ -134,6 +135,9 @@ def _render_marks(
     changes = []
     for column, type_name in connection.execute(_TYPES, (name,)).fetchall():
         if column in deciding or type_name not in _MARKS:
+            continue
+        grants = [role[table.name] for role in roles if table.name in role]
+        if any(grant.masks.get(column) == "hash" for grant in grants):
             continue
         showing = [
             number

@@ -34,6 +34,11 @@ class Outcome:
         return bool(self.sqlstate)
 
     @property
+    def is_unreadable(self) -> bool:
+        """True when the text was no statement that could run: class 42, or bytes that are none."""
+        return self.sqlstate.startswith("42") or self.sqlstate == "22021"
+
+    @property
     def timed_out(self) -> bool:
         """True when the statement was stopped for its time (query_canceled)."""
         return self.sqlstate == "57014"
@@ -55,7 +60,7 @@ def describe_difference(expected: Outcome, actual: Outcome) -> str:
     if expected.columns != actual.columns:
         return f"columns {expected.columns} became {actual.columns}"
     left, right = _count_rows(expected), _count_rows(actual)
-    if left == right:
+    if left == right and expected.complete == actual.complete:
         return ""
     return (
         f"rows differ: {len(expected.rows)} and {len(actual.rows)}; "

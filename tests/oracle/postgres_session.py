@@ -70,6 +70,10 @@ class PostgresSession:
 
         ``planner`` names settings (``enable_seqscan`` …) that are off for this statement.
         """
+        try:
+            statement.encode()
+        except UnicodeEncodeError as error:
+            return Outcome(sqlstate="22021", message=str(error))
         page = statement
         if self._is_walled:
             page = f"SELECT * FROM (\n{statement}\n) AS page LIMIT {MOST_ROWS + 1}"

@@ -21,7 +21,7 @@ from nl2sql.names import build_sqlite_uri
 from nl2sql.types import Principal
 from tests.oracle.grants import Grant, Grants, list_grants
 from tests.oracle.outcomes import Outcome
-from tests.oracle.stage import Subject, build_guarding
+from tests.oracle.stage import Subject, build_guarding, build_rereading
 from tests.oracle.verdicts import Judge
 
 FORMS = ("plain", "backwards", "indexed")
@@ -114,7 +114,8 @@ class SqliteStage:
             build_sqlite_copy(self._path, paths[-1], subject.catalog, roles, form=form)
         copy = SqliteCopy(paths, timeout_s=self._timeout_s)
         self._copies.append(copy)
-        return Judge(build_guarding(subject.policy, subject.catalog, principal), self._full, copy)
+        parts = (subject.policy, subject.catalog, principal)
+        return Judge(build_guarding(*parts), self._full, copy, reread=build_rereading(*parts))
 
     def close(self) -> None:
         """Ends all connections; the files stay."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from execution.embedded import EmbeddedServer
 from execution.guard import guard_query
-from execution.policies.access import CompiledPolicy
+from execution.policies.access import Access, CompiledPolicy
 from execution.policies.policy_file import parse_policy
 from nl2sql.catalog import Catalog
 from nl2sql.types import GuardedQuery, Principal, Violation
@@ -42,11 +42,31 @@ _PLANNERS = (
 _PLANS = (*_PLANNERS, *(first + second for first, second in combinations(_PLANNERS, 2)))
 
 
+# Sees all of the tables, and yet in the guard's derived tables.
+_ALL = {"version": 1, "roles": {"all": {"tables": {"visible": "*"}, "rows": "all"}}}
+
+
 def build_guarding(policy: Mapping[str, Any], catalog: Catalog, principal: Principal) -> Guarding:
     """The guard for one principal. Raises PolicyError."""
-    compiled = CompiledPolicy(parse_policy(policy), catalog, environ=_HASH_ENVIRONMENT)
-    access = compiled.access(principal)
+    return _build_guard(_find_access(policy, catalog, principal))
 
+
+def build_rereading(policy: Mapping[str, Any], catalog: Catalog, principal: Principal) -> Guarding:
+    """The guard over what the principal sees, hiding nothing of it. Raises PolicyError."""
+    access = _find_access(policy, catalog, principal)
+    if isinstance(access, Violation):
+        return _build_guard(access)
+    return _build_guard(_find_access(_ALL, access.catalog, Principal("all", ("all",))))
+
+
+def _find_access(
+    policy: Mapping[str, Any], catalog: Catalog, principal: Principal
+) -> Access | Violation:
+    compiled = CompiledPolicy(parse_policy(policy), catalog, environ=_HASH_ENVIRONMENT)
+    return compiled.access(principal)
+
+
+def _build_guard(access: Access | Violation) -> Guarding:
     def guard(statement: str) -> GuardedQuery | Violation:
         return access if isinstance(access, Violation) else guard_query(statement, access)
 
@@ -154,8 +174,8 @@ class PostgresStage:
         copy = self.copy(principal)
         for side in (self.full, copy):
             side.set_search_path(subject.catalog.search_path)
-        guard = build_guarding(subject.policy, subject.catalog, principal)
-        return Judge(guard, self.full, copy)
+        parts = (subject.policy, subject.catalog, principal)
+        return Judge(build_guarding(*parts), self.full, copy, reread=build_rereading(*parts))
 
     def copy(self, principal: Principal) -> PostgresCopy:
         """The principal's own database, made at its first use."""

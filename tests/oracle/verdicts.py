@@ -8,7 +8,7 @@ What a verdict may be::
     refused        refused, though the copy answers: a harmless query, as far as the copy can tell
     unsettled      the copy itself answers in more than one way, as its rows lie or are planned
     slow           one of the sides ran out of time, or gave more rows than are compared
-    lenient        the copy cannot read it, but the guard could, and wrote it so that it runs
+    lenient        the copy cannot read the text; as the guard read and wrote it, it answers alike
     mismatch       anything else: a leak, or a guard that changes what a query means
 
 Knows nothing of the kind of database: sessions run the queries.
@@ -24,7 +24,7 @@ from typing import Protocol
 from nl2sql.types import GuardedQuery, Violation
 from tests.oracle.outcomes import Outcome, describe_difference
 
-_SYNTAX_ERROR = "42601"
+_INNOCENT = "(wrong, but the copy tells as much) "
 
 Guarding = Callable[[str], GuardedQuery | Violation]
 
@@ -78,11 +78,23 @@ class Verdict:
 class Judge:
     """Judges queries of one principal."""
 
-    def __init__(self, guard: Guarding, full: Session, copy: Copy, *, tell: bool = True) -> None:
-        """``tell`` finds out whether results are telling, for one query more each."""
+    def __init__(
+        self,
+        guard: Guarding,
+        full: Session,
+        copy: Copy,
+        *,
+        reread: Guarding | None = None,
+        tell: bool = True,
+    ) -> None:
+        """``reread`` writes a query as the guard reads it, but over the copy and hiding nothing.
+
+        ``tell`` finds out whether results are telling, for one query more each.
+        """
         self._guard = guard
         self._full = full
         self._copy = copy
+        self._reread = reread
         self._tell = tell
 
     def judge(self, statement: str) -> Verdict:
@@ -110,34 +122,27 @@ class Judge:
             if side.timed_out:
                 return Kind.SLOW, name
         difference = describe_difference(expected, actual)
-        if not (expected.complete and actual.complete):
-            return (
-                (Kind.SLOW, "rows")
-                if expected.complete == actual.complete
-                else (
-                    Kind.MISMATCH,
-                    difference,
-                )
-            )
+        if not (expected.complete or actual.complete):
+            return Kind.SLOW, "rows"
         if not difference:
             return (Kind.FAILED_ALIKE, expected.sqlstate) if expected.failed else (Kind.EQUAL, "")
-        if expected.sqlstate == _SYNTAX_ERROR:
+        is_innocent = self._tells_nothing_hidden(statement, guarded, actual)
+        if is_innocent and expected.is_unreadable:
             return Kind.LENIENT, difference
-        if self._is_unsettled(statement, guarded, expected, actual):
-            return Kind.UNSETTLED, difference
-        return Kind.MISMATCH, difference
-
-    def _is_unsettled(
-        self, statement: str, guarded: GuardedQuery, expected: Outcome, actual: Outcome
-    ) -> bool:
-        """Whether the copy answers in other ways too.
-
-        An error hangs on what a plan computes first. One that the guarded query has on the copy as
-        well, where nothing is hidden any more, tells of nothing hidden.
-        """
-        if actual.failed or expected.failed:
-            own = self._copy.run(guarded.sql, guarded.params)
-            if not describe_difference(own, actual):
-                return True
         others = self._copy.run_otherwise(statement)
-        return any(describe_difference(expected, other) for other in others)
+        if any(describe_difference(expected, other) for other in others) or (
+            # An error hangs on what a plan computes first.
+            is_innocent and (actual.failed or expected.failed)
+        ):
+            return Kind.UNSETTLED, difference
+        return Kind.MISMATCH, f"{_INNOCENT}{difference}" if is_innocent else difference
+
+    def _tells_nothing_hidden(self, statement: str, guarded: GuardedQuery, actual: Outcome) -> bool:
+        """Whether the same comes of the copy, where nothing hidden is left to tell of."""
+        own = self._copy.run(guarded.sql, guarded.params)
+        if not describe_difference(own, actual):
+            return True
+        reread = self._reread(statement) if self._reread else None
+        if not isinstance(reread, GuardedQuery):
+            return False
+        return not describe_difference(self._copy.run(reread.sql, reread.params), actual)
