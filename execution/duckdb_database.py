@@ -110,6 +110,7 @@ class DuckDbDatabase:
         self._allowlist = allowlist or load_allowlist("duckdb")
         self._file = SharedFile(name, path, limits)
         self._threads = StatementThreads(name, limits.pool_size, self._rest)
+        self._closing: asyncio.TimerHandle | None = None
 
     async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
         """What DuckDB estimates, or the error. Raises DatabaseUnavailable.
@@ -186,4 +187,6 @@ class DuckDbDatabase:
             if self._threads.is_idle:
                 self._file.close()
 
-        asyncio.get_running_loop().call_later(_LINGER_S, close)
+        if self._closing is not None:
+            self._closing.cancel()
+        self._closing = asyncio.get_running_loop().call_later(_LINGER_S, close)

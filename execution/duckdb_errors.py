@@ -116,6 +116,11 @@ _GONE = (
     duckdb.SerializationException,
 )
 
+# In place of settings that nobody can set here.
+_HINTS = {
+    "21000": "Aggregate the subquery, or end it with LIMIT 1.",
+    "53200": "Narrow the query down, or raise limits.duckdb_memory_mib.",
+}
 # Candidates that DuckDB lists are a help up to here.
 _LONGEST_HINT = 500
 
@@ -140,11 +145,12 @@ def build_diagnostic(
         # DuckDB counts bytes, from 0.
         before = statement.encode()[: int(told["position"])].decode(errors="ignore")
         position = max(0, len(before) + 1 - offset)
+    sqlstate = _find_state(error, message)
     diagnostic = Diagnostic(
-        sqlstate=_find_state(error, message),
+        sqlstate=sqlstate,
         message=message,
         position=position,
-        hint=" ".join(rest.split())[:_LONGEST_HINT],
+        hint=_HINTS.get(sqlstate) or " ".join(rest.split())[:_LONGEST_HINT],
     )
     return withhold_values(diagnostic, running=running) if restricted else diagnostic
 

@@ -27,8 +27,12 @@ from tests.attacks.attack import FOLDER, Attack, Endless, Outcome, Row
 # PostgreSQL's databases: the one that others are copied from, the one for the guarded way, and the
 # one that gets the second wall.
 _TEMPLATE = "pristine"
+_SCRATCH = "scratch"
 UNTOUCHED = "untouched"
 WALLED = "walled"
+
+# What these leave in a session no rollback takes back: locks, settings, prepared statements.
+_SESSION_GROUPS = ("statements", "functions")
 
 # After this long a statement counts as endless; where another outcome is awaited, it is given time.
 _ENDLESS_MS = 150
@@ -39,6 +43,8 @@ class Arena(Protocol):
     """One engine."""
 
     def run(self, attack: Attack) -> Outcome: ...
+
+    def close(self) -> None: ...
 
 
 class PostgresArena:
@@ -51,6 +57,11 @@ class PostgresArena:
         self._server = server
         self._folder = folder
         self._is_fresh = False
+        self._kept: psycopg.Connection[Any] | None = None
+        with psycopg.connect(server.url("postgres", SUPERUSER), autocommit=True) as admin:
+            # Nothing here outlives the tests, and copies of databases are much of their time.
+            admin.execute("ALTER SYSTEM SET fsync = off")
+            admin.execute("SELECT pg_reload_conf()")
         server.create_database(_TEMPLATE)
         with psycopg.connect(server.url(_TEMPLATE, SUPERUSER)) as connection:
             connection.execute(scratch.POSTGRES_SCRIPT.encode())
@@ -60,19 +71,31 @@ class PostgresArena:
         self._copy(WALLED)
 
     def run(self, attack: Attack) -> Outcome:
+        keeps_session = attack.in_transaction and attack.group not in _SESSION_GROUPS
+        if not self._is_fresh or not keeps_session:
+            self.close()
         if not self._is_fresh:
-            self._copy("scratch")
+            self._copy(_SCRATCH)
             self._is_fresh = True
-        with closing(psycopg.connect(self._server.url("scratch", SUPERUSER))) as connection:
-            connection.execute(
-                f"SET search_path = main; SET statement_timeout = {_limit(attack)}".encode()
-            )
-            connection.commit()
-            connection.autocommit = not attack.in_transaction
-            outcome = self._run_on(connection, attack)
-            if not connection.closed:
-                connection.rollback()
+        if self._kept is None:
+            url = self._server.url(_SCRATCH, SUPERUSER)
+            self._kept = psycopg.connect(url, options="-c search_path=main")
+        connection = self._kept
+        connection.autocommit = not attack.in_transaction
+        scope = "LOCAL" if attack.in_transaction else "SESSION"
+        connection.execute(f"SET {scope} statement_timeout = {_limit(attack)}".encode())
+        outcome = self._run_on(connection, attack)
+        if keeps_session and self._is_fresh:
+            connection.rollback()
+        else:
+            self.close()
         return outcome
+
+    def close(self) -> None:
+        """Closes the connection that queries share."""
+        if self._kept is not None:
+            self._kept.close()
+            self._kept = None
 
     def _copy(self, name: str) -> None:
         """Copies the template, which nobody may be connected to."""
@@ -82,7 +105,8 @@ class PostgresArena:
 
     def _run_on(self, connection: psycopg.Connection[Any], attack: Attack) -> Outcome:
         rows: list[Row] = []
-        connection.add_notify_handler(lambda note: rows.append((note.channel, note.payload)))
+        if not attack.in_transaction:
+            connection.add_notify_handler(lambda note: rows.append((note.channel, note.payload)))
         error = ""
         start = time.perf_counter()
         try:
@@ -114,6 +138,9 @@ class SqliteArena:
         self._folder = folder
         with closing(sqlite3.connect(self.pristine)) as connection:
             connection.executescript(scratch.SQLITE_SCRIPT)
+
+    def close(self) -> None:
+        """Nothing is open between attacks."""
 
     def run(self, attack: Attack) -> Outcome:
         shutil.copy(self.pristine, self._scratch)

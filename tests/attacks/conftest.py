@@ -55,13 +55,14 @@ def server(folder: Path) -> Iterator[EmbeddedServer]:
 @pytest.fixture(scope="session")
 def arenas(server: EmbeddedServer, folder: Path) -> Iterator[Mapping[str, Arena]]:
     """Without the guard, by engine."""
-    duckdb_arena = DuckDbArena(folder)
-    yield {
+    built: dict[str, Arena] = {
         "postgres": PostgresArena(server, folder),
         "sqlite": SqliteArena(folder),
-        "duckdb": duckdb_arena,
+        "duckdb": DuckDbArena(folder),
     }
-    duckdb_arena.close()
+    yield built
+    for arena in built.values():
+        arena.close()
 
 
 @pytest.fixture(scope="session")

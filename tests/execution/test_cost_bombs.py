@@ -39,7 +39,7 @@ BOMBS = {
         "repeat": "SELECT repeat('x', 1000000000)",
         "repeat_a_column": "SELECT repeat('x', id) FROM orders",
         "repeat_of_repeat": "SELECT repeat(repeat('x', 10000), 10000)",
-        "repeat_of_which_only_the_length_is_asked": "SELECT length(repeat(repeat('x', 9999), 9999))",
+        "repeat_only_measured": "SELECT length(repeat(repeat('x', 9999), 9999))",
         "repeat_through_a_subquery": (
             "SELECT repeat(t, 10000) FROM (SELECT repeat('x', 10000) AS t) AS a"
         ),

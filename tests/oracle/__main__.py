@@ -24,8 +24,9 @@ from pathlib import Path
 from execution.embedded import EmbeddedServer
 from nl2sql.types import Principal
 from tests.oracle import benchmarks, demo, generated_policies
-from tests.oracle.fuzz import Fuzzer, FuzzReport, build_guards, build_statements
+from tests.oracle.fuzz import FuzzReport
 from tests.oracle.postgres_copies import waiting_for_no_disk
+from tests.oracle.postgres_fuzz import PostgresFuzzer, build_statements
 from tests.oracle.runs import judge_generated, judge_spider, judge_subjects
 from tests.oracle.stage import PostgresStage
 from tests.oracle.tally import Tally
@@ -103,7 +104,7 @@ def _run_generated(server: EmbeddedServer, options: argparse.Namespace, rng: ran
 
 def _run_fuzz(server: EmbeddedServer, options: argparse.Namespace, rng: random.Random) -> int:
     stage: PostgresStage = demo.open_demo(server)
-    fuzzer = Fuzzer(server, stage, demo.PRINCIPALS, build_guards(stage, demo.PRINCIPALS))
+    fuzzer = PostgresFuzzer(server, stage, demo.PRINCIPALS)
     progress = _Progress()
 
     def tell_progress(report: FuzzReport) -> None:

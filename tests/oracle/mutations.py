@@ -37,7 +37,8 @@ _TOKENS = (
     "session_user pg_class pg_catalog.pg_class pg_stats information_schema.tables pg_sleep(1) "
     "version() pg_read_file('PG_VERSION') set_config('a.b','c',false) nextval('x') 1=1 E'\\'' "
     "U&\"t\" $1 ?1 :a @x {{x}} 1e9 0x1F '1'::regclass query_to_xml('select',true,true,'') "
-    "employees hr.employees salary t.* DELETE UPDATE INSERT COPY SET DO CALL"
+    "employees hr.employees salary t.* DELETE UPDATE INSERT COPY SET DO CALL rowid sqlite_master "
+    "main.sqlite_schema PRAGMA ATTACH load_extension('x') readfile('x') randomblob(9) GLOB NULLS"
 ).split(" ")
 
 # Zero-width, no-break and full-width signs, a mark that turns text around, letters whose lower or
@@ -48,10 +49,10 @@ _SIGNS = (
 )
 
 
-def splice_queries(query: str, other: str, rng: random.Random) -> str:
+def splice_queries(query: str, other: str, rng: random.Random, dialect: str) -> str:
     """A part of ``query`` replaced by a part of ``other`` of the same kind; empty if none fits."""
     try:
-        left, right = (sqlglot.parse_one(text, dialect="postgres") for text in (query, other))
+        left, right = (sqlglot.parse_one(text, dialect=dialect) for text in (query, other))
     except (SqlglotError, RecursionError):
         return ""
     kinds = rng.choice(_KINDS)
@@ -60,10 +61,10 @@ def splice_queries(query: str, other: str, rng: random.Random) -> str:
     if not places or not parts:
         return ""
     rng.choice(places).replace(rng.choice(parts).copy())
-    return left.sql("postgres")
+    return left.sql(dialect)
 
 
-def edit_tokens(query: str, other: str, rng: random.Random) -> str:
+def edit_tokens(query: str, other: str, rng: random.Random, dialect: str) -> str:
     """One to three tokens dropped, doubled, moved, or taken from elsewhere."""
     tokens = _TOKEN.findall(query)
     others = _TOKEN.findall(other)
@@ -85,7 +86,7 @@ def edit_tokens(query: str, other: str, rng: random.Random) -> str:
     return "".join(tokens)
 
 
-def insert_signs(query: str, other: str, rng: random.Random) -> str:
+def insert_signs(query: str, other: str, rng: random.Random, dialect: str) -> str:
     """One to three odd characters somewhere, or in the place of a letter."""
     text = list(query)
     for _ in range(rng.randint(1, 3)):
@@ -94,14 +95,16 @@ def insert_signs(query: str, other: str, rng: random.Random) -> str:
     return "".join(text)
 
 
-_RULES: tuple[tuple[str, Callable[[str, str, random.Random], str], int], ...] = (
+_RULES: tuple[tuple[str, Callable[[str, str, random.Random, str], str], int], ...] = (
     ("splice", splice_queries, 6),
     ("tokens", edit_tokens, 3),
     ("signs", insert_signs, 1),
 )
 
 
-def iterate_mutations(queries: Sequence[str], rng: random.Random) -> Iterator[tuple[str, str]]:
+def iterate_mutations(
+    queries: Sequence[str], rng: random.Random, *, dialect: str = "postgres"
+) -> Iterator[tuple[str, str]]:
     """(kind, statement) without end; a third of them changed more than once."""
     names, rules, weights = zip(*_RULES, strict=True)
     while True:
@@ -109,7 +112,7 @@ def iterate_mutations(queries: Sequence[str], rng: random.Random) -> Iterator[tu
         kinds: list[str] = []
         for _ in range(rng.choice((1, 1, 2))):
             at = rng.choices(range(len(rules)), weights)[0]
-            if changed := rules[at](text, rng.choice(queries), rng):
+            if changed := rules[at](text, rng.choice(queries), rng, dialect):
                 text = changed
                 kinds.append(names[at])
         if kinds:

@@ -3,11 +3,13 @@
 As ``postgres_copies.py`` does it for PostgreSQL, and without the guard's code: what a role sees is
 put into temporary tables, parents first, and the copy's tables are made anew from them, with types
 but without constraints. Each principal has three copies, each read in three ways, so that a query
-whose result hangs on how rows lie or are found shows it. Views are dropped; hashes not covered.
+whose result hangs on how rows lie or are found shows it. Hashes, and views with rows of their own,
+are not covered.
 """
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import sqlite3
 import time
@@ -19,6 +21,7 @@ from execution.sqlite_errors import build_diagnostic
 from nl2sql.catalog import Catalog
 from nl2sql.names import build_sqlite_uri
 from nl2sql.types import Principal
+from tests.oracle.fuzz import Target
 from tests.oracle.grants import Grant, Grants, list_grants
 from tests.oracle.outcomes import Outcome
 from tests.oracle.stage import Subject, build_guarding, build_rereading
@@ -33,12 +36,20 @@ _INSTRUCTIONS_PER_LOOK = 20_000
 
 
 class SqliteSession:
-    """A read-only connection to one file, with pragmas that change how a query is carried out."""
+    """A connection to one file, with pragmas that change how a query is carried out."""
 
-    def __init__(self, path: Path, *, timeout_s: float, pragmas: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        timeout_s: float,
+        pragmas: Sequence[str] = (),
+        writable: bool = False,
+    ) -> None:
         self._timeout_s = timeout_s
         self._deadline = 0.0
-        self._connection = sqlite3.connect(build_sqlite_uri(path), uri=True, isolation_level=None)
+        target = str(path) if writable else build_sqlite_uri(path)
+        self._connection = sqlite3.connect(target, uri=not writable, isolation_level=None)
         self._connection.text_factory = lambda text: text.decode(errors="ignore")
         self._connection.set_progress_handler(self._is_late, _INSTRUCTIONS_PER_LOOK)
         for pragma in pragmas:
@@ -55,6 +66,8 @@ class SqliteSession:
         except (sqlite3.Error, sqlite3.Warning) as error:
             diagnostic = build_diagnostic(error)
             return Outcome(sqlstate=diagnostic.sqlstate or "?", message=str(error))
+        except UnicodeEncodeError as error:
+            return Outcome(sqlstate="22021", message=str(error))
         return Outcome(columns, tuple(rows[:_MOST_ROWS]), complete=len(rows) <= _MOST_ROWS)
 
     def close(self) -> None:
@@ -79,10 +92,10 @@ class SqliteCopy:
         """What the query answers there."""
         return self._sessions[0].run(statement, params)
 
-    def run_otherwise(self, statement: str) -> Iterator[Outcome]:
+    def run_otherwise(self, statement: str, params: Sequence[object] = ()) -> Iterator[Outcome]:
         """The same backwards, without the indexes that SQLite makes up, and on the other forms."""
         for session in self._sessions[1:]:
-            yield session.run(statement)
+            yield session.run(statement, params)
 
     def close(self) -> None:
         """Ends all connections."""
@@ -102,9 +115,43 @@ class SqliteStage:
         self._timeout_s = timeout_s
         self._full = SqliteSession(path, timeout_s=timeout_s)
         self._copies: list[SqliteCopy] = []
+        self._wholes: dict[Path, SqliteSession] = {}
 
     def judge(self, principal: Principal) -> Judge:
         """Makes the principal's copy. Raises PolicyError, sqlite3.Error."""
+        parts = (self.subject.policy, self.subject.catalog, principal)
+        copy = self.build_copy(principal)
+        return Judge(build_guarding(*parts), self._full, copy, reread=build_rereading(*parts))
+
+    def build_target(self, principal: Principal) -> Target:
+        """For fuzzing: what passes runs on a copy of the whole file that may be written.
+
+        Raises PolicyError, sqlite3.Error.
+        """
+        parts = (self.subject.policy, self.subject.catalog, principal)
+        path = self._folder / f"{self.subject.name}_{principal.name}_whole.sqlite"
+        _copy_file(self._path, path)
+        session = SqliteSession(path, timeout_s=self._timeout_s, writable=True)
+        self._wholes[path] = session
+        return Target(
+            principal.name,
+            build_guarding(*parts),
+            session,
+            self.build_copy(principal),
+            build_rereading(*parts),
+        )
+
+    def describe(self) -> dict[str, str]:
+        """A checksum of all that is in the files that may be written."""
+        found = {}
+        for path in self._wholes:
+            with closing(sqlite3.connect(build_sqlite_uri(path), uri=True)) as connection:
+                text = "\n".join(connection.iterdump())
+            found[path.name] = hashlib.sha256(text.encode()).hexdigest()
+        return found
+
+    def build_copy(self, principal: Principal) -> SqliteCopy:
+        """The principal's own file in all its forms. Raises sqlite3.Error."""
         subject = self.subject
         tables = [table.qualified for table in subject.catalog.tables]
         roles = list_grants(subject.policy, principal, tables, "sqlite")
@@ -114,12 +161,13 @@ class SqliteStage:
             build_sqlite_copy(self._path, paths[-1], subject.catalog, roles, form=form)
         copy = SqliteCopy(paths, timeout_s=self._timeout_s)
         self._copies.append(copy)
-        parts = (subject.policy, subject.catalog, principal)
-        return Judge(build_guarding(*parts), self._full, copy, reread=build_rereading(*parts))
+        return copy
 
     def close(self) -> None:
         """Ends all connections; the files stay."""
         self._full.close()
+        for session in self._wholes.values():
+            session.close()
         for copy in self._copies:
             copy.close()
 
@@ -131,8 +179,7 @@ def build_sqlite_copy(
 
     Raises sqlite3.Error, OSError.
     """
-    shutil.copyfile(source, target)
-    target.chmod(0o600)
+    _copy_file(source, target)
     with closing(sqlite3.connect(target, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("PRAGMA foreign_keys = OFF")
@@ -142,6 +189,11 @@ def build_sqlite_copy(
         for table in catalog.tables:
             builder.rebuild(table.qualified)
         connection.execute("COMMIT")
+
+
+def _copy_file(source: Path, target: Path) -> None:
+    shutil.copyfile(source, target)
+    target.chmod(0o600)
 
 
 class _CopyBuilder:
@@ -169,7 +221,9 @@ class _CopyBuilder:
         assert found is not None
         name = _quote(found.name)
         if found.kind != "table":
-            self._connection.execute(f"DROP VIEW {name}")
+            # A view that is seen stays: SQLite looks for its tables only when it is read.
+            if not any(table in grants for grants in self._roles):
+                self._connection.execute(f"DROP VIEW {name}")
             return
         seeing = {role: grants[table] for role, grants in enumerate(self._roles) if table in grants}
         columns = [

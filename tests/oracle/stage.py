@@ -98,14 +98,14 @@ class PostgresCopy:
         """Raises psycopg.Error when the copy cannot be made."""
         return self.session(FORWARD).run(statement, params)
 
-    def run_otherwise(self, statement: str) -> Iterator[Outcome]:
+    def run_otherwise(self, statement: str, params: Sequence[object] = ()) -> Iterator[Outcome]:
         """Other orders of rows, then other plans over each of them."""
         for order in ORDERS:
             if order != FORWARD:
-                yield self.session(order).run(statement)
+                yield self.session(order).run(statement, params)
         for order in ORDERS:
             for plan in _PLANS:
-                yield self.session(order).run(statement, planner=plan)
+                yield self.session(order).run(statement, params, planner=plan)
 
     def session(self, order: str) -> PostgresSession:
         """The connection to the copy with its rows in this order."""

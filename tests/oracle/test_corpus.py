@@ -30,10 +30,11 @@ def test_every_probe_is_made_of_some_table() -> None:
     assert kinds == set(PROBES["postgres"]) | set(TREE_PROBES)
 
 
-@pytest.mark.parametrize("query", list_queries(SHOP, [("x", GOLD)]), ids=lambda query: query.name)
-def test_each_is_one_statement_of_postgresql(query: object) -> None:
-    sql = getattr(query, "sql", "")
-    assert len(postgast.parse(sql).stmts) == 1
+def test_each_is_one_statement_of_postgresql() -> None:
+    queries = list_queries(SHOP, [("x", GOLD)])
+    odd = [query for query in queries if len(postgast.parse(query.sql).stmts) != 1]
+    assert len(queries) > 500
+    assert not odd
 
 
 def test_nearly_all_run_on_the_demo_erp(stage: PostgresStage) -> None:

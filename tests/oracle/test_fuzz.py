@@ -13,7 +13,7 @@ import pytest
 from execution.embedded import EmbeddedServer
 from nl2sql.types import GuardedQuery
 from tests.oracle.demo import PRINCIPALS
-from tests.oracle.fuzz import Fuzzer, build_guards, build_statements
+from tests.oracle.postgres_fuzz import PostgresFuzzer, build_statements
 from tests.oracle.sqlsmith import PROGRAM, generate_statements, prepare_database
 from tests.oracle.stage import PostgresStage
 from tests.oracle.verdicts import Guarding
@@ -26,7 +26,7 @@ def test_random_statements_do_no_harm(
     embedded_server: EmbeddedServer, stage: PostgresStage
 ) -> None:
     statements = build_statements(embedded_server, stage, CHOSEN, random.Random(7))
-    fuzzer = Fuzzer(embedded_server, stage, CHOSEN, build_guards(stage, CHOSEN))
+    fuzzer = PostgresFuzzer(embedded_server, stage, CHOSEN)
     report = fuzzer.run(statements, seconds=SECONDS)
     fuzzer.close()
     assert not report.troubles, report.render()
@@ -60,22 +60,18 @@ def explode(statement: str) -> GuardedQuery:
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_harm_would_be_found(
-    bare: tuple[Fuzzer, dict[str, Guarding]], guard: Guarding, statement: str, trouble: str
+    bare: PostgresFuzzer, guard: Guarding, statement: str, trouble: str
 ) -> None:
-    fuzzer, guards = bare
-    guards[CHOSEN[0].name] = guard
-    report = fuzzer.run(iter([("made", statement)]), seconds=60)
+    bare.targets[0].guard = guard
+    report = bare.run(iter([("made", statement)]), seconds=60)
     assert any(trouble in text for text in report.troubles), report.render()
 
 
 @pytest.fixture(scope="module")
-def bare(
-    embedded_server: EmbeddedServer, stage: PostgresStage
-) -> Iterator[tuple[Fuzzer, dict[str, Guarding]]]:
-    """A fuzzer of one principal, whose guard a test puts in."""
-    guards: dict[str, Guarding] = {}
-    fuzzer = Fuzzer(embedded_server, stage, CHOSEN[:1], guards)
-    yield fuzzer, guards
+def bare(embedded_server: EmbeddedServer, stage: PostgresStage) -> Iterator[PostgresFuzzer]:
+    """A fuzzer of one principal, whose guard a test replaces."""
+    fuzzer = PostgresFuzzer(embedded_server, stage, CHOSEN[:1])
+    yield fuzzer
     fuzzer.close()
 
 

@@ -16,7 +16,7 @@ from tests.oracle import generated_policies
 from tests.oracle.benchmarks import NAMES, open_benchmark
 from tests.oracle.demo import PRINCIPALS
 from tests.oracle.generated_queries import build_queries, read_values
-from tests.oracle.runs import cut_catalog, judge_queries, judge_spider, judge_subjects, list_queries
+from tests.oracle.runs import cut_catalog, judge_queries, judge_subjects, list_queries
 from tests.oracle.stage import PostgresStage
 from tests.oracle.tally import Tally
 from tests.oracle.verdicts import Judge, Kind
@@ -142,13 +142,6 @@ def test_a_sample_of_a_benchmark(embedded_server: EmbeddedServer, name: str, mos
     bench = open_benchmark(embedded_server, Path(BENCH), name)
     tally = judge_subjects(bench, generated_policies.PRINCIPALS, random.Random(7), most=most)
     bench.close()
-    check(tally)
-    assert tally.telling > tally.total / 10
-
-
-@pytest.mark.skipif(not BENCH, reason="QUORUMSQL_BENCH names no folder of benchmarks")
-def test_a_sample_of_spider_on_sqlite() -> None:
-    tally = judge_spider(Path(BENCH) / "spider", random.Random(7), most=25, databases=20)
     check(tally)
     assert tally.telling > tally.total / 10
 

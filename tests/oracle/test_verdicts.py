@@ -29,17 +29,23 @@ NO = Violation("not_permitted", "t", "No.")
 
 
 class FakeDatabase:
-    """Answers each statement as it is told, the plain one otherwise with ``others``."""
+    """Answers as it is told; otherwise laid, with ``others`` and ``guarded_others``."""
 
-    def __init__(self, answers: Mapping[str, Outcome], others: Sequence[Outcome] = ()) -> None:
+    def __init__(
+        self,
+        answers: Mapping[str, Outcome],
+        others: Sequence[Outcome] = (),
+        guarded_others: Sequence[Outcome] = (),
+    ) -> None:
         self._answers = answers
         self._others = others
+        self._guarded_others = guarded_others
 
     def run(self, statement: str, params: Sequence[object] = ()) -> Outcome:
         return self._answers[statement]
 
-    def run_otherwise(self, statement: str) -> Iterator[Outcome]:
-        return iter(self._others)
+    def run_otherwise(self, statement: str, params: Sequence[object] = ()) -> Iterator[Outcome]:
+        return iter(self._others if statement == PLAIN else self._guarded_others)
 
 
 def judge(
@@ -49,6 +55,7 @@ def judge(
     whole: Outcome = ONE,
     own: Outcome = NO_COLUMN,
     reread: Outcome = NO_COLUMN,
+    guarded_others: Sequence[Outcome] = (),
 ) -> Verdict:
     """The verdict where the copy says ``expected`` or ``others``, the guarded query ``actual``.
 
@@ -64,7 +71,7 @@ def judge(
 
     answer = ONE if isinstance(actual, Violation) else actual
     full = FakeDatabase({PLAIN: whole, GUARDED: answer})
-    copy = FakeDatabase({PLAIN: expected, GUARDED: own, REREAD: reread}, others)
+    copy = FakeDatabase({PLAIN: expected, GUARDED: own, REREAD: reread}, others, guarded_others)
     return Judge(guard, full, copy, reread=read).judge(PLAIN)
 
 
@@ -95,6 +102,8 @@ def test_kinds(expected: Outcome, actual: Outcome | Violation, kind: Kind) -> No
 
 def test_a_copy_that_answers_in_two_ways_settles_nothing() -> None:
     assert judge(ONE, TWO, ONE, TWO).kind is Kind.UNSETTLED
+    assert judge(ONE, TWO, ONE, own=TWO, guarded_others=[ONE]).kind is Kind.UNSETTLED
+    assert judge(ONE, TWO, ONE, own=TWO, guarded_others=[TWO]).kind is Kind.MISMATCH
 
 
 @pytest.mark.parametrize("side", ["own", "reread"])
@@ -115,7 +124,7 @@ def test_what_the_copy_tells_as_well(
     expected: Outcome, actual: Outcome, kind: Kind, side: str
 ) -> None:
     innocent = {"own": NO_COLUMN, "reread": NO_COLUMN} | {side: actual}
-    verdict = judge(expected, actual, expected, **innocent)
+    verdict = judge(expected, actual, expected, own=innocent["own"], reread=innocent["reread"])
     assert verdict.kind is kind
     assert ("wrong, but" in verdict.detail) is (kind is Kind.MISMATCH)
 

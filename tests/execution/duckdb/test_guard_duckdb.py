@@ -174,6 +174,9 @@ def test_each_table_must_stand_in_its_wrapper() -> None:
     ):
         assert check(f"SELECT id FROM ({tampered}) AS orders") == "unfiltered_table"
     assert check("SELECT 1") == "tables_disagree"
+    unreadable = check_grammar(f"SELECT id FROM ({wrapper}) AS o", tables, allowlist, {"a": ["?"]})
+    assert unreadable is not None
+    assert unreadable.code == "unfiltered_table"
 
 
 def test_a_function_is_judged_by_the_name_under_which_duckdb_looks_it_up() -> None:

@@ -1,0 +1,92 @@
+"""The attacks on rows and columns, unguarded, against the policy inside PostgreSQL alone.
+
+What the guard would refuse or rewrite reaches the database as it was written, under the role and
+the settings that a guarded query of the same principal would have. Functions, statements and
+catalogs are not the wall's: the guard and the reading role hold those. Nor are hashed columns: the
+guard must read what it hashes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from execution.embedded import READER, SUPERUSER, EmbeddedServer
+from execution.policies.access import Access, CompiledPolicy
+from execution.policies.database_apply import apply_wall, read_own_security, remove_wall
+from execution.policies.database_ddl import build_wall
+from execution.postgres import PostgresDatabase
+from nl2sql.settings import LimitSettings
+from nl2sql.types import Diagnostic, GuardedQuery, ResultSet
+from retrieval.index_store.postgres_catalog import read_postgres_catalog
+from tests.attacks.arenas import WALLED, Arena
+from tests.attacks.attack import HARMLESS, Attack, equal_rows
+from tests.attacks.scratch import PRINCIPALS, WITHHELD, load_scratch_policy
+from tests.attacks.table import ATTACKS
+
+_GROUPS = ("scopes", "oracles", "masks", "names", "rows", "spellings", "errors")
+# With the wall, a principal has exactly one role; the auditor's is about hashes.
+_ROLES = ("member", "manager")
+_ON_ROWS = [
+    attack
+    for attack in ATTACKS
+    if attack.engine == "postgres" and attack.group in _GROUPS and attack.role in _ROLES
+]
+_NO_RIGHT = "42501"
+
+
+class WalledWay:
+    """The door to the walled database, without a guard before it."""
+
+    def __init__(self, compiled: CompiledPolicy, url: str, runner: asyncio.Runner) -> None:
+        self._compiled = compiled
+        self._runner = runner
+        self._door = PostgresDatabase(WALLED, url, LimitSettings(), search_path=("main",))
+
+    def execute(self, attack: Attack) -> ResultSet | Diagnostic:
+        """What the attack gets."""
+        access = self._compiled.access(PRINCIPALS[attack.role])
+        assert isinstance(access, Access)
+        assert access.session is not None
+        query = GuardedQuery(WALLED, attack.sql, (), restricted=True, session=access.session)
+        return self._runner.run(self._door.execute(query, 1000))
+
+    def close(self) -> None:
+        """Closes the door."""
+        self._runner.run(self._door.close())
+
+
+@pytest.fixture(scope="module")
+def walled(
+    arenas: Mapping[str, Arena], server: EmbeddedServer, hash_key: None
+) -> Iterator[WalledWay]:
+    url = server.url(WALLED, SUPERUSER)
+    catalog = read_postgres_catalog(url, database=WALLED, reader_role=READER, schemas=("main",))
+    policy = load_scratch_policy().model_copy(update={"database": WALLED})
+    compiled = CompiledPolicy(policy, catalog, second_wall=True)
+    apply_wall(
+        url, build_wall(compiled, reader=READER, own_security=read_own_security(url, WALLED))
+    )
+    with asyncio.Runner() as runner:
+        way = WalledWay(compiled, server.url(WALLED, READER), runner)
+        yield way
+        way.close()
+    remove_wall(url, WALLED, reader=READER)
+
+
+@pytest.mark.parametrize("attack", _ON_ROWS, ids=lambda attack: attack.id)
+def test_the_wall_alone_lets_nothing_through(attack: Attack, walled: WalledWay) -> None:
+    result = walled.execute(attack)
+    if isinstance(result, Diagnostic):
+        told = f"{result.message} {result.hint}"
+        assert not [text for text in WITHHELD if text in told], told
+        if attack.refused_as == HARMLESS:
+            assert result.sqlstate == _NO_RIGHT, result
+        return
+    if attack.yields is not None:
+        assert equal_rows(result.rows, attack.yields), result.rows
+        return
+    shown = repr(result.rows)
+    assert not [text for text in (*WITHHELD, "-secret", "badge-") if text in shown], shown

@@ -1,0 +1,144 @@
+"""Fuzzing on PostgreSQL: marked databases, where what passes the guard runs as the superuser.
+
+So a write, a shutdown or a look at a file would work. What may not change: the rows of all tables,
+the objects of all databases, the settings, and the server that answers.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+from execution.embedded import SUPERUSER, EmbeddedServer
+from nl2sql.types import Principal
+from tests.oracle.fuzz import FuzzReport, Statements, Target, throw_statements
+from tests.oracle.marked_database import build_marked
+from tests.oracle.mutations import iterate_mutations
+from tests.oracle.postgres_copies import list_relations, open_superuser
+from tests.oracle.postgres_session import PostgresSession
+from tests.oracle.runs import cut_catalog, list_queries
+from tests.oracle.sqlsmith import PROGRAM, iterate_statements, prepare_database
+from tests.oracle.stage import PostgresStage, build_guarding, build_rereading
+
+_TIMEOUT_MS = 1000
+# sqlsmith's statements are long: each takes as long as several others.
+_MUTATIONS_TO_ONE_OF_SQLSMITH = 4
+_OBJECTS = """
+SELECT md5(string_agg(name, ',' ORDER BY name)) FROM (
+  SELECT relname || relkind::text AS name FROM pg_class
+   WHERE relnamespace::regnamespace::text NOT LIKE 'pg_%'
+  UNION ALL SELECT proname FROM pg_proc WHERE oid >= 16384
+  UNION ALL SELECT rolname || coalesce(rolconfig::text, '') FROM pg_roles
+  UNION ALL SELECT lomowner::text FROM pg_largeobject_metadata) AS objects
+"""
+_SERVER = """
+SELECT pg_postmaster_start_time()::text,
+       (SELECT md5(string_agg(datname, ',' ORDER BY datname)) FROM pg_database
+         WHERE datname NOT LIKE 'oracle%'),
+       (SELECT md5(string_agg(name || setting, ',' ORDER BY name)) FROM pg_settings
+         WHERE source IN ('configuration file', 'command line', 'database'))
+"""
+
+
+class PostgresFuzzer:
+    """Holds one marked database for each principal. ``close`` drops them."""
+
+    def __init__(
+        self, server: EmbeddedServer, stage: PostgresStage, principals: Sequence[Principal]
+    ) -> None:
+        """Raises PolicyError, psycopg.Error."""
+        self._server = server
+        subject = stage.subjects[0]
+        self._sessions: list[PostgresSession] = []
+        self.targets: list[Target] = []
+        for principal in principals:
+            name = f"{subject.name}_{principal.name}_marked"
+            build_marked(server, stage.source, name, stage.list_grants(principal))
+            session = PostgresSession(
+                server, name, subject.catalog.search_path, timeout_ms=_TIMEOUT_MS, role=SUPERUSER
+            )
+            self._sessions.append(session)
+            parts = (subject.policy, subject.catalog, principal)
+            self.targets.append(
+                Target(
+                    principal.name,
+                    build_guarding(*parts),
+                    session,
+                    stage.copy(principal),
+                    build_rereading(*parts),
+                )
+            )
+
+    def run(
+        self,
+        statements: Statements,
+        *,
+        seconds: float,
+        progress: Callable[[FuzzReport], None] = lambda report: None,
+    ) -> FuzzReport:
+        """Throws ``statements`` for so long. Raises psycopg.Error when the server is gone."""
+        return throw_statements(
+            self.targets,
+            statements,
+            seconds=seconds,
+            describe=self._describe_databases,
+            progress=progress,
+        )
+
+    def close(self) -> None:
+        """Drops the marked databases."""
+        for session in self._sessions:
+            session.close()
+            self._server.drop_database(session.database)
+
+    def _describe_databases(self) -> dict[str, str]:
+        """Of each marked database: a checksum of each table's rows, and of its objects' names."""
+        found = {"server": self._describe_server()}
+        for session in self._sessions:
+            name = session.database
+            with open_superuser(self._server, name) as connection:
+                for relation in list_relations(connection):
+                    if relation.kind == "r":
+                        table = relation.identifier.as_string()
+                        statement = (
+                            f"SELECT count(*), sum(hashtextextended(t::text, 0)) FROM {table} AS t"
+                        )
+                        row = connection.execute(statement.encode()).fetchone()
+                        found[f"{name} {relation.name}"] = str(row)
+                found[f"{name} objects"] = str(connection.execute(_OBJECTS).fetchone())
+        return found
+
+    def _describe_server(self) -> str:
+        with open_superuser(self._server, "postgres") as connection:
+            row = connection.execute(_SERVER).fetchone()
+        return str(row)
+
+
+def build_statements(
+    server: EmbeddedServer,
+    stage: PostgresStage,
+    principals: Sequence[Principal],
+    rng: random.Random,
+) -> Statements:
+    """Statements of all kinds over what some principal sees, without end.
+
+    Changed queries of the corpus, and where sqlsmith is installed its statements over the tables
+    of a principal's copy; so that not nearly all are refused for a table that nobody may read.
+    """
+    subject = stage.subjects[0]
+    sources: list[tuple[Statements, int]] = []
+    for principal in principals:
+        visible = cut_catalog(subject.catalog, stage.list_visible(principal))
+        queries = [query.sql for query in list_queries(visible, subject.golds)]
+        sources.append((iterate_mutations(queries, rng), _MUTATIONS_TO_ONE_OF_SQLSMITH))
+        if PROGRAM:
+            name = f"{subject.name}_{principal.name}_smith"
+            prepare_database(server, stage.source, name, stage.list_grants(principal))
+            sources.append((iterate_statements(server, name, rng), 1))
+    return _mix(sources, rng)
+
+
+def _mix(sources: Sequence[tuple[Statements, int]], rng: random.Random) -> Statements:
+    statements, weights = zip(*sources, strict=True)
+    while True:
+        yield next(rng.choices(statements, weights)[0])
