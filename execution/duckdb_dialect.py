@@ -17,9 +17,10 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.errors import TokenError
 from sqlglot.generators.duckdb import DuckDBGenerator
 from sqlglot.parsers.duckdb import DuckDBParser
-from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 Builder = Callable[[list[Any]], exp.Expr]
 
@@ -60,6 +61,11 @@ def _write_call(name: str, *keys: str) -> Callable[[DuckDBGenerator, exp.Expr], 
 
 _ZERO = exp.Literal.number(0)
 
+# Zero width space, word joiner, byte order mark: of all letters, DuckDB 2.0 takes these for spaces
+# and Python does not.
+_SPACES = frozenset("\u200b\u2060\ufeff")
+_QUOTED = (TokenType.IDENTIFIER, TokenType.STRING)
+
 
 class GuardedDuckdb(DuckDB):
     """The dialect in which the guard parses and renders queries on DuckDB."""
@@ -67,6 +73,17 @@ class GuardedDuckdb(DuckDB):
     def to_json_path(self, path: exp.Expr | None) -> exp.Expr | None:
         """The path as it was written: ``'a.b'`` is one key to DuckDB."""
         return path
+
+    class Tokenizer(DuckDB.Tokenizer):
+        """Refuses what DuckDB takes for a space and sqlglot for a letter of a name."""
+
+        def tokenize(self, sql: str) -> list[Token]:
+            """The words of ``sql``. Raises TokenError."""
+            tokens = super().tokenize(sql)
+            for token in tokens:
+                if token.token_type not in _QUOTED and not _SPACES.isdisjoint(token.text):
+                    raise TokenError("A space without width is not allowed outside quotes.")
+            return tokens
 
     class Parser(DuckDBParser):
         """Functions stay names."""

@@ -89,34 +89,30 @@ ATTACKS: list[Attack] = [
         role="member",
     ),
     *(
-        _attack(f"{name}_{sign}", _thin(sql, space), Shows(stolen), refused_as=refused_as)
+        _attack(f"{name}_{sign}", _thin(sql, space), Shows(stolen), refused_as="unparsable")
         for sign, space in _THIN_SPACES.items()
-        for name, sql, stolen, refused_as in (
+        for name, sql, stolen in (
             (
                 "union_in_an_alias",
                 "SELECT name FROM departments AS d~UNION~SELECT~note~FROM~payroll",
                 one_column("Engineering", "Finance", "Board", "payroll-secret"),
-                "unknown_table",
             ),
             (
                 "visible_table_in_an_alias",
                 "SELECT name FROM departments AS d~UNION~SELECT~name~FROM~employees",
                 (*one_column("Engineering", "Finance", "Board"), *EVERYBODY),
-                "unknown_table",
             ),
             (
                 "visible_table_under_its_schema",
                 "SELECT name~FROM~main.employees~UNION~SELECT~name FROM (SELECT name, name AS "
                 '"employees~UNION~SELECT~name" FROM employees) AS "name~FROM~main"',
                 EVERYBODY,
-                "unfiltered_table",
             ),
             (
                 "function_in_an_alias",
                 'SELECT * FROM currencies AS c~CROSS~JOIN~query("SELECT note FROM payroll") '
                 "WHERE code = 'EUR'",
                 (("EUR", 1, "payroll-secret"),),
-                "function_not_allowed",
             ),
         )
     ),

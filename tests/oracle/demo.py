@@ -19,6 +19,7 @@ from tests.oracle.stage import PostgresStage, Subject
 
 DATABASE = "oracle_demo"
 _FOLDER = Path(__file__).parent
+_ROLES = _FOLDER / "demo_roles.yaml"
 
 PRINCIPALS = (
     Principal("logistics", ("department_member",), (("department_id", 18),)),
@@ -28,6 +29,7 @@ PRINCIPALS = (
     Principal("nowhere", ("regional_manager",), (("region_ids", ()),)),
     Principal("public", ("public_reporting",)),
     Principal("analyst", ("analyst",)),
+    Principal("branch", ("branch",), (("region_ids", (5, 6)),)),
     Principal(
         "two_roles",
         ("department_member", "regional_manager"),
@@ -77,14 +79,15 @@ def open_demo(server: EmbeddedServer, *, timeout_ms: int = 3000) -> PostgresStag
     catalog = read_postgres_catalog(
         server.url(DATABASE, SUPERUSER), database=DATABASE, reader_role=READER, schemas=MODULES
     )
-    subject = Subject(DATABASE, catalog, read_demo_policy(), read_demo_golds())
+    derived = read_policy(_ROLES)["derived"]
+    subject = Subject(DATABASE, catalog, read_demo_policy(), read_demo_golds(), derived)
     return PostgresStage(server, DATABASE, [subject], timeout_ms=timeout_ms)
 
 
 def read_demo_policy() -> dict[str, Any]:
     """The policy file of the demo ERP, with the oracle's views and roles added to it."""
     policy = read_policy(Path(str(data.demo_erp.POLICY)))
-    added = read_policy(_FOLDER / "demo_roles.yaml")
+    added = read_policy(_ROLES)
     policy["database"] = DATABASE
     policy["hash_key_env"] = added["hash_key_env"]
     policy["attributes"] |= added["attributes"]

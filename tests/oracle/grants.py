@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from nl2sql.catalog import Table
 from nl2sql.types import AttributeValue, Principal
 
 _SLOT = re.compile(r"(?<![:\w]):(\w+)")
@@ -65,54 +66,67 @@ def read_policy(path: Path) -> dict[str, Any]:
 
 
 def list_grants(
-    policy: Mapping[str, Any], principal: Principal, tables: Iterable[str], dialect: str
+    policy: Mapping[str, Any],
+    principal: Principal,
+    tables: Sequence[Table],
+    dialect: str,
+    *,
+    derived: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> list[Grants]:
     """One mapping for each role of the principal's; ``tables`` are all there are, views too.
 
-    Raises ValueError for a filtered role that says nothing of a visible table, KeyError for an
-    attribute that the principal lacks.
+    ``derived`` has by role the inheritance that a policy leaves to be found out. Raises ValueError
+    for a filtered role that says nothing of a visible table, KeyError for an attribute that the
+    principal lacks.
     """
-    names = list(tables)
-    values = dict(principal.attributes)
-    return [_list_role(policy, role, values, names, dialect) for role in principal.roles]
-
-
-def _list_role(
-    policy: Mapping[str, Any],
-    name: str,
-    values: Mapping[str, AttributeValue],
-    tables: Sequence[str],
-    dialect: str,
-) -> Grants:
-    role = policy["roles"][name]
-    shared = set(policy.get("shared", ()))
-    hidden = set(role["tables"].get("hidden", ()))
-    visible = role["tables"]["visible"]
-    seen = set(tables) if visible == "*" else {*visible, *shared}
-    masks = role.get("masked_columns", {})
-    if not isinstance(masks, Mapping):
-        masks = dict.fromkeys(masks, "null")
-    grants = {}
-    for table in tables:
-        if table not in seen - hidden:
-            continue
-        condition = role.get("row_filters", {}).get(table, "")
-        parent = role.get("inherit", {}).get(table)
-        grants[table] = Grant(
-            condition=_paste_values(condition, values, dialect),
-            parent=_build_parent(parent) if parent else None,
-            masks={column: mask or "null" for column, mask in _columns_of(table, masks).items()},
-            hidden=frozenset(_columns_of(table, role.get("hidden_columns", ()))),
-            own=bool(condition or parent) or table in shared,
+    found = []
+    for name in principal.roles:
+        role = policy["roles"][name]
+        inherit = role.get("inherit", {}) | (derived or {}).get(name, {})
+        reader = _RoleReader(
+            {**role, "inherit": inherit}, policy.get("shared", ()), principal, dialect
         )
-    return grants
+        found.append(reader.list_grants(tables))
+    return found
 
 
-def list_open_tables(policy: Mapping[str, Any], role: str, grants: Grants) -> list[str]:
-    """The tables of a filtered role of which the policy does not say which rows are seen."""
-    if policy["roles"][role].get("rows", "filtered") == "all":
-        return []
-    return [table for table, grant in grants.items() if not grant.own]
+class _RoleReader:
+    def __init__(
+        self, role: Mapping[str, Any], shared: Sequence[str], principal: Principal, dialect: str
+    ) -> None:
+        self._role = role
+        self._shared = shared
+        self._values = dict(principal.attributes)
+        self._dialect = dialect
+        masks = role.get("masked_columns", {})
+        self._masks = masks if isinstance(masks, Mapping) else dict.fromkeys(masks, "null")
+
+    def list_grants(self, tables: Sequence[Table]) -> Grants:
+        visible = self._role["tables"]["visible"]
+        hidden = self._role["tables"].get("hidden", ())
+        return {
+            table.qualified: self._read_grant(table)
+            for table in tables
+            if (visible == "*" or table.qualified in {*visible, *self._shared})
+            and table.qualified not in hidden
+        }
+
+    def _read_grant(self, table: Table) -> Grant:
+        name = table.qualified
+        condition = self._role.get("row_filters", {}).get(name, "")
+        parent = self._role["inherit"].get(name)
+        is_own = bool(condition or parent) or name in self._shared
+        if not is_own and self._role.get("rows") != "all" and "view" not in table.kind:
+            raise ValueError(f"which rows of {name} are seen?")
+        return Grant(
+            condition=_paste_values(condition, self._values, self._dialect),
+            parent=_build_parent(parent) if parent else None,
+            masks={
+                column: mask or "null" for column, mask in _columns_of(name, self._masks).items()
+            },
+            hidden=frozenset(_columns_of(name, self._role.get("hidden_columns", ()))),
+            own=is_own,
+        )
 
 
 def _build_parent(entry: Mapping[str, Any]) -> Parent:

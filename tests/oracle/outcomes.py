@@ -14,6 +14,9 @@ from dataclasses import dataclass
 
 from nl2sql.cell_values import normalize_value
 
+UNNAMED = "?"
+"""A column whose name is the database's affair; it is like any other name."""
+
 _MOST_SHOWN = 3
 _MOST_CHARACTERS = 200
 
@@ -57,7 +60,7 @@ def describe_difference(expected: Outcome, actual: Outcome) -> str:
         if states[0] == states[1] or all(state.startswith("42") for state in states):
             return ""
         return f"{_describe_end(expected)} became {_describe_end(actual)}"
-    if expected.columns != actual.columns:
+    if not _match_names(expected.columns, actual.columns):
         return f"columns {expected.columns} became {actual.columns}"
     left, right = _count_rows(expected), _count_rows(actual)
     if left == right and expected.complete == actual.complete:
@@ -65,6 +68,12 @@ def describe_difference(expected: Outcome, actual: Outcome) -> str:
     return (
         f"rows differ: {len(expected.rows)} and {len(actual.rows)}; "
         f"missing {_show_rows(left - right)}; too many {_show_rows(right - left)}"
+    )
+
+
+def _match_names(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
+    return len(left) == len(right) and all(
+        one == other or UNNAMED in (one, other) for one, other in zip(left, right, strict=True)
     )
 
 

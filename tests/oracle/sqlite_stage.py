@@ -23,7 +23,7 @@ from nl2sql.names import build_sqlite_uri
 from nl2sql.types import Principal
 from tests.oracle.fuzz import Target
 from tests.oracle.grants import Grant, Grants, list_grants
-from tests.oracle.outcomes import Outcome
+from tests.oracle.outcomes import UNNAMED, Outcome
 from tests.oracle.stage import Subject, build_guarding, build_rereading
 from tests.oracle.verdicts import Judge
 
@@ -153,8 +153,7 @@ class SqliteStage:
     def build_copy(self, principal: Principal) -> SqliteCopy:
         """The principal's own file in all its forms. Raises sqlite3.Error."""
         subject = self.subject
-        tables = [table.qualified for table in subject.catalog.tables]
-        roles = list_grants(subject.policy, principal, tables, "sqlite")
+        roles = list_grants(subject.policy, principal, subject.catalog.tables, "sqlite")
         paths = []
         for form in FORMS:
             paths.append(self._folder / f"{subject.name}_{principal.name}_{form}.sqlite")
@@ -304,7 +303,7 @@ class _CopyBuilder:
 
 def _settle_name(name: str) -> str:
     """A column's name; of one without a name of its own SQLite gives the text, which may differ."""
-    return name if name.isidentifier() else "?"
+    return name if name.isidentifier() else UNNAMED
 
 
 def _quote(name: str) -> str:

@@ -137,13 +137,15 @@ class PostgresCopy:
 class Subject:
     """What is asked about: tables, their policy, and queries over them (identifier, SQL).
 
-    ``catalog`` has the search path under which the queries resolve.
+    ``catalog`` has the search path under which the queries resolve. ``derived`` is, by role and
+    table, the inheritance that the policy does not name, since the guard has to find it out.
     """
 
     name: str
     catalog: Catalog
     policy: Mapping[str, Any]
     golds: Sequence[tuple[str, str]]
+    derived: Mapping[str, Mapping[str, Any]] | None = None
 
 
 class PostgresStage:
@@ -205,8 +207,13 @@ class PostgresStage:
         """What the principal's roles see, over the tables of all subjects."""
         merged: list[dict[str, Grant]] = [{} for _ in principal.roles]
         for subject in self.subjects:
-            tables = [table.qualified for table in subject.catalog.tables]
-            found = list_grants(subject.policy, principal, tables, "postgres")
+            found = list_grants(
+                subject.policy,
+                principal,
+                subject.catalog.tables,
+                "postgres",
+                derived=subject.derived,
+            )
             for grants, more in zip(merged, found, strict=True):
                 grants |= more
         return [*merged]

@@ -13,9 +13,10 @@ import psycopg
 import pytest
 
 from execution.embedded import EmbeddedServer
+from nl2sql.catalog import Table
 from nl2sql.types import Principal
 from retrieval.index_store.sqlite_catalog import read_sqlite_catalog
-from tests.oracle.grants import list_grants
+from tests.oracle.grants import Parent, list_grants
 from tests.oracle.marked_database import MARK, NUMBERS, build_marked, has_mark
 from tests.oracle.outcomes import Outcome
 from tests.oracle.postgres_copies import (
@@ -71,8 +72,8 @@ POLICY: dict[str, Any] = {
     },
 }
 TABLES = [
-    f"s.{name}"
-    for name in ("teams", "people", "trips", "secrets", "costs", "twice", "codes", "leaks", "sums")
+    *(Table("s", name, ()) for name in ("teams", "people", "trips", "secrets")),
+    *(Table("s", name, (), kind="view") for name in ("costs", "twice", "codes", "leaks", "sums")),
 ]
 MEMBER = Principal("m", ("member",), (("team", 1),))
 NAMER = Principal("n", ("namer",), (("names", ("B", "C")),))
@@ -161,6 +162,17 @@ def test_a_copy_holds_what_its_principal_sees(
     assert {name: order(rows) for name, rows in found.items()} == {
         name: order(rows) for name, rows in expected.items()
     }
+
+
+def test_a_filtered_role_that_says_nothing_of_a_table_is_no_role() -> None:
+    role = {"tables": {"visible": ["s.secrets"]}, "row_filters": {}}
+    policy = {"roles": {"odd": role}}
+    odd = Principal("o", ("odd",))
+    with pytest.raises(ValueError, match=r"which rows of s\.secrets"):
+        list_grants(policy, odd, TABLES, "postgres")
+    derived = {"odd": {"s.secrets": {"columns": ["id"], "references": "s.teams", "to": ["id"]}}}
+    (grants,) = list_grants(policy, odd, TABLES, "postgres", derived=derived)
+    assert grants["s.secrets"].parent == Parent(("id",), "s.teams", ("id",))
 
 
 def test_the_orders_lay_rows_differently(source: EmbeddedServer) -> None:
@@ -281,8 +293,7 @@ def test_a_copy_of_a_file_holds_what_its_principal_sees(
         connection.executescript(SQLITE_SCHEMA)
     catalog = read_sqlite_catalog(whole, database="d")
     principal = Principal("m", roles, (("team", 1),))
-    names = [table.qualified for table in catalog.tables]
-    grants = list_grants(SQLITE_POLICY, principal, names, "sqlite")
+    grants = list_grants(SQLITE_POLICY, principal, catalog.tables, "sqlite")
     build_sqlite_copy(whole, part, catalog, grants, form=form)
     with closing(sqlite3.connect(part)) as connection:
         tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")

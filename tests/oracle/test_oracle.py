@@ -23,8 +23,8 @@ from tests.oracle.verdicts import Judge, Kind
 
 BENCH = os.environ.get("QUORUMSQL_BENCH", "")
 
-# Of some 14,000 queries (`python -m tests.oracle corpus` judges them all) so many for each of the
-# ten principals, the gold ones always among them.
+# Of some 17,000 queries (`python -m tests.oracle corpus` judges them all) so many for each of the
+# principals, the gold ones always among them.
 QUERIES_EACH = 250
 MOST_REFUSED = 0.02
 MOST_UNSETTLED = 0.01

@@ -10,7 +10,7 @@ from ray import serve
 
 from nl2sql.answers import Answered, Failed
 from nl2sql.errors import InvalidRequest, UnknownDatabase
-from nl2sql.types import Violation
+from nl2sql.types import Principal, Violation
 from serve_app.api import QueryRequest
 from serve_app.builder import build_application
 from serve_app.wiring import Wiring
@@ -27,7 +27,8 @@ def ingress(wiring: Wiring, request: pytest.FixtureRequest) -> Any:
 
 
 def ask(ingress: Any, question: str, **options: Any) -> Any:
-    return ingress.query.remote(QueryRequest(question=question, **options)).result()
+    request = QueryRequest(question=question, **options)
+    return ingress.query.remote(request, Principal("local")).result()
 
 
 def test_a_question_passes_all_stages(ingress: Any) -> None:

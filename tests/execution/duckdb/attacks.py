@@ -167,7 +167,12 @@ ATTACKS: dict[str, dict[str, str]] = {
         "test_data": "SELECT count(*) FROM test_all_types()",
         "repeat_as_a_table": "SELECT * FROM repeat('x', 3)",
     },
-    "unparsable": {"export": "EXPORT DATABASE 'FOLDER/out'"},
+    "unparsable": {
+        "zero_width_space": "SELECT id FROM orders AS o\u200bUNION\u200bFROM secrets SELECT id",
+        "word_joiner": "SELECT id FROM orders AS o\u2060LIMIT\u20601",
+        "byte_order_mark": "SELECT repeat\ufeff('x', 3)",
+        "export": "EXPORT DATABASE 'FOLDER/out'",
+    },
     "type_not_allowed": {
         "type_of_the_database": "SELECT 'gold'::tier",
         "enum": "SELECT 'a'::ENUM('a', 'b')",

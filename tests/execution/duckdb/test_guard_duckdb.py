@@ -83,6 +83,11 @@ async def test_a_comment_within_a_comment_hides_nothing(besieged: Besieged) -> N
     assert query.sql == "SELECT 1"
 
 
+async def test_a_space_without_width_is_a_letter_in_quotes(besieged: Besieged) -> None:
+    query = await guard(besieged, "SELECT 'a\u200bb' AS \"c\u2060d\"")
+    assert query.sql == "SELECT 'a\u200bb' AS \"c\u2060d\""
+
+
 @harmless
 async def test_a_harmless_query_is_rendered_as_in_the_golden_file(
     pair: Pair, besieged: Besieged
