@@ -153,6 +153,9 @@ def _render_column(
     if len(shown) == len(rules) or "" in shown:
         return value
     hidden = _render_hash(value, dialect) if "hash" in masks else render_null(column, dialect)
+    if shown and dialect == "sqlite" and "hash" not in masks:
+        # Unlike CASE, a subquery keeps the column's affinity, which comparisons go by.
+        return f"(SELECT {value} WHERE {_join_or(shown)}) AS {name}"
     if shown:
         as_shown = f"CAST({value} AS text)" if "hash" in masks else value
         return f"CASE WHEN {_join_or(shown)} THEN {as_shown} ELSE {hidden} END AS {name}"
