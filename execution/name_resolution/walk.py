@@ -10,30 +10,27 @@ types.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
 from execution.name_resolution.columns import ColumnFinder, name_function
+from execution.name_resolution.nodes import (
+    FUNCTION_COLUMNS,
+    JOIN_ARGS,
+    JOIN_KINDS,
+    SELECT_ARGS,
+    SET_ARGS,
+    SUBQUERY_ARGS,
+    TABLE_ARGS,
+    check_args,
+    check_star,
+    is_function,
+    name_values,
+)
 from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Cte, Ctes, Group, Level, Resolution, Source, Unresolved
-
-# Arguments of nodes that may be set; anything else is a construct that nobody has thought about.
-_SELECT_ARGS = frozenset(
-    "with_ expressions distinct from_ joins laterals where group having windows qualify order "
-    "limit offset".split()
-)
-_SET_ARGS = frozenset(
-    "with_ this expression distinct order limit offset by_name side kind on".split()
-)
-_SUBQUERY_ARGS = frozenset("this alias with_ order limit offset".split())
-_TABLE_ARGS = frozenset("this db catalog alias joins ordinality".split())
-_JOIN_ARGS = frozenset("this on using side kind method".split())
-_JOIN_KINDS = ("", "INNER", "OUTER", "CROSS", "SEMI", "ANTI")
-
-# What the functions in FROM call their columns when nobody names them.
-_FUNCTION_COLUMNS = frozenset("key value ordinality unnest generate_series range column".split())
 
 
 def resolve_names(tree: exp.Expr, nodes: Sequence[exp.Expr], resolver: NameResolver) -> Resolution:
@@ -72,20 +69,20 @@ class _Walk:
     def resolve_query(self, node: exp.Expr, parent: Level | None, ctes: Ctes) -> frozenset[str]:
         """The folded names of the outputs of a SELECT, a set operation or one in parentheses."""
         if isinstance(node, exp.Select):
-            _check_args(node, _SELECT_ARGS)
+            check_args(node, SELECT_ARGS)
             return self._resolve_select(node, parent, self._resolve_with(node, parent, ctes))
         if isinstance(node, exp.SetOperation):
-            _check_args(node, _SET_ARGS)
+            check_args(node, SET_ARGS)
             within = self._resolve_with(node, parent, ctes)
             columns = self.resolve_query(node.this, parent, within)
             self.resolve_query(node.expression, parent, within)
         elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query | exp.Values):
-            _check_args(node, _SUBQUERY_ARGS)
+            check_args(node, SUBQUERY_ARGS)
             within = self._resolve_with(node, parent, ctes)
             columns = self.resolve_query(node.this, parent, within)
         elif isinstance(node, exp.Values):
             self._resolve_within(node, Level(parent), ctes)
-            return _name_values(node)
+            return name_values(node)
         else:
             kind = type(node).__name__
             raise Unresolved("node_not_allowed", kind, f"{kind} is no query.")
@@ -211,12 +208,12 @@ class _Walk:
             self._add_subquery(node, level, ctes)
         elif isinstance(node, exp.Values):
             self._resolve_within(node.expressions, Level(level.parent), ctes)
-            self._name(node, Source(_name_values(node)), level)
+            self._name(node, Source(name_values(node)), level)
         elif isinstance(node, exp.Unnest):
             self._resolve_within(node.expressions, level, ctes)
             offset = node.args.get("offset")
             names = {self._resolver.fold(offset)} if isinstance(offset, exp.Identifier) else set()
-            self._name(node, Source(_FUNCTION_COLUMNS | names, origin=node), level)
+            self._name(node, Source(FUNCTION_COLUMNS | names, origin=node), level)
         elif isinstance(node, exp.Lateral):
             self._add_lateral(node, level, ctes)
         else:
@@ -224,12 +221,12 @@ class _Walk:
             raise Unresolved("node_not_allowed", kind, f"{kind} is not allowed in FROM.")
 
     def _add_table(self, node: exp.Table, level: Level, ctes: Ctes) -> None:
-        _check_args(node, _TABLE_ARGS)
+        check_args(node, TABLE_ARGS)
         self._seen.add(id(node))
         joins = node.args.get("joins") or ()
         if isinstance(node.this, exp.Func):
             self._resolve_within(node.this, level, ctes)
-            columns = _FUNCTION_COLUMNS | name_function(node.this)
+            columns = FUNCTION_COLUMNS | name_function(node.this)
             self._name(node, Source(columns, origin=node.this), level)
         elif node.args.get("ordinality"):
             raise Unresolved("node_not_allowed", node.sql(), "ORDINALITY is for functions only.")
@@ -305,7 +302,7 @@ class _Walk:
             source = Source(self.resolve_query(inner, level, ctes), origin=inner)
         elif isinstance(inner, exp.Unnest | exp.Func):
             self._resolve_within(list(inner.iter_expressions()), level, ctes)
-            source = Source(_FUNCTION_COLUMNS | name_function(inner), origin=inner)
+            source = Source(FUNCTION_COLUMNS | name_function(inner), origin=inner)
         else:
             kind = type(inner).__name__
             raise Unresolved("node_not_allowed", kind, f"LATERAL {kind} is not allowed.")
@@ -330,7 +327,7 @@ class _Walk:
             name = f"\0{len(level.sources)}"
         if isinstance(node, exp.Table | exp.Lateral | exp.Unnest) and source.table is None:
             # A function with one column calls it like itself.
-            own = {name} if _is_function(node) else set()
+            own = {name} if is_function(node) else set()
             source = replace(source, columns=source.columns | own)
         if renamed:
             # New names go by the order of the columns.
@@ -344,13 +341,13 @@ class _Walk:
         return source
 
     def _resolve_join(self, join: exp.Join, level: Level, ctes: Ctes) -> None:
-        _check_args(join, _JOIN_ARGS)
+        check_args(join, JOIN_ARGS)
         if (join.args.get("method") or "").upper() not in ("", "NATURAL"):
             raise Unresolved("node_not_allowed", join.sql(), "Such a join is not allowed.")
         if join.args.get("method"):
             for source in level.sources.values():
                 self._columns.use_all(source)
-        if (join.args.get("kind") or "").upper() not in _JOIN_KINDS:
+        if (join.args.get("kind") or "").upper() not in JOIN_KINDS:
             raise Unresolved("node_not_allowed", join.sql(), "Such a join is not allowed.")
         self._resolve_within(join.args.get("on"), level, ctes)
         for column in join.args.get("using") or ():
@@ -373,38 +370,7 @@ class _Walk:
         elif isinstance(node, exp.Query | exp.Subquery):
             self.resolve_query(node, level, ctes)
         elif isinstance(node, exp.Star):
-            _check_star(node)
+            check_star(node)
         elif isinstance(node, exp.Expr):
             for child in node.iter_expressions():
                 self._resolve_within(child, level, ctes, with_outputs=with_outputs)
-
-
-def _check_args(node: exp.Expr, allowed: Iterable[str]) -> None:
-    for key, value in node.args.items():
-        if value and key not in allowed:
-            kind = type(node).__name__
-            raise Unresolved(
-                "node_not_allowed", node.sql()[:80], f"{kind} with {key} is not allowed."
-            )
-
-
-def _check_star(node: exp.Star) -> None:
-    """Raises Unresolved for a star that is neither an output nor what ``count`` counts."""
-    parent = node.parent
-    counts = isinstance(parent, exp.Count) or (
-        isinstance(parent, exp.Anonymous) and str(parent.this).lower() == "count"
-    )
-    if any(node.args.values()) or not (counts or isinstance(parent, exp.Select)):
-        raise Unresolved("node_not_allowed", "*", "A star may only be a query's output.")
-
-
-def _name_values(node: exp.Values) -> frozenset[str]:
-    """What the columns of VALUES are called: PostgreSQL and SQLite count from 1, DuckDB from 0."""
-    width = len(node.expressions[0].expressions) if node.expressions else 0
-    return frozenset(
-        [f"column{at + 1}" for at in range(width)] + [f"col{at}" for at in range(width)]
-    )
-
-
-def _is_function(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Unnest) or isinstance(node.this, exp.Func | exp.Unnest)

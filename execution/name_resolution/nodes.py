@@ -1,0 +1,56 @@
+"""What the walk knows of single nodes of the tree: what may be set on them, and their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+from execution.name_resolution.scopes import Unresolved
+
+# Arguments of nodes that may be set; anything else is a construct that nobody has thought about.
+SELECT_ARGS = frozenset(
+    "with_ expressions distinct from_ joins laterals where group having windows qualify order "
+    "limit offset".split()
+)
+SET_ARGS = frozenset(
+    "with_ this expression distinct order limit offset by_name side kind on".split()
+)
+SUBQUERY_ARGS = frozenset("this alias with_ order limit offset".split())
+TABLE_ARGS = frozenset("this db catalog alias joins ordinality".split())
+JOIN_ARGS = frozenset("this on using side kind method".split())
+JOIN_KINDS = ("", "INNER", "OUTER", "CROSS", "SEMI", "ANTI")
+
+# What the functions in FROM call their columns when nobody names them.
+FUNCTION_COLUMNS = frozenset("key value ordinality unnest generate_series range column".split())
+
+
+def check_args(node: exp.Expr, allowed: Iterable[str]) -> None:
+    for key, value in node.args.items():
+        if value and key not in allowed:
+            kind = type(node).__name__
+            raise Unresolved(
+                "node_not_allowed", node.sql()[:80], f"{kind} with {key} is not allowed."
+            )
+
+
+def check_star(node: exp.Star) -> None:
+    """Raises Unresolved for a star that is neither an output nor what ``count`` counts."""
+    parent = node.parent
+    counts = isinstance(parent, exp.Count) or (
+        isinstance(parent, exp.Anonymous) and str(parent.this).lower() == "count"
+    )
+    if any(node.args.values()) or not (counts or isinstance(parent, exp.Select)):
+        raise Unresolved("node_not_allowed", "*", "A star may only be a query's output.")
+
+
+def name_values(node: exp.Values) -> frozenset[str]:
+    """What the columns of VALUES are called: PostgreSQL and SQLite count from 1, DuckDB from 0."""
+    width = len(node.expressions[0].expressions) if node.expressions else 0
+    return frozenset(
+        [f"column{at + 1}" for at in range(width)] + [f"col{at}" for at in range(width)]
+    )
+
+
+def is_function(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Unnest) or isinstance(node.this, exp.Func | exp.Unnest)
