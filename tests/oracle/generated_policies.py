@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nl2sql.catalog import Catalog, Column, Table
-from nl2sql.names import quote_name
 from nl2sql.types import Principal
 
 PRINCIPALS = (
@@ -34,13 +33,13 @@ def build_policy(catalog: Catalog) -> dict[str, Any]:
     open_tables = [table for table in tables if 15 <= chances[table.qualified] < 95]
     for table in open_tables:
         if chances[table.qualified] >= 55 or not _list_targets(catalog, table):
-            filters[table.qualified] = _build_filter(table, catalog.dialect)
+            filters[table.qualified] = _build_filter(table)
     _add_inheritance(
         catalog, [t for t in open_tables if t.qualified not in filters], filters, inherit
     )
     for table in open_tables:
         if table.qualified not in inherit and table.qualified not in filters:
-            filters[table.qualified] = _build_filter(table, catalog.dialect)
+            filters[table.qualified] = _build_filter(table)
     return {
         "version": 1,
         "database": catalog.database,
@@ -59,7 +58,7 @@ def build_policy(catalog: Catalog) -> dict[str, Any]:
                 "tables": {"visible": "*", "hidden": hidden},
                 "rows": "all",
                 "row_filters": {
-                    table.qualified: _build_filter(table, catalog.dialect, attributes=False)
+                    table.qualified: _build_filter(table, attributes=False)
                     for table in tables
                     if _draw(f"{table.qualified} reader") < 25 and table.qualified not in hidden
                 },
@@ -102,22 +101,27 @@ def _add_inheritance(
                     break
 
 
-def _build_filter(table: Table, dialect: str, *, attributes: bool = True) -> str:
+def _build_filter(table: Table, *, attributes: bool = True) -> str:
     """A condition that about half of the rows meet, over a column drawn by the table's name."""
     numbers = [column for column in table.columns if _is_integer(column)]
     texts = [column for column in table.columns if _is_text(column)]
     draw = _draw(f"{table.qualified} filter")
     parity, letter = (":parity", ":letter") if attributes else ("0", "'q'")
     if texts and (not numbers or draw < 35):
-        name = quote_name(texts[draw % len(texts)].name, dialect)
+        name = _quote(texts[draw % len(texts)].name)
         if draw % 2:
             return f"length({name}) % 2 = {parity}"
         return f"{name} < {letter} OR {name} IS NULL"
     if numbers:
-        name = quote_name(numbers[draw % len(numbers)].name, dialect)
+        name = _quote(numbers[draw % len(numbers)].name)
         return f"{name} % 2 = {parity}" if draw % 3 else f"NOT ({name} % 3 = 1) OR {name} IS NULL"
-    name = quote_name(table.columns[0].name, dialect)
+    name = _quote(table.columns[0].name)
     return f"{name} IS NOT NULL"
+
+
+def _quote(name: str) -> str:
+    # Always: a name may be a keyword to one of those who read the filter.
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _choose_columns(tables: list[Table], salt: str, share: int, hidden: list[str]) -> Iterator[str]:
