@@ -68,15 +68,23 @@ class IdentitySettings(Section):
         return _build_principal(name, self.principals[name])
 
     def read_token(self, name: str, environ: Mapping[str, str] = os.environ) -> str:
-        """The bearer token of a principal; empty where it has none. Raises SettingsError."""
+        """The bearer token of a principal; empty for the local one. Raises SettingsError."""
         self.principal(name)
-        variable = self.principals[name].token_env if name != LOCAL else ""
-        if variable and not environ.get(variable):
+        if name == LOCAL:
+            return ""
+        variable = self.principals[name].token_env
+        if not variable:
+            # Without one the service would answer as somebody else.
+            raise SettingsError(
+                f"{name} has no token, so the service cannot know who asks.",
+                hint=f"Name one under identity.principals.{name}.token_env, or ask --in-process.",
+            )
+        if not environ.get(variable):
             raise SettingsError(
                 f"The environment variable {variable} is not set.",
                 hint=f"It holds the token of {name}.",
             )
-        return environ[variable] if variable else ""
+        return environ[variable]
 
     @property
     def needs_token(self) -> bool:

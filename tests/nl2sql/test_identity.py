@@ -46,8 +46,10 @@ def test_a_token_belongs_to_one_principal(identity: IdentitySettings) -> None:
     assert identity.find_by_token("s3cret", {}) is None
 
 
-def test_a_principal_without_a_token_has_none(identity: IdentitySettings) -> None:
-    assert identity.read_token("bob", {}) == ""
+def test_a_service_cannot_know_who_has_no_token(identity: IdentitySettings) -> None:
+    assert identity.read_token("local", {}) == ""
+    with pytest.raises(SettingsError, match="bob has no token"):
+        identity.read_token("bob", {})
     assert identity.read_token("ann", {"ANN_TOKEN": "s3cret"}) == "s3cret"
     with pytest.raises(SettingsError, match="ANN_TOKEN is not set"):
         identity.read_token("ann", {})
