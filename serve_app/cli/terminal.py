@@ -99,7 +99,7 @@ def print_answer(answer: dict[str, Any], *, seconds: float) -> None:
         CONSOLE.print(_build_rows(answer))
     if trace:
         CONSOLE.print(_build_stages(trace))
-    CONSOLE.print(f"[dim]{seconds:.1f} s over HTTP[/]", highlight=False)
+    CONSOLE.print(f"[dim]{seconds:.1f} s in all[/]", highlight=False)
 
 
 def _print_verdict(answer: dict[str, Any], trace: dict[str, Any] | None) -> None:
