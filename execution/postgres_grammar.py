@@ -116,11 +116,9 @@ class _Reading:
             return False
         if not names:
             return False
-        copy = type(statement)()
-        copy.CopyFrom(statement)
-        _forget_places(copy)
+        _forget_places(statement)
         for name in names:
-            if any(copy == _parse_wrapper(text) for text in self._wrappers[name]):
+            if any(statement == _parse_wrapper(text) for text in self._wrappers[name]):
                 self._seen.add(name)
                 return True
         return False
