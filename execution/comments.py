@@ -1,4 +1,4 @@
-"""Takes comments out of SQL, which sqlglot does not read wherever databases do.
+"""What sqlglot reads otherwise than databases do: comments in odd places, odd spaces.
 
 What is left is what the guard judges and renders, so a mistake here could change what a query means
 and never what it may do. PostgreSQL's block comments nest; so do DuckDB's; SQLite's do not.
@@ -23,6 +23,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+# What all of them take for a space.
+_SPACES = " \t\n\r\f\v"
 _EDGE = re.compile(r"/\*|\*/")
 
 
@@ -63,3 +65,22 @@ def _find_end(sql: str, at: int, dialect: str) -> int | None:
         if depth == 0:
             return at
     return None
+
+
+def find_odd_space(sql: str) -> str:
+    """The first sign outside quotes that sqlglot takes for a space, PostgreSQL and SQLite do not.
+
+    Empty if there is none. Comments are thought to be gone.
+
+    >>> find_odd_space("SELECT '\u3000', 1 AS\u3000a") == "\u3000", find_odd_space("SELECT 1")
+    (True, '')
+    """
+    at = 0
+    while at < len(sql):
+        match = _TOKEN.search(sql, at)
+        end = match.start() if match else len(sql)
+        odd = next((sign for sign in sql[at:end] if sign.isspace() and sign not in _SPACES), "")
+        if odd:
+            return odd
+        at = match.end() if match else len(sql)
+    return ""

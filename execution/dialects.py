@@ -7,7 +7,6 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import DialectType
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
-from execution.comments import strip_comments
 from execution.duckdb_dialect import GuardedDuckdb
 from execution.sqlite_dialect import GuardedSqlite
 from execution.sqlite_names import record_spelling, restore_spelling
@@ -21,8 +20,7 @@ READERS: dict[str, DialectType] = {
 
 
 def parse_statements(sql: str, dialect: str) -> list[exp.Expr]:
-    """The statements in ``sql``. Raises SqlglotError, RecursionError."""
-    sql = strip_comments(sql, dialect)
+    """The statements in ``sql``, which has no comments. Raises SqlglotError, RecursionError."""
     statements = [
         tree
         for tree in sqlglot.parse(sql, dialect=READERS[dialect])

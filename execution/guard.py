@@ -21,6 +21,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from execution.allowlists import Allowlist, load_allowlist
+from execution.comments import find_odd_space, strip_comments
 from execution.cost_bombs import find_bomb
 from execution.dialects import READERS, list_nodes, parse_statements, render_sql
 from execution.duckdb_grammar import check_grammar as check_duckdb
@@ -164,6 +165,9 @@ def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Vio
         return Violation("too_long", "", f"The query is longer than {_LONGEST_SQL} characters.")
     if not sql.isascii() and any("\ud800" <= letter <= "\udfff" for letter in sql):
         return Violation("unparsable", "", "It holds half of a surrogate pair.")
+    sql = strip_comments(sql, dialect)
+    if dialect != "duckdb" and (odd := find_odd_space(sql)):
+        return Violation("unparsable", odd, f"U+{ord(odd):04X} is no space to the database.")
     try:
         statements = parse_statements(sql, dialect)
     except (SqlglotError, RecursionError) as error:

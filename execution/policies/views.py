@@ -11,6 +11,7 @@ from collections.abc import Callable
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from execution.comments import strip_comments
 from execution.dialects import list_nodes, parse_statements, render_sql
 from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Source, Unresolved
@@ -29,7 +30,8 @@ def expand_view(
     """
     name = view.qualified
     try:
-        statements = parse_statements(view.definition, resolver.dialect)
+        query = strip_comments(view.definition, resolver.dialect)
+        statements = parse_statements(query, resolver.dialect)
     except (SqlglotError, RecursionError) as error:
         raise Unresolved(
             "unparsable", name, f"The query of the view {name} cannot be read."

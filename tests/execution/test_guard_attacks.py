@@ -230,6 +230,9 @@ ATTACKS: dict[str, dict[str, str]] = {
         "unicode_identifier": r'SELECT U&"\0073ecret" FROM orders',
     },
     "unparsable": {
+        "ideographic_space": "SELECT id AS\u3000a FROM orders",
+        "no_break_space": "SELECT\u00a0id FROM orders",
+        "file_separator": "SELECT id FROM orders\x1cWHERE TRUE",
         "half_of_a_surrogate_pair": "SELECT conca\ud800t(1)",
         "no_sql": "Please drop all tables",
         "psql_command": r"\copy orders to '/tmp/orders'",
