@@ -25,7 +25,7 @@ from execution.embedded import EmbeddedServer
 from nl2sql.types import Principal
 from tests.oracle import benchmarks, demo, generated_policies
 from tests.oracle.fuzz import FuzzReport
-from tests.oracle.postgres_copies import waiting_for_no_disk
+from tests.oracle.postgres_copies import quiet_server
 from tests.oracle.postgres_fuzz import PostgresFuzzer, build_statements
 from tests.oracle.runs import judge_generated, judge_spider, judge_subjects
 from tests.oracle.stage import PostgresStage
@@ -54,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
     server = EmbeddedServer(home / "postgres")
     server.start()
     try:
-        with waiting_for_no_disk(server):
+        with quiet_server(server):
             return _COMMANDS[options.command](server, options, rng)
     finally:
         server.stop()
@@ -107,7 +107,13 @@ def _run_fuzz(server: EmbeddedServer, options: argparse.Namespace, rng: random.R
     fuzzer = PostgresFuzzer(server, stage, demo.PRINCIPALS)
     progress = _Progress()
 
+    told = 0
+
     def tell_progress(report: FuzzReport) -> None:
+        nonlocal told
+        for text in report.troubles[told:]:
+            print(text, file=sys.stderr)
+        told = len(report.troubles)
         progress(f"{report.statements:,} statements, troubles {len(report.troubles)}", report.tally)
 
     report = fuzzer.run(

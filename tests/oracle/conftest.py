@@ -8,14 +8,14 @@ import pytest
 
 from execution.embedded import EmbeddedServer
 from tests.oracle.demo import open_demo
-from tests.oracle.postgres_copies import waiting_for_no_disk
+from tests.oracle.postgres_copies import quiet_server
 from tests.oracle.stage import PostgresStage
 
 
 @pytest.fixture(scope="session")
 def stage(embedded_server: EmbeddedServer) -> Iterator[PostgresStage]:
     """The demo ERP; its copies are made when a principal's first query comes."""
-    with waiting_for_no_disk(embedded_server):
+    with quiet_server(embedded_server):
         built = open_demo(embedded_server)
         yield built
         built.close()

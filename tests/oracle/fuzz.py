@@ -26,12 +26,23 @@ Statements = Iterator[tuple[str, str]]
 
 
 class Target:
-    """One principal: the guard, and where what it lets through runs; ``last`` came of it."""
+    """One principal: the guard, and where what it lets through runs; ``last`` came of it.
+
+    ``hides`` says whether anything is hidden from the principal, by the oracle's own reading.
+    """
 
     def __init__(
-        self, name: str, guard: Guarding, session: Session, copy: Copy, reread: Guarding
+        self,
+        name: str,
+        guard: Guarding,
+        session: Session,
+        copy: Copy,
+        reread: Guarding,
+        *,
+        hides: bool = True,
     ) -> None:
         self.name = name
+        self.hides = hides
         self.guard = guard
         self.last: Outcome | None = None
         self._session = session
@@ -89,9 +100,10 @@ class FuzzReport:
         if target.last is not None:
             self.executed += not target.last.failed
             self.rows += bool(target.last.rows)
-            # Who sees everything sees marks; on a copy that is too slow nothing tells them apart.
-            is_mark_hidden = guarded.restricted and verdict.kind is not Kind.EQUAL
-            if is_mark_hidden and has_mark(target.last):
+            # A number that is computed may be like a mark: then the copy has it too. To whom
+            # nothing is hidden, even where the copy is too slow to tell, no mark is shown.
+            is_leak = target.hides and verdict.kind is not Kind.EQUAL
+            if is_leak and has_mark(target.last):
                 self.troubles.append(f"mark in the result\n{finding.render()}")
         if verdict.kind is Kind.MISMATCH:
             self.troubles.append(finding.render())

@@ -53,7 +53,8 @@ class PostgresFuzzer:
         self.targets: list[Target] = []
         for principal in principals:
             name = f"{subject.name}_{principal.name}_marked"
-            build_marked(server, stage.source, name, stage.list_grants(principal))
+            grants = stage.list_grants(principal)
+            build_marked(server, stage.source, name, grants)
             session = PostgresSession(
                 server, name, subject.catalog.search_path, timeout_ms=_TIMEOUT_MS, role=SUPERUSER
             )
@@ -66,6 +67,13 @@ class PostgresFuzzer:
                     session,
                     stage.copy(principal),
                     build_rereading(*parts),
+                    hides=not all(
+                        any(
+                            table.qualified in role and role[table.qualified].is_whole
+                            for role in grants
+                        )
+                        for table in subject.catalog.tables
+                    ),
                 )
             )
 

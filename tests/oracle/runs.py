@@ -39,14 +39,16 @@ def judge_subjects(
     rng: random.Random,
     *,
     most: int | None = None,
+    subjects: int | None = None,
     progress: Progress = ignore_progress,
 ) -> Tally:
     """Judges up to ``most`` queries of each subject as each principal, all where it is None.
 
-    Golds as they stand are always among them. Raises PolicyError, psycopg.Error.
+    Golds as they stand are always among them. ``subjects`` is how many of the stage's are asked
+    about. Raises PolicyError, psycopg.Error.
     """
     tally = Tally()
-    for subject in stage.subjects:
+    for subject in stage.subjects[:subjects]:
         queries = list_queries(subject.catalog, subject.golds)
         for principal in principals:
             judge = stage.judge(principal, subject)
