@@ -95,6 +95,11 @@ class SqlGuard:
         access = await self.access(database, principal)
         return access if isinstance(access, Violation) else access.catalog
 
+    async def open_columns(self, database: str, principal: Principal) -> frozenset[str] | None:
+        """The columns whose every stored value ``principal`` may see. Raises as ``guard`` does."""
+        access = await self.access(database, principal)
+        return frozenset() if isinstance(access, Violation) else access.open_columns
+
     async def access(self, database: str, principal: Principal) -> Access | Violation:
         """What ``principal`` may see of the database. Raises as ``guard`` does."""
         known = await self._find(database)

@@ -35,6 +35,10 @@ class CandidateGenerator:
             return ""
         return check_intent(context, self._settings.retrieval.min_similarity)
 
+    async def sketch(self, question: Question, context: SchemaContext) -> str:
+        """No draft yet."""
+        return ""
+
     async def generate(self, question: Question, context: SchemaContext, plan: Plan) -> Generated:
         """Candidates in the order of their first sample. Raises EngineUnavailable."""
         prompt = self.build_prompt(question, context, plan)

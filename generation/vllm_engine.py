@@ -99,6 +99,11 @@ class VllmEngine:
             completion_tokens=sum(len(each.token_ids) for each in final.outputs),
         )
 
+    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        """Tokens of each text, without the marks that open and close a prompt."""
+        tokenizer: Any = self._engine.get_tokenizer()
+        return tuple(len(tokenizer.encode(text, add_special_tokens=False)) for text in texts)
+
     async def requests_in_flight(self) -> int:
         """Requests that the engine has not finished; a cancelled one does not count."""
         return int(self._engine.output_processor.get_num_unfinished_requests())

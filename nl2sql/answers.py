@@ -28,13 +28,18 @@ class StageTiming:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Everything that happened: what the page, the logs, the metrics and the evaluation read."""
+    """Everything that happened: what the page, the logs, the metrics and the evaluation read.
+
+    ``sketch`` is the draft that retrieval was given, ``left_out`` what did not fit into the prompt.
+    """
 
     question: Question
     route: ModuleRoute | None = None
     context: SchemaContext | None = None
     plan: Plan | None = None
+    sketch: str = ""
     prompt: Prompt | None = None
+    left_out: tuple[str, ...] = ()
     ranking: Ranking | None = None
     repairs: tuple[Repair, ...] = ()
     timings: tuple[StageTiming, ...] = ()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
@@ -27,13 +28,18 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class ForeignKey:
-    """``table(columns)`` references ``target(target_columns)``; both names are qualified."""
+    """``table(columns)`` references ``target(target_columns)``; both names are qualified.
+
+    ``inferred``: declared nowhere, but names, types and sampled values say so. Good for joining,
+    never for deciding what somebody may see.
+    """
 
     name: str
     table: str
     columns: tuple[str, ...]
     target: str
     target_columns: tuple[str, ...]
+    inferred: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,7 @@ class Catalog:
     """All tables that the reading role may see, and the foreign keys between them.
 
     ``search_path`` is the order in which the server resolves a name without a schema.
+    ``inferred_keys`` are joins that nothing declares: the planner may use them, policies never do.
     """
 
     database: str
@@ -73,6 +80,7 @@ class Catalog:
     foreign_keys: tuple[ForeignKey, ...] = ()
     search_path: tuple[str, ...] = ("public",)
     dialect: str = "postgres"
+    inferred_keys: tuple[ForeignKey, ...] = ()
     _by_name: dict[str, Table] = field(init=False, repr=False, compare=False, hash=False)
     _by_folded: dict[str, Table] = field(init=False, repr=False, compare=False, hash=False)
 
@@ -131,6 +139,7 @@ class Catalog:
             "search_path": list(self.search_path),
             "tables": [asdict(table) for table in self.tables],
             "foreign_keys": [asdict(key) for key in self.foreign_keys],
+            "inferred_keys": [asdict(key) for key in self.inferred_keys],
         }
 
     @staticmethod
@@ -150,14 +159,19 @@ class Catalog:
                 )
                 for table in value["tables"]
             ),
-            foreign_keys=tuple(
-                ForeignKey(
-                    **{
-                        **key,
-                        "columns": tuple(key["columns"]),
-                        "target_columns": tuple(key["target_columns"]),
-                    }
-                )
-                for key in value["foreign_keys"]
-            ),
+            foreign_keys=_read_keys(value["foreign_keys"]),
+            inferred_keys=_read_keys(value["inferred_keys"]),
         )
+
+
+def _read_keys(values: Sequence[Mapping[str, Any]]) -> tuple[ForeignKey, ...]:
+    return tuple(
+        ForeignKey(
+            **{
+                **value,
+                "columns": tuple(value["columns"]),
+                "target_columns": tuple(value["target_columns"]),
+            }
+        )
+        for value in values
+    )

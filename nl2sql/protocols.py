@@ -32,8 +32,12 @@ from nl2sql.types import (
 class Retriever(Protocol):
     """Stages 1 and 2: which modules and tables a question is about."""
 
-    async def retrieve(self, question: Question) -> tuple[ModuleRoute, SchemaContext]:
-        """Raise IndexUnavailable when the index does not answer or does not exist."""
+    async def retrieve(
+        self, question: Question, *, sketch: str = ""
+    ) -> tuple[ModuleRoute, SchemaContext]:
+        """``sketch`` is a first draft of the query, whose names count as if they were asked for.
+
+        Raise IndexUnavailable when the index does not answer or does not exist."""
         ...
 
 
@@ -56,6 +60,14 @@ class Visibility(Protocol):
         """
         ...
 
+    async def open_columns(self, database: str, principal: Principal) -> frozenset[str] | None:
+        """``schema.table.column`` of every column whose every stored value the principal may see.
+
+        None means all columns of the database. A value of any other column may be told only if a
+        guarded query gave it. Raises as ``visible_catalog`` does.
+        """
+        ...
+
 
 class Planner(Protocol):
     """Stage 3: schema links and joins."""
@@ -70,12 +82,20 @@ class Engine(Protocol):
         """Raise PromptTooLong, or EngineUnavailable when the model cannot answer."""
         ...
 
+    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        """How many tokens each text is, by the model's own tokenizer. Raise EngineUnavailable."""
+        ...
+
 
 class Generator(Protocol):
     """Stages 0 and 4: is the question about this database, and which queries answer it."""
 
     async def gate(self, question: Question, context: SchemaContext) -> str:
         """The reason to refuse, or an empty string to go on."""
+        ...
+
+    async def sketch(self, question: Question, context: SchemaContext) -> str:
+        """A first draft of the query, from a wide view of the schema; empty when none came."""
         ...
 
     async def generate(

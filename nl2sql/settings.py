@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel, Field, ValidationError, model_validator
@@ -19,67 +19,10 @@ from nl2sql.connection import (
     build_duckdb_connection,
     build_sqlite_connection,
 )
+from nl2sql.database_settings import DatabaseSettings, Milliseconds
 from nl2sql.errors import SettingsError, UnknownDatabase
 from nl2sql.identity import IdentitySettings
 from nl2sql.section import Section
-
-Milliseconds = Annotated[int, Field(ge=1, le=600_000)]
-
-
-class DatabaseSettings(Section):
-    """One database that may be asked. Its index and its queries use different roles."""
-
-    reader: ConnectionSettings = Field(
-        description="The role that runs queries: SELECT only, neither owner nor superuser; "
-        "or an SQLite or DuckDB file, which is opened read-only."
-    )
-    indexer: ConnectionSettings | None = Field(
-        None,
-        description="The role that reads the system catalog. Only a postgresql:// reader needs "
-        "it named.",
-    )
-    schemas: tuple[str, ...] = Field(
-        default=(),
-        description="Schemas to index, in search-path order; none means all that are visible.",
-    )
-    policy: Path | None = Field(
-        None,
-        description="Row policies: who may see which tables, rows and columns. Without one, all "
-        "that the reader may SELECT.",
-    )
-    fence: bool = Field(
-        True,
-        description="Keep conditions of a query away from rows that a policy filters out, so that "
-        "no error or pause tells of them. Off is faster and leaks through errors.",
-    )
-    second_wall: bool = Field(
-        False,
-        description="The policy is in the database too (`quorumsql policy apply`): queries run "
-        "under the database role of the principal's role. PostgreSQL only.",
-    )
-    allowlist: Path | None = Field(
-        None, description="Functions, types and system tables to allow besides the built-in ones."
-    )
-    description: str = Field("", description="One sentence about it, for people and the model.")
-    demo: bool = Field(False, description="Load the demo ERP into it (embedded server only).")
-
-    @property
-    def dialect(self) -> str:
-        """What it speaks, under sqlglot's name."""
-        if self.reader.sqlite_path is not None:
-            return "sqlite"
-        return "postgres" if self.reader.duckdb_path is None else "duckdb"
-
-    @model_validator(mode="after")
-    def _indexer_suits_the_reader(self) -> DatabaseSettings:
-        if self.reader.file_path is not None:
-            if self.indexer is not None:
-                raise ValueError("a file has no roles: leave indexer out")
-            if self.schemas and self.reader.sqlite_path is not None:
-                raise ValueError("an SQLite file has no schemas: leave them out")
-        elif self.indexer is None and not self.reader.is_embedded:
-            raise ValueError("indexer is missing: name the role that reads the system catalog")
-        return self
 
 
 class IndexSettings(Section):
@@ -90,14 +33,38 @@ class IndexSettings(Section):
         "all-MiniLM-L6-v2",
         description="sentence-transformers model: name, hub id or folder.",
     )
+    model_glosses: bool = Field(
+        False,
+        description="Have the model describe columns that nothing describes, once, while indexing.",
+    )
+    infer_keys: bool = Field(
+        True,
+        description="Find joins that no foreign key declares, by names, types and sampled values.",
+    )
 
 
 class RetrievalSettings(Section):
-    """How many tables the model gets to see."""
+    """What of the schema the model gets to see."""
 
-    max_tables: int = Field(6, ge=1, le=200, description="Tables from the fused ranking.")
+    max_tables: int = Field(12, ge=1, le=200, description="Tables that a question gets, in all.")
     fk_expansion_limit: int = Field(
-        2, ge=0, le=100, description="Further tables, one foreign key away."
+        4, ge=0, le=100, description="How many of them may come in over foreign keys alone."
+    )
+    max_values: int = Field(8, ge=0, le=100, description="Matched cell values a question.")
+    examples: int = Field(3, ge=0, le=20, description="Verified questions shown as examples.")
+    example_selection: Literal["similar", "random"] = Field(
+        "similar", description="The nearest by meaning, or drawn with the question's seed."
+    )
+    linking: Literal["deterministic", "full", "tcsl", "scsl"] = Field(
+        "deterministic",
+        description="Who links the question to the schema: rules; or the model, over the whole "
+        "schema at once, tables then columns, or column by column.",
+    )
+    join_alternatives: int = Field(
+        2, ge=0, le=10, description="Next best ways to join, besides the best."
+    )
+    pruning_min_tables: int = Field(
+        50, ge=0, description="Columns are pruned in databases of at least so many tables."
     )
     min_similarity: float = Field(
         0.12,
@@ -135,6 +102,9 @@ class SamplingSettings(Section):
 
     k: int = Field(4, ge=1, le=64, description="Candidates a question when it names none.")
     max_k: int = Field(32, ge=1, le=64, description="Most candidates that a request may ask for.")
+    schema_form: Literal["ddl", "m_schema"] = Field(
+        "ddl", description="How the schema is written for the model."
+    )
     temperature: float = Field(0.7, ge=0, le=2, description="For k > 1; one candidate is greedy.")
     show_plan: bool = Field(
         False,
@@ -197,9 +167,18 @@ class FlagSettings(Section):
 
     intent_gate: bool = Field(True, description="Refuse what is not about the database.")
     module_router: bool = Field(True, description="Route to modules and favour their tables.")
+    cosine: bool = Field(True, description="Rank tables by the embeddings of their cards.")
     bm25: bool = Field(True, description="Fuse keyword ranking with the vector ranking.")
     glosses: bool = Field(True, description="Show column comments to the model.")
+    value_index: bool = Field(True, description="Find the question's words among cell values.")
+    examples: bool = Field(True, description="Show verified questions like this one.")
     schema_linker: bool = Field(True, description="Link the question to tables and columns.")
+    column_pruning: bool = Field(
+        True, description="Leave out columns that a question about a large schema needs not."
+    )
+    pre_sql: bool = Field(
+        False, description="Draft a query first, and search again for the names in it."
+    )
     join_planner: bool = Field(True, description="Plan the joins between the linked tables.")
     reranker: bool = Field(True, description="Vote over equivalent results, then score.")
     pg_normalize: bool = Field(True, description="Repair by rule: other dialects, invented names.")
@@ -305,7 +284,7 @@ def load_settings(path: Path) -> Settings:
     def locate_files(database: DatabaseSettings) -> DatabaseSettings:
         found: dict[str, Any] = {
             key: locate(file)
-            for key in ("policy", "allowlist")
+            for key in ("policy", "allowlist", "synonyms")
             if (file := getattr(database, key)) is not None
         }
         if (file := database.reader.sqlite_path) is not None:

@@ -57,7 +57,9 @@ class HybridRetriever:
         self._flags = flags
         self._loaded: dict[str, _Searchable] = {}
 
-    async def retrieve(self, question: Question) -> tuple[ModuleRoute, SchemaContext]:
+    async def retrieve(
+        self, question: Question, *, sketch: str = ""
+    ) -> tuple[ModuleRoute, SchemaContext]:
         """The route, and the tables in falling order of relevance.
 
         Only of what the principal may see: nothing else is searched, shown or told. Raises

@@ -16,8 +16,9 @@ from data.benchmarks.types import Benchmark, Configured, PostgresFile, Source, S
 from execution.embedded import EmbeddedServer
 from execution.restore import restore_postgres
 from nl2sql.connection import ConnectionSettings, build_sqlite_connection
+from nl2sql.database_settings import DatabaseSettings
 from nl2sql.errors import DatabaseUnavailable, SettingsError
-from nl2sql.settings import DatabaseSettings, Settings
+from nl2sql.settings import Settings
 from serve_app.preparation import (
     Reporter,
     build_wiring,

@@ -238,6 +238,9 @@ class _NoEngine:
     async def sample(self, request: Any) -> Any:
         raise SettingsError("The model runs in the service.")
 
+    async def count_tokens(self, texts: Any) -> Any:
+        raise SettingsError("The model runs in the service.")
+
 
 def check_service(
     url: str, settings: Settings, benchmark: Benchmark, variants: Sequence[Variant]

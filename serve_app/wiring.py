@@ -21,6 +21,7 @@ from generation.generator import CandidateGenerator
 from generation.models.store import ModelStore, ProgressReporter, default_model
 from nl2sql.catalog import Catalog
 from nl2sql.connection import ConnectionSettings
+from nl2sql.database_settings import DatabaseSettings
 from nl2sql.pipeline import Pipeline, Stages
 from nl2sql.protocols import (
     CatalogSource,
@@ -33,7 +34,7 @@ from nl2sql.protocols import (
     Retriever,
     Visibility,
 )
-from nl2sql.settings import DatabaseSettings, FlagSettings, RetrievalSettings, Settings
+from nl2sql.settings import FlagSettings, RetrievalSettings, Settings
 from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
 from retrieval.catalogs import IndexedCatalogs

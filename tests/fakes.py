@@ -287,6 +287,11 @@ class Queue:
         return answer
 
 
+def count_fake_tokens(texts: tuple[str, ...]) -> tuple[int, ...]:
+    """What every fake model takes a text for: a token for every four letters begun."""
+    return tuple(-(-len(text) // 4) for text in texts)
+
+
 class FakeEngine:
     """A language model that says what is queued: the texts of one request an entry."""
 
@@ -300,6 +305,10 @@ class FakeEngine:
         texts = self._queue.next(Sequence, request)  # type: ignore[type-abstract]
         return Completions(tuple(texts), prompt_tokens=100, completion_tokens=10 * len(texts))
 
+    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        """A token for every four letters begun."""
+        return count_fake_tokens(texts)
+
 
 class FakeRetriever:
     """Gives the queued contexts; the whole of ``SHOP``, for ever, when none is queued."""
@@ -307,10 +316,14 @@ class FakeRetriever:
     def __init__(self, *answers: SchemaContext | Exception) -> None:
         self._queue = Queue("FakeRetriever", answers) if answers else None
         self.questions: list[Question] = []
+        self.sketches: list[str] = []
 
-    async def retrieve(self, question: Question) -> tuple[ModuleRoute, SchemaContext]:
+    async def retrieve(
+        self, question: Question, *, sketch: str = ""
+    ) -> tuple[ModuleRoute, SchemaContext]:
         """The next context, routed to all of its schemas."""
         self.questions.append(question)
+        self.sketches.append(sketch)
         context = self._queue.next(SchemaContext, question) if self._queue else build_context()
         modules = tuple(dict.fromkeys(hit.table.schema for hit in context.tables))
         return ModuleRoute(modules, "fake", (1.0,) * len(modules)), context
@@ -330,16 +343,24 @@ class FakePlanner:
 
 
 class FakeGenerator:
-    """Refuses with ``reason`` where it is set; else gives the queued generations."""
+    """Refuses with ``reason`` where it is set; else gives the queued generations.
 
-    def __init__(self, *answers: Generated | Exception, reason: str = "") -> None:
+    ``sketch`` is its draft of any question.
+    """
+
+    def __init__(self, *answers: Generated | Exception, reason: str = "", sketch: str = "") -> None:
         self._queue = Queue("FakeGenerator", answers)
         self._reason = reason
+        self._sketch = sketch
         self.questions: list[Question] = []
 
     async def gate(self, question: Question, context: SchemaContext) -> str:
         """The reason to refuse."""
         return self._reason
+
+    async def sketch(self, question: Question, context: SchemaContext) -> str:
+        """The draft."""
+        return self._sketch
 
     async def generate(self, question: Question, context: SchemaContext, plan: Plan) -> Generated:
         """The next generation."""
@@ -452,11 +473,16 @@ class FakeVisibility:
     """Shows all tables of a store's catalogs but the ``hidden``, or nothing for a ``refusal``."""
 
     def __init__(
-        self, store: FakeIndexStore, hidden: Collection[str] = (), refusal: Violation | None = None
+        self,
+        store: FakeIndexStore,
+        hidden: Collection[str] = (),
+        refusal: Violation | None = None,
+        open_columns: Collection[str] | None = None,
     ) -> None:
         self._store = store
         self._hidden = hidden
         self._refusal = refusal
+        self._open = None if open_columns is None else frozenset(open_columns)
 
     async def visible_catalog(self, database: str, principal: Principal) -> Catalog | Violation:
         """What was put there last, less what is hidden."""
@@ -471,6 +497,10 @@ class FakeVisibility:
         names = {table.qualified for table in tables}
         keys = tuple(key for key in index.catalog.foreign_keys if {key.table, key.target} <= names)
         return replace(index.catalog, tables=tables, foreign_keys=keys)
+
+    async def open_columns(self, database: str, principal: Principal) -> frozenset[str] | None:
+        """The columns whose values may be told; None: all."""
+        return self._open
 
 
 class FakeEmbedder(Embedder):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Source, Unresolved
@@ -25,7 +26,7 @@ from execution.policies.policy_file import Policy
 from execution.policies.rules import Rules, TableRule, build_rules
 from execution.policies.views import expand_view
 from execution.policies.wrappers import Wrapper, build_wrapper
-from nl2sql.catalog import Catalog, Column, Table
+from nl2sql.catalog import Catalog, Column, ForeignKey, Table
 from nl2sql.errors import PolicyError
 from nl2sql.types import NOT_PERMITTED, Principal, SessionIdentity, Violation
 
@@ -48,6 +49,21 @@ class RoleView:
             for table in catalog.tables
         )
         self._wrappers: dict[tuple[str, frozenset[str] | None], Wrapper] = {}
+
+    @cached_property
+    def open_columns(self) -> frozenset[str]:
+        """``schema.table.column`` of every column whose values stand in rows that all may be seen.
+
+        A view's rows hang on other tables' rules, so a view has no such column.
+        """
+        return frozenset(
+            f"{qualified}.{column.name}"
+            for rules in self._roles
+            for qualified, rule in rules.items()
+            if rule.filter is None and rule.inherits is None and not rule.expands
+            for column in rule.columns
+            if column.name not in rule.masks
+        )
 
     def wrapper(self, qualified: str, columns: frozenset[str] | None = None) -> Wrapper:
         """The derived table in the place of a visible table, with the columns that are needed.
@@ -95,6 +111,11 @@ class Access:
     def restricted(self) -> bool:
         """Whether anything is withheld from this principal."""
         return self.view is not None and self.view.restricted
+
+    @property
+    def open_columns(self) -> frozenset[str] | None:
+        """The columns whose every stored value this principal may see; None: all of them."""
+        return None if self.view is None else self.view.open_columns
 
     def build_parameters(self) -> Parameters:
         """Numbers the principal's values for one query."""
@@ -237,13 +258,21 @@ def _restrict(catalog: Catalog, roles: Iterable[Rules]) -> Catalog:
         if seeing:
             tables.append(_restrict_table(table, seeing))
     columns = {table.qualified: {column.name for column in table.columns} for table in tables}
-    keys = tuple(
-        key
-        for key in catalog.foreign_keys
-        if set(key.columns) <= columns.get(key.table, set())
-        and set(key.target_columns) <= columns.get(key.target, set())
+
+    def visible(keys: tuple[ForeignKey, ...]) -> tuple[ForeignKey, ...]:
+        return tuple(
+            key
+            for key in keys
+            if set(key.columns) <= columns.get(key.table, set())
+            and set(key.target_columns) <= columns.get(key.target, set())
+        )
+
+    return replace(
+        catalog,
+        tables=tuple(tables),
+        foreign_keys=visible(catalog.foreign_keys),
+        inferred_keys=visible(catalog.inferred_keys),
     )
-    return replace(catalog, tables=tuple(tables), foreign_keys=keys)
 
 
 def _restrict_table(table: Table, rules: list[TableRule]) -> Table:

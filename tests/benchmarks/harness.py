@@ -21,6 +21,7 @@ from nl2sql.types import Completions, SamplingRequest
 from serve_app.benchmarks import prepare_benchmark
 from serve_app.measuring import MeasureOptions, measure
 from serve_app.preparation import Silence
+from tests.fakes import count_fake_tokens
 
 
 class InstantModel:
@@ -35,6 +36,10 @@ class InstantModel:
         gold = self._golds[question]
         texts = tuple(gold if at % 2 == 0 else "SELECT 1" for at in range(request.k))
         return Completions(texts, prompt_tokens=1, completion_tokens=1)
+
+    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        """As every fake model counts."""
+        return count_fake_tokens(texts)
 
 
 async def main(name: str, k: int) -> None:

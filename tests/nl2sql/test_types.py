@@ -15,9 +15,11 @@ from nl2sql.types import (
     Completions,
     Diagnostic,
     Explained,
+    FewShot,
     Finding,
     Generated,
     GuardedQuery,
+    JoinPath,
     JoinPlan,
     Message,
     ModuleRoute,
@@ -36,6 +38,7 @@ from nl2sql.types import (
     Score,
     ScoreTerm,
     SessionIdentity,
+    ValueMatch,
     Violation,
 )
 from tests.fakes import CUSTOMERS, ORDERS, SHOP, build_assessment, build_context, build_result
@@ -47,6 +50,9 @@ ROUTE = ModuleRoute(("sales",), "keywords", (0.9,))
 HIT = RetrievedTable(CUSTOMERS, 0.5, cosine_rank=1, bm25_rank=2, cosine=0.7)
 CONTEXT = build_context()
 LINK = SchemaLink("order", "sales.orders", "id", 1.0)
+VALUE = ValueMatch("germany", "sales.customers", "country", "Germany", 1.0)
+SHOT = FewShot("How many orders?", "SELECT count(*) FROM orders", 0.8)
+PATH = JoinPath(("sales.orders",), SHOP.foreign_keys[:1], "FROM orders")
 PLAN = Plan(SchemaLinks((LINK,)), JoinPlan(("sales.orders",), SHOP.foreign_keys[:1], "FROM orders"))
 PROMPT = Prompt("generate", (Message("user", "Hello"),))
 RESULT = ResultSet(("n",), ("int8",), ((3,), (None,)), truncated=True, ms=1.5)
@@ -70,7 +76,16 @@ ASSESSMENT = Assessment(
 RANKING = Ranking((ASSESSMENT,), samples=4, confidence=0.5, quorum=True)
 REPAIR = Repair("c1", "broken", "model", "fixed", "SELECT 1")
 TRACE = Trace(
-    QUESTION, ROUTE, CONTEXT, PLAN, PROMPT, RANKING, (REPAIR,), (StageTiming("plan", 1.0),)
+    QUESTION,
+    ROUTE,
+    CONTEXT,
+    PLAN,
+    "SELECT 1",
+    PROMPT,
+    ("s.t.c",),
+    RANKING,
+    (REPAIR,),
+    (StageTiming("plan", 1.0),),
 )
 
 EXAMPLES: tuple[object, ...] = (
@@ -81,6 +96,9 @@ EXAMPLES: tuple[object, ...] = (
     HIT,
     CONTEXT,
     LINK,
+    VALUE,
+    SHOT,
+    PATH,
     PLAN.links,
     PLAN.joins,
     PLAN,
@@ -115,7 +133,7 @@ DATACLASSES: set[type] = {
     for value in vars(module).values()
     if dataclasses.is_dataclass(value)
     and isinstance(value, type)
-    and value.__module__ == module.__name__
+    and value.__module__.startswith(module.__name__)
 }
 
 

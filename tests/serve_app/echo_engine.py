@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 
 from nl2sql.types import Completions, SamplingRequest
+from tests.fakes import count_fake_tokens
 
 HANG = "HANG"
 
@@ -31,6 +32,10 @@ class EchoEngine:
                 self._cancelled += 1
                 raise
         return Completions((question,) * request.k, prompt_tokens=1, completion_tokens=1)
+
+    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        """As every fake model counts."""
+        return count_fake_tokens(texts)
 
     async def counts(self) -> tuple[int, int]:
         """How many requests hung, and how many of them were cancelled."""

@@ -24,7 +24,7 @@ from serve_app.measuring import (
 from serve_app.preparation import Silence
 from serve_app.wiring import Wiring
 from tests.evaluation.builders import build_example
-from tests.fakes import build_settings
+from tests.fakes import build_settings, count_fake_tokens
 
 EXAMPLES = tuple(build_example(f"q{number:02}") for number in range(20))
 BENCHMARK = Benchmark("shop set", "postgres", EXAMPLES, {"shop": Configured()}, "0" * 64)
@@ -42,6 +42,10 @@ class EchoModel:
         self.requests += 1
         text = request.prompt.messages[-1].content.rpartition("Question: ")[2]
         return Completions((text,) * request.k, prompt_tokens=5, completion_tokens=3)
+
+    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        """As every fake model counts."""
+        return count_fake_tokens(texts)
 
 
 def test_a_sample_is_the_same_for_the_same_seed() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from execution.policies.access import CompiledPolicy, name_database_role
+from execution.policies.access import CompiledPolicy, name_database_role, open_access
 from execution.policies.policy_file import parse_policy
 from nl2sql.errors import PolicyError
 from nl2sql.types import AttributeValue, Principal, SessionIdentity, Violation
 from tests.execution.policies.shop import build_policy_value, compile_shop, find_access
-from tests.fakes import SHOP
+from tests.fakes import PRODUCTS, SHOP, build_table
 
 
 def test_the_catalog_shows_what_the_role_may_see() -> None:
@@ -97,3 +99,41 @@ def test_the_second_wall_needs_exactly_one_role() -> None:
 def test_a_role_that_is_too_long_for_postgresql_is_an_error() -> None:
     with pytest.raises(PolicyError, match="63 bytes"):
         name_database_role("shop", "r" * 60)
+
+
+def test_values_may_be_told_only_of_whole_tables() -> None:
+    products = {f"stock.products.{column.name}" for column in PRODUCTS.columns}
+    assert find_access("clerk").open_columns == products
+    whole = {
+        f"{table.qualified}.{column.name}" for table in SHOP.tables for column in table.columns
+    }
+    assert find_access("boss").open_columns == whole
+    assert open_access(SHOP).open_columns is None
+
+
+def test_values_behind_a_mask_or_in_a_view_may_not_be_told() -> None:
+    view = build_table("sales.names", "name text", kind="view")
+    view = replace(view, definition="SELECT name FROM sales.customers")
+    compiled = compile_shop(
+        replace(SHOP, tables=(*SHOP.tables, view)),
+        boss={"masked_columns": ["stock.products.name"]},
+    )
+    opened = find_access("boss", compiled=compiled).open_columns
+    assert opened is not None
+    assert "stock.products.category" in opened
+    assert not opened & {"stock.products.name", "sales.names.name"}
+
+
+def test_a_key_that_nothing_declares_decides_over_no_row() -> None:
+    declared = tuple(key for key in SHOP.foreign_keys if key.table != "stock.returns")
+    (back,) = (key for key in SHOP.foreign_keys if key.table == "stock.returns")
+    guessed = replace(SHOP, foreign_keys=declared, inferred_keys=(replace(back, inferred=True),))
+    with pytest.raises(PolicyError, match=r"stock\.returns"):
+        compile_shop(guessed)
+
+
+def test_a_key_between_hidden_columns_is_hidden_too() -> None:
+    keys = tuple(replace(key, inferred=True) for key in SHOP.foreign_keys)
+    compiled = compile_shop(replace(SHOP, inferred_keys=keys))
+    shown = find_access("clerk", compiled=compiled).catalog
+    assert shown.inferred_keys == tuple(replace(key, inferred=True) for key in shown.foreign_keys)

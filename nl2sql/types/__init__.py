@@ -1,0 +1,87 @@
+"""The values that travel through the pipeline: frozen, slotted, tuples inside.
+
+They hold no behaviour beyond reading themselves, cross process boundaries by pickle, and carry the
+field's standard names. What crosses HTTP is pydantic and lives in ``serve_app``.
+"""
+
+from __future__ import annotations
+
+from nl2sql.types.execution import (
+    NOT_PERMITTED,
+    Diagnostic,
+    Explained,
+    GuardedQuery,
+    ResultSet,
+    SessionIdentity,
+    Violation,
+)
+from nl2sql.types.generation import (
+    Candidate,
+    Completions,
+    Generated,
+    Message,
+    Prompt,
+    SamplingRequest,
+)
+from nl2sql.types.question import (
+    AttributeValue,
+    Principal,
+    Question,
+    Scalar,
+)
+from nl2sql.types.ranking import (
+    Assessment,
+    Finding,
+    Ranking,
+    Repair,
+    Score,
+    ScoreTerm,
+)
+from nl2sql.types.schema import (
+    FewShot,
+    JoinPath,
+    JoinPlan,
+    ModuleRoute,
+    Plan,
+    RetrievedTable,
+    SchemaContext,
+    SchemaLink,
+    SchemaLinks,
+    ValueMatch,
+)
+
+__all__ = [
+    "NOT_PERMITTED",
+    "Assessment",
+    "AttributeValue",
+    "Candidate",
+    "Completions",
+    "Diagnostic",
+    "Explained",
+    "FewShot",
+    "Finding",
+    "Generated",
+    "GuardedQuery",
+    "JoinPath",
+    "JoinPlan",
+    "Message",
+    "ModuleRoute",
+    "Plan",
+    "Principal",
+    "Prompt",
+    "Question",
+    "Ranking",
+    "Repair",
+    "ResultSet",
+    "RetrievedTable",
+    "SamplingRequest",
+    "Scalar",
+    "SchemaContext",
+    "SchemaLink",
+    "SchemaLinks",
+    "Score",
+    "ScoreTerm",
+    "SessionIdentity",
+    "ValueMatch",
+    "Violation",
+]

@@ -1,0 +1,75 @@
+"""What passes between the generator and the engine, and the candidates that come of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One chat message. ``role`` is ``system``, ``user`` or ``assistant``."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Chat messages for one purpose (``generate`` or ``repair``)."""
+
+    purpose: str
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingRequest:
+    """One request to the engine: ``k`` completions of one prompt.
+
+    ``answer_start`` is put before the model's own words, which end at any of ``stop``.
+    """
+
+    prompt: Prompt
+    k: int
+    seed: int
+    temperature: float
+    max_tokens: int
+    answer_start: str = ""
+    stop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Completions:
+    """The engine's answer: ``k`` texts, and what they cost in tokens."""
+
+    texts: tuple[str, ...]
+    prompt_tokens: int
+    completion_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One query. ``samples`` is how many completions had this normal form.
+
+    ``origin`` is ``sample`` or ``repair``; a repair names the candidate it ``repairs``.
+    """
+
+    id: str
+    sql: str
+    samples: int = 1
+    origin: str = "sample"
+    repairs: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """What the generator made of a question.
+
+    ``left_out`` names the tables (``schema.table``) and columns (``schema.table.column``) that did
+    not fit into the prompt.
+    """
+
+    prompt: Prompt
+    candidates: tuple[Candidate, ...]
+    prompt_tokens: int
+    completion_tokens: int
+    left_out: tuple[str, ...] = ()

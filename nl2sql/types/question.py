@@ -1,0 +1,40 @@
+"""Who asks, and what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# A tuple is a list of values, for an attribute such as ``region_ids``.
+Scalar = str | int | float | bool
+AttributeValue = Scalar | tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who asks. ``roles`` name roles of the policy files, ``attributes`` what their rows bind."""
+
+    name: str
+    roles: tuple[str, ...] = ()
+    attributes: tuple[tuple[str, AttributeValue], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question in plain language about one database, and how to answer it.
+
+    ``k`` candidates are sampled with ``seed``; at most ``max_rows`` rows come back. ``evidence`` is
+    what the asker knows besides, shown to the model beside the question.
+    """
+
+    text: str
+    database: str
+    principal: Principal
+    k: int
+    seed: int
+    max_rows: int
+    evidence: str = ""
+
+    @property
+    def search_text(self) -> str:
+        """All that was said: what retrieval and linking look for."""
+        return f"{self.text} {self.evidence}".strip()

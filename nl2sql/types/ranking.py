@@ -1,0 +1,98 @@
+"""What is known of each candidate, their ranking, and the repairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nl2sql.types.execution import Diagnostic, Explained, GuardedQuery, ResultSet, Violation
+from nl2sql.types.generation import Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one lint rule found. ``severity`` is ``error`` or ``warning``."""
+
+    rule: str
+    severity: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTerm:
+    """One named addend of a score."""
+
+    name: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A sum that keeps its terms, so that a ranking explains itself.
+
+    >>> Score((ScoreTerm("base", 100.0), ScoreTerm("explain_fails", -50.0))).total
+    50.0
+    """
+
+    terms: tuple[ScoreTerm, ...] = ()
+
+    @property
+    def total(self) -> float:
+        """The sum of all terms."""
+        return sum(term.value for term in self.terms)
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """All that is known of one candidate: guard verdict, EXPLAIN, result, score and vote.
+
+    ``diagnostic`` is the first database error it met, at EXPLAIN or execution. ``group`` numbers
+    the candidates with equivalent results (-1: no result); ``votes`` counts the samples in it.
+    """
+
+    candidate: Candidate
+    verdict: GuardedQuery | Violation
+    explained: Explained | None = None
+    diagnostic: Diagnostic | None = None
+    findings: tuple[Finding, ...] = ()
+    result: ResultSet | None = None
+    score: Score = Score()
+    group: int = -1
+    votes: int = 0
+
+    @property
+    def failed(self) -> bool:
+        """True when the candidate cannot win: refused, or in error."""
+        return isinstance(self.verdict, Violation) or self.diagnostic is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Candidates best first. ``quorum`` is true when more than half of at least two samples agree.
+
+    ``confidence`` is the lower end of the 95 % Wilson interval on that share: an honest reading of
+    few samples, not yet calibrated against accuracy.
+    """
+
+    assessments: tuple[Assessment, ...] = ()
+    samples: int = 0
+    confidence: float = 0.0
+    quorum: bool = False
+
+    @property
+    def winner(self) -> Assessment | None:
+        """The first candidate with a result, or None."""
+        return next((each for each in self.assessments if each.result is not None), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One attempt to repair a failed candidate; ``outcome`` is ``fixed``, ``failed`` or ``none``.
+
+    ``none`` means that no new query came of it.
+    """
+
+    candidate: str
+    cause: str
+    method: str
+    outcome: str
+    sql: str = ""
