@@ -71,6 +71,17 @@ def describe_difference(expected: Outcome, actual: Outcome) -> str:
     )
 
 
+def is_part(part: Outcome, whole: Outcome) -> bool:
+    """Whether all rows of ``part`` are among those of ``whole``, as often.
+
+    >>> is_part(Outcome(("a",), ((1,),)), Outcome(("a",), ((2,), (1,))))
+    True
+    """
+    if part.failed or whole.failed or not _match_names(whole.columns, part.columns):
+        return False
+    return _count_rows(part) <= _count_rows(whole)
+
+
 def _match_names(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
     return len(left) == len(right) and all(
         one == other or UNNAMED in (one, other) for one, other in zip(left, right, strict=True)

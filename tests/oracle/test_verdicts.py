@@ -106,6 +106,23 @@ def test_a_copy_that_answers_in_two_ways_settles_nothing() -> None:
     assert judge(ONE, TWO, ONE, own=TWO, guarded_others=[TWO]).kind is Kind.MISMATCH
 
 
+@pytest.mark.parametrize(
+    ("other", "kind"),
+    [
+        (Outcome(("a",), ((2,),)), Kind.UNSETTLED),
+        (Outcome(("a",), ((7,),)), Kind.MISMATCH),
+        (TWO, Kind.MISMATCH),
+        (Outcome(("a",), ()), Kind.MISMATCH),
+    ],
+)
+def test_another_cut_through_the_same_rows_settles_nothing(other: Outcome, kind: Kind) -> None:
+    limited = f"{PLAIN} LIMIT 1"
+    copy = FakeDatabase({limited: ONE, PLAIN: TWO, GUARDED: NO_COLUMN})
+    full = FakeDatabase({limited: ONE, GUARDED: other})
+    judging = Judge(lambda _: GuardedQuery("d", GUARDED, ()), full, copy, tell=False)
+    assert judging.judge(limited).kind is kind
+
+
 @pytest.mark.parametrize("side", ["own", "reread"])
 @pytest.mark.parametrize(
     ("expected", "actual", "kind"),

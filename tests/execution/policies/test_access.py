@@ -102,11 +102,11 @@ def test_a_role_that_is_too_long_for_postgresql_is_an_error() -> None:
 
 
 def test_values_may_be_told_only_of_whole_tables() -> None:
-    products = {f"stock.products.{column.name}" for column in PRODUCTS.columns}
+    products = frozenset(f"stock.products.{column.name}" for column in PRODUCTS.columns)
     assert find_access("clerk").open_columns == products
-    whole = {
+    whole = frozenset(
         f"{table.qualified}.{column.name}" for table in SHOP.tables for column in table.columns
-    }
+    )
     assert find_access("boss").open_columns == whole
     assert open_access(SHOP).open_columns is None
 
