@@ -55,7 +55,7 @@ def list_leaves(plan: Plan) -> tuple[Leaf, ...]:
     (Leaf(name='SEQ_SCAN', table=('m', 's', 'a b')),)
     """
     return tuple(
-        Leaf(str(node["name"]), _split_name(node["extra_info"].get("Table", "")))
+        Leaf(str(node["name"]), _split_name(_join_lines(node["extra_info"].get("Table", ""))))
         for node in _walk(plan)
         if not node["children"] or "Table" in node["extra_info"]
     )
@@ -111,6 +111,11 @@ def estimate_pairs(plan: Plan) -> float:
         (_multiply(node) for node in pairing if node is not top or node["name"] != _PRODUCT),
         default=0.0,
     )
+
+
+def _join_lines(text: str | list[str]) -> str:
+    """A text of several lines, which DuckDB gives as a list of them."""
+    return text if isinstance(text, str) else "\n".join(text)
 
 
 def _split_name(name: str) -> tuple[str, ...]:

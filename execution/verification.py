@@ -17,7 +17,8 @@ from sqlglot.errors import SqlglotError
 from execution.dialects import READERS
 from nl2sql.types import Violation
 
-_PLACEHOLDER = re.compile(r"\?(\d+)")
+# Strings and quoted names first, which may hold what looks like a placeholder.
+_PLACEHOLDER = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)|\?(\d+)""")
 
 
 def check_wrapped(
@@ -70,6 +71,7 @@ def _parse_wrapper(text: str, dialect: str) -> exp.Expr:
 def _name_placeholders(sql: str) -> str:
     """``?1`` as ``:p1``: sqlglot reads no number behind a question mark.
 
-    What stands in a string changes with it, on both sides of the comparison.
+    >>> _name_placeholders("SELECT `?1` FROM t WHERE x = ?2")
+    'SELECT `?1` FROM t WHERE x = :p2'
     """
-    return _PLACEHOLDER.sub(r":p\1", sql)
+    return _PLACEHOLDER.sub(lambda found: found[1] or f":p{found[2]}", sql)

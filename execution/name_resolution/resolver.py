@@ -24,6 +24,7 @@ class NameResolver:
         self._hidden = hidden or catalog
         self.dialect = catalog.dialect
         self._columns: dict[str, frozenset[str]] = {}
+        self._spelled: dict[str, dict[str, str]] = {}
         self._cte_prefix = _find_prefix(self._hidden)
 
     def fold(self, name: exp.Identifier) -> str:
@@ -63,9 +64,11 @@ class NameResolver:
         """The column's name as the catalog spells it."""
         if self.dialect == "postgres":
             return folded
-        return next(
-            column.name for column in table.columns if self._fold_stored(column.name) == folded
-        )
+        spelled = self._spelled.get(table.qualified)
+        if spelled is None:
+            spelled = {self._fold_stored(column.name): column.name for column in table.columns}
+            self._spelled[table.qualified] = spelled
+        return spelled[folded]
 
     def refuse_column(self, table: Table | None, name: str, written: str) -> Unresolved:
         """What to raise for a column that cannot be seen: whether it is hidden or not there."""
