@@ -110,7 +110,7 @@ def build_plain_prompt(question: Question, catalog: Catalog) -> Prompt:
         PROMPTS,
         "plain",
         dialect=catalog.dialect,
-        schema=render_schema(context, comments=False, budget_chars=2**31),
+        schema=render_schema(context, comments=False),
         hints=f"Hint: {question.evidence}\n" if question.evidence else "",
         question=question.text,
     )

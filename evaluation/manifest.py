@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from evaluation.records import Record
 from evaluation.variants import WITHOUT
@@ -11,28 +11,22 @@ from evaluation.variants import WITHOUT
 _PER_SITTING = frozenset({"started_at", "seconds", "finished"})
 
 
-class Manifest(Record):
-    """Everything that the figures depend on.
+class RunManifest(Record):
+    """What every kind of run says of itself; ``FILE`` is the kind's own file name.
 
-    ``configuration`` is the whole of the settings, ``variant`` the name under which reports show
-    this run (``K=4``, ``plain``, ``without bm25``). ``question_ids`` are the sampled ones, in
-    order. ``seconds`` adds up the time of all sittings, resumed ones included.
+    ``question_ids`` are the sampled ones, in order. ``seconds`` adds up the time of all sittings,
+    resumed ones included.
     """
+
+    FILE: ClassVar[str]
 
     benchmark: str
     benchmark_path: str
     benchmark_sha256: str
     dialect: str
-    variant: str
-    baseline: str = ""
-    k: int
-    seed: int
     sample: int = 0
     sample_seed: int = 0
     evidence: bool = False
-    concurrency: int = 1
-    service: str = ""
-    configuration: dict[str, Any]
     question_ids: tuple[str, ...]
     versions: dict[str, str]
     machine: dict[str, str]
@@ -41,11 +35,29 @@ class Manifest(Record):
     seconds: float = 0.0
     finished: bool = False
 
+    def identity(self) -> dict[str, Any]:
+        """All that makes it this run and no other, as JSON values; the same in every sitting."""
+        return self.model_dump(mode="json", exclude=set(_PER_SITTING))
+
+
+class Manifest(RunManifest):
+    """Everything that the figures of an ``eval run`` depend on.
+
+    ``configuration`` is the whole of the settings, ``variant`` the name under which reports show
+    this run (``K=4``, ``plain``, ``without bm25``).
+    """
+
+    FILE: ClassVar[str] = "manifest.json"
+
+    variant: str
+    baseline: str = ""
+    k: int
+    seed: int
+    concurrency: int = 1
+    service: str = ""
+    configuration: dict[str, Any]
+
     @property
     def is_ablated(self) -> bool:
         """True when one stage was switched off to see what it is worth."""
         return self.variant.startswith(WITHOUT)
-
-    def identity(self) -> dict[str, Any]:
-        """All that makes it this run and no other, as JSON values; the same in every sitting."""
-        return self.model_dump(mode="json", exclude=set(_PER_SITTING))

@@ -36,18 +36,18 @@ def compare_runs(
         neither=sum(not left.correct and not right.correct for left, right in pairs),
         gained=gained,
         lost=lost,
-        difference=_estimate_difference([right.correct - left.correct for left, right in pairs]),
+        difference=estimate_difference([right.correct - left.correct for left, right in pairs]),
         p_value=mcnemar_exact(len(gained), len(lost)),
     )
 
 
-def _estimate_difference(differences: Sequence[int]) -> Estimate:
-    """The mean of paired differences, each -1, 0 or 1, with its interval.
+def estimate_difference(differences: Sequence[float]) -> Estimate:
+    """The mean of paired differences, each from -1 to 1, with its interval.
 
     Where all are equal the bootstrap gives a point. The interval then reaches, to both sides, as
     far as Wilson's does for a share that was never seen otherwise.
 
-    >>> _estimate_difference([0] * 10)  # z² / (n + z²) = 3.8415 / 13.8415
+    >>> estimate_difference([0] * 10)  # z² / (n + z²) = 3.8415 / 13.8415
     Estimate(value=0.0, low=-0.277..., high=0.277..., count=10)
     """
     if len(set(differences)) != 1:

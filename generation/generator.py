@@ -1,25 +1,33 @@
-"""Stages 0 and 4: the gate, the prompt, and K candidates from one request to the engine."""
+"""Stages 0 and 4: the gate, a first draft, the prompt, and K candidates from one request."""
 
 from __future__ import annotations
 
+from functools import partial
+
+from generation.hints import choose_examples, render_example, render_hints
 from generation.intent_gate import check_intent
 from nl2sql.prompts import render_prompt
 from nl2sql.protocols import Engine
-from nl2sql.schema_text import render_schema
+from nl2sql.schema_text import SchemaWriter, TokenCounts
 from nl2sql.settings import Settings
 from nl2sql.sql_text import extract_sql, normal_form
 from nl2sql.types import (
     Candidate,
+    Completions,
     Generated,
     Plan,
     Prompt,
     Question,
     SamplingRequest,
     SchemaContext,
+    Sketch,
 )
 
 PROMPTS = "generation.prompts"
-_MOST_LINKS_SHOWN = 8
+# What examples may take of the model's window, all together: one part in four.
+_EXAMPLES_PART = 4
+# A sketch is read for its names, so that it may end early.
+_SKETCH_TOKENS = 128
 
 
 class CandidateGenerator:
@@ -28,6 +36,8 @@ class CandidateGenerator:
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self._engine = engine
         self._settings = settings
+        self._tokens = TokenCounts(engine)
+        self._writer = SchemaWriter(self._tokens, settings)
 
     async def gate(self, question: Question, context: SchemaContext) -> str:
         """The reason to refuse the question, or an empty string."""
@@ -35,49 +45,107 @@ class CandidateGenerator:
             return ""
         return check_intent(context, self._settings.retrieval.min_similarity)
 
-    async def sketch(self, question: Question, context: SchemaContext) -> str:
-        """No draft yet."""
-        return ""
+    async def sketch(self, question: Question, context: SchemaContext) -> Sketch:
+        """One greedy draft over the names alone. Raises PromptTooLong, EngineUnavailable."""
+        most = min(_SKETCH_TOKENS, self._settings.sampling.max_tokens)
+        render = partial(
+            render_prompt,
+            PROMPTS,
+            "sketch",
+            dialect=context.dialect,
+            hints=render_hints(question, context, Plan()),
+            question=question.text,
+        )
+        written = await self._writer.write(
+            context,
+            database=question.database,
+            beside=_read_texts(render(schema="")),
+            answer_tokens=most,
+            form="names",
+        )
+        completions = await self._sample(
+            render(schema=written.text), k=1, seed=question.seed, max_tokens=most
+        )
+        return Sketch(
+            extract_sql(completions.texts[0]),
+            completions.prompt_tokens,
+            completions.completion_tokens,
+        )
 
     async def generate(self, question: Question, context: SchemaContext, plan: Plan) -> Generated:
-        """Candidates in the order of their first sample. Raises EngineUnavailable."""
-        prompt = self.build_prompt(question, context, plan)
-        sampling = self._settings.sampling
-        completions = await self._engine.sample(
-            SamplingRequest(
-                prompt=prompt,
-                k=question.k,
-                seed=question.seed,
-                temperature=sampling.temperature if question.k > 1 else 0.0,
-                max_tokens=sampling.max_tokens,
-                answer_start="```sql\n",
-                stop=("```",),
-            )
+        """Candidates in the order of their first sample.
+
+        Raises PromptTooLong, EngineUnavailable.
+        """
+        prompt, left_out = await self.build_prompt(question, context, plan)
+        completions = await self._sample(
+            prompt,
+            k=question.k,
+            seed=question.seed,
+            max_tokens=self._settings.sampling.max_tokens,
         )
         return Generated(
             prompt=prompt,
             candidates=merge_candidates(completions.texts, context.dialect),
             prompt_tokens=completions.prompt_tokens,
             completion_tokens=completions.completion_tokens,
+            left_out=left_out,
         )
 
-    def build_prompt(self, question: Question, context: SchemaContext, plan: Plan) -> Prompt:
-        """The prompt: schema first, then what the planner found, then the question."""
-        settings = self._settings
-        return render_prompt(
+    async def build_prompt(
+        self, question: Question, context: SchemaContext, plan: Plan
+    ) -> tuple[Prompt, tuple[str, ...]]:
+        """The prompt, and what of the schema did not fit into it.
+
+        The schema stands first, then examples, then what was found out, then the question. Raises
+        EngineUnavailable.
+        """
+        sampling = self._settings.sampling
+        render = partial(
+            render_prompt,
             PROMPTS,
             "generate",
             dialect=context.dialect,
-            schema=render_schema(
-                context,
-                comments=settings.flags.glosses,
-                budget_chars=settings.schema_budget_chars,
-            ),
-            hints=_render_hints(
-                question.evidence, context, plan if settings.sampling.show_plan else Plan()
-            ),
+            examples=await self._render_examples(context),
             question=question.text,
         )
+        hints = partial(render_hints, question, context, plan if sampling.show_plan else Plan())
+        written = await self._writer.write(
+            context,
+            database=question.database,
+            beside=_read_texts(render(schema="", hints=hints())),
+            answer_tokens=sampling.max_tokens,
+            plan=plan,
+        )
+        prompt = render(schema=written.text, hints=hints(left_out=written.left_out))
+        return prompt, written.left_out
+
+    async def _render_examples(self, context: SchemaContext) -> str:
+        """As many as fit into their part of the window, the best of them next to the question."""
+        # A fence within a literal would end the example, and what follows would be taken for ours.
+        shown = [each for each in context.examples if "```" not in each.sql + each.question]
+        if not shown:
+            return ""
+        counts = await self._tokens.count(render_example(each) for each in shown)
+        chosen = choose_examples(counts, self._settings.model.max_model_len // _EXAMPLES_PART)
+        return "".join(reversed(chosen))
+
+    async def _sample(self, prompt: Prompt, *, k: int, seed: int, max_tokens: int) -> Completions:
+        return await self._engine.sample(
+            SamplingRequest(
+                prompt=prompt,
+                k=k,
+                seed=seed,
+                temperature=self._settings.sampling.temperature if k > 1 else 0.0,
+                max_tokens=max_tokens,
+                answer_start="```sql\n",
+                stop=("```",),
+            )
+        )
+
+
+def _read_texts(prompt: Prompt) -> list[str]:
+    return [message.content for message in prompt.messages]
 
 
 def merge_candidates(texts: tuple[str, ...], dialect: str = "postgres") -> tuple[Candidate, ...]:
@@ -96,20 +164,3 @@ def merge_candidates(texts: tuple[str, ...], dialect: str = "postgres") -> tuple
         Candidate(id=f"c{number}", sql=sql, samples=count)
         for number, (sql, count) in enumerate(merged.values(), start=1)
     )
-
-
-def _render_hints(evidence: str, context: SchemaContext, plan: Plan) -> str:
-    names = {
-        hit.table.qualified: name for hit, name in zip(context.tables, context.names, strict=True)
-    }
-    columns = [
-        f"{names[link.table]}.{link.column}"
-        for link in plan.links.links
-        if link.column and link.table in names
-    ][:_MOST_LINKS_SHOWN]
-    lines = [f"Hint: {evidence}"] if evidence else []
-    if columns:
-        lines.append(f"Columns that may matter: {', '.join(columns)}")
-    if plan.joins.skeleton:
-        lines.append(f"Tables join like this, where needed:\n{plan.joins.skeleton}")
-    return "".join(f"{line}\n" for line in lines)

@@ -73,7 +73,7 @@ class VllmEngine:
         if room < 1:
             raise PromptTooLong(
                 f"The prompt has {len(token_ids)} tokens, the model takes {self._max_model_len}.",
-                hint="Lower retrieval.max_tables or raise model.max_model_len.",
+                hint="Shorten the question and its evidence, or raise model.max_model_len.",
             )
         sampling = SamplingParams(
             n=request.k,

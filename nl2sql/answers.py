@@ -30,7 +30,7 @@ class StageTiming:
 class Trace:
     """Everything that happened: what the page, the logs, the metrics and the evaluation read.
 
-    ``sketch`` is the draft that retrieval was given, ``left_out`` what did not fit into the prompt.
+    ``sketch`` is the first draft of the query, ``left_out`` what did not fit into the prompt.
     """
 
     question: Question

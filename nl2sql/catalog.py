@@ -6,14 +6,12 @@ Pure values: how they are read from a server is the index store's business.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from nl2sql.names import fold_name, quote_name
+from nl2sql.skipped import Skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +71,7 @@ class Catalog:
 
     ``search_path`` is the order in which the server resolves a name without a schema.
     ``inferred_keys`` are joins that nothing declares: the planner may use them, policies never do.
+    ``skipped`` tells what the reader of the schema left out; an indexed catalog does not know it.
     """
 
     database: str
@@ -81,6 +80,7 @@ class Catalog:
     search_path: tuple[str, ...] = ("public",)
     dialect: str = "postgres"
     inferred_keys: tuple[ForeignKey, ...] = ()
+    skipped: tuple[Skipped, ...] = field(default=(), repr=False, compare=False)
     _by_name: dict[str, Table] = field(init=False, repr=False, compare=False, hash=False)
     _by_folded: dict[str, Table] = field(init=False, repr=False, compare=False, hash=False)
 
@@ -110,68 +110,19 @@ class Catalog:
     @cached_property
     def short_names(self) -> dict[str, str]:
         """Qualified name → the shortest SQL name under which the search path finds that table."""
-        seen = Counter(table.name for table in self.tables)
+        seen = Counter(fold_name(table.name, self.dialect) for table in self.tables)
         return {
             table.qualified: quote_name(table.name, self.dialect)
-            if table.schema in self.search_path and seen[table.name] == 1
+            if table.schema in self.search_path and seen[fold_name(table.name, self.dialect)] == 1
             else f"{quote_name(table.schema, self.dialect)}.{quote_name(table.name, self.dialect)}"
             for table in self.tables
         }
 
     @cached_property
-    def modules(self) -> dict[str, tuple[Table, ...]]:
-        """Module name → its tables. A database's schemas are its modules."""
-        grouped: dict[str, list[Table]] = {}
-        for table in self.tables:
-            grouped.setdefault(table.schema, []).append(table)
-        return {module: tuple(tables) for module, tables in grouped.items()}
-
-    @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 over everything above: equal fingerprints need no new index."""
-        return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; ``Catalog.from_json`` reads them back."""
-        return {
-            "database": self.database,
-            "dialect": self.dialect,
-            "search_path": list(self.search_path),
-            "tables": [asdict(table) for table in self.tables],
-            "foreign_keys": [asdict(key) for key in self.foreign_keys],
-            "inferred_keys": [asdict(key) for key in self.inferred_keys],
-        }
-
-    @staticmethod
-    def from_json(value: dict[str, Any]) -> Catalog:
-        """The catalog that ``to_json`` wrote."""
-        return Catalog(
-            database=value["database"],
-            dialect=value["dialect"],
-            search_path=tuple(value["search_path"]),
-            tables=tuple(
-                Table(
-                    **{
-                        **table,
-                        "columns": tuple(Column(**column) for column in table["columns"]),
-                        "primary_key": tuple(table["primary_key"]),
-                    }
-                )
-                for table in value["tables"]
-            ),
-            foreign_keys=_read_keys(value["foreign_keys"]),
-            inferred_keys=_read_keys(value["inferred_keys"]),
-        )
-
-
-def _read_keys(values: Sequence[Mapping[str, Any]]) -> tuple[ForeignKey, ...]:
-    return tuple(
-        ForeignKey(
-            **{
-                **value,
-                "columns": tuple(value["columns"]),
-                "target_columns": tuple(value["target_columns"]),
-            }
-        )
-        for value in values
-    )
+        """SHA-256 over everything above but ``skipped``: equal fingerprints need no new index."""
+        digest = hashlib.sha256(repr((self.database, self.dialect, self.search_path)).encode())
+        # Table by table: as one text, 100,000 of them would take a gigabyte.
+        for part in (*self.tables, *self.foreign_keys, *self.inferred_keys):
+            digest.update(repr(part).encode())
+        return digest.hexdigest()

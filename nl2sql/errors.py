@@ -12,6 +12,7 @@ broken promise. The tree::
     ├── Unavailable                 something we depend on does not answer; try again later
     │   ├── DatabaseUnavailable     .database names it
     │   ├── IndexUnavailable        the index store is down, or the database was never indexed
+    │   │   └── IndexReplaced       a newer index took the place of the one that was read
     │   └── EngineUnavailable       the language model's engine is down or overloaded
     ├── PromptTooLong               schema and question do not fit into the model's context
     ├── DeadlineExceeded            the request took longer than it may
@@ -97,6 +98,10 @@ class DatabaseUnavailable(Unavailable):
 
 class IndexUnavailable(Unavailable):
     """The index store does not answer, or the database was never indexed."""
+
+
+class IndexReplaced(IndexUnavailable):
+    """What was read of the index is no longer the live one: read its head again."""
 
 
 class EngineUnavailable(Unavailable):

@@ -55,11 +55,20 @@ _DUCKDB_RESERVED = frozenset(
 )
 
 
-def quote_name(name: str, dialect: str = "postgres") -> str:
-    """The name as SQL: quoted where the database would fold or refuse it.
+# Bare names to the databases, or to some of them, and something else to sqlglot in some place of a
+# query (found by asking for columns and tables of every word that it knows).
+_MISREAD = frozenset(
+    "alter array between connect_by_root cube describe drop fetch force glob grant if ilike insert "
+    "install interval lateral list lock map nullable object partitioned_by qualify range regexp "
+    "revoke rlike rollback rollup row struct tablesample uncache values xor".split()
+)
 
-    >>> quote_name("amt"), quote_name("Order Total"), quote_name("user")
-    ('amt', '"Order Total"', '"user"')
+
+def quote_name(name: str, dialect: str = "postgres") -> str:
+    """The name as SQL: quoted where the database would fold or refuse it, or the guard misread it.
+
+    >>> quote_name("amt"), quote_name("Order Total"), quote_name("user"), quote_name("values")
+    ('amt', '"Order Total"', '"user"', '"values"')
     >>> quote_name("Country", "sqlite"), quote_name("Order", "sqlite")
     ('Country', '"Order"')
     >>> quote_name("Country", "duckdb"), quote_name("Pivot", "duckdb")
@@ -72,7 +81,7 @@ def quote_name(name: str, dialect: str = "postgres") -> str:
     else:
         plain, reserved = name, _POSTGRES_RESERVED
     is_plain = plain.isidentifier() and plain.isascii() and plain == plain.lower()
-    if is_plain and plain not in reserved:
+    if is_plain and plain not in reserved and plain not in _MISREAD:
         return name
     escaped = name.replace('"', '""')
     return f'"{escaped}"'
@@ -89,6 +98,8 @@ def fold_name(name: str, dialect: str) -> str:
     """
     if dialect not in ("sqlite", "duckdb"):
         return name
+    if name.isascii():
+        return name.lower()
     return "".join(letter.lower() if letter.isascii() else letter for letter in name)
 
 

@@ -10,19 +10,23 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, StageTiming, Trace
+from nl2sql.errors import PromptTooLong, Unavailable
 from nl2sql.protocols import Generator, Planner, Ranker, Repairer, Retriever
+from nl2sql.sketch_names import has_new_names
 from nl2sql.types import (
     NOT_PERMITTED,
     Assessment,
+    ModuleRoute,
     Plan,
     Question,
     Ranking,
     Repair,
     SchemaContext,
+    Sketch,
     Violation,
 )
 
@@ -42,9 +46,15 @@ class Pipeline:
     """Answers questions. Raises Unavailable and its kin; every other outcome is an Answer."""
 
     def __init__(
-        self, stages: Stages, *, min_confidence: float = 0.0, model_repair: bool = True
+        self,
+        stages: Stages,
+        *,
+        min_confidence: float = 0.0,
+        model_repair: bool = True,
+        pre_sql: bool = False,
     ) -> None:
         self._stages = stages
+        self._pre_sql = pre_sql
         self._repair_rounds = (False, True) if model_repair else (False,)
         self._min_confidence = min_confidence
 
@@ -65,14 +75,23 @@ class Pipeline:
         if reason:
             return Refused("off_topic", reason, replace(trace, timings=clock.timings))
 
+        if self._pre_sql:
+            sketch, route, context = await self._search_again(question, route, context, clock)
+            trace = replace(trace, sketch=sketch, route=route, context=context)
+            if context.refusal:
+                return Refused(
+                    NOT_PERMITTED, context.refusal, replace(trace, timings=clock.timings)
+                )
+
         async with clock.time("plan"):
             plan = await stages.planner.plan(question, context)
+        clock.add_tokens(plan.prompt_tokens, plan.completion_tokens)
         trace = replace(trace, plan=plan)
 
         async with clock.time("generate"):
             generated = await stages.generator.generate(question, context, plan)
         clock.add_tokens(generated.prompt_tokens, generated.completion_tokens)
-        trace = replace(trace, prompt=generated.prompt)
+        trace = replace(trace, prompt=generated.prompt, left_out=generated.left_out)
 
         async with clock.time("assess"):
             assessments = tuple(
@@ -101,6 +120,26 @@ class Pipeline:
                     )
         trace = replace(trace, ranking=ranking, repairs=repairs, timings=clock.timings)
         return self._conclude(ranking, trace)
+
+    async def _search_again(
+        self, question: Question, route: ModuleRoute, context: SchemaContext, clock: _Clock
+    ) -> tuple[str, ModuleRoute, SchemaContext]:
+        """A draft of the query, and what is found with the names in it.
+
+        Without a draft, or one that names anything new, what was found before stays.
+        """
+        sketch = Sketch()
+        async with clock.time("sketch"):
+            with suppress(Unavailable, PromptTooLong):
+                sketch = await self._stages.generator.sketch(question, context)
+        clock.add_tokens(sketch.prompt_tokens, sketch.completion_tokens)
+        if sketch.sql and has_new_names(sketch.sql, context):
+            async with clock.time("retrieve"):
+                with suppress(Unavailable):
+                    route, context = await self._stages.retriever.retrieve(
+                        question, sketch=sketch.sql
+                    )
+        return sketch.sql, route, context
 
     async def _repair(
         self,

@@ -14,6 +14,8 @@ from nl2sql.types import (
     Completions,
     Diagnostic,
     Explained,
+    Feedback,
+    FeedbackReceipt,
     Generated,
     GuardedQuery,
     ModuleRoute,
@@ -25,6 +27,7 @@ from nl2sql.types import (
     ResultSet,
     SamplingRequest,
     SchemaContext,
+    Sketch,
     Violation,
 )
 
@@ -94,8 +97,10 @@ class Generator(Protocol):
         """The reason to refuse, or an empty string to go on."""
         ...
 
-    async def sketch(self, question: Question, context: SchemaContext) -> str:
-        """A first draft of the query, from a wide view of the schema; empty when none came."""
+    async def sketch(self, question: Question, context: SchemaContext) -> Sketch:
+        """A first draft of the query, from a wide view of the schema.
+
+        Raise PromptTooLong, or EngineUnavailable when the model cannot answer."""
         ...
 
     async def generate(
@@ -134,6 +139,14 @@ class Repairer(Protocol):
         self, question: Question, context: SchemaContext, failed: Assessment, *, ask_model: bool
     ) -> tuple[Candidate | None, Repair]:
         """By rule, or with ``ask_model`` by one call to the engine. Raise EngineUnavailable."""
+        ...
+
+
+class FeedbackTaker(Protocol):
+    """Learns from what users say of answers."""
+
+    async def take_feedback(self, feedback: Feedback) -> FeedbackReceipt:
+        """What came of it. Raise IndexUnavailable, DatabaseUnavailable, UnknownDatabase."""
         ...
 
 

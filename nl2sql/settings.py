@@ -48,12 +48,20 @@ class RetrievalSettings(Section):
 
     max_tables: int = Field(12, ge=1, le=200, description="Tables that a question gets, in all.")
     fk_expansion_limit: int = Field(
-        4, ge=0, le=100, description="How many of them may come in over foreign keys alone."
+        2, ge=0, le=100, description="How many of them may come in over foreign keys alone."
     )
     max_values: int = Field(8, ge=0, le=100, description="Matched cell values a question.")
     examples: int = Field(3, ge=0, le=20, description="Verified questions shown as examples.")
     example_selection: Literal["similar", "random"] = Field(
         "similar", description="The nearest by meaning, or drawn with the question's seed."
+    )
+    example_min_similarity: float = Field(
+        0.4, ge=-1, le=1, description="An example less like the question is not shown."
+    )
+    same_question: bool = Field(
+        True,
+        description="Also show an example whose question is the very one that is asked. "
+        "Evaluations never do.",
     )
     linking: Literal["deterministic", "full", "tcsl", "scsl"] = Field(
         "deterministic",
@@ -240,15 +248,6 @@ class Settings(Section):
         if chosen not in self.databases:
             raise UnknownDatabase(chosen, tuple(self.databases))
         return chosen
-
-    @property
-    def schema_budget_chars(self) -> int:
-        """Characters of schema that fit beside instructions, question and answer in the window.
-
-        A token of SQL is about three characters with the tokenizers of code models; the schema gets
-        three fifths of the room.
-        """
-        return 3 * (self.model.max_model_len - self.sampling.max_tokens) * 3 // 5
 
     @property
     def uses_embedded_server(self) -> bool:

@@ -1,14 +1,20 @@
 """How names and questions are cut into words, the same way for every ranking.
 
->>> split_words("cust_no"), split_words("OrderLineTotals")
-(['cust', 'no'], ['order', 'line', 'total'])
+>>> split_words("cust_no"), split_words("OrderLineTotals"), split_words("StraßeÜbersicht 2")
+(['cust', 'no'], ['order', 'line', 'total'], ['strasse', 'ubersicht', '2'])
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Iterator
+from itertools import pairwise
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_RUN = re.compile(r"[^\W\d_]+|\d+")
+_ASCII_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+# Written without spaces: each sign is a word (CJK Unified Ideographs and kana).
+_IDEOGRAPHS = ("\u3040", "\u9fff")
 
 # Function words of questions: they stand in comments too, and would rank by length of prose.
 STOP_WORDS = frozenset(
@@ -19,8 +25,15 @@ STOP_WORDS = frozenset(
 
 
 def split_words(text: str) -> list[str]:
-    """Lower-case words of a name or sentence, plurals folded (``orders`` → ``order``)."""
-    return [fold_plural(word.lower()) for word in _WORD.findall(text)]
+    """Lower-case words of a name or sentence, accents dropped, plurals folded.
+
+    >>> split_words("Orders by Größe"), split_words("訂單")
+    (['order', 'by', 'grosse'], ['訂', '單'])
+    """
+    if text.isascii():
+        return [fold_plural(word.lower()) for word in _ASCII_WORD.findall(text)]
+    plain = unicodedata.normalize("NFKC", text)
+    return [fold_plural(_fold(word)) for run in _RUN.findall(plain) for word in _cut(run)]
 
 
 def content_words(text: str) -> list[str]:
@@ -45,3 +58,28 @@ def fold_plural(word: str) -> str:
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]
     return word
+
+
+def _cut(run: str) -> Iterator[str]:
+    """Letters without a break, cut where the case changes and around ideographs."""
+    start = 0
+    for at, (left, right) in enumerate(pairwise(run), start=1):
+        follower = run[at + 1 : at + 2]
+        if (
+            (left.islower() and right.isupper())
+            or (left.isupper() and right.isupper() and follower.islower())
+            or _is_ideograph(left)
+            or _is_ideograph(right)
+        ):
+            yield run[start:at]
+            start = at
+    yield run[start:]
+
+
+def _is_ideograph(sign: str) -> bool:
+    return _IDEOGRAPHS[0] <= sign <= _IDEOGRAPHS[1]
+
+
+def _fold(word: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(sign for sign in decomposed if not unicodedata.combining(sign)) or word

@@ -8,10 +8,11 @@ any other: it passes the guard again, and it has to win the vote.
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from nl2sql.prompts import render_prompt
 from nl2sql.protocols import Engine
-from nl2sql.schema_text import render_schema
+from nl2sql.schema_text import SchemaWriter, TokenCounts
 from nl2sql.settings import Settings
 from nl2sql.sql_text import extract_sql, normal_form
 from nl2sql.types import (
@@ -41,6 +42,7 @@ class CandidateRepairer:
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self._engine = engine
         self._settings = settings
+        self._writer = SchemaWriter(TokenCounts(engine), settings)
 
     async def repair(
         self, question: Question, context: SchemaContext, failed: Assessment, *, ask_model: bool
@@ -77,7 +79,7 @@ class CandidateRepairer:
     ) -> str:
         completions = await self._engine.sample(
             SamplingRequest(
-                prompt=self.build_prompt(question, context, failed, cause),
+                prompt=await self.build_prompt(question, context, failed, cause),
                 k=1,
                 seed=question.seed,
                 temperature=0.0,
@@ -88,25 +90,27 @@ class CandidateRepairer:
         )
         return extract_sql(completions.texts[0])
 
-    def build_prompt(
+    async def build_prompt(
         self, question: Question, context: SchemaContext, failed: Assessment, cause: str
     ) -> Prompt:
         """The repair prompt: schema, question, query, error."""
-        return render_prompt(
+        hint = f"\nHint: {question.evidence}" if question.evidence else ""
+        render = partial(
+            render_prompt,
             PROMPTS,
             "repair",
             dialect=context.dialect,
-            schema=render_schema(
-                context,
-                comments=self._settings.flags.glosses,
-                budget_chars=self._settings.schema_budget_chars,
-            ),
-            question=f"{question.text}\nHint: {question.evidence}"
-            if question.evidence
-            else question.text,
+            question=f"{question.text}{hint}",
             sql=failed.candidate.sql,
             error=cause,
         )
+        written = await self._writer.write(
+            context,
+            database=question.database,
+            beside=[message.content for message in render(schema="").messages],
+            answer_tokens=self._settings.sampling.max_tokens,
+        )
+        return render(schema=written.text)
 
 
 def describe_columns(failed: Assessment, context: SchemaContext) -> str:

@@ -1,16 +1,17 @@
 """Indexed catalogs for whoever needs the whole schema, the guard first of all.
 
-Asks the index for its version at most once a second and reads the catalog again when it changed,
-so that a table dropped from the index is refused within a second.
+Asks the index which generation is live at most once a second and reads the catalog again when it is
+another, so that a table dropped from the index is refused within a second.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections import defaultdict
 
 from nl2sql.catalog import Catalog
-from nl2sql.errors import IndexUnavailable
+from nl2sql.errors import IndexReplaced, IndexUnavailable
 from retrieval.index_store.store import IndexStore
 
 _FRESH_S = 1.0
@@ -21,28 +22,30 @@ class IndexedCatalogs:
 
     def __init__(self, store: IndexStore) -> None:
         self._store = store
-        # One reader at a time: the others find what it read.
-        self._reading = asyncio.Lock()
-        self._read: dict[str, tuple[float, str, Catalog]] = {}
+        # One reader of a database at a time: the others find what it read.
+        self._reading: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._read: dict[str, tuple[float, int, Catalog]] = {}
 
     async def catalog(self, database: str) -> Catalog:
         """The indexed catalog; the same object while it is unchanged. Raises IndexUnavailable."""
-        async with self._reading:
-            return await self._refresh(database)
+        async with self._reading[database]:
+            try:
+                return await self._refresh(database)
+            except IndexReplaced:
+                return await self._refresh(database)
 
     async def _refresh(self, database: str) -> Catalog:
         read = self._read.get(database)
         if read is not None and time.monotonic() - read[0] < _FRESH_S:
             return read[2]
-        version = await self._store.version(database)
-        if read is None or read[1] != version:
-            index = await self._store.load(database) if version else None
-            if index is None:
-                self._read.pop(database, None)
-                raise IndexUnavailable(
-                    f"The database {database!r} has not been indexed.",
-                    hint=f"Run `quorumsql index {database}`.",
-                )
-            read = (0.0, index.version, index.catalog)
+        head = await self._store.head(database)
+        if head is None:
+            self._read.pop(database, None)
+            raise IndexUnavailable(
+                f"The database {database!r} has not been indexed.",
+                hint=f"Run `quorumsql index build {database}`.",
+            )
+        if read is None or read[1] != head.generation:
+            read = (0.0, head.generation, await self._store.load_catalog(head))
         self._read[database] = (time.monotonic(), read[1], read[2])
         return read[2]

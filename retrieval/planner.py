@@ -1,22 +1,54 @@
-"""Stage 3: schema links and joins, as one stage."""
+"""Stage 3: schema links, the columns worth showing, and joins, as one stage."""
 
 from __future__ import annotations
 
-from nl2sql.settings import FlagSettings
+from nl2sql.protocols import Engine
+from nl2sql.settings import FlagSettings, RetrievalSettings
 from nl2sql.types import JoinPlan, Plan, Question, SchemaContext, SchemaLinks
-from retrieval.join_planner import plan_joins
-from retrieval.schema_linker import link_schema
+from retrieval.joins.planner import plan_joins
+from retrieval.linking.column_pruner import prune_columns
+from retrieval.linking.linker import Linked, SchemaLinker
 
 
 class SchemaPlanner:
-    """Links, then joins between what was linked; both can be switched off."""
+    """Links, then joins and columns by them; each can be switched off.
 
-    def __init__(self, flags: FlagSettings) -> None:
+    The links are shown only under their own flag: without it they still serve the other two, by
+    rule. ``engine`` is asked under the techniques of linking that want a model.
+    """
+
+    def __init__(
+        self, settings: RetrievalSettings, flags: FlagSettings, engine: Engine | None = None
+    ) -> None:
+        """Raises SettingsError when linking needs a model and there is none."""
+        self._settings = settings
         self._flags = flags
+        technique = settings.linking if flags.schema_linker else "deterministic"
+        self._linker = SchemaLinker(settings.model_copy(update={"linking": technique}), engine)
 
     async def plan(self, question: Question, context: SchemaContext) -> Plan:
-        """The plan over the tables in ``context``."""
-        linked = self._flags.schema_linker or self._flags.join_planner
-        links = link_schema(question.search_text, context) if linked else SchemaLinks()
-        joins = plan_joins(context, links) if self._flags.join_planner else JoinPlan()
-        return Plan(links if self._flags.schema_linker else SchemaLinks(), joins)
+        """The plan over the tables in ``context``. Raises EngineUnavailable."""
+        flags = self._flags
+        prunes = (
+            flags.column_pruning and context.catalog_tables >= self._settings.pruning_min_tables
+        )
+        linked = (
+            await self._linker.link(question, context)
+            if flags.schema_linker or flags.join_planner or prunes
+            else Linked(SchemaLinks())
+        )
+        links = linked.links.links
+        return Plan(
+            links=linked.links if flags.schema_linker else SchemaLinks(),
+            joins=plan_joins(
+                question.search_text,
+                context,
+                links,
+                alternatives=self._settings.join_alternatives,
+            )
+            if flags.join_planner
+            else JoinPlan(),
+            columns=prune_columns(context, links) if prunes else (),
+            prompt_tokens=linked.prompt_tokens,
+            completion_tokens=linked.completion_tokens,
+        )

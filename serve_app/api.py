@@ -90,10 +90,48 @@ def render_trace(trace: Trace) -> dict[str, Any]:
             for hit in (trace.context.tables if trace.context else ())
         ],
         "links": [
-            {"phrase": link.phrase, "table": link.table, "column": link.column, "score": link.score}
+            {
+                "phrase": link.phrase,
+                "table": link.table,
+                "column": link.column,
+                "score": link.score,
+                "method": link.method,
+            }
             for link in (trace.plan.links.links if trace.plan else ())
         ],
+        "linking": {
+            "technique": trace.plan.links.technique if trace.plan else "",
+            "note": trace.plan.links.note if trace.plan else "",
+        },
+        "columns": {
+            table: list(columns) for table, columns in (trace.plan.columns if trace.plan else ())
+        },
+        "values": [
+            {
+                "phrase": match.phrase,
+                "table": match.table,
+                "column": match.column,
+                "value": match.value,
+                "score": match.score,
+            }
+            for match in (trace.context.values if trace.context else ())
+        ],
+        "glosses": [list(pair) for pair in (trace.context.glosses if trace.context else ())],
+        "examples": [
+            {"question": each.question, "sql": each.sql, "similarity": each.similarity}
+            for each in (trace.context.examples if trace.context else ())
+        ],
         "join_skeleton": trace.plan.joins.skeleton if trace.plan else "",
+        "join_alternatives": [
+            path.skeleton for path in (trace.plan.joins.alternatives if trace.plan else ())
+        ],
+        "inferred_joins": [
+            f"{key.table}({', '.join(key.columns)}) = {key.target}({', '.join(key.target_columns)})"
+            for key in (trace.plan.joins.keys if trace.plan else ())
+            if key.inferred
+        ],
+        "sketch": trace.sketch,
+        "left_out": list(trace.left_out),
         "prompt": [
             {"role": message.role, "content": message.content}
             for message in (trace.prompt.messages if trace.prompt else ())

@@ -19,13 +19,10 @@ from nl2sql.connection import ConnectionSettings, build_sqlite_connection
 from nl2sql.database_settings import DatabaseSettings
 from nl2sql.errors import DatabaseUnavailable, SettingsError
 from nl2sql.settings import Settings
-from serve_app.preparation import (
-    Reporter,
-    build_wiring,
-    index_databases,
-    load_demo_databases,
-    start_embedded_server,
-)
+from serve_app.examples import seed_demo_examples
+from serve_app.indexing import index_databases
+from serve_app.preparation import build_wiring, load_demo_databases, start_embedded_server
+from serve_app.reporting import Reporter
 from serve_app.wiring import Wiring
 
 
@@ -67,6 +64,7 @@ async def prepare_benchmark(
             missing[name] = reason
     usable = [name for name in benchmark.databases if name not in missing]
     await index_databases(wiring, usable, reporter, descriptions=benchmark.descriptions)
+    await seed_demo_examples(wiring, usable, reporter)
     dialects = {settings.databases[name].dialect for name in benchmark.databases}
     return ReadyBenchmark(
         replace(benchmark, missing=missing, dialect=", ".join(sorted(dialects))), wiring

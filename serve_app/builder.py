@@ -88,8 +88,8 @@ def _bind_stages(wiring: Wiring, engine: Application) -> dict[str, Application]:
 
     executor = bind(ExecutorReplica, "executor")
     return {
-        "retriever": bind(RetrieverReplica, "retriever"),
-        "planner": bind(PlannerReplica, "planner"),
+        "retriever": bind(RetrieverReplica, "retriever", executor),
+        "planner": bind(PlannerReplica, "planner", engine),
         "executor": executor,
         "ranker": bind(RankerReplica, "ranker", executor),
         "repairer": bind(RepairerReplica, "repairer", engine),

@@ -16,6 +16,8 @@ from execution.executor import ReadOnlyExecutor
 from execution.postgres_role import find_missing_limits
 from nl2sql.errors import QuorumError
 from nl2sql.settings import Settings
+from nl2sql.skipped import describe_skipped
+from serve_app.emptiness import describe_emptiness
 from serve_app.preparation import build_wiring, start_embedded_server
 from serve_app.running import is_ready, service_url
 from serve_app.second_wall import check_second_wall
@@ -171,9 +173,27 @@ def _check_databases(settings: Settings) -> list[Check]:
     for name, database in settings.databases.items():
         if database.dialect == "postgres" and f"database {name}" in well:
             checks += check_role_limits(name, wiring.reader_url(name))
+        if f"database {name}" in well:
+            checks.append(check_schema(wiring, name))
         if database.second_wall:
             checks.append(check_wall(wiring, name))
     return checks
+
+
+def check_schema(wiring: Wiring, database: str) -> Check:
+    """How much of the schema can be asked about, as it is now."""
+    name = f"schema of {database}"
+    try:
+        catalog = wiring.read_catalog(database)
+    except QuorumError as error:
+        return Check(name, "failed", error.message, error.hint)
+    if not catalog.tables:
+        settings = wiring.settings.databases[database]
+        empty = describe_emptiness(database, settings, catalog.skipped)
+        return Check(name, "warning", empty.message, empty.remedy)
+    lines = describe_skipped(catalog.skipped)
+    left_out = f"; left out: {'; '.join(lines)}" if lines else ""
+    return Check(name, "ok", f"{len(catalog.tables):,} tables{left_out}")
 
 
 def check_wall(wiring: Wiring, database: str) -> Check:
@@ -211,8 +231,8 @@ async def _probe(wiring: Wiring) -> list[tuple[str, str]]:
         found = [*await executor.probe(), *await store.probe()]
         for name in wiring.settings.databases:
             if not dict(found).get("index"):
-                version = await store.version(name)
-                found.append((f"index of {name}", "" if version else "not indexed"))
+                head = await store.head(name)
+                found.append((f"index of {name}", "" if head else "not indexed"))
         return found
     finally:
         await executor.close()
@@ -222,10 +242,10 @@ async def _probe(wiring: Wiring) -> list[tuple[str, str]]:
 def _describe_remedy(name: str, settings: Settings) -> str:
     database = name.removeprefix("index of ").removeprefix("database ")
     if database not in settings.databases or name.startswith("index"):
-        return "quorumsql index"
+        return "quorumsql index build"
     configured = settings.databases[database]
     if configured.demo:
-        return "`quorumsql index` loads the demo data."
+        return "`quorumsql index build` loads the demo data."
     if configured.reader.file_path is not None:
         return ""  # what is wrong with a file comes with what to do
     role = urlsplit(configured.reader.url).username or "quorumsql_reader"

@@ -34,14 +34,22 @@ def post_query(
 
     Raises Unavailable, Unauthenticated, InvalidRequest or QuorumError.
     """
-    return read_answer(_post(url, body, {}, token=token, timeout_s=timeout_s))
+    return read_answer(_post(f"{url}/query", body, {}, token=token, timeout_s=timeout_s))
+
+
+def post_feedback(
+    url: str, body: dict[str, Any], *, token: str = "", timeout_s: float = 60
+) -> dict[str, Any]:
+    """What came of ``POST /feedback``. Raises as ``post_query``."""
+    return read_answer(_post(f"{url}/feedback", body, {}, token=token, timeout_s=timeout_s))
 
 
 def post_export(
     url: str, body: dict[str, Any], media_type: str, *, token: str = "", timeout_s: float = 180
 ) -> Export | NoRows:
     """The rows of the answer to ``POST /query`` as ``media_type``. Raises as ``post_query``."""
-    response = _post(url, body, {"Accept": media_type}, token=token, timeout_s=timeout_s)
+    headers = {"Accept": media_type}
+    response = _post(f"{url}/query", body, headers, token=token, timeout_s=timeout_s)
     if response.is_success:
         return Export(response.content, response.headers)
     problem = _read_problem(response)
@@ -55,9 +63,7 @@ def _post(
 ) -> httpx.Response:
     identity = {"Authorization": f"Bearer {token}"} if token else {}
     try:
-        return httpx.post(
-            f"{url}/query", json=body, headers={**headers, **identity}, timeout=timeout_s
-        )
+        return httpx.post(url, json=body, headers={**headers, **identity}, timeout=timeout_s)
     except httpx.HTTPError as error:
         raise Unavailable(
             f"No service answers at {url} ({type(error).__name__}).",
@@ -66,7 +72,7 @@ def _post(
 
 
 def read_answer(response: httpx.Response) -> dict[str, Any]:
-    """The answer in a response of ``POST /query``. Raises what the problem document says."""
+    """The JSON in a response that is no problem. Raises what the problem document says."""
     if response.is_success:
         answer: dict[str, Any] = response.json()
         return answer

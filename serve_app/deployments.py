@@ -13,8 +13,20 @@ from starlette.types import ASGIApp
 from execution.executor import ReadOnlyExecutor
 from generation.vllm_engine import VllmEngine
 from nl2sql.answers import Answer
-from nl2sql.protocols import Engine, Executor, Guard, Planner, Probe, Ranker, Repairer, Retriever
+from nl2sql.protocols import (
+    Engine,
+    Executor,
+    FeedbackTaker,
+    Guard,
+    Planner,
+    Probe,
+    Ranker,
+    Repairer,
+    Retriever,
+)
 from nl2sql.types import (
+    Feedback,
+    FeedbackReceipt,
     GuardedQuery,
     Principal,
     Violation,
@@ -22,8 +34,9 @@ from nl2sql.types import (
 from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
 from retrieval.planner import SchemaPlanner
-from retrieval.retriever import HybridRetriever
+from retrieval.search.retriever import HybridRetriever
 from serve_app.api import QueryRequest
+from serve_app.feedback import FeedbackRequest, FeedbackResponse, FeedbackService
 from serve_app.http_app import build_http_app
 from serve_app.remote import RemoteStage
 from serve_app.service import QueryService
@@ -39,17 +52,41 @@ class EngineReplica(VllmEngine):
 
 
 class RetrieverReplica(HybridRetriever):
-    """Stages 1 and 2."""
+    """Stages 1 and 2, and feedback: here are the embedder and the examples.
 
-    def __init__(self, wiring: Wiring) -> None:
-        super().__init__(*wiring.build_retriever_parts())
+    ``executor`` is an ExecutorReplica or the handle of one.
+    """
+
+    def __init__(self, wiring: Wiring, executor: Any) -> None:
+        store, embedder, guard, settings, flags = wiring.build_retriever_parts()
+        is_here = isinstance(executor, ReadOnlyExecutor)
+        door = cast(Executor, executor if is_here else RemoteStage("executor", executor))
+        memory = wiring.build_value_memory(store)
+        super().__init__(
+            store,
+            embedder,
+            guard,
+            settings,
+            flags,
+            values=wiring.build_value_search(memory, guard, door),
+            examples=wiring.build_example_search(store, embedder, guard),
+            glossary=wiring.build_glossary(memory, guard),
+            modules=wiring.module_patterns(),
+        )
+        self._desk = wiring.build_feedback_desk(store, embedder, guard, door)
+
+    async def take_feedback(self, feedback: Feedback) -> FeedbackReceipt:
+        """See ``FeedbackDesk.take_feedback``."""
+        return await self._desk.take_feedback(feedback)
 
 
 class PlannerReplica(SchemaPlanner):
-    """Stage 3."""
+    """Stage 3; ``engine`` is the handle of the engine."""
 
-    def __init__(self, wiring: Wiring) -> None:
-        super().__init__(wiring.settings.flags)
+    def __init__(self, wiring: Wiring, engine: Any) -> None:
+        settings = wiring.settings
+        remote = cast(Engine, RemoteStage("engine", engine))
+        super().__init__(settings.retrieval, settings.flags, remote)
 
 
 class ExecutorReplica(ReadOnlyExecutor):
@@ -100,8 +137,8 @@ class Ingress:
         else:
             executor = ExecutorReplica(wiring)
             stages = {
-                "retriever": RetrieverReplica(wiring),
-                "planner": PlannerReplica(wiring),
+                "retriever": RetrieverReplica(wiring, executor),
+                "planner": PlannerReplica(wiring, engine),
                 "executor": executor,
                 "ranker": wiring.build_ranker(executor, executor),
                 "repairer": wiring.build_repairer(cast(Engine, remote_engine)),
@@ -119,12 +156,18 @@ class Ingress:
             "engine": cast(Probe, remote_engine),
         }
         self._service = QueryService(wiring.settings, pipeline, probes)
+        taker = cast(FeedbackTaker, stages["retriever"])
+        self._feedback = FeedbackService(wiring.settings, taker)
         self._body_bytes = wiring.settings.limits.body_bytes
 
     async def query(self, request: QueryRequest, principal: Principal) -> Answer:
         """For callers inside the cluster, over a handle. Raises what QueryService.query raises."""
         return await self._service.query(request, principal)
 
+    async def feedback(self, request: FeedbackRequest, principal: Principal) -> FeedbackResponse:
+        """For callers inside the cluster, as ``query``. Raises what FeedbackService.take raises."""
+        return await self._feedback.take(request, principal)
+
     def __serve_build_asgi_app__(self) -> ASGIApp:
         """Ray Serve calls this once after the constructor."""
-        return build_http_app(self._service, body_bytes=self._body_bytes)
+        return build_http_app(self._service, body_bytes=self._body_bytes, feedback=self._feedback)

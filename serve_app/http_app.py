@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from nl2sql.answers import Answered
 from serve_app.api import QueryRequest, describe_outcome, render_answer
 from serve_app.disconnection import ClientGone, run_while_connected
+from serve_app.feedback import FeedbackRequest, FeedbackResponse, FeedbackService
 from serve_app.formats import MEDIA_TYPES, describe_answer, export_answer, find_format
 from serve_app.negotiation import choose_media_type
 from serve_app.problems import install_problem_handlers, render_problem
@@ -35,8 +36,24 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
-def build_http_app(service: QueryService, *, body_bytes: int) -> ASGIApp:
-    """Routes ``/query``, ``/healthz`` and ``/readyz``; bodies over ``body_bytes`` are refused."""
+_FEEDBACK_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"description": "An example was stored or removed, or was there already."},
+    202: {"description": "Recorded; no example comes or goes by it.", "model": FeedbackResponse},
+    401: {"description": "Nobody knows who sends it."},
+    404: {"description": "There is no such database."},
+    413: {"description": "The body is too large."},
+    422: {"description": "The request is invalid, or its query may not or cannot be run."},
+    503: {"description": "The index or the database is away; try again later."},
+}
+
+
+def build_http_app(
+    service: QueryService, *, body_bytes: int, feedback: FeedbackService | None = None
+) -> ASGIApp:
+    """Routes ``/query``, ``/healthz``, ``/readyz`` and, over a service for it, ``/feedback``.
+
+    Bodies over ``body_bytes`` are refused.
+    """
     app = FastAPI(
         title="QuorumSQL",
         description="Questions in plain language, answered with guarded, read-only SQL.",
@@ -68,6 +85,9 @@ def build_http_app(service: QueryService, *, body_bytes: int) -> ASGIApp:
         )
         return Response(content, media_type=media_type, headers=describe_answer(answer))
 
+    if feedback is not None:
+        _add_feedback(app, service, feedback)
+
     @app.get("/healthz", summary="Is the process alive?")
     async def healthz() -> dict[str, str]:
         return {"status": "alive"}
@@ -80,6 +100,16 @@ def build_http_app(service: QueryService, *, body_bytes: int) -> ASGIApp:
         return {"ready": ready, "parts": {name: wrong or "ok" for name, wrong in parts.items()}}
 
     return BoundedBodies(app, body_bytes)
+
+
+def _add_feedback(app: FastAPI, service: QueryService, feedback: FeedbackService) -> None:
+    @app.post("/feedback", summary="Say whether an answer is right", responses=_FEEDBACK_RESPONSES)
+    async def take(
+        body: FeedbackRequest, response: Response, authorization: Annotated[str, Header()] = ""
+    ) -> FeedbackResponse:
+        taken = await feedback.take(body, service.identify(authorization))
+        response.status_code = 202 if taken.outcome == "recorded" else 200
+        return taken
 
 
 class BoundedBodies:

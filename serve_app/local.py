@@ -21,8 +21,9 @@ from retrieval.catalogs import IndexedCatalogs
 from retrieval.embedder import Embedder
 from retrieval.index_store.store import IndexStore
 from retrieval.planner import SchemaPlanner
-from retrieval.retriever import HybridRetriever
-from serve_app.preparation import Reporter
+from retrieval.search.retriever import HybridRetriever
+from retrieval.values.memory import ValueMemory
+from serve_app.reporting import Reporter
 from serve_app.wiring import Wiring
 
 
@@ -37,6 +38,7 @@ class LocalParts:
     catalogs: IndexedCatalogs
     guard: SqlGuard
     executor: ReadOnlyExecutor
+    values: ValueMemory
 
     def build_pipeline(self, settings: Settings) -> Pipeline:
         """The pipeline under ``settings``, which must name the same model and index.
@@ -47,13 +49,30 @@ class LocalParts:
         wiring = Wiring(settings, self.wiring.socket_folder)
         return wiring.build_pipeline(
             self.engine,
-            retriever=HybridRetriever(
-                self.store, self.embedder, self.guard, settings.retrieval, settings.flags
-            ),
-            planner=SchemaPlanner(settings.flags),
+            retriever=self.build_retriever(settings),
+            planner=self.build_planner(settings),
             ranker=wiring.build_ranker(self.guard, self.executor),
             repairer=wiring.build_repairer(self.engine),
         )
+
+    def build_retriever(self, settings: Settings) -> HybridRetriever:
+        """Stages 1 and 2 under ``settings``, over the shared index and embedder."""
+        wiring = Wiring(settings, self.wiring.socket_folder)
+        return HybridRetriever(
+            self.store,
+            self.embedder,
+            self.guard,
+            settings.retrieval,
+            settings.flags,
+            values=wiring.build_value_search(self.values, self.guard, self.executor),
+            examples=wiring.build_example_search(self.store, self.embedder, self.guard),
+            glossary=wiring.build_glossary(self.values, self.guard),
+            modules=wiring.module_patterns(),
+        )
+
+    def build_planner(self, settings: Settings) -> SchemaPlanner:
+        """Stage 3 under ``settings``."""
+        return SchemaPlanner(settings.retrieval, settings.flags, self.engine)
 
     def build_baseline(self, settings: Settings) -> PlainBaseline:
         """The plain baseline on the same engine."""
@@ -81,7 +100,16 @@ async def open_parts(
     guard = wiring.build_guard(catalogs)
     executor = ReadOnlyExecutor(wiring.build_databases())
     try:
-        yield LocalParts(wiring, engine, store, wiring.build_embedder(), catalogs, guard, executor)
+        yield LocalParts(
+            wiring,
+            engine,
+            store,
+            wiring.build_embedder(),
+            catalogs,
+            guard,
+            executor,
+            wiring.build_value_memory(store),
+        )
     finally:
         await executor.close()
         await store.close()

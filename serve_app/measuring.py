@@ -23,10 +23,10 @@ import httpx
 from data.benchmarks.types import Benchmark, Example
 from evaluation.environment import collect_versions, describe_machine, find_revision
 from evaluation.judge import Judge, Response
-from evaluation.manifest import Manifest
+from evaluation.manifest import Manifest, RunManifest
 from evaluation.run_folder import RunFolder
 from evaluation.runner import Ask, Progress, measure_times, run_questions
-from evaluation.variants import Variant
+from evaluation.variants import Variant, override
 from nl2sql.errors import SettingsError, Unavailable
 from nl2sql.protocols import Engine
 from nl2sql.settings import Settings
@@ -35,7 +35,7 @@ from serve_app.api import render_answer
 from serve_app.benchmarks import ReadyBenchmark
 from serve_app.client import read_answer
 from serve_app.local import LocalParts, open_parts
-from serve_app.preparation import Reporter
+from serve_app.reporting import Reporter
 
 _TIMEOUT_S = 600
 _NOT_IN_NAME = re.compile(r"[^a-z0-9]+")
@@ -99,16 +99,24 @@ def build_manifest(
 
 def name_run(manifest: Manifest) -> str:
     """A folder name for people, made unique by a hash over what makes it this run."""
+    return make_run_name(
+        manifest,
+        (
+            manifest.benchmark,
+            f"{manifest.sample}s{manifest.sample_seed}" if manifest.sample else "",
+            "evidence" if manifest.evidence else "",
+            manifest.variant.replace("=", ""),
+        ),
+    )
+
+
+def make_run_name(manifest: RunManifest, parts: Sequence[str]) -> str:
+    """The parts that are not empty and a hash over the manifest's identity, as a folder name."""
     identity = json.dumps(manifest.identity(), sort_keys=True)
-    digest = hashlib.sha256(identity.encode()).hexdigest()
-    parts = [
-        manifest.benchmark,
-        f"{manifest.sample}s{manifest.sample_seed}" if manifest.sample else "",
-        "evidence" if manifest.evidence else "",
-        manifest.variant.replace("=", ""),
-        digest[:8],
-    ]
-    return "-".join(_NOT_IN_NAME.sub("-", part.lower()).strip("-") for part in parts if part)
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
+    return "-".join(
+        _NOT_IN_NAME.sub("-", part.lower()).strip("-") for part in (*parts, digest) if part
+    )
 
 
 async def measure(
@@ -130,7 +138,7 @@ async def measure(
     examples = benchmark.examples
     runs = [_open_run(benchmark, examples, variant, options) for variant in variants]
     # A run that is complete needs no model; a service has its own.
-    if all(_is_complete(run) for run in runs):
+    if all(run.is_complete() for run in runs):
         return [run.folder for run in runs]
     if options.service:
         engine = _NoEngine()
@@ -167,22 +175,10 @@ def _open_run(
     options: MeasureOptions,
 ) -> RunFolder:
     manifest = build_manifest(benchmark, examples, variant, options)
-    folder = options.output / name_run(manifest)
-    if options.fresh and folder.exists():
-        _set_aside(folder)
-    return RunFolder(folder, manifest)
-
-
-def _set_aside(folder: Path) -> None:
-    """Figures that took hours are never deleted, only renamed."""
-    number = 1
-    while (aside := folder.with_name(f"{folder.name}.old{number}")).exists():
-        number += 1
-    folder.rename(aside)
-
-
-def _is_complete(run: RunFolder) -> bool:
-    return set(run.manifest.question_ids) <= run.done()
+    run = RunFolder(options.output / name_run(manifest), manifest)
+    if options.fresh:
+        run.set_aside()
+    return run
 
 
 @asynccontextmanager
@@ -193,7 +189,8 @@ async def _open_system(
         async with httpx.AsyncClient(base_url=options.service, timeout=_TIMEOUT_S) as client:
             yield lambda question: _ask_service(client, question)
         return
-    settings = variant.settings
+    # The answer to a question that is measured may not stand in its own prompt.
+    settings = override(variant.settings, ["retrieval.same_question=false"])
     pipeline = (
         parts.build_baseline(settings) if variant.baseline else parts.build_pipeline(settings)
     )

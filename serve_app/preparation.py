@@ -8,63 +8,44 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
-from typing import Protocol
 
 import data.demo_erp
 from data.demo_erp.generator import generate_tables
 from execution.embedded import EmbeddedServer
 from generation.models.store import RichProgress
-from nl2sql.descriptions import describe_catalog
-from nl2sql.errors import SettingsError
+from nl2sql.errors import IndexUnavailable, SettingsError
 from nl2sql.settings import Settings
 from retrieval.catalogs import IndexedCatalogs
-from retrieval.indexing import IndexReport, index_database
+from serve_app.examples import seed_demo_examples
+from serve_app.indexing import index_databases
+from serve_app.reporting import Reporter
 from serve_app.wiring import Wiring
 
 
-class Reporter(Protocol):
-    """Where progress goes."""
-
-    def step(self, text: str) -> AbstractContextManager[StepProgress]: ...
-
-
-class StepProgress(Protocol):
-    """One step under way."""
-
-    def update(self, done: int, total: int | None = None) -> None: ...
-
-    def finish(self, text: str) -> None: ...
-
-
-class Silence:
-    """A reporter and its step that say nothing."""
-
-    def step(self, text: str) -> AbstractContextManager[StepProgress]:
-        return nullcontext(self)
-
-    def update(self, done: int, total: int | None = None) -> None:
-        pass
-
-    def finish(self, text: str) -> None:
-        pass
-
-
-async def prepare(settings: Settings, reporter: Reporter, *, databases: list[str]) -> Wiring:
+async def prepare(
+    settings: Settings,
+    reporter: Reporter,
+    *,
+    databases: list[str],
+    strict: bool = True,
+    verbose: bool = False,
+) -> Wiring:
     """Embedded server, demo data and the indexes of ``databases``; the wiring over them.
 
-    Raises SettingsError, PolicyError where a policy does not fit its database, DatabaseUnavailable,
-    IndexUnavailable.
+    Unless ``strict``, a database that cannot be indexed now is reported, and only if none can be is
+    that an error. Raises SettingsError, PolicyError where a policy does not fit its database,
+    DatabaseUnavailable, IndexUnavailable.
     """
     server = await asyncio.to_thread(start_embedded_server, settings)
     if server is not None:
         await asyncio.to_thread(load_demo_databases, settings, server, reporter)
     wiring = build_wiring(settings, server)
-    await index_databases(wiring, databases, reporter)
+    await index_databases(wiring, databases, reporter, strict=strict, verbose=verbose)
     await _check_policies(wiring, databases)
+    await seed_demo_examples(wiring, databases, reporter)
     return wiring
 
 
@@ -74,7 +55,8 @@ async def _check_policies(wiring: Wiring, databases: list[str]) -> None:
     guard = wiring.build_guard(IndexedCatalogs(store))
     try:
         for name in databases:
-            await guard.check(name)
+            with suppress(IndexUnavailable):  # one that could not be indexed was reported
+                await guard.check(name)
     finally:
         await store.close()
 
@@ -140,33 +122,3 @@ def demo_version() -> str:
 
 def _sources(folder: Path) -> Iterator[Path]:
     yield from sorted([*folder.rglob("*.py"), *folder.glob("*.sql")])
-
-
-async def index_databases(
-    wiring: Wiring,
-    names: list[str],
-    reporter: Reporter,
-    *,
-    descriptions: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
-) -> list[IndexReport]:
-    """Brings the index of the named databases up to date. Raises Unavailable.
-
-    ``descriptions`` gives, by database, texts for tables and columns that have no comment.
-    """
-    store = wiring.build_index_store()
-    embedder = wiring.build_embedder()
-    reports = []
-    try:
-        for name in names:
-            with reporter.step(f"Index of {name}") as step:
-                catalog = await asyncio.to_thread(wiring.read_catalog, name)
-                catalog = describe_catalog(catalog, descriptions.get(name, {}))
-                report = await index_database(catalog, store, embedder, progress=step.update)
-                step.finish(
-                    f"{report.tables} tables, {report.columns} columns, "
-                    f"{report.embedded} cards embedded"
-                )
-                reports.append(report)
-    finally:
-        await store.close()
-    return reports

@@ -6,6 +6,7 @@ and models from it. Passwords are read where they are used, so they never travel
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -32,17 +33,35 @@ from nl2sql.protocols import (
     Ranker,
     Repairer,
     Retriever,
-    Visibility,
 )
 from nl2sql.settings import FlagSettings, RetrievalSettings, Settings
 from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.embedder import Embedder
+from retrieval.examples.feedback import FeedbackDesk
+from retrieval.examples.selector import ExampleSelector
+from retrieval.examples.verification import Verifier
+from retrieval.glosses.glossary import IndexedGlossary
+from retrieval.glosses.synonyms import NO_SYNONYMS, Synonyms, check_synonyms, load_synonyms
 from retrieval.index_store.duckdb_catalog import read_duckdb_catalog
+from retrieval.index_store.duckdb_values import DuckDbValues
+from retrieval.index_store.example_store import ExampleStore
+from retrieval.index_store.key_samples import (
+    open_duckdb_sampler,
+    open_postgres_sampler,
+    open_sqlite_sampler,
+)
 from retrieval.index_store.postgres_catalog import read_postgres_catalog
+from retrieval.index_store.postgres_values import PostgresValues
 from retrieval.index_store.sqlite_catalog import read_sqlite_catalog
+from retrieval.index_store.sqlite_values import SqliteValues
 from retrieval.index_store.store import IndexStore
+from retrieval.index_store.value_store import ValueStore
+from retrieval.joins.inference import Sampler
+from retrieval.values.memory import ValueMemory
+from retrieval.values.reading import ValueReader
+from retrieval.values.search import IndexedValueSearch
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +105,7 @@ class Wiring:
 
     def build_retriever_parts(
         self,
-    ) -> tuple[IndexStore, Embedder, Visibility, RetrievalSettings, FlagSettings]:
+    ) -> tuple[IndexStore, Embedder, SqlGuard, RetrievalSettings, FlagSettings]:
         """What a HybridRetriever is made of, its embedder loaded: no question waits for it.
 
         Raises SettingsError, PolicyError.
@@ -96,6 +115,59 @@ class Wiring:
         settings, store = self.settings, self.build_index_store()
         guard = self.build_guard(IndexedCatalogs(store))
         return store, embedder, guard, settings.retrieval, settings.flags
+
+    def module_patterns(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        """Database → module → patterns of its tables, as far as they are configured."""
+        return {
+            name: database.modules
+            for name, database in self.settings.databases.items()
+            if database.modules
+        }
+
+    def build_value_memory(self, store: IndexStore) -> ValueMemory:
+        """The indexed cell values, for the value search and the glossary together."""
+        databases = self.settings.databases.items()
+        return ValueMemory(
+            ValueStore(store),
+            {name: each.values.max_values for name, each in databases if each.values.enabled},
+        )
+
+    def build_value_search(
+        self, memory: ValueMemory, guard: SqlGuard, executor: Executor
+    ) -> IndexedValueSearch:
+        """The search for cell values; what a principal may not see at once, ``guard`` confirms."""
+        limit = self.settings.retrieval.max_values
+        return IndexedValueSearch(memory, guard, guard, executor, limit=limit)
+
+    def build_glossary(self, memory: ValueMemory, guard: SqlGuard) -> IndexedGlossary:
+        """The glossary. Raises SettingsError for a synonym file that cannot be read."""
+        return IndexedGlossary(
+            memory,
+            guard,
+            {
+                name: load_synonyms(database.synonyms)
+                for name, database in self.settings.databases.items()
+                if database.synonyms is not None
+            },
+        )
+
+    def build_example_search(
+        self, store: IndexStore, embedder: Embedder, guard: SqlGuard
+    ) -> ExampleSelector:
+        """The search for examples, over the shared index."""
+        return ExampleSelector(store, embedder, guard, guard, self.settings.retrieval)
+
+    def build_feedback_desk(
+        self, store: IndexStore, embedder: Embedder, guard: SqlGuard, executor: Executor
+    ) -> FeedbackDesk:
+        """What takes feedback, over the shared index."""
+        databases = self.settings.databases.items()
+        return FeedbackDesk(
+            ExampleStore(store),
+            Verifier(guard, guard, executor),
+            embedder,
+            {name: database.dialect for name, database in databases},
+        )
 
     def build_model_store(self, progress: ProgressReporter | None = None) -> ModelStore:
         """The weights under ``home``."""
@@ -154,6 +226,39 @@ class Wiring:
             schemas=settings.schemas,
         )
 
+    def read_synonyms(self, database: str, catalog: Catalog) -> Synonyms:
+        """The synonym file of ``database``, checked against its catalog. Raises SettingsError."""
+        path = self.settings.databases[database].synonyms
+        if path is None:
+            return NO_SYNONYMS
+        synonyms = load_synonyms(path)
+        check_synonyms(synonyms, catalog, where=str(path))
+        return synonyms
+
+    def build_value_reader(self, database: str) -> ValueReader:
+        """Reads the distinct values of ``database`` as the role that runs queries.
+
+        Raises SettingsError.
+        """
+        settings = self.settings.databases[database]
+        if (path := settings.reader.sqlite_path) is not None:
+            return SqliteValues(path, database=database)
+        if (path := settings.reader.duckdb_path) is not None:
+            return DuckDbValues(path, database=database)
+        return PostgresValues(self.reader_url(database), database=database)
+
+    def open_sampler(self, database: str) -> AbstractContextManager[Sampler]:
+        """Samples values of ``database`` as the role that runs queries, for key inference.
+
+        Raises SettingsError; entering it raises DatabaseUnavailable.
+        """
+        settings = self.settings.databases[database]
+        if (path := settings.reader.sqlite_path) is not None:
+            return open_sqlite_sampler(path, database=database)
+        if (path := settings.reader.duckdb_path) is not None:
+            return open_duckdb_sampler(path, database=database)
+        return open_postgres_sampler(self.reader_url(database), database=database)
+
     def build_databases(self) -> dict[str, Database]:
         """Name → the read-only door to that database, for the executor."""
         return {name: self._open(name) for name in self.settings.databases}
@@ -190,4 +295,5 @@ class Wiring:
             Stages(retriever, planner, generator, ranker, repairer),
             min_confidence=self.settings.ranking.min_confidence,
             model_repair=self.settings.flags.model_repair,
+            pre_sql=self.settings.flags.pre_sql,
         )

@@ -12,12 +12,9 @@ import pytest
 
 from execution.embedded import EmbeddedServer
 from nl2sql.settings import Settings, parse_settings
-from serve_app.preparation import (
-    Silence,
-    build_wiring,
-    index_databases,
-    load_demo_databases,
-)
+from serve_app.indexing import index_databases
+from serve_app.preparation import build_wiring, load_demo_databases
+from serve_app.reporting import Silence
 from serve_app.wiring import Wiring
 
 ROOT = Path(__file__).parent.parent

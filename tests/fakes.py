@@ -8,8 +8,10 @@ by name; ``SHOP`` is the schema that all of them speak about.
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -18,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
-from nl2sql.errors import IndexUnavailable
+from nl2sql.errors import IndexReplaced, IndexUnavailable
 from nl2sql.settings import Settings, parse_settings
 from nl2sql.types import (
     Assessment,
@@ -41,11 +43,16 @@ from nl2sql.types import (
     SchemaContext,
     Score,
     ScoreTerm,
+    Sketch,
     Violation,
 )
-from retrieval.cards import Card
 from retrieval.embedder import Embedder
-from retrieval.index_store.store import IndexedDatabase, IndexStore
+from retrieval.index_store.generation_writer import NewGeneration
+from retrieval.index_store.head import IndexedDatabase, IndexHead
+from retrieval.index_store.index_writer import IndexWriter
+from retrieval.index_store.masks import Mask
+from retrieval.index_store.store import IndexStore
+from retrieval.search.cards import Card, ColumnCard
 
 _T = TypeVar("_T")
 
@@ -298,6 +305,7 @@ class FakeEngine:
     def __init__(self, *answers: Sequence[str] | Exception) -> None:
         self._queue = Queue("FakeEngine", answers)
         self.requests: list[SamplingRequest] = []
+        self.counted: list[tuple[str, ...]] = []
 
     async def sample(self, request: SamplingRequest) -> Completions:
         """The next texts, at 100 prompt tokens and 10 completion tokens a text."""
@@ -307,6 +315,7 @@ class FakeEngine:
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """A token for every four letters begun."""
+        self.counted.append(texts)
         return count_fake_tokens(texts)
 
 
@@ -345,10 +354,15 @@ class FakePlanner:
 class FakeGenerator:
     """Refuses with ``reason`` where it is set; else gives the queued generations.
 
-    ``sketch`` is its draft of any question.
+    ``sketch`` is its draft of any question, or the exception that it raises instead.
     """
 
-    def __init__(self, *answers: Generated | Exception, reason: str = "", sketch: str = "") -> None:
+    def __init__(
+        self,
+        *answers: Generated | Exception,
+        reason: str = "",
+        sketch: str | Exception = "",
+    ) -> None:
         self._queue = Queue("FakeGenerator", answers)
         self._reason = reason
         self._sketch = sketch
@@ -358,9 +372,11 @@ class FakeGenerator:
         """The reason to refuse."""
         return self._reason
 
-    async def sketch(self, question: Question, context: SchemaContext) -> str:
-        """The draft."""
-        return self._sketch
+    async def sketch(self, question: Question, context: SchemaContext) -> Sketch:
+        """The draft, at 100 prompt tokens and 10 completion tokens."""
+        if isinstance(self._sketch, Exception):
+            raise self._sketch
+        return Sketch(self._sketch, prompt_tokens=100, completion_tokens=10)
 
     async def generate(self, question: Question, context: SchemaContext, plan: Plan) -> Generated:
         """The next generation."""
@@ -470,7 +486,11 @@ class FakeCatalogs:
 
 
 class FakeVisibility:
-    """Shows all tables of a store's catalogs but the ``hidden``, or nothing for a ``refusal``."""
+    """Shows a store's catalogs but for the ``hidden``, or nothing for a ``refusal``.
+
+    ``hidden`` names tables (``schema.table``) and columns (``schema.table.column``). The same
+    catalog is always shown as the same object.
+    """
 
     def __init__(
         self,
@@ -483,6 +503,7 @@ class FakeVisibility:
         self._hidden = hidden
         self._refusal = refusal
         self._open = None if open_columns is None else frozenset(open_columns)
+        self._shown: dict[int, tuple[Catalog, Catalog]] = {}
 
     async def visible_catalog(self, database: str, principal: Principal) -> Catalog | Violation:
         """What was put there last, less what is hidden."""
@@ -491,12 +512,38 @@ class FakeVisibility:
         index = self._store.indexes.get(database)
         if index is None:
             return Catalog(database, ())
-        tables = tuple(
-            table for table in index.catalog.tables if table.qualified not in self._hidden
+        whole = index.catalog
+        if id(whole) not in self._shown:
+            self._shown[id(whole)] = (whole, self._hide(whole))
+        return self._shown[id(whole)][1]
+
+    def _hide(self, whole: Catalog) -> Catalog:
+        tables = {
+            table.qualified: replace(
+                table,
+                columns=tuple(
+                    column
+                    for column in table.columns
+                    if f"{table.qualified}.{column.name}" not in self._hidden
+                ),
+            )
+            for table in whole.tables
+            if table.qualified not in self._hidden
+        }
+
+        def shows(key: ForeignKey) -> bool:
+            ends = ((key.table, key.columns), (key.target, key.target_columns))
+            return all(
+                name in tables and all(tables[name].column(column) for column in columns)
+                for name, columns in ends
+            )
+
+        return replace(
+            whole,
+            tables=tuple(tables.values()),
+            foreign_keys=tuple(filter(shows, whole.foreign_keys)),
+            inferred_keys=tuple(filter(shows, whole.inferred_keys)),
         )
-        names = {table.qualified for table in tables}
-        keys = tuple(key for key in index.catalog.foreign_keys if {key.table, key.target} <= names)
-        return replace(index.catalog, tables=tables, foreign_keys=keys)
 
     async def open_columns(self, database: str, principal: Principal) -> frozenset[str] | None:
         """The columns whose values may be told; None: all."""
@@ -530,60 +577,160 @@ class FakeIndexStore(IndexStore):
     def __init__(self) -> None:
         super().__init__("postgresql://nobody@nowhere/nothing")
         self.indexes: dict[str, IndexedDatabase] = {}
+        self.vectors: dict[tuple[str, str, bytes], NDArray[np.float32]] = {}
         self.loads: list[str] = []
         self.replaced: list[str] = []
+        self._locks: dict[str, asyncio.Lock] = {}
 
     async def prepare(self) -> None:
         """Nothing to prepare."""
+
+    async def head(self, database: str) -> IndexHead | None:
+        """The head of what was put there last."""
+        return index.head if (index := self.indexes.get(database)) else None
+
+    async def heads(self) -> list[IndexHead]:
+        """All heads, in order of the databases' names."""
+        return [self.indexes[name].head for name in sorted(self.indexes)]
 
     async def load(self, database: str) -> IndexedDatabase | None:
         """What was put there last."""
         self.loads.append(database)
         return self.indexes.get(database)
 
-    async def version(self, database: str) -> str:
-        """The version of what was put there last."""
-        return index.version if (index := self.indexes.get(database)) else ""
+    async def load_catalog(self, head: IndexHead) -> Catalog:
+        """The catalog of what was put there last."""
+        return self._live(head).catalog
 
-    async def replace(
-        self,
-        catalog: Catalog,
-        cards: Sequence[Card],
-        vectors: NDArray[np.float32],
-        *,
-        version: str,
-        embedder: str,
-    ) -> None:
-        """Puts a new index in the place of the old one."""
-        self.replaced.append(catalog.database)
-        indexed_at = datetime(2025, 1, 1, tzinfo=UTC)
-        self.indexes[catalog.database] = IndexedDatabase(
-            catalog, version, embedder, indexed_at, tuple(cards), vectors
-        )
+    async def table_vectors(self, head: IndexHead) -> NDArray[np.float32]:
+        """A row a table."""
+        return self._stack(head, self._live(head).cards.tables)
 
-    async def nearest(
-        self,
-        database: str,
-        vector: NDArray[np.float32],
-        limit: int,
-        among: Collection[str] | None = None,
-    ) -> tuple[list[tuple[str, float]], str]:
+    async def nearest_tables(
+        self, head: IndexHead, vector: NDArray[np.float32], limit: int, among: Mask | None = None
+    ) -> list[tuple[int, float]]:
         """By cosine similarity, nearest first."""
-        index = self.indexes.get(database)
-        if index is None or not index.cards:
-            return [], ""
-        cosines = index.vectors @ vector
-        order = [
-            at
-            for at in np.argsort(-cosines, kind="stable")
-            if among is None or index.cards[at].table in among
-        ]
-        nearest = [(index.cards[at].table, float(cosines[at])) for at in order[:limit]]
-        return nearest, index.version
+        return _sort_nearest(await self.table_vectors(head), vector, limit, among)
 
-    async def drop(self, database: str) -> bool:
-        """Forgets one database's index."""
-        return self.indexes.pop(database, None) is not None
+    async def nearest_columns(
+        self, head: IndexHead, vector: NDArray[np.float32], limit: int, among: Mask | None = None
+    ) -> list[tuple[int, float]]:
+        """By cosine similarity, nearest first."""
+        vectors = self._stack(head, self._live(head).cards.columns)
+        return _sort_nearest(vectors, vector, limit, among)
+
+    @asynccontextmanager
+    async def writer(
+        self, database: str, on_wait: Callable[[], None] = lambda: None
+    ) -> AsyncIterator[IndexWriter]:
+        """One writer a database at a time."""
+        lock = self._locks.setdefault(database, asyncio.Lock())
+        if lock.locked():
+            on_wait()
+        async with lock:
+            yield FakeIndexWriter(self, database)
 
     async def close(self) -> None:
         """Nothing to close."""
+
+    def _live(self, head: IndexHead) -> IndexedDatabase:
+        index = self.indexes.get(head.database)
+        if index is None or index.head.generation != head.generation:
+            raise IndexReplaced(f"The index of {head.database!r} was replaced.")
+        return index
+
+    def _stack(
+        self, head: IndexHead, cards: Sequence[Card] | Sequence[ColumnCard]
+    ) -> NDArray[np.float32]:
+        rows = [
+            self.vectors[head.database, head.embedder, bytes.fromhex(card.sha256)] for card in cards
+        ]
+        return np.array(rows, dtype=np.float32).reshape(len(rows), head.dimensions)
+
+
+class FakeIndexWriter(IndexWriter):
+    """Writes into a store in memory."""
+
+    def __init__(self, store: FakeIndexStore, database: str) -> None:
+        self._store = store
+        self._database = database
+
+    async def head(self) -> IndexHead | None:
+        """What was put there last."""
+        return await self._store.head(self._database)
+
+    async def known_hashes(self, embedder: str) -> set[bytes]:
+        """Of what this database has vectors."""
+        return {
+            sha256
+            for database, name, sha256 in self._store.vectors
+            if (database, name) == (self._database, embedder)
+        }
+
+    async def add_vectors(
+        self, embedder: str, hashes: Sequence[bytes], vectors: NDArray[np.float32]
+    ) -> None:
+        """Keeps them."""
+        for sha256, vector in zip(hashes, vectors, strict=True):
+            self._store.vectors[self._database, embedder, sha256] = vector
+
+    async def replace(
+        self, new: NewGeneration, progress: Callable[[int, int], None] = lambda done, total: None
+    ) -> IndexHead:
+        """Puts a new index in the place of the old one, of the next generation."""
+        old = self._store.indexes.get(self._database)
+        widths = [
+            len(vector)
+            for (database, name, _), vector in self._store.vectors.items()
+            if (database, name) == (self._database, new.embedder)
+        ]
+        head = IndexHead(
+            database=self._database,
+            generation=old.head.generation + 1 if old else 1,
+            version=new.version,
+            fingerprint=new.fingerprint,
+            embedder=new.embedder,
+            dimensions=widths[0] if widths else 0,
+            dialect=new.catalog.dialect,
+            search_path=new.catalog.search_path,
+            tables=len(new.catalog.tables),
+            columns=sum(len(table.columns) for table in new.catalog.tables),
+            column_cards=len(new.cards.columns),
+            foreign_keys=len(new.catalog.foreign_keys),
+            inferred_keys=len(new.catalog.inferred_keys),
+            indexed_at=datetime(2025, 1, 1, tzinfo=UTC),
+        )
+        self._store.replaced.append(self._database)
+        self._store.indexes[self._database] = IndexedDatabase(head, new.catalog, new.cards)
+        await self.clean_up()
+        return head
+
+    async def drop(self) -> bool:
+        """Forgets the index."""
+        found = self._store.indexes.pop(self._database, None) is not None
+        await self.clean_up()
+        return found
+
+    async def clean_up(self) -> None:
+        """Forgets the vectors that no index uses."""
+        index = self._store.indexes.get(self._database)
+        used: set[bytes] = set()
+        if index is not None:
+            used |= {bytes.fromhex(card.sha256) for card in index.cards.tables}
+            used |= {bytes.fromhex(card.sha256) for card in index.cards.columns}
+        for key in list(self._store.vectors):
+            if key[0] == self._database and (
+                index is None or key[1] != index.embedder or key[2] not in used
+            ):
+                del self._store.vectors[key]
+
+
+def _sort_nearest(
+    vectors: NDArray[np.float32], vector: NDArray[np.float32], limit: int, among: Mask | None
+) -> list[tuple[int, float]]:
+    if not len(vectors):
+        return []
+    cosines = vectors @ vector
+    allowed = set(range(len(vectors)) if among is None else among.positions.tolist())
+    order = [int(at) for at in np.argsort(-cosines, kind="stable") if int(at) in allowed]
+    return [(at, float(cosines[at])) for at in order[:limit]]

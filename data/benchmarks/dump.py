@@ -4,7 +4,9 @@ A folder holds one ``*.dump`` and ``questions.json``, a JSON list of ``{question
 ``id``, ``evidence`` and ``difficulty`` where there are any. A question may name the schema that it
 is about, as ``schema`` or (where a schema holds what was a database of its own) as ``db_id``: then
 that schema is its database, and the search path. It is written as in SQL: in lower case unless it
-stands in double quotes.
+stands in double quotes. Read as one database, the dump is a single one with all of its schemas: the
+question's own stays with the example, to resolve the names of its gold. ``split`` names the part of
+the benchmark.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ def find_dump(path: Path) -> Path | None:
     return questions if {"question", "query"} <= peek_fields(questions) else None
 
 
-def load_dump(questions: Path) -> Benchmark:
+def load_dump(questions: Path, *, one_database: bool = False) -> Benchmark:
     """The benchmark of a questions file that ``find_dump`` found. Raises SettingsError."""
     match _find_dumps(questions):
         case [dump]:
@@ -40,8 +42,9 @@ def load_dump(questions: Path) -> Benchmark:
     databases: dict[str, Source] = {}
     for entry in read_json_entries(questions):
         schema = _fold(entry.optional_text("schema") or entry.optional_text("db_id"))
-        name = f"{stem}_{schema}" if schema else stem
-        databases[name] = PostgresFile(dump, schemas=(schema,) if schema else ())
+        apart = bool(schema) and not one_database
+        name = f"{stem}_{schema}" if apart else stem
+        databases[name] = PostgresFile(dump, schemas=(schema,) if apart else ())
         examples.append(
             Example(
                 id=entry.optional_text("id") or f"{stem}-{entry.number:04d}",
@@ -50,11 +53,13 @@ def load_dump(questions: Path) -> Benchmark:
                 golds=(entry.query("query"),),
                 evidence=entry.optional_text("evidence"),
                 difficulty=entry.optional_text("difficulty"),
+                schema=schema,
+                split=entry.optional_text("split"),
             )
         )
     return build_benchmark(
         questions,
-        name=stem,
+        name=f"{stem} as one database" if one_database else stem,
         dialect="postgres",
         examples=examples,
         databases=databases,

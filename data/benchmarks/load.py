@@ -42,13 +42,18 @@ FORMATS: tuple[Format, ...] = (
 """In the order in which they are tried."""
 
 
-def load_benchmark(name: str, *, configured: Collection[str]) -> Benchmark:
+def load_benchmark(
+    name: str, *, configured: Collection[str], one_database: bool = False
+) -> Benchmark:
     """The benchmark ``demo_erp``, or the one at a path.
 
     ``name`` is a file or a folder; a format as prefix (``spider:PATH``) takes the place of looking.
-    ``configured`` names the databases of the settings file. Raises SettingsError when nothing is
-    there, when it has no known format, and for an entry that is wrong.
+    ``configured`` names the databases of the settings file. ``one_database`` reads a dump whose
+    questions name schemas as a single database. Raises SettingsError when nothing is there, when it
+    has no known format, and for an entry that is wrong.
     """
+    if one_database:
+        return _load_one_database(name)
     if name == DEMO:
         with as_file(data.demo_erp.QUESTIONS) as path:
             return replace(jsonl.load_jsonl(path, configured), name=DEMO)
@@ -66,3 +71,13 @@ def load_benchmark(name: str, *, configured: Collection[str]) -> Benchmark:
             return each.load(questions, configured)
     layouts = "; ".join(f"{each.name}: {each.layout}" for each in chosen or FORMATS)
     raise SettingsError(f"{path} has no known format.", hint=f"Looked for {layouts}.")
+
+
+def _load_one_database(name: str) -> Benchmark:
+    questions = dump.find_dump(Path(name.removeprefix("dump:")).expanduser())
+    if questions is None:
+        raise SettingsError(
+            f"{name} cannot be read as one database.",
+            hint=f"Only a dump can: {dump.LAYOUT}.",
+        )
+    return dump.load_dump(questions, one_database=True)

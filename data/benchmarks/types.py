@@ -12,7 +12,9 @@ class Example:
     """One question about ``database``, and the queries that answer it.
 
     A result equal to that of any of ``golds`` is right; the first stands for them in reports.
-    ``evidence`` is the hint that some benchmarks add to the question.
+    ``evidence`` is the hint that some benchmarks add to the question. ``schema`` is the schema that
+    names in ``golds`` mean first, where ``database`` does not tell; no system is told of it.
+    ``split`` is the part of the benchmark that the question belongs to, where it has parts.
     """
 
     id: str
@@ -21,6 +23,8 @@ class Example:
     golds: tuple[str, ...]
     evidence: str = ""
     difficulty: str = ""
+    schema: str = ""
+    split: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ ERP's today is ``data.demo_erp.rows.base.TODAY``.
 - ``schema.sql``: schemas, tables, keys, comments, indexes (PostgreSQL)
 - ``generator.py``: ``generate_tables(seed)`` yields the rows of every table, in loading order
 - ``questions.jsonl``: 40 questions with gold SQL
+- ``examples.jsonl``: verified questions that are shown to the model; none of ``questions.jsonl``
 - ``policy.yaml``: who may see which tables, rows and columns
 """
 
@@ -13,6 +14,7 @@ from importlib.resources import files
 
 SCHEMA_SQL = files(__name__).joinpath("schema.sql")
 QUESTIONS = files(__name__).joinpath("questions.jsonl")
+EXAMPLES = files(__name__).joinpath("examples.jsonl")
 POLICY = files(__name__).joinpath("policy.yaml")
 
 MODULES = (
@@ -28,4 +30,4 @@ MODULES = (
     "support",
 )
 
-__all__ = ["MODULES", "POLICY", "QUESTIONS", "SCHEMA_SQL"]
+__all__ = ["EXAMPLES", "MODULES", "POLICY", "QUESTIONS", "SCHEMA_SQL"]

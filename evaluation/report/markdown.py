@@ -79,19 +79,20 @@ def _render_section(section: Section) -> Iterator[str]:
     yield from (f"## {escape_markdown(section.title)}", "")
     for note in section.notes:
         yield from (f"> **Note:** {escape_markdown(note)}", "")
-    yield from _render_table(build_accuracy_table(section))
+    yield from render_table(build_accuracy_table(section))
     compared = build_comparison_table(section)
     if compared is not None:
-        yield from _render_table(compared)
+        yield from render_table(compared)
         yield from _render_flips(section)
-    yield from _render_table(build_outcome_table(section))
+    yield from render_table(build_outcome_table(section))
     yield from _render_problems(section.problems)
-    yield from _render_table(build_speed_table(section))
+    yield from render_table(build_speed_table(section))
     for table in build_detail_tables(section):
-        yield from _render_table(table)
+        yield from render_table(table)
 
 
-def _render_table(table: Table) -> Iterator[str]:
+def render_table(table: Table) -> Iterator[str]:
+    """The lines of a table under its title."""
     yield from (f"### {escape_markdown(table.title)}", "")
     yield from _render_rows(table.columns, table.rows)
 

@@ -272,6 +272,7 @@ def _restrict(catalog: Catalog, roles: Iterable[Rules]) -> Catalog:
         tables=tuple(tables),
         foreign_keys=visible(catalog.foreign_keys),
         inferred_keys=visible(catalog.inferred_keys),
+        skipped=(),
     )
 
 

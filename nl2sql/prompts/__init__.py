@@ -22,9 +22,14 @@ def render_prompt(package: str, name: str, *, dialect: str, **variables: str) ->
 
     Raises KeyError naming a variable that the file wants and the caller did not give.
     """
-    user = _read(package, name).substitute(variables).strip()
-    system = _read("nl2sql.prompts", "system").substitute(dialect=dialect_name(dialect)).strip()
+    user = render_text(package, name, **variables)
+    system = render_text("nl2sql.prompts", "system", dialect=dialect_name(dialect))
     return Prompt(name, (Message("system", system), Message("user", user)))
+
+
+def render_text(package: str, name: str, **variables: str) -> str:
+    """The text ``name`` in ``package``, a part of a prompt. Raises KeyError likewise."""
+    return _read(package, name).substitute(variables).strip()
 
 
 @cache

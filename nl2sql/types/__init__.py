@@ -15,6 +15,7 @@ from nl2sql.types.execution import (
     SessionIdentity,
     Violation,
 )
+from nl2sql.types.feedback import Feedback, FeedbackOutcome, FeedbackReceipt
 from nl2sql.types.generation import (
     Candidate,
     Completions,
@@ -22,6 +23,7 @@ from nl2sql.types.generation import (
     Message,
     Prompt,
     SamplingRequest,
+    Sketch,
 )
 from nl2sql.types.question import (
     AttributeValue,
@@ -58,6 +60,9 @@ __all__ = [
     "Completions",
     "Diagnostic",
     "Explained",
+    "Feedback",
+    "FeedbackOutcome",
+    "FeedbackReceipt",
     "FewShot",
     "Finding",
     "Generated",
@@ -82,6 +87,7 @@ __all__ = [
     "Score",
     "ScoreTerm",
     "SessionIdentity",
+    "Sketch",
     "ValueMatch",
     "Violation",
 ]

@@ -15,7 +15,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Chat messages for one purpose (``generate`` or ``repair``)."""
+    """Chat messages for one purpose (``generate``, ``sketch`` or ``repair``)."""
 
     purpose: str
     messages: tuple[Message, ...]
@@ -58,6 +58,15 @@ class Candidate:
     samples: int = 1
     origin: str = "sample"
     repairs: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """A first draft of the query, empty where none came, and what it cost in tokens."""
+
+    sql: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

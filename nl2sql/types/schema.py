@@ -64,6 +64,7 @@ class SchemaContext:
     says why the principal may see nothing of the database at all. ``glosses`` pairs
     ``schema.table`` or ``schema.table.column`` with a description that the database does not hold
     itself. ``foreign_keys`` holds inferred keys too. Nothing in it is hidden from the principal.
+    ``catalog_tables`` counts all tables of the database that the principal may see.
     """
 
     tables: tuple[RetrievedTable, ...]
@@ -75,6 +76,7 @@ class SchemaContext:
     glosses: tuple[tuple[str, str], ...] = ()
     values: tuple[ValueMatch, ...] = ()
     examples: tuple[FewShot, ...] = ()
+    catalog_tables: int = 0
 
     @property
     def best_cosine(self) -> float:
@@ -92,7 +94,7 @@ class SchemaLink:
     """A phrase of the question that names a table, or a column when ``column`` is not empty.
 
     ``score`` lies between 0 and 1. ``method`` says what linked them: ``name``, ``comment``,
-    ``synonym``, ``fuzzy``, ``embedding``, ``value`` or ``model``.
+    ``synonym``, ``fuzzy``, ``value``, ``type`` (a date for a question about a time) or ``model``.
     """
 
     phrase: str
@@ -104,9 +106,14 @@ class SchemaLink:
 
 @dataclass(frozen=True, slots=True)
 class SchemaLinks:
-    """All links found, best first."""
+    """All links found, best first.
+
+    ``technique`` is the one that found them; ``note`` says why it is not the one asked for.
+    """
 
     links: tuple[SchemaLink, ...] = ()
+    technique: str = "deterministic"
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +143,11 @@ class Plan:
     """What the planner stage found: links, joins, and which columns are worth showing.
 
     ``columns`` pairs a qualified table name with the columns that are left of it; a table that is
-    not among them keeps all of its columns.
+    not among them keeps all of its columns. The tokens are those of linking by the model.
     """
 
     links: SchemaLinks = SchemaLinks()
     joins: JoinPlan = JoinPlan()
     columns: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    prompt_tokens: int = 0
+    completion_tokens: int = 0

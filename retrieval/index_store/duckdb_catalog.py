@@ -2,8 +2,9 @@
 
 A view's columns are those that it has now, which may be others than when it was made. Its query is
 given with every table under its schema: a name without one means the view's own schema first, then
-``main``. Left out: views that no longer work, or that read what a closed instance cannot (a file of
-CSV), DuckDB's own tables, and macros.
+``main``. Left out, and told in ``Catalog.skipped``: views that no longer work, or that read what a
+closed instance cannot (a file of CSV), and macros that make tables. Left out without a word:
+DuckDB's own tables, other macros, sequences and indexes.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from nl2sql.duckdb_files import (
 )
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.names import fold_name
+from nl2sql.skipped import Skipped
+from retrieval.index_store.twins import remove_twins
 
 _DEFAULT_SCHEMA = "main"
 
@@ -52,6 +55,14 @@ SELECT schema_name, table_name, constraint_type, constraint_name, constraint_col
  ORDER BY schema_name, table_name, constraint_index
 """
 
+_MACROS = f"""
+SELECT DISTINCT schema_name, function_name FROM duckdb_functions()
+ WHERE database_name = '{ATTACHED}' AND NOT internal AND function_type = 'table_macro'
+ ORDER BY schema_name, function_name
+"""
+
+_SCHEMAS = f"SELECT schema_name FROM duckdb_schemas() WHERE database_name = '{ATTACHED}'"
+
 _Columns = Mapping[tuple[str, str], list[Column]]
 # Schema and name, folded, → as they are written.
 _Spelled = Mapping[tuple[str, str], tuple[str, str]]
@@ -67,30 +78,55 @@ def read_duckdb_catalog(path: Path, *, database: str, schemas: tuple[str, ...] =
             for statement in build_duckdb_opening(path):
                 connection.execute(statement)
             connection.execute(f"USE {ATTACHED}")
-            tables, keys = _read_schema(connection)
+            tables, keys, broken = _read_schema(connection)
+            macros = connection.execute(_MACROS).fetchall()
+            present = {name for (name,) in connection.execute(_SCHEMAS).fetchall()}
     except duckdb.Error as error:
         raise DatabaseUnavailable(
-            f"Cannot read the schema of {path}: {_describe(error)}",
+            f"Cannot read the schema of {path}: {describe_error(error)}",
             database=database,
             hint="Is it a DuckDB database, may this process read it, and has nobody else it open "
             "for writing?",
         ) from error
-    wanted = {table.qualified for table in tables if not schemas or table.schema in schemas}
+    wanted = set(schemas) or present
+    kept, twins = remove_twins((table for table in tables if table.schema in wanted), "duckdb")
+    missing = [name for name in schemas if name not in present]
     return Catalog(
         database,
-        tuple(table for table in tables if table.qualified in wanted),
-        tuple(key for key in keys if key.table in wanted and key.target in wanted),
+        kept,
+        _keep_keys(keys, kept),
         search_path=schemas or (_DEFAULT_SCHEMA,),
         dialect="duckdb",
+        skipped=(
+            *(Skipped("schema", name, "there is no schema of that name") for name in missing),
+            *(each for (schema, _), each in broken.items() if schema in wanted),
+            *(
+                Skipped("macro", f"{schema}.{name}", "a macro is no table")
+                for schema, name in macros
+                if schema in wanted
+            ),
+            *twins,
+        ),
+    )
+
+
+def _keep_keys(keys: Iterable[ForeignKey], tables: Iterable[Table]) -> tuple[ForeignKey, ...]:
+    columns = {table.qualified: {column.name for column in table.columns} for table in tables}
+    return tuple(
+        key
+        for key in keys
+        if set(key.columns) <= columns.get(key.table, set())
+        and set(key.target_columns) <= columns.get(key.target, set())
     )
 
 
 def _read_schema(
     connection: duckdb.DuckDBPyConnection,
-) -> tuple[list[Table], list[ForeignKey]]:
+) -> tuple[list[Table], list[ForeignKey], dict[tuple[str, str], Skipped]]:
+    """Tables and keys of all schemas, and the views that do not work. Raises duckdb.Error."""
     columns: dict[tuple[str, str], list[Column]] = defaultdict(list)
     for schema, table, name, kind, nullable, comment in connection.execute(_COLUMNS).fetchall():
-        columns[schema, table].append(Column(name, kind, nullable, comment))
+        columns[schema, table].append(Column(name, _clean(kind), nullable, _clean(comment)))
     constraints = connection.execute(_KEYS).fetchall()
     primary = {
         (schema, table): tuple(own)
@@ -98,7 +134,13 @@ def _read_schema(
         if kind == "PRIMARY KEY"
     }
     tables = [
-        Table(schema, name, tuple(columns[schema, name]), primary.get((schema, name), ()), comment)
+        Table(
+            schema,
+            name,
+            tuple(columns[schema, name]),
+            primary.get((schema, name), ()),
+            _clean(comment),
+        )
         for schema, name, comment in connection.execute(_TABLES).fetchall()
     ]
     views = connection.execute(_VIEWS).fetchall()
@@ -109,20 +151,23 @@ def _read_schema(
             *((schema, name) for schema, name, *_ in views),
         ]
     }
+    broken = {}
     for schema, name, comment, sql in views:
         comments = {column.name: column.comment for column in columns[schema, name]}
         try:
             found = _read_view_columns(connection, schema, name, comments)
             query = _read_definition(connection, schema, sql, found, spelled)
-        except duckdb.Error:
-            continue  # it does not work any more
-        tables.append(Table(schema, name, found, (), comment, "view", query))
+        except duckdb.Error as error:
+            reason, said = "it does not work", describe_error(error)
+            broken[schema, name] = Skipped("view", f"{schema}.{name}", reason, said)
+            continue
+        tables.append(Table(schema, name, found, (), _clean(comment), "view", query))
     keys = [
         _build_key(schema, table, row, columns, spelled)
         for schema, table, kind, *row in constraints
         if kind == "FOREIGN KEY"
     ]
-    return sorted(tables, key=lambda table: (table.schema, table.name)), keys
+    return sorted(tables, key=lambda table: (table.schema, table.name)), keys, broken
 
 
 def _build_key(
@@ -152,7 +197,7 @@ def _read_view_columns(
     """The columns that the view has now. Raises duckdb.Error."""
     cursor = connection.execute(f"SELECT * FROM {_quote(schema)}.{_quote(name)} LIMIT 0")
     return tuple(
-        Column(column, str(kind), comment=comments.get(column, ""))
+        Column(column, _clean(str(kind)), comment=comments.get(column, ""))
         for column, kind, *_ in cursor.description or ()
     )
 
@@ -235,6 +280,15 @@ def _settle_table(
     return False
 
 
+def _clean(text: str) -> str:
+    """The text without null characters, which the index cannot hold.
+
+    >>> _clean("a\\0b")
+    'a\ufffdb'
+    """
+    return text.replace("\0", "\ufffd")
+
+
 def _fold(schema: str, name: str) -> tuple[str, str]:
     return fold_name(schema, "duckdb"), fold_name(name, "duckdb")
 
@@ -244,7 +298,7 @@ def _quote(name: str) -> str:
     return f'"{escaped}"'
 
 
-def _describe(error: duckdb.Error) -> str:
+def describe_error(error: duckdb.Error) -> str:
     """The first line of what DuckDB says, which comes as JSON behind the name of its class."""
     text = str(error)
     try:

@@ -1,94 +1,64 @@
-"""The index: catalogs and embedded table cards in PostgreSQL with pgvector.
+"""The index: catalogs and embedded cards in PostgreSQL with pgvector.
 
-Lives in the schema ``quorumsql`` of its own database. A database's index is replaced in one
-transaction, so readers see the old one until the new one is whole. Knows nothing of how cards are
-made or embedded.
+Lives in the schema ``quorumsql`` of its own database. A database's index is written as a new
+generation beside the live one, which readers see until the new one is whole. Knows nothing of how
+cards are made or embedded.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 import psycopg
 from numpy.typing import NDArray
 from pgvector.psycopg import register_vector_async
-from psycopg import AsyncConnection, sql
-from psycopg.types.json import Jsonb
+from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from nl2sql.catalog import Catalog
-from nl2sql.errors import IndexUnavailable
-from retrieval.cards import Card
+from nl2sql.errors import IndexReplaced, IndexUnavailable
+from retrieval.index_store.generation_reader import read_cards, read_catalog, read_table_vectors
+from retrieval.index_store.head import IndexedDatabase, IndexHead, read_heads
+from retrieval.index_store.index_writer import IndexWriter
+from retrieval.index_store.layout import (
+    FIXED_TABLES,
+    LAYOUT,
+    check_layout,
+    measure_generation,
+    read_layout,
+)
+from retrieval.index_store.masks import Mask
+from retrieval.index_store.nearest import SEARCH_SETTINGS, find_nearest
 
 _CONNECT_TIMEOUT_S = 5
 # A probe answers before whoever asked for it gives up.
 _PROBE_TIMEOUT_S = 2
-
-_TABLES = """
-CREATE TABLE IF NOT EXISTS quorumsql.databases (
-    database   text PRIMARY KEY,
-    version    text NOT NULL,
-    embedder   text NOT NULL,
-    catalog    jsonb NOT NULL,
-    indexed_at timestamptz NOT NULL DEFAULT now()
-);
-CREATE TABLE IF NOT EXISTS quorumsql.table_cards (
-    database   text NOT NULL REFERENCES quorumsql.databases ON DELETE CASCADE,
-    table_name text NOT NULL,
-    summary    text NOT NULL,
-    card       text NOT NULL,
-    sha256     text NOT NULL,
-    embedding  vector NOT NULL,
-    PRIMARY KEY (database, table_name)
-);
-"""
-
-# HNSW wants a fixed dimension; an expression index a dimension serves any embedder
-# (pgvector README, "Can I store vectors with different dimensions in the same column?").
-_HNSW = """
-CREATE INDEX IF NOT EXISTS {name} ON quorumsql.table_cards
- USING hnsw ((embedding::vector({dimensions})) vector_cosine_ops)
- WHERE vector_dims(embedding) = {dimensions}
-"""
-
-_NEAREST = """
-SELECT table_name,
-       1 - (embedding::vector({dimensions}) <=> %(vector)s) AS cosine,
-       (SELECT version FROM quorumsql.databases d WHERE d.database = %(database)s) AS version
-  FROM quorumsql.table_cards
- WHERE database = %(database)s AND vector_dims(embedding) = {dimensions}
-   AND (%(among)s::text[] IS NULL OR table_name = ANY (%(among)s))
- ORDER BY embedding::vector({dimensions}) <=> %(vector)s
- LIMIT %(limit)s
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class IndexedDatabase:
-    """One database's index as it was read: cards and their vectors in the same order."""
-
-    catalog: Catalog
-    version: str
-    embedder: str
-    indexed_at: datetime
-    cards: tuple[Card, ...]
-    vectors: NDArray[np.float32]
+# How often a load starts again because the index was replaced under it.
+_MOST_LOADS = 5
 
 
 class IndexStore:
-    """Reads and writes the index through a small connection pool, opened at the first use."""
+    """Reads and writes the index through a small connection pool, opened at the first use.
+
+    Every method raises IndexUnavailable when the index does not answer, was not set up or has
+    another layout.
+    """
 
     def __init__(self, url: str, *, pool_size: int = 4) -> None:
         self._url = url
         self._pool_size = pool_size
         self._pool: AsyncConnectionPool[AsyncConnection[Any]] | None = None
         self._opening = asyncio.Lock()
+        self._is_checked = False
+        # By generation: whoever loads the same one through this store shares its catalog.
+        self._catalogs: WeakValueDictionary[int, Catalog] = WeakValueDictionary()
+
+    # -- setting up ----------------------------------------------------------------------------
 
     async def prepare(self) -> None:
         """Creates the extension, the schema and the tables where they are missing."""
@@ -96,17 +66,7 @@ class IndexStore:
             async with await AsyncConnection.connect(
                 self._url, autocommit=True, connect_timeout=_CONNECT_TIMEOUT_S
             ) as connection:
-                present = await connection.execute(
-                    "SELECT 1 FROM pg_extension WHERE extname = 'vector'"
-                )
-                if await present.fetchone() is None:
-                    await connection.execute("CREATE EXTENSION vector")
-                owned = await connection.execute(
-                    "SELECT 1 FROM pg_namespace WHERE nspname = 'quorumsql'"
-                )
-                if await owned.fetchone() is None:
-                    await connection.execute("CREATE SCHEMA quorumsql")
-                await connection.execute(_TABLES)
+                await _prepare(connection)
         except psycopg.Error as error:
             raise IndexUnavailable(
                 f"The index cannot be set up: {str(error).strip()}",
@@ -114,116 +74,108 @@ class IndexStore:
                 "quorumsql; or leave index.connection out to use the embedded server.",
             ) from error
 
+    async def drop_everything(self) -> None:
+        """Drops the schema: indexes, values and examples of all databases, in any layout."""
+        async with self._connect_unchecked(_CONNECT_TIMEOUT_S) as connection:
+            await connection.execute("DROP SCHEMA IF EXISTS quorumsql CASCADE")
+        self._is_checked = False
+
+    # -- reading -------------------------------------------------------------------------------
+
+    async def head(self, database: str) -> IndexHead | None:
+        """What is live of one database; None when it was never indexed."""
+        async with self.connection() as connection:
+            heads = await read_heads(connection, database)
+        return heads[0] if heads else None
+
+    async def heads(self) -> list[IndexHead]:
+        """What is live, in order of the databases' names."""
+        async with self.connection() as connection:
+            return await read_heads(connection, None)
+
     async def load(self, database: str) -> IndexedDatabase | None:
-        """The whole index of one database, or None when it was never indexed."""
-        async with self._connection() as connection:
-            row = await (
-                await connection.execute(
-                    "SELECT catalog, version, embedder, indexed_at FROM quorumsql.databases"
-                    " WHERE database = %s",
-                    (database,),
-                )
-            ).fetchone()
-            if row is None:
+        """Catalog and cards of one database, or None when it was never indexed."""
+        for _ in range(_MOST_LOADS):
+            head = await self.head(database)
+            if head is None:
                 return None
-            cards = await (
-                await connection.execute(
-                    "SELECT table_name, summary, card, embedding FROM quorumsql.table_cards"
-                    " WHERE database = %s ORDER BY table_name",
-                    (database,),
-                )
-            ).fetchall()
-        return IndexedDatabase(
-            catalog=Catalog.from_json(row[0]),
-            version=row[1],
-            embedder=row[2],
-            indexed_at=row[3],
-            cards=tuple(Card(*card[:3]) for card in cards),
-            vectors=np.array([card[3].to_numpy() for card in cards], dtype=np.float32),
-        )
-
-    async def version(self, database: str) -> str:
-        """The version of one database's index; empty when it was never indexed."""
-        async with self._connection() as connection:
-            cursor = await connection.execute(
-                "SELECT version FROM quorumsql.databases WHERE database = %s", (database,)
-            )
-            row = await cursor.fetchone()
-        return row[0] if row else ""
-
-    async def replace(
-        self,
-        catalog: Catalog,
-        cards: Sequence[Card],
-        vectors: NDArray[np.float32],
-        *,
-        version: str,
-        embedder: str,
-    ) -> None:
-        """Puts a new index in the place of the old one, in one transaction."""
-        dimensions = int(vectors.shape[1]) if len(cards) else 0
-        async with self._connection() as connection, connection.transaction():
-            await connection.execute(
-                "DELETE FROM quorumsql.databases WHERE database = %s", (catalog.database,)
-            )
-            await connection.execute(
-                "INSERT INTO quorumsql.databases (database, version, embedder, catalog)"
-                " VALUES (%s, %s, %s, %s)",
-                (catalog.database, version, embedder, Jsonb(catalog.to_json())),
-            )
-            async with connection.cursor() as cursor:
-                await cursor.executemany(
-                    "INSERT INTO quorumsql.table_cards VALUES (%s, %s, %s, %s, %s, %s)",
-                    [
-                        (catalog.database, card.table, card.summary, card.text, card.sha256, vector)
-                        for card, vector in zip(cards, vectors, strict=True)
-                    ],
-                )
-            if dimensions:
-                await connection.execute(
-                    sql.SQL(_HNSW).format(
-                        name=sql.Identifier(f"table_cards_hnsw_{dimensions}"),
-                        dimensions=sql.Literal(dimensions),
+            try:
+                catalog = await self.load_catalog(head)
+                async with self.connection() as connection:
+                    return IndexedDatabase(
+                        head, catalog, await read_cards(connection, head, catalog)
                     )
-                )
+            except IndexReplaced:
+                continue
+        raise IndexReplaced(f"The index of {database!r} is replaced over and over.")
 
-    async def nearest(
-        self,
-        database: str,
-        vector: NDArray[np.float32],
-        limit: int,
-        among: Collection[str] | None = None,
-    ) -> tuple[list[tuple[str, float]], str]:
-        """At most ``limit`` (table, cosine similarity), nearest first, and the index's version.
+    async def load_catalog(self, head: IndexHead) -> Catalog:
+        """The catalog of that generation; one object for all who hold it. Raises IndexReplaced."""
+        catalog = self._catalogs.get(head.generation)
+        if catalog is None:
+            async with self.connection() as connection:
+                catalog = await read_catalog(connection, head)
+            catalog = self._catalogs.setdefault(head.generation, catalog)
+        return catalog
 
-        ``among`` names the tables that may be seen; None means all.
+    async def table_vectors(self, head: IndexHead) -> NDArray[np.float32]:
+        """The vectors of the tables' cards, a row a table. Raises IndexReplaced."""
+        async with self.connection() as connection:
+            return await read_table_vectors(connection, head)
+
+    async def nearest_tables(
+        self, head: IndexHead, vector: NDArray[np.float32], limit: int, among: Mask | None = None
+    ) -> list[tuple[int, float]]:
+        """At most ``limit`` (position in ``cards.tables``, cosine similarity), nearest first.
+
+        ``among`` holds the positions that may be seen; None means all. Raises IndexReplaced.
         """
-        async with self._connection() as connection:
-            cursor = await connection.execute(
-                sql.SQL(_NEAREST).format(dimensions=sql.Literal(len(vector))),
-                {
-                    "vector": vector,
-                    "database": database,
-                    "limit": limit,
-                    "among": None if among is None else list(among),
-                },
-            )
-            rows = await cursor.fetchall()
-        return [(row[0], float(row[1])) for row in rows], rows[0][2] if rows else ""
+        async with self.connection() as connection:
+            return await find_nearest(connection, head, "table_vectors", vector, limit, among)
+
+    async def nearest_columns(
+        self, head: IndexHead, vector: NDArray[np.float32], limit: int, among: Mask | None = None
+    ) -> list[tuple[int, float]]:
+        """As ``nearest_tables``, of ``cards.columns``."""
+        async with self.connection() as connection:
+            return await find_nearest(connection, head, "column_vectors", vector, limit, among)
+
+    async def measure(self, head: IndexHead) -> int:
+        """The bytes on disk of that generation. Raises IndexReplaced."""
+        async with self.connection() as connection:
+            row = await (await connection.execute(measure_generation(head.generation))).fetchone()
+        return row[0] if row else 0
+
+    # -- writing -------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def writer(
+        self, database: str, on_wait: Callable[[], None] = lambda: None
+    ) -> AsyncIterator[IndexWriter]:
+        """The one who may write the index of ``database``.
+
+        Where another one is at work, calls ``on_wait`` and waits until it is done.
+        """
+        async with self.connection() as connection:
+            writer = IndexWriter(connection, database)
+            await writer.lock(on_wait)
+            try:
+                yield writer
+            finally:
+                await writer.unlock()
 
     async def drop(self, database: str) -> bool:
         """Forgets one database's index; False when there was none."""
-        async with self._connection() as connection:
-            cursor = await connection.execute(
-                "DELETE FROM quorumsql.databases WHERE database = %s", (database,)
-            )
-            return cursor.rowcount > 0
+        async with self.writer(database) as writer:
+            return await writer.drop()
+
+    # -- connections ---------------------------------------------------------------------------
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """``(("index", what is wrong or empty),)``."""
         try:
-            async with self._connection(_PROBE_TIMEOUT_S) as connection:
-                await connection.execute("SELECT 1 FROM quorumsql.databases LIMIT 1")
+            async with self.connection(_PROBE_TIMEOUT_S) as connection:
+                await connection.execute("SELECT 1 FROM quorumsql.generations LIMIT 1")
         except IndexUnavailable as error:
             return (("index", str(error)),)
         return (("index", ""),)
@@ -235,18 +187,32 @@ class IndexStore:
             self._pool = None
 
     @asynccontextmanager
-    async def _connection(
+    async def connection(
         self, timeout_s: float = _CONNECT_TIMEOUT_S
     ) -> AsyncIterator[AsyncConnection[Any]]:
+        """A connection in autocommit, for this store and for those of values and examples."""
+        async with self._connect_unchecked(timeout_s) as connection:
+            if not self._is_checked:
+                await check_layout(connection)
+                self._is_checked = True
+            yield connection
+
+    @asynccontextmanager
+    async def _connect_unchecked(self, timeout_s: float) -> AsyncIterator[AsyncConnection[Any]]:
         try:
             pool = await self._open()
             async with pool.connection(timeout=timeout_s) as connection:
                 yield connection
+        except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
+            self._is_checked = False
+            raise IndexUnavailable(
+                f"The index is gone or half gone: {str(error).strip()}",
+                hint="Run `quorumsql index build`.",
+            ) from error
         except (PoolTimeout, psycopg.Error) as error:
             raise IndexUnavailable(
                 f"The index does not answer: {str(error).strip()}",
-                hint="Is its PostgreSQL running, and was `quorumsql index` run? "
-                "`quorumsql doctor` tells.",
+                hint="Is its PostgreSQL running? `quorumsql doctor` tells.",
             ) from error
 
     async def _open(self) -> AsyncConnectionPool[AsyncConnection[Any]]:
@@ -268,7 +234,28 @@ class IndexStore:
             return self._pool
 
 
+async def _prepare(connection: AsyncConnection[Any]) -> None:
+    async with connection.transaction():
+        # Two that prepare at once would both find the tables missing.
+        await connection.execute("SELECT pg_advisory_xact_lock(hashtext('quorumsql layout'))")
+        present = await connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'")
+        if await present.fetchone() is None:
+            await connection.execute("CREATE EXTENSION vector")
+        if await read_layout(connection) is not None:
+            await check_layout(connection)
+        # Not "IF NOT EXISTS": that asks for the right to create even where nothing is to be done.
+        owned = await connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = 'quorumsql'")
+        if await owned.fetchone() is None:
+            await connection.execute("CREATE SCHEMA quorumsql")
+        for statements in FIXED_TABLES:
+            await connection.execute(statements)
+        await connection.execute(
+            "INSERT INTO quorumsql.layout SELECT %s WHERE NOT EXISTS"
+            " (SELECT 1 FROM quorumsql.layout)",
+            (LAYOUT,),
+        )
+
+
 async def _configure(connection: AsyncConnection[Any]) -> None:
     await register_vector_async(connection)
-    # Without it a filter on the database could starve the scan of a shared HNSW index.
-    await connection.execute("SET hnsw.iterative_scan = strict_order")
+    await connection.execute(SEARCH_SETTINGS)

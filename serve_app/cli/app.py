@@ -9,7 +9,19 @@ from typing import Annotated
 import typer
 
 from nl2sql.errors import QuorumError
-from serve_app.cli import ask, demo, doctor, evaluate, index, model, policy, serve, show_settings
+from serve_app.cli import (
+    ask,
+    demo,
+    doctor,
+    evaluate,
+    examples,
+    feedback,
+    index,
+    model,
+    policy,
+    serve,
+    show_settings,
+)
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import ERRORS
 
@@ -21,14 +33,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("ask")(ask.ask)
-app.command("index")(index.index)
+app.command("feedback")(feedback.feedback)
 app.command("serve")(serve.serve)
 app.command("stop")(serve.stop)
 app.command("demo")(demo.demo)
 app.command("doctor")(doctor.doctor)
 app.command("settings")(show_settings.show_settings)
+app.add_typer(index.app, name="index", help="What search reads of the databases.")
 app.add_typer(model.app, name="model", help="Fetch, list and remove model weights.")
 app.add_typer(policy.app, name="policy", help="Who may see what: check, show, try, apply.")
+app.add_typer(examples.app, name="examples", help="Verified questions shown to the model.")
 app.add_typer(evaluate.app, name="eval", help="Measure the service on a benchmark.")
 
 

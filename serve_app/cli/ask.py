@@ -24,8 +24,10 @@ from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import CONSOLE, ERRORS, TerminalReporter, print_answer
 from serve_app.client import Export, NoRows, post_export, post_query
 from serve_app.formats import Format, describe_answer, export_answer, find_format
+from serve_app.last_answer import LastAnswer, remember_answer
 from serve_app.local import open_parts
-from serve_app.preparation import Reporter, Silence, prepare
+from serve_app.preparation import prepare
+from serve_app.reporting import Reporter, Silence
 from serve_app.running import service_url
 from serve_app.service import build_question
 
@@ -101,6 +103,9 @@ def ask(
         answer = render_answer(given, trace=True)
     else:
         answer = post_query(where, request.model_dump(), token=token)
+    if answer["outcome"] == "answered":
+        told = LastAnswer(answer["database"], answer["question"], answer["sql"], as_)
+        remember_answer(cli.settings.home, told)
     if output is not None:
         output.write_text(json.dumps(answer, ensure_ascii=False) + "\n", encoding="utf-8")
     elif output_format == OutputFormat.JSON:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typer
+from rich.markup import escape
 
 from serve_app.checks import Check, run_checks
 from serve_app.cli.context import CliContext
@@ -22,7 +23,8 @@ def doctor(context: typer.Context) -> None:
 
 
 def _print_check(check: Check) -> None:
-    CONSOLE.print(f"{_MARKS[check.status]} {check.name}: {check.message}", highlight=False)
+    text = escape(f"{check.name}: {check.message}")
+    CONSOLE.print(f"{_MARKS[check.status]} {text}", highlight=False)
     if check.remedy:
         for line in check.remedy.splitlines():
             CONSOLE.print(f"    {line}", highlight=False, markup=False, soft_wrap=True)

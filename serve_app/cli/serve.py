@@ -43,7 +43,7 @@ def serve_in_background(cli: CliContext) -> None:
     """Prepares here, where progress is seen, then starts the service and waits for it."""
     settings = cli.settings
     reporter = TerminalReporter()
-    asyncio.run(prepare(settings, reporter, databases=list(settings.databases)))
+    asyncio.run(prepare(settings, reporter, databases=list(settings.databases), strict=False))
     pull_model(settings)
     with reporter.step("Ray Serve with the language model") as step:
         if running.spawned_process(settings.home) is None:
@@ -79,7 +79,9 @@ def _serve_here(cli: CliContext) -> None:
         signal.signal(number, lambda *_: done.set())
     settings = cli.settings
     reporter = TerminalReporter()
-    wiring = asyncio.run(prepare(settings, reporter, databases=list(settings.databases)))
+    wiring = asyncio.run(
+        prepare(settings, reporter, databases=list(settings.databases), strict=False)
+    )
     pull_model(settings)
     with reporter.step("Ray Serve with the language model") as step:
         running.start_service(wiring)

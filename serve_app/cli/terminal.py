@@ -9,11 +9,14 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.panel import Panel
 from rich.progress import (
     BarColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
+    Task,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -26,6 +29,7 @@ CONSOLE = Console()
 ERRORS = Console(stderr=True)
 _MOST_ROWS_SHOWN = 20
 _SQL_WIDTH = 60
+_MOST_NAMES_SHOWN = 10
 
 
 class TerminalReporter:
@@ -38,8 +42,9 @@ class TerminalReporter:
         progress = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),
+            TextColumn("[dim]{task.fields[phase]}"),
             BarColumn(bar_width=30),
-            TextColumn("{task.completed:,.0f}"),
+            _CountColumn(),
             TimeElapsedColumn(),
             TextColumn("left:"),
             TimeRemainingColumn(),
@@ -56,17 +61,35 @@ class TerminalReporter:
             highlight=False,
         )
 
+    def warn(self, text: str) -> None:
+        """A line about what was left out or failed."""
+        CONSOLE.print(f"[yellow]![/] {escape(text)}", highlight=False, soft_wrap=True)
+
+
+class _CountColumn(ProgressColumn):
+    """How many of how many, and how many a second."""
+
+    def render(self, task: Task) -> Text:
+        count = f"{task.completed:,.0f}"
+        if task.total:
+            count += f" of {task.total:,.0f}"
+        return Text(f"{count}, {task.speed:,.0f}/s" if task.speed else count)
+
 
 class TerminalStep:
     """One bar."""
 
     def __init__(self, progress: Progress, text: str) -> None:
         self._progress = progress
-        self._task = progress.add_task(text, total=None, so_far="")
+        self._task = progress.add_task(text, total=None, so_far="", phase="")
+        self._phase = ""
         self.outcome = ""
 
-    def update(self, done: int, total: int | None = None) -> None:
-        """Moves the bar to ``done`` of ``total``."""
+    def update(self, done: int, total: int | None = None, phase: str = "") -> None:
+        """Moves the bar to ``done`` of ``total``; another phase starts it, and its clock, anew."""
+        if phase != self._phase:
+            self._phase = phase
+            self._progress.reset(self._task, phase=phase, so_far=self.outcome)
         self._progress.update(self._task, completed=done, total=total)
 
     def finish(self, text: str) -> None:
@@ -98,7 +121,9 @@ def print_answer(answer: dict[str, Any], *, seconds: float) -> None:
         _print_verdict(answer, trace)
         CONSOLE.print(_build_rows(answer))
     if trace:
+        _print_values(trace["values"])
         CONSOLE.print(_build_stages(trace))
+        _print_left_out(trace["left_out"])
     CONSOLE.print(f"[dim]{seconds:.1f} s in all[/]", highlight=False)
 
 
@@ -149,6 +174,24 @@ def _build_rows(answer: dict[str, Any]) -> Table:
     if hidden > 0:
         table.caption = f"and {hidden} more"
     return table
+
+
+def _print_left_out(names: list[str]) -> None:
+    if names:
+        more = f" and {len(names) - _MOST_NAMES_SHOWN} more" * (len(names) > _MOST_NAMES_SHOWN)
+        CONSOLE.print(
+            f"Left out, as the prompt was full: {', '.join(names[:_MOST_NAMES_SHOWN])}{more}.",
+            highlight=False,
+            markup=False,
+        )
+
+
+def _print_values(values: list[dict[str, Any]]) -> None:
+    for match in values:
+        CONSOLE.print(
+            Text(f"“{match['phrase']}” is {match['table']}.{match['column']} = {match['value']!r}"),
+            style="dim",
+        )
 
 
 def _build_stages(trace: dict[str, Any]) -> Table:

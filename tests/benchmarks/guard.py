@@ -22,7 +22,8 @@ from execution.postgres import PostgresDatabase
 from nl2sql.catalog import Catalog
 from nl2sql.settings import load_settings
 from nl2sql.types import GuardedQuery, Principal, ResultSet, Violation
-from serve_app.preparation import Silence, build_wiring, load_demo_databases, start_embedded_server
+from serve_app.preparation import build_wiring, load_demo_databases, start_embedded_server
+from serve_app.reporting import Silence
 from tests.oracle.corpus import build_gold_queries
 from tests.oracle.demo import read_demo_golds
 

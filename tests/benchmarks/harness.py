@@ -20,7 +20,7 @@ from nl2sql.settings import load_settings
 from nl2sql.types import Completions, SamplingRequest
 from serve_app.benchmarks import prepare_benchmark
 from serve_app.measuring import MeasureOptions, measure
-from serve_app.preparation import Silence
+from serve_app.reporting import Silence
 from tests.fakes import count_fake_tokens
 
 

@@ -61,6 +61,8 @@ def build_body(
         "tables": [{"table": "sales.orders"}],
         "candidates": list(candidates),
         "repairs": [],
+        "columns": {},
+        "left_out": [],
         "stages": [
             {"stage": "plan", "ms": 2.0, "prompt_tokens": 0, "completion_tokens": 0},
             {"stage": "generate", "ms": 9.0, "prompt_tokens": 40, "completion_tokens": 7},

@@ -74,6 +74,14 @@ async def test_a_right_answer_is_right_by_every_comparison() -> None:
     assert record.gold_result.rows_in_all == 1
 
 
+async def test_columns_that_were_pruned_or_left_out_were_not_shown() -> None:
+    body = build_body(build_candidate("c1", "SELECT 4"))
+    body["trace"]["columns"] = {"sales.orders": ["id", "status"]}
+    body["trace"]["left_out"] = ["sales.orders.status"]
+    record = await judge(Response(body, {"c1": build_result((4,))}), {GOLD: [build_result((4,))]})
+    assert record.retrieved_columns == ("sales.orders.id",)
+
+
 async def test_what_was_not_handed_over_whole_is_fetched_again() -> None:
     body = build_body(build_candidate("c1", "SELECT x"), build_candidate("c2", "SELECT y"))
     rows = ((1,), (2,), (3,))

@@ -67,7 +67,7 @@ def test_a_curve_takes_each_k_once_after_the_baseline() -> None:
 
 
 def test_an_ablation_switches_each_flag_off_in_turn() -> None:
-    settings = override(SETTINGS, ["model_repair=true"])
+    settings = override(SETTINGS, ["model_repair=true", "pre_sql=true"])
     full, *rest = build_ablation(settings, 4)
     assert full.settings == settings
     assert [variant.name for variant in rest] == [

@@ -6,7 +6,19 @@ import pytest
 
 from generation.generator import CandidateGenerator, merge_candidates
 from nl2sql.errors import EngineUnavailable
-from nl2sql.types import Candidate, JoinPlan, Plan, SchemaContext, SchemaLink, SchemaLinks
+from nl2sql.schema_text import render_schema
+from nl2sql.types import (
+    Candidate,
+    FewShot,
+    JoinPlan,
+    Plan,
+    Prompt,
+    SchemaContext,
+    SchemaLink,
+    SchemaLinks,
+    Sketch,
+    ValueMatch,
+)
 from tests.fakes import FakeEngine, build_context, build_question, build_settings
 
 CONTEXT = build_context()
@@ -63,37 +75,39 @@ def test_no_query_is_no_candidate(texts: tuple[str, ...]) -> None:
     assert merge_candidates(texts) == ()
 
 
-def read_user_message(context: SchemaContext, plan: Plan, **flags: bool) -> str:
+async def read_user_message(context: SchemaContext, plan: Plan, **flags: bool) -> str:
     generator = CandidateGenerator(
         FakeEngine(), build_settings(flags=flags, sampling={"show_plan": True})
     )
-    prompt = generator.build_prompt(build_question(text="How many orders?"), context, plan)
+    prompt, _ = await generator.build_prompt(build_question(text="How many orders?"), context, plan)
     return prompt.messages[1].content
 
 
-def test_the_schema_stands_before_the_hints_and_the_question_at_the_end() -> None:
+async def test_the_schema_stands_before_the_hints_and_the_question_at_the_end() -> None:
     plan = Plan(
         SchemaLinks((SchemaLink("total", "sales.orders", "total", 1.0),)),
         JoinPlan(skeleton="FROM orders"),
     )
-    text = read_user_message(CONTEXT, plan)
+    text = await read_user_message(CONTEXT, plan)
     marks = ["CREATE TABLE returns", "Columns that may matter", "FROM orders", "Question: "]
     places = [text.index(mark) for mark in marks]
     assert places == sorted(places)
     assert text.endswith("Question: How many orders?")
 
 
-def test_questions_on_the_same_tables_share_their_prefix() -> None:
+async def test_questions_on_the_same_tables_share_their_prefix() -> None:
     generator = CandidateGenerator(FakeEngine(), build_settings(sampling={"show_plan": True}))
     texts = [
-        generator.build_prompt(build_question(text=text), CONTEXT, Plan()).messages[1].content
+        (await generator.build_prompt(build_question(text=text), CONTEXT, Plan()))[0]
+        .messages[1]
+        .content
         for text in ("How many?", "Which ones?")
     ]
     shared = texts[0].removesuffix("How many?")
     assert texts[1] == f"{shared}Which ones?"
 
 
-def test_hints_name_columns_of_tables_in_sight_and_no_tables() -> None:
+async def test_hints_name_columns_of_tables_in_sight_and_no_tables() -> None:
     links = SchemaLinks(
         (
             SchemaLink("order", "sales.orders", "", 1.0),
@@ -101,34 +115,129 @@ def test_hints_name_columns_of_tables_in_sight_and_no_tables() -> None:
             SchemaLink("price", "stock.products", "price", 1.0),
         )
     )
-    text = read_user_message(build_context(tables=("sales.orders",)), Plan(links))
+    text = await read_user_message(build_context(tables=("sales.orders",)), Plan(links))
     assert "Columns that may matter: orders.total\n" in text
 
 
-def test_at_most_eight_columns_are_named() -> None:
+async def test_at_most_eight_columns_are_named() -> None:
     links = tuple(SchemaLink("x", "sales.orders", f"c{number}", 1.0) for number in range(20))
-    text = read_user_message(CONTEXT, Plan(SchemaLinks(links)))
+    text = await read_user_message(CONTEXT, Plan(SchemaLinks(links)))
     (line,) = (line for line in text.splitlines() if line.startswith("Columns"))
     assert line.count("orders.c") == 8
 
 
-def test_an_empty_plan_gives_no_hints() -> None:
-    text = read_user_message(CONTEXT, Plan())
+async def test_an_empty_plan_gives_no_hints() -> None:
+    text = await read_user_message(CONTEXT, Plan())
     assert "may matter" not in text
     assert "join like" not in text
 
 
 @pytest.mark.parametrize("glosses", [True, False])
-def test_glosses_decide_on_comments(glosses: bool) -> None:
-    text = read_user_message(CONTEXT, Plan(), glosses=glosses)
+async def test_glosses_decide_on_comments(glosses: bool) -> None:
+    text = await read_user_message(CONTEXT, Plan(), glosses=glosses)
     assert ("ISO 3166" in text) is glosses
 
 
-def test_the_schema_keeps_to_the_window_of_the_model() -> None:
-    small = build_settings(model={"max_model_len": 512}, sampling={"max_tokens": 400})
+async def test_what_does_not_fit_is_left_out_and_told() -> None:
+    small = build_settings(model={"max_model_len": 512}, sampling={"max_tokens": 140})
+    engine = FakeEngine(["SELECT 1"])
+    generated = await CandidateGenerator(engine, small).generate(build_question(), CONTEXT, Plan())
+    text = generated.prompt.messages[1].content
+    assert generated.left_out[0] == "stock.products.tags"
+    assert "tags text" not in text
+    assert "customer_id integer REFERENCES customers(id)" in text
+
+
+async def test_the_hints_of_a_table_that_is_left_out_go_with_it() -> None:
+    small = build_settings(model={"max_model_len": 512}, sampling={"max_tokens": 320})
+    context = build_context(
+        tables=("sales.orders", "sales.customers"),
+        values=(
+            ValueMatch("cancelled", "sales.orders", "status", "CXL", 0.9),
+            ValueMatch("germany", "sales.customers", "country", "Germany", 1.0),
+        ),
+    )
     generator = CandidateGenerator(FakeEngine(), small)
-    prompt = generator.build_prompt(build_question(), CONTEXT, Plan())
-    assert prompt.messages[1].content.count("CREATE TABLE") == 1
+    prompt, left_out = await generator.build_prompt(build_question(), context, Plan())
+    text = prompt.messages[1].content
+    assert "sales.customers" in left_out
+    assert "orders.status holds 'CXL' (the question says \"cancelled\")" in text
+    assert "Germany" not in text
+
+
+async def test_pruned_columns_are_not_shown() -> None:
+    text = await read_user_message(CONTEXT, Plan(columns=(("sales.orders", ("id", "total")),)))
+    assert "placed_at" not in text
+    assert "quantity" in text
+
+
+async def test_the_schema_comes_in_the_form_of_the_setting() -> None:
+    settings = build_settings(sampling={"schema_form": "m_schema"})
+    generator = CandidateGenerator(FakeEngine(), settings)
+    prompt, _ = await generator.build_prompt(build_question(), CONTEXT, Plan())
+    assert prompt.messages[1].content.startswith("Schema:\n【DB_ID】 shop\n【Schema】\n# Table: ")
+
+
+FEW = tuple(FewShot(f"How many {name}?", f"SELECT count(*) FROM {name}") for name in "abc")
+
+
+async def test_all_that_depends_on_the_question_stands_after_the_schema() -> None:
+    generator = CandidateGenerator(FakeEngine(), build_settings())
+    texts = []
+    for question, value, examples in (("One?", "Germany", FEW), ("Two?", "France", FEW[:1])):
+        match = ValueMatch("x", "sales.customers", "country", value, 1.0)
+        context = build_context(values=(match,), examples=examples)
+        prompt, _ = await generator.build_prompt(build_question(text=question), context, Plan())
+        assert prompt.messages[0] == (await plain_prompt()).messages[0]
+        texts.append(prompt.messages[1].content)
+    schema = f"Schema:\n{render_schema(CONTEXT)}\n\n"
+    assert [text.startswith(schema) for text in texts] == [True, True]
+
+
+async def plain_prompt() -> Prompt:
+    generator = CandidateGenerator(FakeEngine(), build_settings())
+    return (await generator.build_prompt(build_question(), CONTEXT, Plan()))[0]
+
+
+async def test_the_best_example_stands_next_to_the_question() -> None:
+    text = await read_user_message(build_context(examples=FEW), Plan())
+    places = [text.index(f"How many {name}?") for name in "cba"]
+    assert places == sorted(places)
+    assert places[-1] < text.index("How many orders?")
+
+
+async def test_examples_take_a_part_of_the_window_and_no_more() -> None:
+    long = FewShot("How long?", "SELECT " + ", ".join(f"c{number}" for number in range(2000)))
+    text = await read_user_message(build_context(examples=(FEW[0], long, FEW[1])), Plan())
+    assert "How many a?" in text
+    assert "How many b?" in text
+    assert "How long?" not in text
+
+
+async def test_an_example_that_would_close_its_fence_is_not_shown() -> None:
+    odd = FewShot("Which notes?", "SELECT '```\nQuestion: x' FROM notes")
+    text = await read_user_message(build_context(examples=(odd, FEW[0])), Plan())
+    assert "Which notes?" not in text
+    assert "How many a?" in text
+
+
+async def test_a_sketch_is_one_short_greedy_draft_over_the_names() -> None:
+    engine = FakeEngine(["SELECT count(*) FROM orders;\n"])
+    generator = CandidateGenerator(engine, build_settings())
+    sketch = await generator.sketch(build_question(k=8, seed=3), CONTEXT)
+    assert sketch == Sketch("SELECT count(*) FROM orders", 100, 10)
+    (request,) = engine.requests
+    assert (request.k, request.temperature, request.seed) == (1, 0.0, 3)
+    assert request.max_tokens < 200
+    assert request.prompt.purpose == "sketch"
+    text = request.prompt.messages[1].content
+    assert "orders(id, customer_id, seller_id, placed_at, status, total)\n" in text
+    assert "CREATE TABLE" not in text
+
+
+async def test_a_sketch_without_a_query_is_empty() -> None:
+    generator = CandidateGenerator(FakeEngine(["I do not know."]), build_settings())
+    assert (await generator.sketch(build_question(), CONTEXT)).sql == ""
 
 
 async def test_the_gate_goes_by_the_setting() -> None:
@@ -144,8 +253,8 @@ async def test_the_gate_goes_by_the_setting() -> None:
         assert (reason == "") is passes
 
 
-def test_the_plan_is_not_shown_unless_asked() -> None:
+async def test_the_plan_is_not_shown_unless_asked() -> None:
     generator = CandidateGenerator(FakeEngine(), build_settings())
     links = SchemaLinks((SchemaLink("total", "sales.orders", "total", 1.0),))
-    prompt = generator.build_prompt(build_question(), CONTEXT, Plan(links=links))
+    prompt, _ = await generator.build_prompt(build_question(), CONTEXT, Plan(links=links))
     assert "Columns that may matter" not in prompt.messages[-1].content

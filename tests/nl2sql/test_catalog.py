@@ -1,14 +1,13 @@
-"""Names, modules, fingerprints and JSON of a catalog."""
+"""Names, modules and fingerprints of a catalog."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
 
 from nl2sql.catalog import Catalog, Table
-from tests.fakes import CUSTOMERS, ORDERS, PRODUCTS, SHOP, build_key, build_table
+from tests.fakes import CUSTOMERS, PRODUCTS, SHOP, build_key, build_table
 
 SALES_ITEMS = build_table("sales.items", "id integer")
 STOCK_ITEMS = build_table("stock.items", "id integer")
@@ -68,10 +67,6 @@ def test_every_short_name_resolves_to_its_table() -> None:
             assert table.qualified == qualified
 
 
-def test_modules_are_schemas() -> None:
-    assert {name: len(tables) for name, tables in SHOP.modules.items()} == {"sales": 4, "stock": 2}
-
-
 def test_a_table_is_found_by_its_qualified_name_only() -> None:
     assert SHOP.table("stock.products") is PRODUCTS
     assert SHOP.table("products") is None
@@ -82,13 +77,6 @@ def test_a_column_is_found_by_name() -> None:
     assert column is not None
     assert column.type == "text"
     assert CUSTOMERS.column("loyalty tier") is None
-
-
-def test_json_and_back_is_the_same_catalog() -> None:
-    again = Catalog.from_json(json.loads(json.dumps(SHOP.to_json())))
-    assert again == SHOP
-    assert again.fingerprint == SHOP.fingerprint
-    assert again.resolve("orders") == ORDERS
 
 
 @pytest.mark.parametrize(

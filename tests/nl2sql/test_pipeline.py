@@ -8,14 +8,15 @@ from dataclasses import replace
 import pytest
 
 from generation.generator import CandidateGenerator
-from nl2sql.answers import Answered, Clarify, Failed, Refused
-from nl2sql.errors import EngineUnavailable, IndexUnavailable
+from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
+from nl2sql.errors import EngineUnavailable, IndexUnavailable, PromptTooLong
 from nl2sql.pipeline import Pipeline, Stages
 from nl2sql.protocols import Generator, Ranker, Repairer, Retriever
 from nl2sql.types import (
     Assessment,
     Candidate,
     Ranking,
+    SchemaContext,
     Violation,
 )
 from ranking.ranker import CandidateRanker
@@ -53,6 +54,7 @@ def build_pipeline(
     *,
     retriever: Retriever | None = None,
     min_confidence: float = 0.0,
+    pre_sql: bool = False,
 ) -> Pipeline:
     stages = Stages(
         retriever=retriever or FakeRetriever(),
@@ -61,7 +63,7 @@ def build_pipeline(
         ranker=ranker,
         repairer=repairer or FakeRepairer(),
     )
-    return Pipeline(stages, min_confidence=min_confidence)
+    return Pipeline(stages, min_confidence=min_confidence, pre_sql=pre_sql)
 
 
 def generate(*assessments: Assessment) -> FakeGenerator:
@@ -289,6 +291,87 @@ async def test_an_error_of_repair_passes_through() -> None:
     pipeline = build_pipeline(generate(BAD), ranker, FakeRepairer(EngineUnavailable("Busy.")))
     with pytest.raises(EngineUnavailable, match="Busy"):
         await pipeline.answer(build_question())
+
+
+# -- pre-SQL ---------------------------------------------------------------------------------------
+
+FIRST = build_context(tables=("sales.orders",))
+SECOND = build_context(tables=("sales.orders", "sales.customers"))
+NEW_NAMES = "SELECT country FROM customers"
+OLD_NAMES = "SELECT sum(o.total) AS spent FROM orders o ORDER BY spent"
+
+
+def draft(sketch: str | Exception) -> FakeGenerator:
+    return FakeGenerator(build_generated(GOOD.candidate), sketch=sketch)
+
+
+async def ask_with_sketch(
+    sketch: str | Exception, *contexts: SchemaContext | Exception, pre_sql: bool = True
+) -> tuple[Answer, FakeRetriever]:
+    retriever = FakeRetriever(*contexts)
+    pipeline = build_pipeline(
+        draft(sketch),
+        FakeRanker(known(GOOD), rank(GOOD)),
+        retriever=retriever,
+        pre_sql=pre_sql,
+    )
+    return await pipeline.answer(build_question()), retriever
+
+
+async def test_a_sketch_that_names_anything_new_is_searched_for() -> None:
+    answer, retriever = await ask_with_sketch(NEW_NAMES, FIRST, SECOND)
+    assert retriever.sketches == ["", NEW_NAMES]
+    assert isinstance(answer, Answered)
+    trace = answer.trace
+    assert (trace.sketch, trace.context) == (NEW_NAMES, SECOND)
+    assert trace.route is not None
+    stages = {timing.stage: timing for timing in trace.timings}
+    assert list(stages)[:4] == ["retrieve", "gate", "sketch", "plan"]
+    assert (stages["sketch"].prompt_tokens, stages["sketch"].completion_tokens) == (100, 10)
+
+
+@pytest.mark.parametrize(
+    ("sketch", "told"),
+    [
+        pytest.param("", "", id="empty"),
+        pytest.param(EngineUnavailable("Busy."), "", id="no_engine"),
+        pytest.param(PromptTooLong("Long."), "", id="too_long"),
+        pytest.param(OLD_NAMES, OLD_NAMES, id="nothing_new"),
+    ],
+)
+async def test_without_a_draft_of_anything_new_nothing_changes(
+    sketch: str | Exception, told: str
+) -> None:
+    answer, retriever = await ask_with_sketch(sketch, FIRST)
+    assert retriever.sketches == [""]
+    assert isinstance(answer, Answered)
+    assert (answer.trace.sketch, answer.trace.context) == (told, FIRST)
+
+
+async def test_where_the_second_search_fails_the_first_one_stands() -> None:
+    answer, _ = await ask_with_sketch(NEW_NAMES, FIRST, IndexUnavailable("Down."))
+    assert isinstance(answer, Answered)
+    assert answer.trace.context == FIRST
+
+
+async def test_a_policy_that_shut_in_between_refuses() -> None:
+    shut = replace(FIRST, refusal="Not for you.")
+    answer, _ = await ask_with_sketch(NEW_NAMES, FIRST, shut)
+    assert isinstance(answer, Refused)
+    assert answer.reason == "Not for you."
+
+
+async def test_no_sketch_is_drafted_unless_asked() -> None:
+    answer, retriever = await ask_with_sketch(NEW_NAMES, FIRST, pre_sql=False)
+    assert retriever.sketches == [""]
+    assert answer.trace.sketch == ""
+    assert "sketch" not in [timing.stage for timing in answer.trace.timings]
+
+
+async def test_what_was_left_out_of_the_prompt_is_in_the_trace() -> None:
+    generator = FakeGenerator(build_generated(GOOD.candidate, left_out=("sales.orders.total",)))
+    pipeline = build_pipeline(generator, FakeRanker(known(GOOD), rank(GOOD)))
+    assert (await pipeline.answer(build_question())).trace.left_out == ("sales.orders.total",)
 
 
 # -- the real stages, over a fake model and a fake database ------------------------------------

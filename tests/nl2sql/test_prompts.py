@@ -8,7 +8,7 @@ import pytest
 
 from generation.generator import CandidateGenerator
 from nl2sql.prompts import render_prompt
-from nl2sql.types import JoinPlan, Plan, Prompt, SchemaLink, SchemaLinks
+from nl2sql.types import FewShot, JoinPlan, Plan, Prompt, SchemaLink, SchemaLinks, ValueMatch
 from repair.repairer import CandidateRepairer
 from tests.fakes import (
     FakeEngine,
@@ -24,7 +24,7 @@ CONTEXT = build_context(tables=("sales.orders", "sales.customers"))
 QUESTION = build_question(text="What did customers in Germany spend?")
 
 
-def test_the_prompt_to_generate_is_the_golden_one() -> None:
+async def test_the_prompt_to_generate_is_the_golden_one() -> None:
     plan = Plan(
         SchemaLinks((SchemaLink("total", "sales.orders", "total", 1.0),)),
         JoinPlan(
@@ -34,18 +34,50 @@ def test_the_prompt_to_generate_is_the_golden_one() -> None:
         ),
     )
     generator = CandidateGenerator(FakeEngine(), build_settings(sampling={"show_plan": True}))
-    prompt = generator.build_prompt(QUESTION, CONTEXT, plan)
+    prompt, _ = await generator.build_prompt(QUESTION, CONTEXT, plan)
     assert render_golden(prompt) == load_text("prompt_generate.txt")
 
 
-def test_the_prompt_to_repair_is_the_golden_one() -> None:
+async def test_the_prompt_with_all_that_retrieval_finds_is_the_golden_one() -> None:
+    context = dataclasses.replace(
+        CONTEXT,
+        glosses=(("sales.orders.status", "values: 'open', 'shipped', 'CXL'"),),
+        values=(
+            ValueMatch("germany", "sales.customers", "country", "Germany", 1.0),
+            ValueMatch("cancelled", "sales.orders", "status", "CXL", 0.9),
+            ValueMatch("O'Hara", "sales.customers", "name", "O'Hara", 1.0),
+        ),
+        examples=(
+            FewShot("How many\norders were shipped?", "SELECT count(*) FROM orders\n", 0.9),
+            FewShot("Who buys most?", "SELECT name\nFROM customers\nLIMIT 1", 0.8),
+        ),
+    )
+    question = build_question(
+        text="What did O'Hara from germany spend on cancelled orders?", evidence="Spent is total."
+    )
+    generator = CandidateGenerator(FakeEngine(), build_settings())
+    prompt, left_out = await generator.build_prompt(question, context, Plan())
+    assert render_golden(prompt) == load_text("prompt_generate_full.txt")
+    assert left_out == ()
+
+
+async def test_the_prompt_for_a_sketch_is_the_golden_one() -> None:
+    context = dataclasses.replace(
+        CONTEXT, values=(ValueMatch("germany", "sales.customers", "country", "Germany", 1.0),)
+    )
+    engine = FakeEngine(["SELECT 1"])
+    await CandidateGenerator(engine, build_settings()).sketch(QUESTION, context)
+    assert render_golden(engine.requests[0].prompt) == load_text("prompt_sketch.txt")
+
+
+async def test_the_prompt_to_repair_is_the_golden_one() -> None:
     failed = build_assessment(
         sql="SELECT sum(amount) FROM orders",
         diagnostic=build_diagnostic('column "amount" does not exist', hint="Perhaps total."),
     )
     repairer = CandidateRepairer(FakeEngine(), build_settings())
     cause = 'column "amount" does not exist Perhaps total. (SQLSTATE 42703)'
-    prompt = repairer.build_prompt(QUESTION, CONTEXT, failed, cause)
+    prompt = await repairer.build_prompt(QUESTION, CONTEXT, failed, cause)
     assert render_golden(prompt) == load_text("prompt_repair.txt")
 
 
@@ -55,7 +87,7 @@ def render(name: str, **variables: str) -> Prompt:
 
 def test_a_missing_variable_is_an_error_that_names_it() -> None:
     with pytest.raises(KeyError, match="question"):
-        render("generate", schema="", hints="")
+        render("generate", schema="", examples="", hints="")
 
 
 def test_an_unknown_prompt_is_an_error() -> None:
@@ -64,30 +96,32 @@ def test_an_unknown_prompt_is_an_error() -> None:
 
 
 def test_a_value_is_no_template() -> None:
-    prompt = render("generate", schema="$hints ${x} $$", hints="", question="$schema")
+    prompt = render("generate", schema="$hints ${x} $$", examples="", hints="", question="$schema")
     assert "$hints ${x} $$" in prompt.messages[1].content
     assert prompt.messages[1].content.endswith("Question: $schema")
 
 
 def test_the_roles_are_system_and_user() -> None:
-    prompt = render("generate", schema="", hints="", question="")
+    prompt = render("generate", schema="", examples="", hints="", question="")
     assert prompt.purpose == "generate"
     assert [message.role for message in prompt.messages] == ["system", "user"]
 
 
-def test_the_model_is_told_the_dialect_of_the_database() -> None:
+async def test_the_model_is_told_the_dialect_of_the_database() -> None:
     context = dataclasses.replace(CONTEXT, dialect="sqlite")
     generator = CandidateGenerator(FakeEngine(), build_settings())
-    system, _ = generator.build_prompt(QUESTION, context, Plan()).messages
+    prompt, _ = await generator.build_prompt(QUESTION, context, Plan())
+    system, _ = prompt.messages
     assert "You are a SQLite expert." in system.content
 
 
-def test_evidence_stands_beside_the_question() -> None:
+async def test_evidence_stands_beside_the_question() -> None:
     question = build_question(text="What was spent?", evidence="Spent is total.")
     generator = CandidateGenerator(FakeEngine(), build_settings())
-    _, user = generator.build_prompt(question, CONTEXT, Plan()).messages
+    prompt, _ = await generator.build_prompt(question, CONTEXT, Plan())
+    _, user = prompt.messages
     assert user.content.endswith("Hint: Spent is total.\n\nQuestion: What was spent?")
     repairer = CandidateRepairer(FakeEngine(), build_settings())
     failed = build_assessment(diagnostic=build_diagnostic())
-    _, user = repairer.build_prompt(question, CONTEXT, failed, "it broke").messages
+    _, user = (await repairer.build_prompt(question, CONTEXT, failed, "it broke")).messages
     assert "Question: What was spent?\nHint: Spent is total.\n" in user.content

@@ -194,11 +194,6 @@ def test_settings_are_immutable() -> None:
         build_settings().sampling.k = 2  # type: ignore[misc]
 
 
-def test_the_schema_budget_leaves_room_for_the_answer() -> None:
-    settings = build_settings(model={"max_model_len": 1024}, sampling={"max_tokens": 24})
-    assert settings.schema_budget_chars == 1800
-
-
 @pytest.mark.parametrize("part", ["index", "reader", "indexer", "none"])
 def test_the_embedded_server_is_used_when_any_connection_lives_there(part: str) -> None:
     remote = {"url": "postgresql://ann@db/shop"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from nl2sql.catalog import Catalog, Column, ForeignKey, Table
+from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.errors import DatabaseUnavailable
 from retrieval.index_store.duckdb_catalog import read_duckdb_catalog
 from tests.execution.duckdb.shop import build_shop, write
@@ -211,11 +211,6 @@ def test_a_file_named_like_its_schema_is_read(tmp_path: Path) -> None:
     write(path, "CREATE SCHEMA sales; CREATE TABLE sales.orders (id INT)")
     catalog = read_duckdb_catalog(path.rename(tmp_path / "sales.duckdb"), database="sales")
     assert [table.qualified for table in catalog.tables] == ["sales.orders"]
-
-
-def test_a_catalog_survives_json(shop: Catalog) -> None:
-    assert Catalog.from_json(shop.to_json()) == shop
-    assert isinstance(shop.foreign_keys[0], ForeignKey)
 
 
 def test_an_empty_database_has_an_empty_catalog(path: Path) -> None:

@@ -1,20 +1,138 @@
-"""The planner stage and its two flags."""
+"""The planner stage: its flags, and that it tells of nothing but what it was shown."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from nl2sql.catalog import Catalog, Table
+from nl2sql.protocols import Executor, Guard
+from nl2sql.types import GuardedQuery, Principal, ResultSet, SchemaLink, ValueMatch
+from retrieval.joins.planner import plan_joins
 from retrieval.planner import SchemaPlanner
-from tests.fakes import build_context, build_question, build_settings
+from serve_app.deployments import ExecutorReplica
+from serve_app.wiring import Wiring
+from tests.fakes import (
+    SHOP,
+    FakeEngine,
+    build_context,
+    build_question,
+    build_settings,
+    build_table,
+)
+
+WIDE = build_table("s.wide", "id integer", *(f"c{at} integer" for at in range(40)), key=("id",))
+
+
+def build_planner(engine: FakeEngine | None = None, **sections: dict[str, object]) -> SchemaPlanner:
+    settings = build_settings(**sections)
+    return SchemaPlanner(settings.retrieval, settings.flags, engine)
 
 
 @pytest.mark.parametrize(
     ("linker", "joins"), [(True, True), (True, False), (False, True), (False, False)]
 )
 async def test_each_part_can_be_switched_off(linker: bool, joins: bool) -> None:
-    flags = build_settings(flags={"schema_linker": linker, "join_planner": joins}).flags
-    plan = await SchemaPlanner(flags).plan(
-        build_question(text="orders of customers"), build_context()
-    )
+    planner = build_planner(flags={"schema_linker": linker, "join_planner": joins})
+    plan = await planner.plan(build_question(text="orders of customers"), build_context())
     assert bool(plan.links.links) is linker
     assert bool(plan.joins.skeleton) is joins
+
+
+@pytest.mark.parametrize(
+    ("flag", "tables", "is_pruned"),
+    [(True, 50, True), (True, 49, False), (False, 1000, False)],
+    ids=["large", "small", "off"],
+)
+async def test_columns_are_pruned_in_large_databases(
+    flag: bool, tables: int, is_pruned: bool
+) -> None:
+    context = build_context(Catalog("big", (WIDE,)), catalog_tables=tables)
+    planner = build_planner(flags={"column_pruning": flag})
+    plan = await planner.plan(build_question(text="wide c30"), context)
+    assert bool(plan.columns) is is_pruned
+    assert not is_pruned or "c30" in dict(plan.columns)["s.wide"]
+
+
+async def test_the_model_links_and_its_tokens_are_told() -> None:
+    planner = build_planner(FakeEngine(["orders.total"]), retrieval={"linking": "full"})
+    plan = await planner.plan(build_question(), build_context())
+    assert plan.links.technique == "full"
+    assert (plan.prompt_tokens, plan.completion_tokens) == (100, 10)
+
+
+async def test_without_the_linker_no_model_is_asked() -> None:
+    engine = FakeEngine()
+    planner = build_planner(engine, retrieval={"linking": "full"}, flags={"schema_linker": False})
+    plan = await planner.plan(build_question(text="orders of customers"), build_context())
+    assert not engine.requests
+    assert plan.joins.skeleton
+
+
+@pytest.mark.parametrize("alternatives", [0, 1])
+async def test_as_many_alternatives_as_are_asked_for(alternatives: int) -> None:
+    people = build_table("s.people", "id integer", key=("id",))
+    letters = build_table("s.letters", "a_id integer", "b_id integer", "c_id integer")
+    keys = tuple(
+        replace(
+            SHOP.foreign_keys[0], name=name, table="s.letters", columns=(name,), target="s.people"
+        )
+        for name in ("a_id", "b_id", "c_id")
+    )
+    context = build_context(Catalog("x", (people, letters), keys, search_path=("s",)))
+    planner = build_planner(retrieval={"join_alternatives": alternatives})
+    plan = await planner.plan(build_question(text="letters of people"), context)
+    assert len(plan.joins.alternatives) == alternatives
+
+
+async def test_a_plan_holds_nothing_that_its_context_does_not_show() -> None:
+    orders = SHOP.table("sales.orders")
+    assert orders is not None
+    shown = Table("sales", "orders", orders.columns[:2], orders.primary_key)
+    context = replace(
+        build_context(Catalog("shop", (shown,), search_path=("sales",))),
+        foreign_keys=SHOP.foreign_keys,
+        values=(
+            ValueMatch("germany", "sales.customers", "country", "Germany", 1.0),
+            ValueMatch("open", "sales.orders", "status", "open", 1.0),
+        ),
+        glosses=(("sales.orders.total", "turnover"), ("sales.customers", "buyers")),
+        catalog_tables=1000,
+    )
+    plan = await build_planner(retrieval={"pruning_min_tables": 0}).plan(
+        build_question(text="total turnover of open orders by customer, country, status"), context
+    )
+    seen = {(link.table, link.column) for link in plan.links.links}
+    assert seen <= {("sales.orders", name) for name in ("", "id", "customer_id")}
+    assert plan.joins.tables == ("sales.orders",)
+    assert "customers" not in repr(plan.joins)
+    assert all(set(columns) <= {"id", "customer_id"} for _, columns in plan.columns)
+
+
+async def run(sql: str, door: ExecutorReplica) -> object:
+    guard: Guard = door
+    executor: Executor = door
+    query = await guard.guard("demo_erp", sql, Principal("tester"))
+    assert isinstance(query, GuardedQuery), query
+    return await executor.execute(query, 10)
+
+
+async def test_skeletons_run_on_the_demo(wiring: Wiring) -> None:
+    catalog = wiring.read_catalog("demo_erp")
+    context = build_context(catalog)
+    door = ExecutorReplica(wiring)
+    names = [table.qualified for table in catalog.tables]
+    planned = 0
+    try:
+        for first, second in zip(names[::6], names[3::6], strict=False):
+            links = tuple(SchemaLink(name, name, "", 1.0) for name in (first, second))
+            joins = plan_joins("manager", context, links, alternatives=1)
+            skeletons = [joins.skeleton, *(path.skeleton for path in joins.alternatives)]
+            for skeleton in filter(None, skeletons):
+                planned += 1
+                result = await run(f"SELECT count(*) {skeleton} WHERE false", door)
+                assert isinstance(result, ResultSet), (skeleton, result)
+    finally:
+        await door.close()
+    assert planned > 10

@@ -137,6 +137,9 @@ def test_the_evaluation_says_what_is_wrong(tmp_path: Path) -> None:
         (("curve", "demo_erp", "--k", "one"), "--k 1,4,8"),
         (("ablate", "demo_erp", "--only", "bm52"), "On are:"),
         (("run", "demo_erp", "--service", "http://127.0.0.1:9"), "No service is ready"),
+        (("retrieval", "demo_erp", "--variants", "dense"), "There are: cosine"),
+        (("retrieval", "demo_erp", "--split", "dev"), "name no split"),
+        (("retrieval", "demo_erp", "--one-database"), "Only a dump can"),
         (("report", str(tmp_path)), "holds no run"),
     ):
         code, output = run("eval", *arguments, "--output", str(tmp_path / "runs"))

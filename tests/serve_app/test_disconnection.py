@@ -17,7 +17,7 @@ from nl2sql.settings import Settings
 from serve_app.disconnection import ClientGone, run_while_connected
 from serve_app.http_app import build_http_app
 from serve_app.local import open_parts
-from serve_app.preparation import Silence
+from serve_app.reporting import Silence
 from serve_app.service import QueryService
 from serve_app.wiring import Wiring
 from tests.serve_app.echo_engine import EchoEngine

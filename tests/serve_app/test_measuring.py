@@ -21,7 +21,7 @@ from serve_app.measuring import (
     measure,
     name_run,
 )
-from serve_app.preparation import Silence
+from serve_app.reporting import Silence
 from serve_app.wiring import Wiring
 from tests.evaluation.builders import build_example
 from tests.fakes import build_settings, count_fake_tokens

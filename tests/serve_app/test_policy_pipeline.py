@@ -9,7 +9,7 @@ from nl2sql.identity import IdentitySettings
 from nl2sql.settings import Settings
 from nl2sql.types import Question
 from serve_app.local import open_parts
-from serve_app.preparation import Silence
+from serve_app.reporting import Silence
 from serve_app.wiring import Wiring
 from tests.conftest import ROOT
 from tests.fakes import FakeEngine
@@ -98,3 +98,20 @@ async def test_a_missing_attribute_is_named(guarded: Wiring) -> None:
     refused, _ = await ask(guarded, "max", "How many employees are there?", COUNT)
     assert isinstance(refused, Refused)
     assert "department_id" in refused.reason
+
+
+async def test_a_sketch_that_names_what_is_hidden_finds_nothing_of_it(guarded: Wiring) -> None:
+    flags = guarded.settings.flags.model_copy(update={"pre_sql": True})
+    settings = guarded.settings.model_copy(update={"flags": flags})
+    engine = FakeEngine(["SELECT net FROM payslips"], [COUNT])
+    question = Question(
+        "How many are there?", "demo_erp", settings.identity.principal("mia"), 1, 0, max_rows=5
+    )
+    async with open_parts(guarded, Silence(), engine=engine) as parts:
+        answer = await parts.build_pipeline(settings).answer(question)
+    assert answer.trace.sketch == "SELECT net FROM payslips"
+    context = answer.trace.context
+    assert context is not None
+    assert "hr.payslips" not in [hit.table.qualified for hit in context.tables]
+    for request in engine.requests:
+        assert "payslips" not in "".join(message.content for message in request.prompt.messages)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from ray import serve
@@ -13,6 +13,7 @@ from nl2sql.errors import InvalidRequest, UnknownDatabase
 from nl2sql.types import Principal, Violation
 from serve_app.api import QueryRequest
 from serve_app.builder import build_application
+from serve_app.feedback import FeedbackRequest
 from serve_app.wiring import Wiring
 from tests.serve_app.echo_engine import EchoEngine
 
@@ -60,3 +61,21 @@ def test_errors_of_ours_cross_the_handle(ingress: Any) -> None:
         ask(ingress, "SELECT 1", database="nowhere")
     with pytest.raises(InvalidRequest):
         ask(ingress, "   ")
+
+
+def test_a_right_answer_is_an_example_for_the_next_question(ingress: Any) -> None:
+    sql = "SELECT count(*) FROM knowledge_articles"
+
+    def say(verdict: Literal["right", "wrong"]) -> str:
+        request = FeedbackRequest(question=sql, sql=sql, verdict=verdict)
+        return str(ingress.feedback.remote(request, Principal("local")).result().outcome)
+
+    assert say("right") == "stored"
+    assert say("right") == "known"
+    examples = ask(ingress, sql).trace.context.examples
+    assert [each.sql for each in examples] == [sql]
+    assert say("wrong") == "removed"
+    assert ask(ingress, sql).trace.context.examples == ()
+    request = FeedbackRequest(question="q", sql="SELECT pg_sleep(1)", verdict="right")
+    with pytest.raises(InvalidRequest, match="pg_sleep"):
+        ingress.feedback.remote(request, Principal("local")).result()

@@ -22,7 +22,7 @@ from execution.embedded import EmbeddedServer
 from nl2sql.errors import Unavailable
 from serve_app.benchmarks import ReadyBenchmark
 from serve_app.measuring import MeasureOptions, check_service, measure
-from serve_app.preparation import Silence
+from serve_app.reporting import Silence
 from serve_app.running import APPLICATION, is_ready, service_url, start_service, stop_service
 from serve_app.wiring import Wiring
 from tests.serve_app.echo_engine import HANG, EchoEngine

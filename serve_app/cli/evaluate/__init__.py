@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import typer
 
-from serve_app.cli.evaluate import measure, show
+from serve_app.cli.evaluate import measure, retrieval, show
 
 app = typer.Typer(no_args_is_help=True)
 app.command("run")(measure.run)
 app.command("curve")(measure.curve)
 app.command("ablate")(measure.ablate)
+app.command("retrieval")(retrieval.retrieval)
 app.command("report")(show.report)
 app.command("compare")(show.compare)
 app.command("list")(show.list_runs)

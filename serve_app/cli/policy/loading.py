@@ -8,12 +8,8 @@ from nl2sql.errors import PolicyError, SettingsError
 from nl2sql.settings import Settings
 from nl2sql.types import Principal, Violation
 from serve_app.cli.context import CliContext
-from serve_app.preparation import (
-    Silence,
-    build_wiring,
-    load_demo_databases,
-    start_embedded_server,
-)
+from serve_app.preparation import build_wiring, load_demo_databases, start_embedded_server
+from serve_app.reporting import Silence
 from serve_app.wiring import Wiring
 
 

@@ -70,3 +70,18 @@ def test_an_id_occurs_once(tmp_path: Path) -> None:
     entry = {"id": "Q1", "question": "a", "query": "SELECT 1"}
     with pytest.raises(SettingsError, match="'Q1' occurs twice"):
         load_dump(lay_out(tmp_path, entry, entry))
+
+
+def test_all_schemas_as_one_database(tmp_path: Path) -> None:
+    questions = lay_out(
+        tmp_path,
+        {"db_id": "Pets", "split": "dev", "question": "a", "query": "SELECT 1"},
+        {"db_id": "zoo", "split": "train", "question": "b", "query": "SELECT 2"},
+    )
+    benchmark = load_dump(questions, one_database=True)
+    assert benchmark.name == "erp as one database"
+    assert benchmark.databases == {"erp": PostgresFile(tmp_path / "erp.dump")}
+    assert [(each.database, each.schema, each.split) for each in benchmark.examples] == [
+        ("erp", "pets", "dev"),
+        ("erp", "zoo", "train"),
+    ]

@@ -34,6 +34,16 @@ def test_what_has_no_format_says_what_was_looked_for(tmp_path: Path) -> None:
         assert f"{each.name}: {each.layout}" in str(caught.value)
 
 
+def test_only_a_dump_is_read_as_one_database(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="cannot be read as one database"):
+        load_benchmark("demo_erp", configured={"demo_erp"}, one_database=True)
+    (tmp_path / "shop.dump").touch()
+    entry = {"db_id": "a", "question": "b", "query": "SELECT 1"}
+    (tmp_path / "questions.json").write_text(json.dumps([entry]))
+    for name in (str(tmp_path), f"dump:{tmp_path}"):
+        assert list(load_benchmark(name, configured=(), one_database=True).databases) == ["shop"]
+
+
 def test_a_prefix_takes_the_place_of_looking(tmp_path: Path) -> None:
     entry = {"db_id": "a", "question": "b", "query": "SELECT 1"}
     (tmp_path / "questions.json").write_text(json.dumps([entry]))

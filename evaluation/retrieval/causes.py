@@ -1,0 +1,62 @@
+"""Why a table was missed: one cause each, decided by rule from the record.
+
+The first rule that holds names the cause. The rules look at what was found, never into the search,
+so a cause says where to look, not what to change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from evaluation.retrieval.records import MissedTable
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """``name`` for files, ``text`` for people; ``holds(missed table, budget of tables)``."""
+
+    name: str
+    text: str
+    holds: Callable[[MissedTable, int], bool]
+
+
+CAUSES = (
+    Cause(
+        "twin",
+        "a table of the same name in another schema was found instead",
+        lambda missed, budget: bool(missed.twin),
+    ),
+    Cause(
+        "just_outside",
+        "ranked just outside the budget, within twice of it",
+        lambda missed, budget: missed.rank is not None and missed.rank <= 2 * budget,
+    ),
+    Cause(
+        "key_away",
+        "one foreign key away from a table that was found, and cut",
+        lambda missed, budget: bool(missed.neighbour),
+    ),
+    Cause(
+        "no_word",
+        "no word in common with the question, and far down by meaning too",
+        lambda missed, budget: not missed.shared_words,
+    ),
+    Cause(
+        "other_schema",
+        "only tables of other schemas were found",
+        lambda missed, budget: not missed.schema_shown,
+    ),
+    Cause("outranked", "shares words, but many tables rank higher", lambda missed, budget: True),
+)
+
+
+def find_cause(missed: MissedTable, budget: int) -> Cause:
+    """The cause of one miss.
+
+    >>> find_cause(MissedTable(table="a.orders", rank=14, twin="b.orders"), 12).name
+    'twin'
+    >>> find_cause(MissedTable(table="a.orders", rank=14), 12).name
+    'just_outside'
+    """
+    return next(cause for cause in CAUSES if cause.holds(missed, budget))

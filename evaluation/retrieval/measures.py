@@ -1,0 +1,221 @@
+"""The figures of a retrieval run, from its records alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evaluation.figures import Estimate, Percentiles
+from evaluation.pairing import estimate_difference
+from evaluation.retrieval.causes import CAUSES, find_cause
+from evaluation.retrieval.records import Finding, MissedTable, RetrievalManifest, RetrievalRecord
+from evaluation.statistics import estimate, percentile
+
+RECALL_AT = (1, 3, 5, 8, 12, 20)
+_MOST_EXAMPLES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class MissedBy:
+    """How many tables one cause lost, over how many questions, and (question, table) of a few."""
+
+    cause: str
+    text: str
+    tables: int
+    questions: int
+    examples: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VariantFigures:
+    """One variant over one wording of the questions.
+
+    ``all_tables`` is the share of questions with every gold table among the shown, ``tables`` the
+    mean share of gold tables, ``recall_at`` the same among the first k, ``columns`` the mean share
+    of gold columns left in the gold tables that are shown. ``shown_*`` are means a question.
+    """
+
+    variant: str
+    wording: str
+    budget: int
+    questions: int
+    all_tables: Estimate
+    tables: Estimate
+    recall_at: Mapping[int, Estimate]
+    columns: Estimate
+    shown_tables: float
+    shown_columns: float
+    shown_tokens: float
+    stages_ms: Mapping[str, Percentiles]
+    missed: tuple[MissedBy, ...]
+    errors: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WordingFigures:
+    """Questions in other words against the same ones as they were; differences of shares."""
+
+    variant: str
+    pairs: int
+    all_tables: Estimate
+    tables: Estimate
+    lost: tuple[str, ...]
+    gained: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalFigures:
+    """All figures of a run. ``not_counted`` pairs a question with the reason."""
+
+    variants: tuple[VariantFigures, ...]
+    wordings: tuple[WordingFigures, ...]
+    not_counted: tuple[tuple[str, str], ...]
+
+
+def summarize(manifest: RetrievalManifest, records: Sequence[RetrievalRecord]) -> RetrievalFigures:
+    """The figures of every variant, of the questions as they were first."""
+    counted = [record for record in records if record.counts]
+    originals = [record for record in counted if not record.rewords]
+    others = [record for record in counted if record.rewords]
+    return RetrievalFigures(
+        variants=tuple(
+            _measure(name, wording, manifest.budgets[name], group)
+            for wording, group in (("", originals), ("other words", others))
+            if group
+            for name in manifest.variants
+        ),
+        wordings=tuple(_compare(name, originals, others) for name in manifest.variants)
+        if others
+        else (),
+        not_counted=tuple(
+            (record.id, record.gold_error) for record in records if not record.counts
+        ),
+    )
+
+
+def recall(record: RetrievalRecord, finding: Finding, k: int | None = None) -> float:
+    """The share of the gold's tables among the first ``k``, or among those shown."""
+    names = finding.ranking[:k] if k else [each.table for each in finding.tables]
+    return len({*names} & {*record.gold_tables}) / len(record.gold_tables)
+
+
+def _measure(
+    name: str, wording: str, budget: int, records: Sequence[RetrievalRecord]
+) -> VariantFigures:
+    pairs = [(record, record.findings[name]) for record in records]
+    findings = [finding for _, finding in pairs]
+    stages = {"embed the question": [record.embed_ms for record in records]}
+    for finding in findings:
+        for stage, milliseconds in finding.stages_ms.items():
+            stages.setdefault(stage, []).append(milliseconds)
+    whole = [finding for finding in findings if not finding.error]
+    stages["all but embedding"] = [sum(finding.stages_ms.values()) for finding in whole]
+    stages["of that, CPU of this process"] = [finding.cpu_ms for finding in whole]
+    return VariantFigures(
+        variant=name,
+        wording=wording,
+        budget=budget,
+        questions=len(records),
+        all_tables=estimate([float(not finding.missed_tables) for finding in findings]),
+        tables=estimate([recall(record, finding) for record, finding in pairs]),
+        recall_at={
+            k: estimate([recall(record, finding, k) for record, finding in pairs])
+            for k in RECALL_AT
+        },
+        columns=estimate([share for pair in pairs if (share := _column_recall(*pair)) is not None]),
+        shown_tables=_mean([len(finding.tables) for finding in findings]),
+        shown_columns=_mean([finding.columns for finding in findings]),
+        shown_tokens=_mean([finding.tokens for finding in findings]),
+        stages_ms={
+            stage: Percentiles(percentile(values, 50), percentile(values, 95))
+            for stage, values in stages.items()
+        },
+        missed=_sort_misses(budget, pairs),
+        errors=tuple((record.id, finding.error) for record, finding in pairs if finding.error),
+    )
+
+
+def _column_recall(record: RetrievalRecord, finding: Finding) -> float | None:
+    """The share of gold columns left in shown gold tables; None where none of them is shown."""
+    shown = {each.table for each in finding.tables}
+    inside = [column for column in record.gold_columns if _table_of(column, record) in shown]
+    if not inside:
+        return None
+    return 1 - len(set(finding.missed_columns) & set(inside)) / len(inside)
+
+
+def _table_of(column: str, record: RetrievalRecord) -> str:
+    """The gold table whose column this is: names may hold dots, so none is split."""
+    return next((each for each in record.gold_tables if column.startswith(f"{each}.")), "")
+
+
+def _sort_misses(
+    budget: int, pairs: Sequence[tuple[RetrievalRecord, Finding]]
+) -> tuple[MissedBy, ...]:
+    """By cause, most frequent first."""
+    found: dict[str, list[tuple[str, MissedTable]]] = {}
+    for record, finding in pairs:
+        if not finding.error:
+            for missed in finding.missed_tables:
+                cause = find_cause(missed, budget)
+                found.setdefault(cause.name, []).append((record.id, missed))
+    texts = {cause.name: cause.text for cause in CAUSES}
+    counts = Counter({name: len(misses) for name, misses in found.items()})
+    return tuple(
+        MissedBy(
+            cause=name,
+            text=texts[name],
+            tables=count,
+            questions=len({question for question, _ in found[name]}),
+            examples=tuple(
+                (question, _show(missed)) for question, missed in found[name][:_MOST_EXAMPLES]
+            ),
+        )
+        for name, count in counts.most_common()
+    )
+
+
+def _show(missed: MissedTable) -> str:
+    """The table and what tells its cause.
+
+    >>> _show(MissedTable(table="a.orders", rank=14, twin="b.orders"))
+    'a.orders (found: b.orders; rank 14)'
+    """
+    facts = [
+        f"found: {missed.twin}" if missed.twin else "",
+        f"rank {missed.rank}" if missed.rank else "",
+        f"next to {missed.neighbour}" if missed.neighbour else "",
+    ]
+    told = "; ".join(fact for fact in facts if fact)
+    return f"{missed.table} ({told})" if told else missed.table
+
+
+def _compare(
+    name: str, originals: Sequence[RetrievalRecord], others: Sequence[RetrievalRecord]
+) -> WordingFigures:
+    by_id = {record.id: record for record in originals}
+    pairs = [
+        (before, record) for record in others if (before := by_id.get(record.rewords)) is not None
+    ]
+
+    def whole(record: RetrievalRecord) -> bool:
+        return not record.findings[name].missed_tables
+
+    return WordingFigures(
+        variant=name,
+        pairs=len(pairs),
+        all_tables=estimate_difference([whole(after) - whole(before) for before, after in pairs]),
+        tables=estimate_difference(
+            [
+                recall(after, after.findings[name]) - recall(before, before.findings[name])
+                for before, after in pairs
+            ]
+        ),
+        lost=tuple(after.id for before, after in pairs if whole(before) and not whole(after)),
+        gained=tuple(after.id for before, after in pairs if whole(after) and not whole(before)),
+    )
+
+
+def _mean(values: Sequence[int]) -> float:
+    return sum(values) / len(values) if values else 0.0

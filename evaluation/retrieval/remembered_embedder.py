@@ -1,0 +1,42 @@
+"""An embedder that remembers, so that retrieval can be timed without the question's embedding."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.embedder import Embedder
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+
+class RememberedEmbedder(Embedder):
+    """Gives the vectors of another embedder, each text embedded once; it keeps all of them."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        super().__init__(embedder.name)
+        self._embedder = embedder
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """As the other embedder; only texts that are new go to it."""
+        if missing := [text for text in dict.fromkeys(texts) if text not in self._vectors]:
+            self._vectors.update(zip(missing, self._embedder.embed(missing), strict=True))
+        return np.array([self._vectors[text] for text in texts], dtype=np.float32)
+
+    def learn(self, text: str) -> float:
+        """Embeds ``text`` by itself, remembered or not; the milliseconds that it took."""
+        start = time.perf_counter()
+        (vector,) = self._embedder.embed([text])
+        milliseconds = (time.perf_counter() - start) * 1000
+        self._vectors[text] = vector
+        return milliseconds
+
+    def load(self) -> SentenceTransformer:
+        """The other embedder's model."""
+        return self._embedder.load()

@@ -1,0 +1,144 @@
+"""One question through one variant: what it finds, what it misses, and how long it takes.
+
+Routing, retrieval, linking, join planning and pruning; the stages come from outside. Knows nothing
+of runs and files.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from evaluation.retrieval.records import Finding, MissedTable, ShownTable
+from nl2sql.catalog import Catalog, Table
+from nl2sql.errors import QuorumError, Unavailable
+from nl2sql.protocols import Planner, Retriever
+from nl2sql.schema_text import render_schema
+from nl2sql.types import Plan, Question, RetrievedTable, SchemaContext
+from nl2sql.words import content_words, split_words
+
+# A token of SQL is about three characters with the tokenizers of code models.
+_CHARS_A_TOKEN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSystem:
+    """The stages of one variant. ``wide`` is the same retriever with twice the budget."""
+
+    retriever: Retriever
+    wide: Retriever
+    planner: Planner
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What there is to be found, and the whole catalog that it is in."""
+
+    tables: tuple[str, ...]
+    columns: tuple[str, ...]
+    catalog: Catalog
+
+
+async def search(question: Question, system: SearchSystem, target: Target) -> Finding:
+    """What ``system`` finds. An error of the question's own is part of it; raises Unavailable."""
+    try:
+        cpu, start = time.process_time(), time.perf_counter()
+        route, context = await system.retriever.retrieve(question)
+        retrieved = time.perf_counter()
+        plan = await system.planner.plan(question, context)
+        planned, cpu = time.perf_counter(), time.process_time() - cpu
+        _, wide = await system.wide.retrieve(question)
+    except Unavailable:
+        raise
+    except QuorumError as error:
+        missed = tuple(MissedTable(table=name) for name in target.tables)
+        return Finding(missed_tables=missed, error=str(error))
+    shown = [hit.table.qualified for hit in context.tables]
+    deeper = [hit.table.qualified for hit in wide.tables if hit.table.qualified not in set(shown)]
+    ranks = {name: rank for rank, name in enumerate((*shown, *deeper), start=1)}
+    cosines = {hit.table.qualified: hit.cosine for hit in (*wide.tables, *context.tables)}
+    left = dict(plan.columns)
+    return Finding(
+        tables=tuple(_describe(hit) for hit in context.tables),
+        deeper=tuple(deeper),
+        modules=route.modules,
+        missed_tables=tuple(
+            _explain(name, question, target.catalog, shown, ranks, cosines)
+            for name in target.tables
+            if name not in shown
+        ),
+        missed_columns=find_pruned(target.columns, shown, plan),
+        columns=sum(
+            len(left.get(hit.table.qualified, hit.table.columns)) for hit in context.tables
+        ),
+        tokens=estimate_tokens(context, plan),
+        stages_ms={
+            "route and retrieve": (retrieved - start) * 1000,
+            "link and plan": (planned - retrieved) * 1000,
+        },
+        cpu_ms=cpu * 1000,
+    )
+
+
+def find_pruned(columns: tuple[str, ...], shown: list[str], plan: Plan) -> tuple[str, ...]:
+    """Of ``columns`` (``schema.table.column``), those that pruning took from shown tables.
+
+    >>> plan = Plan(columns=(("s.t", ("a",)),))
+    >>> find_pruned(("s.t.a", "s.t.b", "s.u.c"), ["s.t"], plan)
+    ('s.t.b',)
+    """
+    left = {f"{table}.{name}" for table, names in plan.columns for name in names}
+    pruned = [table for table, _ in plan.columns if table in shown]
+    return tuple(
+        column
+        for column in columns
+        if column not in left and any(column.startswith(f"{table}.") for table in pruned)
+    )
+
+
+def estimate_tokens(context: SchemaContext, plan: Plan) -> int:
+    """About how many tokens the schema of the prompt is, in its DDL form."""
+    text = render_schema(context, columns=plan.columns) if context.tables else ""
+    return len(text) // _CHARS_A_TOKEN
+
+
+def _describe(hit: RetrievedTable) -> ShownTable:
+    return ShownTable(
+        table=hit.table.qualified,
+        via=hit.via,
+        cosine_rank=hit.cosine_rank,
+        bm25_rank=hit.bm25_rank,
+    )
+
+
+def _explain(
+    name: str,
+    question: Question,
+    catalog: Catalog,
+    shown: list[str],
+    ranks: dict[str, int],
+    cosines: dict[str, float | None],
+) -> MissedTable:
+    """The facts about a table that was missed."""
+    table = catalog.table(name)
+    if table is None:
+        return MissedTable(table=name)
+    found = [each for other in shown if (each := catalog.table(other)) is not None]
+    keys = (*catalog.foreign_keys, *catalog.inferred_keys)
+    near = {key.target for key in keys if key.table == name}
+    near |= {key.table for key in keys if key.target == name}
+    words = set(content_words(question.search_text)) & _words_of(table)
+    return MissedTable(
+        table=name,
+        rank=ranks.get(name),
+        twin=next((each.qualified for each in found if each.name == table.name), ""),
+        neighbour=next((each for each in shown if each in near), ""),
+        schema_shown=any(each.schema == table.schema for each in found),
+        shared_words=tuple(sorted(words)),
+        cosine=cosines.get(name),
+    )
+
+
+def _words_of(table: Table) -> set[str]:
+    texts = (table.name, table.comment, *(column.name for column in table.columns))
+    return {word for text in texts for word in split_words(text)}

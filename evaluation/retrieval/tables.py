@@ -1,0 +1,174 @@
+"""The figures of a retrieval run as tables and Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evaluation.figures import Estimate
+from evaluation.report.cells import Cell, show_estimate, show_ms, show_percent, show_points
+from evaluation.report.markdown import escape_markdown, render_table
+from evaluation.report.tables import Table
+from evaluation.retrieval.measures import RECALL_AT, RetrievalFigures, VariantFigures
+from evaluation.retrieval.records import RetrievalManifest
+
+EXAMPLES = "for example"
+"""The last column of a table of causes: long lists of names."""
+
+_METHOD = (
+    "All gold tables: the share of questions with every table of the gold query among those shown. "
+    "Gold tables: the mean share of them. Gold columns: the mean share that pruning left, of those "
+    "in shown gold tables. In brackets: 95 % bootstrap intervals over questions. Tokens are "
+    "characters of the DDL form over three. Recall beyond the budget is that of the same search "
+    "with twice the budget. Times are wall time, warm, one question at a time; the question's "
+    "embedding is a stage of its own, and no other stage waits for it. On a busy machine wall "
+    "times are upper bounds; the processor time of this process leaves the database's share out."
+)
+
+
+def build_recall_table(figures: RetrievalFigures) -> Table:
+    """Recall and what is shown for it, a row a variant."""
+    rows = tuple(
+        (
+            Cell(_label(each)),
+            Cell(f"{each.questions:,}"),
+            show_estimate(each.all_tables),
+            show_estimate(each.tables),
+            show_estimate(each.columns),
+            Cell(f"{each.shown_tables:.1f}"),
+            Cell(f"{each.shown_columns:.0f}"),
+            Cell(f"{each.shown_tokens:,.0f}"),
+        )
+        for each in figures.variants
+    )
+    columns = (
+        "variant",
+        "questions",
+        "all gold tables",
+        "gold tables",
+        "gold columns",
+        "tables",
+        "columns",
+        "tokens",
+    )
+    return Table("Recall", columns, rows)
+
+
+def build_curve_table(figures: RetrievalFigures) -> Table:
+    """The mean share of gold tables among the first k."""
+    rows = tuple(
+        (Cell(_label(each)), *(Cell(show_percent(each.recall_at[k].value)) for k in RECALL_AT))
+        for each in figures.variants
+    )
+    return Table("Gold tables among the first k", ("variant", *(f"k={k}" for k in RECALL_AT)), rows)
+
+
+def build_time_table(figures: RetrievalFigures) -> Table:
+    """Milliseconds a stage, p50 and p95."""
+    stages = list(dict.fromkeys(stage for each in figures.variants for stage in each.stages_ms))
+    rows = tuple(
+        (
+            Cell(_label(each)),
+            *(
+                Cell(show_ms(times.p50), show_ms(times.p95))
+                if (times := each.stages_ms.get(stage))
+                else Cell("")
+                for stage in stages
+            ),
+        )
+        for each in figures.variants
+    )
+    return Table("Time a question, p50 (p95)", ("variant", *stages), rows)
+
+
+def build_cause_table(each: VariantFigures) -> Table | None:
+    """Why tables were missed, most frequent cause first; None where none was."""
+    rows = tuple(
+        (
+            Cell(missed.text),
+            Cell(f"{missed.tables:,}"),
+            Cell(f"{missed.questions:,}"),
+            Cell("; ".join(f"{question}: {table}" for question, table in missed.examples)),
+        )
+        for missed in each.missed
+    )
+    columns = ("cause", "tables", "questions", EXAMPLES)
+    return Table(f"Missed by {_label(each)}", columns, rows) if rows else None
+
+
+def build_wording_table(figures: RetrievalFigures) -> Table | None:
+    """What other words cost, in points."""
+    rows = tuple(
+        (
+            Cell(each.variant),
+            Cell(f"{each.pairs:,}"),
+            _show_difference(each.all_tables),
+            _show_difference(each.tables),
+            Cell(f"{len(each.lost):,}"),
+            Cell(f"{len(each.gained):,}"),
+        )
+        for each in figures.wordings
+    )
+    columns = ("variant", "pairs", "all gold tables, points", "gold tables, points", "lost", "won")
+    return Table("Other words against the questions as they were", columns, rows) if rows else None
+
+
+def build_tables(figures: RetrievalFigures) -> tuple[Table, ...]:
+    """All tables that there are figures for."""
+    tables = (
+        build_recall_table(figures),
+        build_curve_table(figures),
+        build_wording_table(figures),
+        build_time_table(figures),
+        *(build_cause_table(each) for each in figures.variants),
+    )
+    return tuple(table for table in tables if table is not None)
+
+
+def render_markdown(manifest: RetrievalManifest, figures: RetrievalFigures) -> str:
+    """The whole run as one page of Markdown."""
+    return "\n".join(_render(manifest, figures)) + "\n"
+
+
+def describe_scope(manifest: RetrievalManifest) -> str:
+    """What was asked, in one sentence."""
+    parts = [
+        f"{len(manifest.question_ids):,} questions",
+        f"split {manifest.split}" if manifest.split else "",
+        f"sampled with seed {manifest.sample_seed}" if manifest.sample else "",
+        "with evidence" if manifest.evidence else "",
+        "the question's schema is not told" if manifest.one_database else "",
+        f"embedder {manifest.embedder}",
+    ]
+    return ", ".join(part for part in parts if part) + "."
+
+
+def _render(manifest: RetrievalManifest, figures: RetrievalFigures) -> Iterator[str]:
+    yield f"# Retrieval: {escape_markdown(manifest.benchmark)}"
+    yield from ("", escape_markdown(describe_scope(manifest)), "", _METHOD, "")
+    for table in build_tables(figures):
+        yield from render_table(table)
+    yield from ("### Not counted", "")
+    if not figures.not_counted:
+        yield from ("Every question is counted.", "")
+    for name, reason in figures.not_counted:
+        yield f"- {escape_markdown(name)}: {escape_markdown(reason)}"
+    errors = [(each, *error) for each in figures.variants for error in each.errors]
+    if errors:
+        yield from ("### Errors, counted as finding nothing", "")
+        for each, name, reason in errors:
+            yield f"- {_label(each)}, {escape_markdown(name)}: {escape_markdown(reason)}"
+    yield from ("### Made with", "")
+    machine = ", ".join(f"{key} {value}" for key, value in manifest.machine.items())
+    yield f"- machine: {escape_markdown(machine)}"
+    yield f"- revision: {escape_markdown(manifest.revision or 'unknown')}"
+
+
+def _label(each: VariantFigures) -> str:
+    return f"{each.variant}, {each.wording}" if each.wording else each.variant
+
+
+def _show_difference(found: Estimate) -> Cell:
+    return Cell(
+        show_points(found.value, signed=True),
+        f"{show_points(found.low, signed=True)} to {show_points(found.high, signed=True)}",
+    )

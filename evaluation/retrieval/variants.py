@@ -1,0 +1,54 @@
+"""Ways to search, side by side: one ranking alone, both fused, with foreign keys, and all there is.
+
+Each is the settings with some switched off, so what the user sets holds for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from evaluation.variants import override
+from nl2sql.errors import SettingsError
+from nl2sql.settings import Settings
+
+_NO_ROUTER = "flags.module_router=false"
+_NO_VALUES = "flags.value_index=false"
+_NO_EXPANSION = "retrieval.fk_expansion_limit=0"
+
+VARIANTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "cosine": ("flags.bm25=false", _NO_ROUTER, _NO_VALUES, _NO_EXPANSION),
+        "bm25": ("flags.cosine=false", _NO_ROUTER, _NO_VALUES, _NO_EXPANSION),
+        "rrf": (_NO_ROUTER, _NO_VALUES, _NO_EXPANSION),
+        "rrf+fk": (_NO_ROUTER, _NO_VALUES),
+        "full": (),
+    }
+)
+"""Name → what is put over the settings."""
+
+
+def choose_variants(settings: Settings, names: Sequence[str] = ()) -> dict[str, Settings]:
+    """The settings of each variant that is named, in the order of ``VARIANTS``; none means all.
+
+    Raises SettingsError for a name that does not exist.
+    """
+    if unknown := [name for name in names if name not in VARIANTS]:
+        raise SettingsError(
+            f"There is no variant {', '.join(unknown)}.", hint=f"There are: {', '.join(VARIANTS)}."
+        )
+    return {
+        name: override(settings, changes)
+        for name, changes in VARIANTS.items()
+        if not names or name in names
+    }
+
+
+def widen(settings: Settings) -> Settings:
+    """The same with twice the tables, to see what comes just behind the budget."""
+    return override(settings, [f"retrieval.max_tables={min(200, 2 * budget_of(settings))}"])
+
+
+def budget_of(settings: Settings) -> int:
+    """How many tables a question gets."""
+    return settings.retrieval.max_tables

@@ -1,0 +1,13 @@
+"""The schema as a model reads it: three forms, in name order, within the model's window.
+
+``view`` chooses what is shown, ``ddl``, ``m_schema`` and ``names_only`` render it, ``fitting``
+decides what is left out, ``writer`` does it all for a prompt.
+"""
+
+from __future__ import annotations
+
+from nl2sql.schema_text.forms import Form, render_schema
+from nl2sql.schema_text.token_counts import TokenCounts
+from nl2sql.schema_text.writer import SchemaWriter, WrittenSchema
+
+__all__ = ["Form", "SchemaWriter", "TokenCounts", "WrittenSchema", "render_schema"]

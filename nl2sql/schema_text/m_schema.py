@@ -1,0 +1,64 @@
+"""The M-Schema form (Gao et al. 2024, XiYan-SQL, arXiv:2411.08599): a line of facts a column.
+
+``(name:TYPE, comment, Primary Key, Examples: [a, b])``, and the keys between all tables at the end.
+Names are quoted where SQL wants it, so that a model may copy them. The examples of a column are the
+values that a gloss tells (``values: 'a', 'b'``); cell values that a question named stand beside the
+question, so that the schema reads the same for every question.
+"""
+
+from __future__ import annotations
+
+from nl2sql.catalog import Column, ForeignKey, Table
+from nl2sql.schema_text.pieces import SchemaText, TableText
+from nl2sql.schema_text.view import SchemaView
+
+_VALUES = "values: "
+
+
+def build_m_schema(view: SchemaView) -> SchemaText:
+    """The view as M-Schema, under the name of its database."""
+    lines = [_render_key(view, key) for key in view.keys]
+    return SchemaText(
+        tables=tuple(_build_table(view, table) for table in view.tables),
+        opening=f"【DB_ID】 {view.database}\n【Schema】\n",
+        closing="\n".join(["【Foreign keys】", *lines, ""]) if lines else "",
+    )
+
+
+def _build_table(view: SchemaView, table: Table) -> TableText:
+    name = view.name(table.qualified)
+    title = ", ".join((name, *view.describe(table.qualified, table.comment)))
+    return TableText(
+        table=table.qualified,
+        head=f"# Table: {title}\n[\n",
+        columns=tuple(
+            (column.name, _render_column(view, table, column)) for column in view.columns_of(table)
+        ),
+        separator=",\n",
+        tail="\n]\n",
+    )
+
+
+def _render_column(view: SchemaView, table: Table, column: Column) -> str:
+    name, kind = view.quote(column.name), view.type_of(column)
+    # What a type holds in brackets may be values, whose case matters.
+    word, bracket, rest = kind.partition("(")
+    facts = [f"{name}:{word.upper()}{bracket}{rest}" if kind else name]
+    notes = view.describe(f"{table.qualified}.{column.name}", column.comment)
+    facts += [note for note in notes if not note.startswith(_VALUES)]
+    if column.name in table.primary_key:
+        facts.append("Primary Key")
+    facts += [
+        f"Examples: [{note.removeprefix(_VALUES)}]" for note in notes if note.startswith(_VALUES)
+    ]
+    return f"({', '.join(facts)})"
+
+
+def _render_key(view: SchemaView, key: ForeignKey) -> str:
+    """A line a key; all columns of a composite one are on it, as they are needed together."""
+    source, target = view.name(key.table), view.name(key.target)
+    pairs = " AND ".join(
+        f"{source}.{view.quote(column)}={target}.{view.quote(other)}"
+        for column, other in zip(key.columns, key.target_columns, strict=True)
+    )
+    return f"{pairs} (likely)" if key.inferred else pairs

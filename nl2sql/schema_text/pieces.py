@@ -1,0 +1,55 @@
+"""A rendered schema in pieces: what can be left out stands by itself, so that it can be counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class TableText:
+    """One table. ``columns`` pairs each column's name with its text.
+
+    >>> TableText("s.t", "t(", (("a", "a"), ("b", "b")), ", ", ")").render()
+    't(a, b)'
+    """
+
+    table: str
+    head: str
+    columns: tuple[tuple[str, str], ...]
+    separator: str
+    tail: str
+
+    def render(self) -> str:
+        """The whole table."""
+        return self.head + self.separator.join(text for _, text in self.columns) + self.tail
+
+    @property
+    def frame(self) -> tuple[str, str]:
+        """What is there as long as the table is."""
+        return self.head, self.tail
+
+    def column_pieces(self) -> dict[str, str]:
+        """Column → its text with the separator, the way it is counted."""
+        return {name: text + self.separator for name, text in self.columns}
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaText:
+    """A schema: ``opening``, tables in name order, ``closing``."""
+
+    tables: tuple[TableText, ...]
+    opening: str = ""
+    closing: str = ""
+
+    def render(self) -> str:
+        """The whole text, without a line end at its end."""
+        tables = "".join(table.render() for table in self.tables)
+        return f"{self.opening}{tables}{self.closing}".removesuffix("\n")
+
+    def pieces(self) -> list[str]:
+        """All pieces. Their token counts add up to no less than those of the whole text: pieces end
+        at line ends, commas and brackets, where tokenizers of code models split anyway."""
+        found = [self.opening, self.closing]
+        for table in self.tables:
+            found += (*table.frame, *table.column_pieces().values())
+        return found

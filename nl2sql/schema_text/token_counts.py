@@ -1,0 +1,38 @@
+"""Token counts by the model's own tokenizer, remembered.
+
+The pieces of a schema come again with every question, and the tokenizer may live in another
+process: what was counted once is not asked again, as long as it is among the last ones used.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+
+from nl2sql.protocols import Engine
+
+# About 100 bytes each with their count.
+_MOST_REMEMBERED = 50_000
+
+
+class TokenCounts:
+    """Counts texts; one call to the engine for all that are not known."""
+
+    def __init__(self, engine: Engine, *, most_remembered: int = _MOST_REMEMBERED) -> None:
+        self._engine = engine
+        self._most = most_remembered
+        self._known: OrderedDict[str, int] = OrderedDict()
+
+    async def count(self, texts: Iterable[str]) -> dict[str, int]:
+        """Text → tokens. Raises EngineUnavailable."""
+        wanted = dict.fromkeys(texts)
+        counts = {text: self._known[text] for text in wanted if text in self._known}
+        if unknown := tuple(text for text in wanted if text not in counts):
+            found = await self._engine.count_tokens(unknown)
+            counts.update(zip(unknown, found, strict=True))
+        for text in wanted:
+            self._known[text] = counts[text]
+            self._known.move_to_end(text)
+        while len(self._known) > self._most:
+            self._known.popitem(last=False)
+        return counts

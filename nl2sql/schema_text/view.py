@@ -1,0 +1,133 @@
+"""What of a context is shown: which tables and columns, under which names, with which comments.
+
+Every form renders one of these, so that all forms show the same schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from nl2sql.catalog import Column, ForeignKey, Table
+from nl2sql.names import quote_name
+from nl2sql.types import RetrievedTable, SchemaContext
+
+_LONGEST_COMMENT = 240
+# An enumeration of DuckDB has its values in the type; SQLite takes any text for one.
+_LONGEST_TYPE = 120
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaView:
+    """The part of ``context`` that is shown.
+
+    ``columns`` maps a qualified name to the columns left of that table; a table that is not among
+    them keeps all. ``left_out`` names tables (``schema.table``) and columns
+    (``schema.table.column``) that are not shown at all. ``comments`` covers glosses too.
+    """
+
+    context: SchemaContext
+    columns: Mapping[str, Collection[str]] = field(default_factory=dict)
+    left_out: frozenset[str] = frozenset()
+    comments: bool = True
+    database: str = ""
+    _names: dict[str, str] = field(init=False, repr=False)
+    _shown: dict[str, tuple[Column, ...]] = field(init=False, repr=False)
+    _glosses: dict[str, list[str]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        pairs = zip(self.context.tables, self.context.names, strict=True)
+        names = {hit.table.qualified: name for hit, name in pairs}
+        glosses: dict[str, list[str]] = {}
+        for name, text in self.context.glosses if self.comments else ():
+            glosses.setdefault(name, []).append(text)
+        shown = {hit.table.qualified: self._choose_columns(hit.table) for hit in self.hits}
+        object.__setattr__(self, "_names", names)
+        object.__setattr__(self, "_glosses", glosses)
+        object.__setattr__(self, "_shown", shown)
+
+    def _choose_columns(self, table: Table) -> tuple[Column, ...]:
+        name = table.qualified
+        kept = self.columns.get(name)
+        return tuple(
+            column
+            for column in table.columns
+            if (kept is None or column.name in kept)
+            and f"{name}.{column.name}" not in self.left_out
+        )
+
+    @property
+    def hits(self) -> tuple[RetrievedTable, ...]:
+        """The tables that are shown, best first."""
+        return tuple(hit for hit in self.context.tables if hit.table.qualified not in self.left_out)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables that are shown, in name order: similar questions share a prefix."""
+        return tuple(sorted((hit.table for hit in self.hits), key=lambda table: table.qualified))
+
+    @property
+    def keys(self) -> tuple[ForeignKey, ...]:
+        """The keys of which both ends are shown, declared ones before inferred ones, by name."""
+        shown = {name: {each.name for each in columns} for name, columns in self._shown.items()}
+        keys = [
+            key
+            for key in self.context.foreign_keys
+            if shown.get(key.table, set()).issuperset(key.columns)
+            and shown.get(key.target, set()).issuperset(key.target_columns)
+            and key.target in shown
+        ]
+        return tuple(
+            sorted(
+                keys,
+                key=lambda key: (
+                    key.inferred,
+                    key.table,
+                    key.columns,
+                    key.target,
+                    key.target_columns,
+                ),
+            )
+        )
+
+    def columns_of(self, table: Table) -> tuple[Column, ...]:
+        """The columns of ``table`` that are shown, in the table's order."""
+        return self._shown[table.qualified]
+
+    def name(self, qualified: str) -> str:
+        """The table's SQL name."""
+        return self._names[qualified]
+
+    def quote(self, column: str) -> str:
+        """The column's SQL name."""
+        return quote_name(column, self.context.dialect)
+
+    def quote_list(self, columns: tuple[str, ...]) -> str:
+        """The columns' SQL names, with commas."""
+        return ", ".join(self.quote(column) for column in columns)
+
+    def type_of(self, column: Column) -> str:
+        """The column's type on one line."""
+        return shorten(column.type, _LONGEST_TYPE)
+
+    def describe(self, name: str, comment: str) -> tuple[str, ...]:
+        """The comment and the glosses of ``schema.table`` or ``schema.table.column``.
+
+        Each is on one line, short enough to stand beside the name.
+        """
+        if not self.comments:
+            return ()
+        texts = [shorten(text) for text in (comment, *self._glosses.get(name, ()))]
+        *others, last = dict.fromkeys(text for text in texts if text) or [""]
+        # Others follow in the same line, so their sentences go on.
+        return (*(text.rstrip(".") for text in others), last) if last else ()
+
+
+def shorten(text: str, longest: int = _LONGEST_COMMENT) -> str:
+    """The text on one line, cut where it is longer than ``longest`` characters.
+
+    >>> shorten("many\\n words  here", 12)
+    'many words …'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= longest else line[: longest - 1] + "…"

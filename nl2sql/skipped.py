@@ -1,0 +1,87 @@
+"""What the reading of a schema left out, and why: for whoever runs the service, never for a prompt.
+
+The names in it may be of things that no principal may know about, so it is not stored, and ends
+with the catalog that was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+_MOST_NAMES = 3
+_LONGEST_NAME = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """One thing that is not in the catalog.
+
+    ``kind`` is ``schema``, ``table``, ``view``, ``column``, ``foreign key`` and the like;
+    ``detail`` is about this one alone, the ``reason`` may be that of many; ``remedy`` is an SQL
+    statement that would change it, where one would.
+    """
+
+    kind: str
+    name: str
+    reason: str
+    detail: str = ""
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        detail = f": {_show(self.detail)}" if self.detail else ""
+        return f"{self.kind} {_show(self.name)}: {self.reason}{detail}"
+
+
+def describe_skipped(skipped: Iterable[Skipped], *, most_names: int = _MOST_NAMES) -> list[str]:
+    """A line for every kind and reason, the commonest first, with the first names of each.
+
+    >>> describe_skipped([Skipped("view", f"v{n}", "it is broken") for n in range(5)])
+    ['5 views: it is broken (v0, v1, v2, …)']
+    """
+    names: dict[tuple[str, str], list[str]] = {}
+    for each in skipped:
+        names.setdefault((each.kind, each.reason), []).append(each.name)
+    ordered = sorted(names.items(), key=lambda item: (-len(item[1]), item[0]))
+    return [
+        f"{len(found):,} {_count_kind(kind, len(found))}: {reason} ({_list(found, most_names)})"
+        for (kind, reason), found in ordered
+    ]
+
+
+def list_skipped(skipped: Iterable[Skipped]) -> list[str]:
+    """A line for each, with its detail, and the statement that would help.
+
+    >>> list_skipped([Skipped("view", "v", "it is broken", "no table t", "DROP VIEW v;")])
+    ['view v: it is broken: no table t. DROP VIEW v;']
+    """
+    return [f"{each}. {each.remedy}" if each.remedy else str(each) for each in skipped]
+
+
+def list_remedies(skipped: Iterable[Skipped], *, most: int = 10) -> list[str]:
+    """The statements that would help, each once and in order; the last line counts the others.
+
+    >>> list_remedies([Skipped("table", n, "", remedy=f"GRANT {n};") for n in "abca"], most=2)
+    ['GRANT a;', 'GRANT b;', '-- and 1 more']
+    """
+    found = list(dict.fromkeys(each.remedy for each in skipped if each.remedy))
+    more = len(found) - most
+    return found if more <= 0 else [*found[:most], f"-- and {more:,} more"]
+
+
+def _count_kind(kind: str, count: int) -> str:
+    return kind if count == 1 else f"{kind}s"
+
+
+def _list(names: Sequence[str], most: int) -> str:
+    return ", ".join(map(_show, names[:most])) + (", …" if len(names) > most else "")
+
+
+def _show(text: str) -> str:
+    """The text on one line of a terminal, whatever signs are in it.
+
+    >>> _show("two\\nlines\\x1b[31m")
+    'two\\\\nlines\\\\x1b[31m'
+    """
+    short = text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in short)

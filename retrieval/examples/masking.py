@@ -1,0 +1,127 @@
+"""A question with its entities taken out, so that questions of one form are near one another.
+
+"How many orders came from Germany in 2024?" and "How many orders came from France in 2023?" are the
+same question to whoever looks for an example. The idea is that of masked question similarity (Guo
+et al. 2023, https://arxiv.org/abs/2304.13301); here only entities go, while words that name tables
+and columns stay, since all examples are about one database.
+
+Deterministic, and made for questions in English. What it does not cover: names in lower case that
+no value match tells of, and languages that write all nouns with a capital.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+# Raise it with every change to what is masked: examples are embedded anew then.
+_VERSION = 1
+
+VALUE, NUMBER, DATE, NAME = "[value]", "[number]", "[date]", "[name]"
+
+_MONTH = (
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December|"
+    r"Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)\.?"
+)
+_YEAR = r"(?:1[89]|20)\d\d"
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_QUOTED = re.compile(
+    r"\"[^\"]+\"|“[^”]+”|«[^»]+»|„[^“”]+[“”]|\u2018[^\u2019]+\u2019|(?<!\w)'[^']+(?:'\w[^']*)*'(?!\w)"
+)
+_DATE = re.compile(
+    rf"\b(?:{_DAY}(?: of)? {_MONTH},?(?: {_YEAR})?|{_MONTH} {_DAY}(?:, ?{_YEAR}| {_YEAR})?\b"
+    rf"|{_MONTH},? {_YEAR}|{_YEAR}-\d\d(?:-\d\d)?|{_DAY}[./]\d{{1,2}}[./]\d{{2,4}}|{_YEAR}s?)\b"
+    # Alone it is a month only behind a word of time: "may" is more often a verb.
+    rf"|(?<=\b[Ii]n ){_MONTH}(?!\w)|(?<=\b[Ss]ince ){_MONTH}(?!\w)"
+)
+_NUMBER = re.compile(
+    r"(?<![\w\[])[-+]?[€$£]?\d[\d,.]*(?:\s?%|st|nd|rd|th)?(?!\w)"
+    r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|fifty"
+    r"|hundred|thousand|million)\b",
+    re.IGNORECASE,
+)
+_SENTENCE_START = re.compile(r"(?:\A|[.?!:])\W*\Z")
+_WORD = re.compile(r"\[(?:value|number|date|name)\]|[^\W_][\w&'\u2019-]*")
+_TITLE_SHARE = 0.7
+# Words that are written with a capital and are no name.
+_NO_NAMES = frozenset({"I", "ID", "IDs", "SQL", "URL", "VAT", "SKU", "EUR", "USD", "GPA", "OK"})
+
+
+def mask_question(question: str, values: Iterable[str] = ()) -> str:
+    """The question with placeholders for quoted text, ``values``, dates, numbers and names.
+
+    ``values`` are phrases of the question that are known to be cell values.
+
+    >>> mask_question("How many orders from Germany came in since 30 June 2025?")
+    'How many orders from [name] came in since [date]?'
+    >>> mask_question("Which cancelled orders are above 1,000 euros?", ["cancelled"])
+    'Which [value] orders are above [number] euros?'
+    >>> mask_question("Who bought 'Trail Bike' from Velmark Cycles in 2024?")
+    'Who bought [value] from [name] in [date]?'
+    """
+    text = " ".join(question.split())
+    text = _QUOTED.sub(VALUE, text)
+    for phrase in sorted(filter(None, map(str.strip, values)), key=lambda each: (-len(each), each)):
+        text = _find_phrase(phrase).sub(VALUE, text)
+    text = _DATE.sub(DATE, text)
+    text = _NUMBER.sub(NUMBER, text)
+    return _mask_names(text)
+
+
+def name_vectors(embedder: str) -> str:
+    """The name of the vectors that an embedder makes of masked questions: only they compare.
+
+    >>> name_vectors("all-MiniLM-L6-v2")
+    'all-MiniLM-L6-v2, masked by 1'
+    """
+    return f"{embedder}, masked by {_VERSION}"
+
+
+def find_literals(question: str, sql: str, dialect: str) -> tuple[str, ...]:
+    """The text literals of a query that stand in its question: for sure values, longest first.
+
+    >>> find_literals("Who is in ulm?", "SELECT a WHERE b = 'Ulm' AND c = 'ACT'", "postgres")
+    ('Ulm',)
+    """
+    try:
+        tree = sqlglot.parse_one(sql, dialect=dialect)
+    except (SqlglotError, RecursionError):
+        return ()
+    literals = {
+        text
+        for literal in tree.find_all(exp.Literal)
+        if literal.is_string and len(text := literal.name.strip("% ")) > 1
+    }
+    found = (text for text in literals if _find_phrase(text).search(question))
+    return tuple(sorted(found, key=lambda each: (-len(each), each)))
+
+
+def _find_phrase(phrase: str) -> re.Pattern[str]:
+    """The phrase as whole words, in any case."""
+    return re.compile(rf"(?<!\w){re.escape(phrase)}(?!\w)", re.IGNORECASE)
+
+
+def _mask_names(text: str) -> str:
+    """Runs of capitalised words become one placeholder, but at the start of a sentence."""
+    words = [
+        word for word in _WORD.finditer(text) if not _SENTENCE_START.search(text[: word.start()])
+    ]
+    plain = [word.group() for word in words if not word.group().startswith("[")]
+    # A title, or all in capitals: then a capital says nothing.
+    if sum(word[0].isupper() for word in plain) > _TITLE_SHARE * len(plain):
+        return text
+    parts: list[str] = []
+    end = 0
+    in_name = False
+    for word in words:
+        is_name = word.group()[0].isupper() and word.group() not in _NO_NAMES
+        between = text[end : word.start()]
+        if not (is_name and in_name and between == " "):
+            parts += [between, NAME if is_name else word.group()]
+        end = word.end()
+        in_name = is_name
+    return "".join(parts) + text[end:]

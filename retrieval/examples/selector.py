@@ -1,0 +1,167 @@
+"""The examples for one question: alike in form, and nothing that who asks may not see.
+
+What keeps an example from a principal, in the order of asking:
+
+1. The store's query leaves out examples whose roles the principal has none of, those that read a
+   table which is hidden from it, and, where anything of the database is withheld from somebody,
+   what others gave by feedback under another access: their questions may name values.
+2. The guard must pass the example's query for this principal. It alone decides about columns.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from weakref import ref
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nl2sql.catalog import Catalog
+from nl2sql.protocols import Guard, Visibility
+from nl2sql.settings import RetrievalSettings
+from nl2sql.types import FewShot, Principal, Question, Violation
+from retrieval.embedder import Embedder
+from retrieval.examples.masking import mask_question, name_vectors
+from retrieval.examples.records import build_access_key, fold_question
+from retrieval.index_store.example_store import ExampleStore, FoundExample, Scope
+from retrieval.index_store.store import IndexStore
+from retrieval.search.question_embedder import QuestionEmbedder
+
+# So many times more are read than are wanted: some repeat another's query, some the guard refuses.
+_DEPTH = 6
+_MOST_PAGES = 5
+_FRESH_S = 1.0
+_MOST_ACCESSES = 1000
+_MOST_VERDICTS = 10_000
+
+
+class ExampleSelector:
+    """Finds the examples for a question."""
+
+    def __init__(
+        self,
+        store: IndexStore,
+        embedder: Embedder,
+        guard: Guard,
+        visibility: Visibility,
+        settings: RetrievalSettings,
+    ) -> None:
+        self._examples = ExampleStore(store)
+        self._vectors = name_vectors(embedder.name)
+        self._questions = QuestionEmbedder(embedder)
+        self._visibility = visibility
+        self._settings = settings
+        self._verdicts = _Verdicts(guard)
+        self._tables: dict[str, tuple[float, frozenset[str]]] = {}
+
+    async def select(
+        self, question: Question, vector: NDArray[np.float32], catalog: Catalog
+    ) -> tuple[FewShot, ...]:
+        """At most ``retrieval.examples`` of them, best first, no two with the same query.
+
+        ``vector`` is that of the question as it was asked, ``catalog`` what the principal may see.
+        Raises IndexUnavailable, PolicyError.
+        """
+        wanted = self._settings.examples
+        scope = await self._build_scope(question, catalog) if wanted else None
+        if scope is None:
+            return ()
+        is_random = self._settings.example_selection == "random"
+        if not is_random:
+            vector = await self._embed_masked(question, vector)
+        chosen: list[FoundExample] = []
+        forms: set[str] = set()
+        seen: set[str] = set()
+        limit = wanted * _DEPTH
+        for _ in range(_MOST_PAGES):
+            page = (
+                await self._examples.draw(scope, question.seed, limit, seen)
+                if is_random
+                else await self._examples.nearest(scope, vector, limit, seen)
+            )
+            for each in page:
+                seen.add(each.id)
+                if not is_random and each.cosine < self._settings.example_min_similarity:
+                    return _show(chosen)
+                if each.form in forms:
+                    continue
+                if await self._verdicts.passes(question, each.sql, catalog):
+                    forms.add(each.form)
+                    chosen.append(each)
+                    if len(chosen) == wanted:
+                        return _show(chosen)
+            if len(page) < limit:
+                break
+        return _show(chosen)
+
+    async def _build_scope(self, question: Question, catalog: Catalog) -> Scope | None:
+        """None where nothing can be found, so that the question need not even be embedded."""
+        principal = question.principal
+        open_columns = await self._visibility.open_columns(question.database, principal)
+        hidden: frozenset[str] = frozenset()
+        if open_columns is not None:
+            tables = await self._list_tables(question.database)
+            hidden = frozenset(name for name in tables if catalog.table(name) is None)
+            if hidden == tables:
+                return None
+        elif await self._examples.is_empty(question.database):
+            return None
+        same = self._settings.same_question
+        return Scope(
+            database=question.database,
+            vectors=self._vectors,
+            sees_all=open_columns is None,
+            access=build_access_key(principal),
+            roles=principal.roles,
+            hidden=hidden,
+            not_folded=None if same else fold_question(question.text),
+        )
+
+    async def _list_tables(self, database: str) -> frozenset[str]:
+        # Only to search where something can be found; the guard decides. It may be a second old.
+        read = self._tables.get(database)
+        if read is None or time.monotonic() - read[0] > _FRESH_S:
+            read = (time.monotonic(), await self._examples.list_tables(database))
+            self._tables[database] = read
+        return read[1]
+
+    async def _embed_masked(
+        self, question: Question, vector: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        masked = mask_question(question.text)
+        return vector if masked == question.search_text else await self._questions.embed(masked)
+
+
+class _Verdicts:
+    """What the guard says of an example's query, remembered by access while the catalog is one."""
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+        # Weak: a catalog that was replaced is not kept for those who never ask again.
+        self._known: OrderedDict[tuple[str, str], tuple[ref[Catalog], dict[str, bool]]] = (
+            OrderedDict()
+        )
+
+    async def passes(self, question: Question, sql: str, catalog: Catalog) -> bool:
+        verdicts = self._find(question.database, question.principal, catalog)
+        if sql not in verdicts:
+            if len(verdicts) >= _MOST_VERDICTS:
+                verdicts.clear()
+            query = await self._guard.guard(question.database, sql, question.principal)
+            verdicts[sql] = not isinstance(query, Violation)
+        return verdicts[sql]
+
+    def _find(self, database: str, principal: Principal, catalog: Catalog) -> dict[str, bool]:
+        key = (database, build_access_key(principal))
+        known = self._known.get(key)
+        if known is None or known[0]() is not catalog:
+            known = self._known[key] = (ref(catalog), {})
+            if len(self._known) > _MOST_ACCESSES:
+                self._known.popitem(last=False)
+        self._known.move_to_end(key)
+        return known[1]
+
+
+def _show(chosen: list[FoundExample]) -> tuple[FewShot, ...]:
+    return tuple(FewShot(each.question, each.sql, round(each.cosine, 4)) for each in chosen)

@@ -1,0 +1,46 @@
+"""New vectors for examples that another embedder, or an older masking, made."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+from retrieval.embedder import Embedder
+from retrieval.examples.masking import name_vectors
+from retrieval.examples.records import mask_example
+from retrieval.index_store.example_store import ExampleStore
+from retrieval.index_store.store import IndexStore
+
+_BATCH = 64
+
+
+async def refresh_examples(
+    database: str,
+    dialect: str,
+    store: IndexStore,
+    embedder: Embedder,
+    *,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> int:
+    """How many were embedded anew; none, and no model loaded, where nothing changed.
+
+    Stored batch by batch: what a killed run has done stays done. Raises IndexUnavailable, and
+    SettingsError when the embedder cannot be loaded.
+    """
+    examples = ExampleStore(store)
+    name = name_vectors(embedder.name)
+    embedders = await examples.list_embedded(database)
+    if all(embedder_name == name for embedder_name, _ in embedders.values()):
+        return 0
+    stale = [
+        replace(each, masked=mask_example(each.question, each.sql, dialect))
+        for each in await examples.list_examples(database)
+        if embedders.get(each.id, ("", ()))[0] != name
+    ]
+    for start in range(0, len(stale), _BATCH):
+        batch = stale[start : start + _BATCH]
+        vectors = await asyncio.to_thread(embedder.embed, [each.masked for each in batch])
+        await examples.put(batch, vectors, name)
+        progress(start + len(batch), len(stale))
+    return len(stale)

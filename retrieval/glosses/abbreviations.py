@@ -1,0 +1,57 @@
+"""Abbreviated names written out, by the packaged list (``abbreviations.yaml``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+
+import yaml
+
+from nl2sql.words import split_words
+
+
+@cache
+def load_names() -> Mapping[str, tuple[str, ...]]:
+    """Abbreviation → its words, all lower case."""
+    return {short: tuple(long.split()) for short, long in _load()["names"].items()}
+
+
+@cache
+def load_codes() -> Mapping[str, tuple[str, ...]]:
+    """Code as it stands in a status column, lower case → words that mean it."""
+    return {code: tuple(words) for code, words in _load()["codes"].items()}
+
+
+@cache
+def _load() -> Mapping[str, Mapping[str, str]]:
+    text = files(__package__).joinpath("abbreviations.yaml").read_text(encoding="utf-8")
+    # Its safe loader would read "no" as false.
+    lists: Mapping[str, Mapping[str, str]] = yaml.load(text, yaml.BaseLoader)
+    return lists
+
+
+def expand_words(words: Sequence[str]) -> list[str]:
+    """The words of a name, lower case, with every known abbreviation written out.
+
+    >>> expand_words(["cust", "no"]), expand_words(["qty", "on", "hand"])
+    (['customer', 'number'], ['quantity', 'on', 'hand'])
+    >>> expand_words(["no", "show"])
+    ['no', 'show']
+    """
+    names = load_names()
+    expanded: list[str] = []
+    for at, word in enumerate(words):
+        # "no" is a number where it ends a name.
+        known = names.get(word) if word != "no" or 0 < at == len(words) - 1 else None
+        expanded += known or (word,)
+    return expanded
+
+
+def expand_name(name: str) -> str:
+    """The name in words, abbreviations written out.
+
+    >>> expand_name("InvcAmtDt"), expand_name("order_total")
+    ('invoice amount date', 'order total')
+    """
+    return " ".join(expand_words(split_words(name)))

@@ -1,0 +1,33 @@
+"""Words that mean nearly the same in most databases, by the packaged list (``synonyms.yaml``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+import yaml
+
+from nl2sql.words import fold_plural
+
+_NONE: frozenset[str] = frozenset()
+
+
+def related_words(word: str) -> frozenset[str]:
+    """Other words for a folded, lower-case word; none for most.
+
+    >>> sorted(related_words("customer"))[:3]
+    ['buyer', 'client', 'purchaser']
+    """
+    return _load().get(word, _NONE)
+
+
+@cache
+def _load() -> Mapping[str, frozenset[str]]:
+    text = files(__package__).joinpath("synonyms.yaml").read_text(encoding="utf-8")
+    related: dict[str, frozenset[str]] = {}
+    for line in yaml.safe_load(text):
+        group = frozenset(fold_plural(word) for word in line.split())
+        for word in group:
+            related[word] = related.get(word, _NONE) | group - {word}
+    return related

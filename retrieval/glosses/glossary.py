@@ -1,0 +1,118 @@
+"""Glosses at question time: kinds, units, words written out, synonyms, and the values of columns
+that have few.
+
+The same for every question on the same tables, so that prompts share their beginning. Values are
+told only of columns whose every value the principal may see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from nl2sql.catalog import Catalog, Column, Table
+from nl2sql.errors import IndexUnavailable
+from nl2sql.protocols import Visibility
+from nl2sql.types import Question
+from retrieval.glosses.build import write_out
+from retrieval.glosses.enumerations import render_enumeration
+from retrieval.glosses.kinds import find_kind
+from retrieval.glosses.synonyms import NO_SYNONYMS, Synonyms
+from retrieval.glosses.units import find_unit
+from retrieval.per_catalog import PerCatalog
+from retrieval.values.memory import ValueMemory
+
+
+class IndexedGlossary:
+    """The glossary over the value index and the synonym files, which are by database."""
+
+    def __init__(
+        self, memory: ValueMemory, visibility: Visibility, synonyms: Mapping[str, Synonyms]
+    ) -> None:
+        self._memory = memory
+        self._visibility = visibility
+        self._synonyms = dict(synonyms)
+        self._targets = PerCatalog(_find_targets)
+
+    async def describe(
+        self, question: Question, tables: Sequence[Table], catalog: Catalog
+    ) -> tuple[tuple[str, str], ...]:
+        """Pairs of ``schema.table`` or ``schema.table.column`` and a description.
+
+        A name may stand twice: its values are a pair of their own. ``catalog`` is the visible one.
+        Raises PolicyError.
+        """
+        synonyms = self._synonyms.get(question.database, NO_SYNONYMS)
+        targets = self._targets.of(catalog)
+        values = await self._enumerations(question)
+        # A key between two of the tables is shown as such.
+        shown = {catalog.short_names.get(table.qualified) for table in tables}
+        pairs: list[tuple[str, str]] = []
+        for table in tables:
+            pairs.append((table.qualified, describe_table(table, synonyms)))
+            for column in table.columns:
+                name = f"{table.qualified}.{column.name}"
+                target = targets.get(name, "")
+                kind = (
+                    ""
+                    if target in shown
+                    else find_kind(
+                        column, is_key=table.primary_key == (column.name,), target=target
+                    )
+                )
+                pairs.append((name, describe_column(table, column, kind, synonyms)))
+                pairs.append((name, render_enumeration(values.get(name, ()), column.comment)))
+        return tuple(pair for pair in pairs if pair[1])
+
+    async def _enumerations(self, question: Question) -> Mapping[str, tuple[str, ...]]:
+        """The values of open columns that have few; none where the index does not answer."""
+        try:
+            dictionary = await self._memory.dictionary(question.database)
+            opened = await self._visibility.open_columns(question.database, question.principal)
+        except IndexUnavailable:
+            return {}
+        if dictionary is None:
+            return {}
+        found = dictionary.enumerations
+        if opened is None:
+            return found
+        return {name: values for name, values in found.items() if name in opened}
+
+
+def _find_targets(catalog: Catalog) -> dict[str, str]:
+    """Column → the short name of the table that its foreign key points to."""
+    return {
+        f"{key.table}.{key.columns[0]}": catalog.short_names[key.target]
+        for key in catalog.foreign_keys
+        if len(key.columns) == 1 and key.target in catalog.short_names
+    }
+
+
+def describe_table(table: Table, synonyms: Synonyms) -> str:
+    """The name written out, unless a comment says more, and what else the users call it."""
+    long = "" if table.comment else write_out(table.name)
+    return _join("", long, synonyms.tables.get(table.qualified, ()), "")
+
+
+def describe_column(table: Table, column: Column, kind: str, synonyms: Synonyms) -> str:
+    """Kind, the name written out, what else the users call it, and the unit.
+
+    A comment of its own says the first two better; a prompt has no room to say them twice.
+
+    >>> budget = Table("f", "budgets", (Column("plan_amt_eur", "numeric"),))
+    >>> describe_column(budget, budget.columns[0], "[AMT]", NO_SYNONYMS)
+    '[AMT] plan amount eur; in EUR'
+    """
+    unit = find_unit(column.name)
+    said = unit.lower() in column.comment.lower()
+    own = synonyms.columns.get(f"{table.qualified}.{column.name}", ())
+    long = "" if column.comment else write_out(column.name)
+    return _join("" if column.comment else kind, long, own, "" if said else unit)
+
+
+def _join(kind: str, long: str, own: Sequence[str], unit: str) -> str:
+    parts = [
+        f"{kind} {long}".strip(),
+        f"also called {', '.join(own)}" if own else "",
+        f"in {unit}" if unit else "",
+    ]
+    return "; ".join(part for part in parts if part)

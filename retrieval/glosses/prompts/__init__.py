@@ -1,0 +1,1 @@
+"""Prompts of the glosses that the model writes."""

@@ -1,0 +1,96 @@
+"""The user's file of words for tables, columns and values of one database.
+
+YAML, checked by pydantic: an unknown key is an error that names the nearest one, and so is a table
+or column that the database does not have. The words go into the index and into prompts; a value's
+words find that value.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from nl2sql.catalog import Catalog
+from nl2sql.errors import SettingsError
+
+Words = tuple[Annotated[str, Field(min_length=1, max_length=200)], ...]
+
+_KEYS = ("version", "tables", "columns", "values")
+
+
+class Synonyms(BaseModel):
+    """Words that people use. ``values`` gives, by column, words for each value as it is stored."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: Literal[1] = 1
+    tables: Mapping[str, Words] = {}
+    columns: Mapping[str, Words] = {}
+    values: Mapping[str, Mapping[str, Words]] = {}
+
+
+NO_SYNONYMS = Synonyms()
+
+
+def load_synonyms(path: Path) -> Synonyms:
+    """The synonyms in the YAML file at ``path``; whether its names exist, ``check_synonyms`` tells.
+
+    Raises SettingsError when it is missing, is no YAML, or holds a wrong key or value.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SettingsError(f"Cannot read the synonym file {path}: {error.strerror}.") from error
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise SettingsError(f"{path} is not valid YAML: {error}") from error
+    return parse_synonyms(value, where=str(path))
+
+
+def parse_synonyms(value: object, *, where: str = "synonyms") -> Synonyms:
+    """``value`` (a plain mapping) as Synonyms. Raises SettingsError listing everything wrong."""
+    if not isinstance(value, dict):
+        raise SettingsError(f"{where} must be a mapping of keys to values.")
+    try:
+        return Synonyms.model_validate(value)
+    except ValidationError as error:
+        lines = []
+        for problem in error.errors():
+            dotted = ".".join(str(part) for part in problem["loc"])
+            if problem["type"] == "extra_forbidden":
+                lines.append(f"{dotted}: unknown key{_suggest(dotted, _KEYS)}")
+            else:
+                lines.append(f"{dotted}: {problem['msg']}")
+        raise SettingsError(f"{where}: " + "; ".join(lines)) from error
+
+
+def check_synonyms(synonyms: Synonyms, catalog: Catalog, *, where: str = "synonyms") -> None:
+    """Raises SettingsError for each table and column that the catalog does not have."""
+    tables = {table.qualified for table in catalog.tables}
+    columns = {
+        f"{table.qualified}.{column.name}" for table in catalog.tables for column in table.columns
+    }
+    wrong = [
+        f"tables: there is no table {name!r}{_suggest(name, tables)}"
+        for name in synonyms.tables
+        if name not in tables
+    ]
+    for section in ("columns", "values"):
+        wrong += [
+            f"{section}: there is no column {name!r}{_suggest(name, columns)}"
+            for name in getattr(synonyms, section)
+            if name not in columns
+        ]
+    if wrong:
+        raise SettingsError(f"{where}: " + "; ".join(wrong))
+
+
+def _suggest(name: str, known: Iterable[str]) -> str:
+    nearest = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f"; did you mean {nearest[0]!r}?" if nearest else ""

@@ -1,0 +1,242 @@
+"""Writes all rows of one generation and builds its search indexes, in the caller's transaction.
+
+Columns that are equal in name, type and comment are one row, however many tables have them; so are
+the texts of their cards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, LiteralString
+
+from psycopg import AsyncConnection, sql
+
+from nl2sql.catalog import Catalog, Column, ForeignKey
+from retrieval.index_store.head import IndexHead
+from retrieval.index_store.layout import create_generation, name_part
+from retrieval.search.cards import Cards
+
+Progress = Callable[[int, int], None]
+
+# pgvector's limit for an HNSW index over halfvec.
+_MOST_DIMENSIONS = 4000
+# What a card takes while its HNSW index is built, beside the vector itself (m = 16): measured.
+_GRAPH_BYTES = 700
+_LEAST_BUILD_MIB = 64
+_MOST_BUILD_MIB = 2048
+_ROWS_A_REPORT = 1000
+
+_INSERT_HEAD: LiteralString = """
+INSERT INTO quorumsql.generations
+       (database, live, version, fingerprint, embedder, dimensions, dialect, search_path,
+        tables, columns, column_cards, foreign_keys, inferred_keys)
+VALUES (%s, false, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+RETURNING generation
+"""
+
+_GATHER: LiteralString = """
+INSERT INTO {vectors}
+SELECT d.position, d.sha256, coalesce(p.embedding, o.embedding)
+  FROM {defs} d
+  LEFT JOIN quorumsql.pending_vectors p
+    ON p.database = %(database)s AND p.embedder = %(embedder)s AND p.sha256 = d.sha256
+  LEFT JOIN ({old}) o ON o.sha256 = d.sha256
+ ORDER BY d.position
+"""
+_NO_OLD: LiteralString = "SELECT NULL::bytea AS sha256, NULL::halfvec AS embedding WHERE false"
+_OLD: LiteralString = """
+SELECT DISTINCT ON (sha256) sha256, embedding
+  FROM (SELECT sha256, embedding FROM {tables}
+        UNION ALL SELECT sha256, embedding FROM {columns}) either
+ ORDER BY sha256
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class NewGeneration:
+    """What a new index is made of. ``cards`` are those of ``catalog``, in its order."""
+
+    catalog: Catalog
+    cards: Cards
+    version: str
+    fingerprint: str
+    embedder: str
+
+
+async def write_generation(
+    connection: AsyncConnection[Any],
+    new: NewGeneration,
+    old: IndexHead | None,
+    progress: Progress = lambda done, total: None,
+) -> int:
+    """The number of the generation written; it is not live yet.
+
+    Vectors come from the live index ``old`` and from what a run left. Raises psycopg's
+    NotNullViolation where a card has none.
+    """
+    if old is not None and old.embedder != new.embedder:
+        old = None
+    dimensions = await _read_dimensions(connection, new, old)
+    generation = await _insert_head(connection, new, dimensions)
+    await connection.execute(create_generation(generation, dimensions))
+    await _copy_rows(connection, generation, new, progress)
+    progress(0, 0)  # how far a search index has come is not known from here
+    for part, defs in (("table_vectors", "table_defs"), ("column_vectors", "column_cards")):
+        await _gather_vectors(connection, generation, part, defs, new, old)
+        await _build_search_index(connection, generation, part, dimensions, new.cards)
+    return generation
+
+
+async def _read_dimensions(
+    connection: AsyncConnection[Any], new: NewGeneration, old: IndexHead | None
+) -> int:
+    """How long the embedder's vectors are; 0 when there is none."""
+    cursor = await connection.execute(
+        "SELECT vector_dims(embedding) FROM quorumsql.pending_vectors"
+        " WHERE database = %s AND embedder = %s LIMIT 1",
+        (new.catalog.database, new.embedder),
+    )
+    row = await cursor.fetchone()
+    if row is not None:
+        return int(row[0])
+    return old.dimensions if old is not None else 0
+
+
+async def _insert_head(
+    connection: AsyncConnection[Any], new: NewGeneration, dimensions: int
+) -> int:
+    catalog = new.catalog
+    cursor = await connection.execute(
+        _INSERT_HEAD,
+        (
+            catalog.database,
+            new.version,
+            new.fingerprint,
+            new.embedder,
+            dimensions,
+            catalog.dialect,
+            list(catalog.search_path),
+            len(catalog.tables),
+            sum(len(table.columns) for table in catalog.tables),
+            len(new.cards.columns),
+            len(catalog.foreign_keys),
+            len(catalog.inferred_keys),
+        ),
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+async def _copy_rows(
+    connection: AsyncConnection[Any], generation: int, new: NewGeneration, progress: Progress
+) -> None:
+    catalog, cards = new.catalog, new.cards
+    columns = {
+        column: at
+        for at, column in enumerate(
+            dict.fromkeys(column for table in catalog.tables for column in table.columns)
+        )
+    }
+    texts = {name: at for at, card in enumerate(cards.columns) for name in card.columns}
+    keys = (*catalog.foreign_keys, *catalog.inferred_keys)
+    total = len(columns) + len(catalog.tables) + len(cards.columns) + len(keys)
+    done = 0
+
+    async def copy(part: str, rows: Iterable[Sequence[object]]) -> None:
+        nonlocal done
+        statement = sql.SQL("COPY {} FROM STDIN").format(name_part(part, generation))
+        async with connection.cursor() as cursor, cursor.copy(statement) as stream:
+            for at, row in enumerate(rows):
+                await stream.write_row((at, *row))
+                done += 1
+                if done % _ROWS_A_REPORT == 0:
+                    progress(done, total)
+
+    await copy("column_defs", map(_list_column, columns))
+    await copy("table_defs", _list_tables(catalog, cards, columns, texts))
+    await copy("column_cards", ((card.text, bytes.fromhex(card.sha256)) for card in cards.columns))
+    await copy("foreign_keys", map(_list_key, keys))
+    progress(total, total)
+
+
+def _list_column(column: Column) -> Sequence[object]:
+    return column.name, column.type, column.nullable, column.comment
+
+
+def _list_tables(
+    catalog: Catalog, cards: Cards, columns: dict[Column, int], texts: dict[str, int]
+) -> Iterable[Sequence[object]]:
+    for table, card in zip(catalog.tables, cards.tables, strict=True):
+        qualified = table.qualified
+        yield (
+            table.schema,
+            table.name,
+            table.kind,
+            table.comment,
+            table.definition,
+            list(table.primary_key),
+            [columns[column] for column in table.columns],
+            [texts[f"{qualified}.{column.name}"] for column in table.columns],
+            card.summary,
+            card.text,
+            bytes.fromhex(card.sha256),
+        )
+
+
+def _list_key(key: ForeignKey) -> Sequence[object]:
+    return (
+        key.name,
+        key.table,
+        list(key.columns),
+        key.target,
+        list(key.target_columns),
+        key.inferred,
+    )
+
+
+async def _gather_vectors(
+    connection: AsyncConnection[Any],
+    generation: int,
+    part: str,
+    defs: str,
+    new: NewGeneration,
+    old: IndexHead | None,
+) -> None:
+    known: sql.Composable = sql.SQL(_NO_OLD)
+    if old is not None:
+        known = sql.SQL(_OLD).format(
+            tables=name_part("table_vectors", old.generation),
+            columns=name_part("column_vectors", old.generation),
+        )
+    await connection.execute(
+        sql.SQL(_GATHER).format(
+            vectors=name_part(part, generation), defs=name_part(defs, generation), old=known
+        ),
+        {"database": new.catalog.database, "embedder": new.embedder},
+    )
+
+
+async def _build_search_index(
+    connection: AsyncConnection[Any], generation: int, part: str, dimensions: int, cards: Cards
+) -> None:
+    """After the rows are in, which is several times faster than row by row."""
+    vectors = name_part(part, generation)
+    if 0 < dimensions <= _MOST_DIMENSIONS:
+        count = max(len(cards.tables), len(cards.columns))
+        needed = count * (2 * dimensions + _GRAPH_BYTES) // 2**20
+        memory = min(max(needed, _LEAST_BUILD_MIB), _MOST_BUILD_MIB)
+        # One worker: several want as much shared memory, which containers rarely have.
+        await connection.execute(
+            sql.SQL(
+                "SET LOCAL maintenance_work_mem = {};"
+                " SET LOCAL max_parallel_maintenance_workers = 0"
+            ).format(f"{memory}MB")
+        )
+        await connection.execute(
+            sql.SQL("CREATE INDEX {} ON {} USING hnsw (embedding halfvec_cosine_ops)").format(
+                sql.Identifier(f"{part}_{generation}_hnsw"), vectors
+            )
+        )
+    await connection.execute(sql.SQL("ANALYZE {}").format(vectors))

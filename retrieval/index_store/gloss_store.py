@@ -1,0 +1,58 @@
+"""Descriptions of columns that the model wrote, kept until the prompt that they answer changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, LiteralString
+
+if TYPE_CHECKING:
+    # The store creates the table below, so it reads this module first.
+    from retrieval.index_store.store import IndexStore
+
+TABLES: LiteralString = """
+CREATE TABLE IF NOT EXISTS quorumsql.model_glosses (
+    database text NOT NULL,
+    name     text NOT NULL,
+    prompt   text NOT NULL,
+    gloss    text NOT NULL,
+    PRIMARY KEY (database, name)
+);
+"""
+
+
+class GlossStore:
+    """Reads and writes them through the index store's pool. All raise IndexUnavailable."""
+
+    def __init__(self, store: IndexStore) -> None:
+        self._store = store
+
+    async def load(self, database: str) -> dict[str, tuple[str, str]]:
+        """``schema.table.column`` → the hash of its prompt and the gloss, empty for no answer."""
+        async with self._store.connection() as connection:
+            cursor = await connection.execute(
+                "SELECT name, prompt, gloss FROM quorumsql.model_glosses WHERE database = %s",
+                (database,),
+            )
+            rows = await cursor.fetchall()
+        return {row[0]: (row[1], row[2]) for row in rows}
+
+    async def put(self, database: str, prompt: str, glosses: Mapping[str, str]) -> None:
+        """Replaces the glosses of these columns, in one transaction."""
+        async with (
+            self._store.connection() as connection,
+            connection.transaction(),
+            connection.cursor() as cursor,
+        ):
+            await cursor.executemany(
+                "INSERT INTO quorumsql.model_glosses VALUES (%s, %s, %s, %s)"
+                " ON CONFLICT (database, name) DO UPDATE"
+                " SET prompt = excluded.prompt, gloss = excluded.gloss",
+                [(database, name, prompt, gloss) for name, gloss in glosses.items()],
+            )
+
+    async def drop(self, database: str) -> None:
+        """Forgets all of one database."""
+        async with self._store.connection() as connection:
+            await connection.execute(
+                "DELETE FROM quorumsql.model_glosses WHERE database = %s", (database,)
+            )

@@ -1,0 +1,149 @@
+"""The value index as it is stored: a row a column, beside the schema index.
+
+A column is replaced in one statement, so that nobody sees half of it. Readers load all anew when
+the version is another one, which it becomes when a refresh is through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, LiteralString
+
+from psycopg.types.json import Jsonb
+
+from retrieval.values.column import ValueColumn
+
+if TYPE_CHECKING:
+    # The store creates the tables below, so it reads this module first.
+    from retrieval.index_store.store import IndexStore
+
+TABLES: LiteralString = """
+CREATE TABLE IF NOT EXISTS quorumsql.column_values (
+    database    text NOT NULL,
+    table_name  text NOT NULL,
+    column_name text NOT NULL,
+    mark        text NOT NULL,
+    note        text NOT NULL,
+    texts       text[] NOT NULL,
+    aliases     jsonb NOT NULL,
+    read_at     timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (database, table_name, column_name)
+);
+CREATE TABLE IF NOT EXISTS quorumsql.value_heads (
+    database text PRIMARY KEY,
+    version  text NOT NULL
+);
+"""
+
+# The smallest columns first, as long as there is room for them whole.
+_LOAD = """
+SELECT table_name, column_name, texts, aliases
+  FROM (SELECT *, sum(cardinality(texts)) OVER (
+                    ORDER BY cardinality(texts), table_name, column_name) AS total
+          FROM quorumsql.column_values
+         WHERE database = %s AND texts <> '{}') AS sized
+ WHERE total <= %s
+ ORDER BY table_name, column_name
+"""
+
+_PUT = """
+INSERT INTO quorumsql.column_values
+       (database, table_name, column_name, mark, note, texts, aliases)
+VALUES (%s, %s, %s, %s, %s, %s, %s)
+    ON CONFLICT (database, table_name, column_name) DO UPDATE
+   SET mark = excluded.mark, note = excluded.note, texts = excluded.texts,
+       aliases = excluded.aliases, read_at = now()
+"""
+
+_PUBLISH = """
+INSERT INTO quorumsql.value_heads (database, version) VALUES (%s, gen_random_uuid()::text)
+    ON CONFLICT (database) DO UPDATE SET version = excluded.version
+"""
+
+# schema.table, and the column.
+ColumnKey = tuple[str, str]
+
+
+class ValueStore:
+    """Reads and writes the values through the index store's pool. All raise IndexUnavailable."""
+
+    def __init__(self, store: IndexStore) -> None:
+        self._store = store
+
+    async def marks(self, database: str) -> dict[ColumnKey, tuple[str, str]]:
+        """What is stored: column → its mark, and why it has no values (empty when it has)."""
+        async with self._store.connection() as connection:
+            cursor = await connection.execute(
+                "SELECT table_name, column_name, mark, note FROM quorumsql.column_values"
+                " WHERE database = %s",
+                (database,),
+            )
+            rows = await cursor.fetchall()
+        return {(row[0], row[1]): (row[2], row[3]) for row in rows}
+
+    async def put(
+        self,
+        database: str,
+        key: ColumnKey,
+        mark: str,
+        values: Sequence[str] = (),
+        aliases: Mapping[str, str] | None = None,
+        *,
+        note: str = "",
+    ) -> None:
+        """Replaces one column."""
+        async with self._store.connection() as connection:
+            await connection.execute(
+                _PUT, (database, *key, mark, note, list(values), Jsonb(dict(aliases or {})))
+            )
+
+    async def forget(self, database: str, keys: Collection[ColumnKey]) -> None:
+        """Removes these columns."""
+        async with self._store.connection() as connection:
+            await connection.execute(
+                "DELETE FROM quorumsql.column_values v"
+                " USING unnest(%s::text[], %s::text[]) AS gone(table_name, column_name)"
+                " WHERE v.database = %s AND v.table_name = gone.table_name"
+                " AND v.column_name = gone.column_name",
+                ([table for table, _ in keys], [column for _, column in keys], database),
+            )
+
+    async def publish(self, database: str) -> None:
+        """Tells readers that the values are others now."""
+        async with self._store.connection() as connection:
+            await connection.execute(_PUBLISH, (database,))
+
+    async def version(self, database: str) -> str:
+        """Changes with every ``publish``; empty before the first."""
+        async with self._store.connection() as connection:
+            cursor = await connection.execute(
+                "SELECT version FROM quorumsql.value_heads WHERE database = %s", (database,)
+            )
+            row = await cursor.fetchone()
+        return row[0] if row else ""
+
+    async def load(self, database: str, most: int) -> list[ValueColumn]:
+        """All columns with values, the largest left out where all have more than ``most``."""
+        async with self._store.connection() as connection:
+            cursor = await connection.execute(_LOAD, (database, most))
+            rows = await cursor.fetchall()
+        return [ValueColumn(row[0], row[1], tuple(row[2]), row[3]) for row in rows]
+
+    async def count(self, database: str) -> tuple[int, int]:
+        """How many columns with values, and how many values."""
+        async with self._store.connection() as connection:
+            cursor = await connection.execute(
+                "SELECT count(*), coalesce(sum(cardinality(texts)), 0)"
+                " FROM quorumsql.column_values WHERE database = %s AND texts <> '{}'",
+                (database,),
+            )
+            row = await cursor.fetchone()
+        return (int(row[0]), int(row[1])) if row else (0, 0)
+
+    async def drop(self, database: str) -> None:
+        """Forgets all values of one database."""
+        async with self._store.connection() as connection, connection.transaction():
+            for table in ("column_values", "value_heads"):
+                await connection.execute(
+                    f"DELETE FROM quorumsql.{table} WHERE database = %s", (database,)
+                )

@@ -1,0 +1,55 @@
+"""What the phases of an indexing job hand on, and what they work with."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from nl2sql.catalog import Catalog
+from nl2sql.skipped import Skipped
+from retrieval.embedder import Embedder
+from retrieval.index_store.head import IndexHead
+from retrieval.index_store.index_writer import IndexWriter
+from retrieval.search.cards import Cards
+
+PhaseProgress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An index in the making; each phase gives a fuller one.
+
+    ``fingerprint`` is the schema's as it was read, before anything was inferred. ``notes`` are
+    sentences for whoever runs the job.
+    """
+
+    catalog: Catalog
+    fingerprint: str = ""
+    skipped: tuple[Skipped, ...] = ()
+    glosses: Mapping[str, str] = field(default_factory=dict)
+    cards: Cards = field(default_factory=lambda: Cards((), ()))
+    version: str = ""
+    embedded: int = 0
+    written: IndexHead | None = None
+    notes: tuple[str, ...] = ()
+
+    def with_note(self, note: str) -> Draft:
+        """The draft with one more note; an empty one is none."""
+        return replace(self, notes=(*self.notes, note)) if note else self
+
+
+@dataclass(frozen=True, slots=True)
+class Workbench:
+    """What every phase may use: the writer holds the database's lock for the whole job."""
+
+    writer: IndexWriter
+    embedder: Embedder
+    progress: PhaseProgress
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One step of the job. ``name`` is what the progress bar says."""
+
+    name: str
+    run: Callable[[Draft, Workbench], Awaitable[Draft]]

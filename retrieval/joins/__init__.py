@@ -1,0 +1,1 @@
+"""How the tables of a question are joined, and which joins nothing declares."""

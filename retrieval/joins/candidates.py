@@ -1,0 +1,262 @@
+"""Columns that may refer to another table's key, by their names and types alone.
+
+Targets are looked up by the words of a name, never compared pair by pair: with 100,000 tables that
+would be a hundred thousand million pairs. Knows nothing of values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from operator import itemgetter
+
+from nl2sql.catalog import Catalog, Table
+from nl2sql.words import split_words
+from retrieval.glosses.abbreviations import expand_words
+
+# Words that make a column a reference: what stands before them says to what.
+_REFERENCE_WORDS = frozenset("id no nr num number code key fk ref uid uuid sk".split())
+# A key of such words alone is called alike in every table.
+_PLAIN_KEYS = frozenset({"id", "no", "code", "key", "number", "uid", "uuid", "name"})
+# Where a table refers to itself, the column says how and not to what.
+_SELF_ROLES = frozenset("parent predecessor successor".split())
+# Of more targets than this the right one cannot be told by names and a sample.
+_MOST_TARGETS = 5
+# What people do to a row is called after the doing ("approved_by", "sales_rep_id"), and refers to
+# the table of people, under the first of these names that there is.
+_PERSON_ROLES = frozenset(
+    "by manager supervisor boss rep representative owner seller buyer approver requester requestor "
+    "assignee author agent inspector technician planner creator reviewer operator lead leader head "
+    "salesperson interviewer instructor trainer".split()
+)
+_SUPERIORS = frozenset("manager supervisor boss".split())
+_PEOPLE = ("employee", "staff", "user", "person", "people")
+# So many keys of one name in one schema: a tenant's, not a target.
+_MOST_ALIKE = 20
+# Ranks: called after the target; called like its key, of a table with a word in common, and of
+# another; the same in a role (as many words as the role has come on top); people.
+_BY_TABLE, _BY_COLUMN, _IN_ROLE, _BY_PERSON = 0, 10, 30, 60
+
+_FAMILIES = (
+    (re.compile(r"uuid", re.IGNORECASE), "uuid"),
+    (re.compile(r"int|serial|numeric|decimal|number|real|double|float", re.IGNORECASE), "number"),
+    (re.compile(r"char|text|clob|string", re.IGNORECASE), "text"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyCandidate:
+    """``table(columns)`` may refer to ``target(target_columns)``.
+
+    ``is_key`` tells that the target's columns are its primary key; otherwise they have yet to be
+    found unique. The ``rank`` says how well the names fit, 0 best: candidates of one rank exclude
+    one another. ``is_exact``: the column is called after the target or just like its key, in no
+    role and in the same schema.
+    """
+
+    table: Table
+    columns: tuple[str, ...]
+    target: Table
+    target_columns: tuple[str, ...]
+    is_key: bool
+    is_exact: bool
+    rank: int = 0
+
+
+def find_candidates(catalog: Catalog) -> list[tuple[KeyCandidate, ...]]:
+    """For each column, or group of columns, that may refer: at most five targets, likeliest first.
+
+    Only between tables, never where a declared key refers from that column already.
+    """
+    tables = [table for table in catalog.tables if table.kind == "table"]
+    index = _Targets(tables, is_typed=catalog.dialect != "sqlite")
+    declared = {(key.table, column) for key in catalog.foreign_keys for column in key.columns}
+    joined = {(key.table, key.target) for key in catalog.foreign_keys}
+    found = []
+    for table in tables:
+        for columns in index.find_groups(table):
+            if not any((table.qualified, column) in declared for column in columns):
+                targets = tuple(
+                    each
+                    for each in index.look_up(table, columns)
+                    # What is referred to from there does not refer back.
+                    if (each.target.qualified, table.qualified) not in joined
+                )
+                if targets:
+                    found.append(targets[:_MOST_TARGETS])
+    return found
+
+
+@lru_cache(maxsize=1 << 12)
+def type_family(kind: str) -> str:
+    """What values of a type can be equal to; empty for types that keys do not have.
+
+    >>> [type_family(kind) for kind in ("bigint", "NUMBER(9)", "character varying(4)", "date", "")]
+    ['number', 'number', 'text', '', 'any']
+    """
+    if not kind:
+        return "any"
+    return next((family for pattern, family in _FAMILIES if pattern.search(kind)), "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """One column of a table that others may refer to."""
+
+    table: Table
+    column: str
+    is_primary: bool
+
+
+class _Register:
+    """Keys by what they are called, and under each name by schema."""
+
+    def __init__(self) -> None:
+        self._keys: dict[tuple[str, ...], dict[str, list[_Key]]] = {}
+
+    def __contains__(self, name: tuple[str, ...]) -> bool:
+        return name in self._keys
+
+    def add(self, name: tuple[str, ...], key: _Key) -> None:
+        """One more key of that name."""
+        self._keys.setdefault(name, {}).setdefault(key.table.schema, []).append(key)
+
+    def find(self, name: tuple[str, ...], schema: str) -> Sequence[_Key]:
+        """The keys in that schema; failing these, the only one there is.
+
+        None where so many are called alike that the name says nothing.
+        """
+        schemas = self._keys.get(name, {})
+        keys = schemas.get(schema)
+        if keys is None:
+            keys = next(iter(schemas.values())) if len(schemas) == 1 else []
+            return keys if len(keys) == 1 else ()
+        return keys if len(keys) <= _MOST_ALIKE else ()
+
+
+class _Targets:
+    """Keys by what they are called: by the table's words, and by the words of the key itself.
+
+    In SQLite (``is_typed`` false) a column's type binds nobody, so numbers may stand in text.
+    """
+
+    def __init__(self, tables: Sequence[Table], *, is_typed: bool) -> None:
+        self._is_typed = is_typed
+        self._by_table = _Register()
+        self._by_column = _Register()
+        self._composite = _Register()
+        self._by_first: dict[str, list[tuple[str, ...]]] = {}
+        for table in tables:
+            if len(table.primary_key) > 1:
+                if table.primary_key not in self._composite:
+                    self._by_first.setdefault(table.primary_key[0], []).append(table.primary_key)
+                self._composite.add(table.primary_key, _Key(table, "", True))
+            for key in _find_keys(table):
+                self._by_table.add(_read(table.name), key)
+                words = _read(key.column)
+                if not _PLAIN_KEYS.issuperset(words):
+                    self._by_column.add(words, key)
+
+    def find_groups(self, table: Table) -> Iterator[tuple[str, ...]]:
+        """Each column by itself, and the columns that together are another table's key."""
+        names = {column.name for column in table.columns}
+        for column in table.columns:
+            if type_family(column.type):
+                yield (column.name,)
+            for key in self._by_first.get(column.name, []):
+                if key != table.primary_key and names.issuperset(key):
+                    yield key
+
+    def look_up(self, table: Table, columns: tuple[str, ...]) -> list[KeyCandidate]:
+        """The targets of the columns of ``table``, likeliest first."""
+        if len(columns) > 1:
+            return [
+                KeyCandidate(table, columns, key.table, columns, True, True)
+                for key in self._composite.find(columns, table.schema)
+                if self._types_fit(table, columns, key.table, columns)
+            ]
+        found: dict[tuple[str, str], KeyCandidate] = {}
+        for rank, key in sorted(self._rank(table, columns[0]), key=itemgetter(0)):
+            place = (key.table.qualified, key.column)
+            if place not in found and self._types_fit(table, columns, key.table, (key.column,)):
+                is_exact = rank < _IN_ROLE and key.table.schema == table.schema
+                found[place] = KeyCandidate(
+                    table, columns, key.table, (key.column,), key.is_primary, is_exact, rank
+                )
+        found.pop((table.qualified, columns[0]), None)
+        return list(found.values())
+
+    def _rank(self, table: Table, column: str) -> Iterator[tuple[int, _Key]]:
+        """Keys that the column's name may mean, each with its rank."""
+        words = _read(column)
+        stem = _drop_reference_words(words)
+        around = _read(table.name)
+        own = table.primary_key[0] if len(table.primary_key) == 1 else ""
+        if column == own and (not stem or stem == around[-len(stem) :]):
+            return  # called after its own table: its key, which refers to nothing
+        if stem and stem[0] in _SELF_ROLES and own and stem != words:
+            yield _IN_ROLE, _Key(table, own, True)
+        for start in range(len(stem)):
+            # "billing address": the address in the role of billing.
+            rank = _IN_ROLE + start if start else _BY_TABLE
+            for key in self._by_table.find(stem[start:], table.schema):
+                yield rank, key
+        if stem and stem[-1] in _PERSON_ROLES:
+            people = (self._by_table.find((name,), table.schema) for name in _PEOPLE)
+            for key in next((found for found in people if found), ()):
+                yield _BY_PERSON, key
+            # The manager of a member, where nobody else is a person.
+            if stem[-1] in _SUPERIORS and own:
+                yield _BY_PERSON + 1, _Key(table, own, True)
+        # Keys that are called alike are no references to one another.
+        if column != own and not _PLAIN_KEYS.issuperset(words):
+            for start in range(max(1, len(words) - 1)):
+                for key in self._by_column.find(words[start:], table.schema):
+                    shared = len({*around} & {*_read(key.table.name)} - {*stem})
+                    rank = _IN_ROLE + start if start else _BY_COLUMN
+                    yield rank + (0 if shared else 5), key
+
+    def _types_fit(
+        self, table: Table, columns: Sequence[str], target: Table, target_columns: Sequence[str]
+    ) -> bool:
+        for mine, theirs in zip(columns, target_columns, strict=True):
+            left, right = table.column(mine), target.column(theirs)
+            if left is None or right is None:
+                return False
+            families = {type_family(left.type), type_family(right.type)} - {"any"}
+            if "" in families or (len(families) > 1 and self._is_typed):
+                return False
+        return True
+
+
+def _find_keys(table: Table) -> Iterator[_Key]:
+    """The table's key; where none is declared, the columns that are called like one."""
+    if len(table.primary_key) == 1:
+        yield _Key(table, table.primary_key[0], True)
+    elif not table.primary_key:
+        name = _read(table.name)
+        for at, column in enumerate(table.columns):
+            words = _read(column.name)
+            stem = _drop_reference_words(words)
+            # "stuid" is one word to everybody.
+            is_called_so = stem != words or (words and words[-1].endswith("id"))
+            if is_called_so and (at == 0 or stem == name or not stem):
+                yield _Key(table, column.name, False)
+
+
+@lru_cache(maxsize=1 << 17)
+def _read(name: str) -> tuple[str, ...]:
+    return tuple(expand_words(split_words(name)))
+
+
+def _drop_reference_words(words: tuple[str, ...]) -> tuple[str, ...]:
+    """
+    >>> _drop_reference_words(("customer", "id")), _drop_reference_words(("total",))
+    (('customer',), ('total',))
+    """
+    end = len(words)
+    while end and words[end - 1] in _REFERENCE_WORDS:
+        end -= 1
+    return words[:end]

@@ -1,0 +1,117 @@
+"""Joins that no foreign key declares: likely by names and types, confirmed on sampled values.
+
+A key is inferred when nearly all of a sample of a column's distinct values are found in the column
+that its name refers to, and that column is a key. Names are needed, since whole numbers from 1 on
+are contained in one another everywhere; values are, since names promise much.
+
+What it does not cover: columns whose name says nothing of the target, views, and types other than
+numbers, text and UUIDs. An inferred key is good for joining, never for deciding what somebody sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from typing import Protocol
+
+from nl2sql.catalog import Catalog, ForeignKey, Table
+from retrieval.joins.candidates import KeyCandidate, find_candidates
+
+# Share of the sampled values that must be found: a few rows are always older than their target.
+_LEAST_FOUND = 0.95
+# Fewer distinct values than this say nothing: where the name is the target's own, where it speaks
+# of a role, and where the target lies in another schema.
+_LEAST_SAMPLED_EXACT = 2
+_LEAST_SAMPLED = 3
+_LEAST_SAMPLED_ABROAD = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Containment:
+    """How many distinct values were sampled, and how many of them the target has."""
+
+    sampled: int
+    found: int
+
+
+class Sampler(Protocol):
+    """Looks at the values of a database, read-only, with little work for each question."""
+
+    def contain(
+        self, table: Table, columns: tuple[str, ...], target: Table, target_columns: tuple[str, ...]
+    ) -> Containment | None:
+        """How many values of some rows of ``table`` stand in ``target``; None when it cannot tell.
+
+        It cannot where the role may not read, or where it takes too long.
+        """
+        ...
+
+    def is_unique(self, table: Table, columns: tuple[str, ...]) -> bool:
+        """Whether no two of the rows looked at are equal there, and none is NULL."""
+        ...
+
+
+def infer_keys(
+    catalog: Catalog,
+    sampler: Sampler,
+    *,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> tuple[ForeignKey, ...]:
+    """The inferred keys, by table and columns; ``progress(done, total)`` counts columns looked at.
+
+    A column gets one target at most: of those whose names fit best, the only one that values
+    confirm. Raises DatabaseUnavailable.
+    """
+    groups = find_candidates(catalog)
+    confirmed: dict[tuple[str, tuple[str, ...]], ForeignKey] = {}
+    for done, group in enumerate(groups, start=1):
+        for _, equal in groupby(group, key=attrgetter("rank")):
+            keys = [
+                key
+                for candidate in equal
+                if not _refers_back(key := _build_key(candidate), confirmed)
+                and _is_confirmed(candidate, sampler)
+            ]
+            if len(keys) == 1:
+                confirmed[keys[0].table, keys[0].columns] = keys[0]
+            if keys:
+                break
+        progress(done, len(groups))
+    return tuple(confirmed[place] for place in sorted(confirmed))
+
+
+def _refers_back(
+    key: ForeignKey, confirmed: Mapping[tuple[str, tuple[str, ...]], ForeignKey]
+) -> bool:
+    """Whether the target's columns are known to refer to this table already."""
+    other = confirmed.get((key.target, key.target_columns))
+    return other is not None and other.target == key.table
+
+
+def _is_confirmed(candidate: KeyCandidate, sampler: Sampler) -> bool:
+    least = _LEAST_SAMPLED_EXACT if candidate.is_exact else _LEAST_SAMPLED
+    if candidate.target.schema != candidate.table.schema:
+        least = _LEAST_SAMPLED_ABROAD
+    containment = sampler.contain(
+        candidate.table, candidate.columns, candidate.target, candidate.target_columns
+    )
+    return (
+        containment is not None
+        and containment.sampled >= least
+        and containment.found >= _LEAST_FOUND * containment.sampled
+        and (candidate.is_key or sampler.is_unique(candidate.target, candidate.target_columns))
+    )
+
+
+def _build_key(candidate: KeyCandidate) -> ForeignKey:
+    name = "_".join((candidate.table.name, *candidate.columns, "inferred"))
+    return ForeignKey(
+        name,
+        candidate.table.qualified,
+        candidate.columns,
+        candidate.target.qualified,
+        candidate.target_columns,
+        inferred=True,
+    )

@@ -1,0 +1,1 @@
+"""Links a question to tables and columns, and tells which columns are worth showing."""

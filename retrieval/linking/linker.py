@@ -1,0 +1,74 @@
+"""The schema linker: by rule, or by the model under one of three techniques."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nl2sql.errors import PromptTooLong, SettingsError
+from nl2sql.protocols import Engine
+from nl2sql.settings import RetrievalSettings
+from nl2sql.types import Question, SchemaContext, SchemaLink, SchemaLinks
+from retrieval.linking.model_linker import ModelLinker, ModelLinks
+from retrieval.linking.rules import link_by_rules
+
+_RULES = "deterministic"
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """The links, and the tokens that they cost."""
+
+    links: SchemaLinks
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class SchemaLinker:
+    """Links under ``settings.linking``. Where the model gives nothing, the rules do, and say so."""
+
+    def __init__(self, settings: RetrievalSettings, engine: Engine | None = None) -> None:
+        """Raises SettingsError when the technique needs a model and there is none."""
+        if settings.linking != _RULES and engine is None:
+            raise SettingsError(
+                f"retrieval.linking is {settings.linking}, which asks the language model, "
+                "and none is loaded.",
+                hint=f"Set it to {_RULES}.",
+            )
+        self._technique = settings.linking
+        self._model = ModelLinker(engine) if engine is not None else None
+
+    async def link(self, question: Question, context: SchemaContext) -> Linked:
+        """The links between the question and the tables in sight. Raises EngineUnavailable."""
+        by_rule = link_by_rules(question.search_text, context)
+        if self._model is None or self._technique == _RULES or not context.tables:
+            return Linked(SchemaLinks(by_rule))
+        try:
+            found = await self._ask(self._model, question, context)
+        except PromptTooLong as error:
+            return Linked(SchemaLinks(by_rule, note=error.message))
+        if not found.names:
+            links = SchemaLinks(by_rule, note=found.note or "The model named nothing")
+        else:
+            links = SchemaLinks(_merge(found, by_rule), self._technique)
+        return Linked(links, found.prompt_tokens, found.completion_tokens)
+
+    async def _ask(
+        self, model: ModelLinker, question: Question, context: SchemaContext
+    ) -> ModelLinks:
+        if self._technique == "full":
+            return await model.link_full(question, context)
+        if self._technique == "tcsl":
+            return await model.link_tables_then_columns(question, context)
+        return await model.link_by_score(question, context)
+
+
+def _merge(found: ModelLinks, by_rule: tuple[SchemaLink, ...]) -> tuple[SchemaLink, ...]:
+    """What the model named, with the phrase that a rule found for it, then the matched values."""
+    phrases = {(link.table, link.column): link.phrase for link in by_rule}
+    named = tuple(
+        SchemaLink(phrases.get((table, column), ""), table, column, round(score, 3), "model")
+        for table, column, score in found.names
+    )
+    known = {(link.table, link.column) for link in named}
+    values = (link for link in by_rule if link.method == "value")
+    return (*named, *(link for link in values if (link.table, link.column) not in known))

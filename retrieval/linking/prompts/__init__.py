@@ -1,0 +1,1 @@
+"""The prompts of schema linking by the model: ``NAME.txt`` with ``$variables``."""

@@ -1,0 +1,98 @@
+"""The cards of tables and columns: the texts under which search finds them.
+
+A card reads as prose, because sentence embedders were trained on prose. A table's: the name in
+words, the comment, the columns. A column's says nothing of its table, so that the same column of a
+thousand tables is one card, embedded once. The hash tells whether it has to be embedded anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from nl2sql.catalog import Catalog, Column, Table
+from nl2sql.words import split_words
+
+# Characters. An embedder reads 256 pieces of words, some 1,200 characters; of a comment of a
+# megabyte keyword search needs no more than the beginning.
+_LONGEST_EMBEDDED = 2000
+_LONGEST_COMMENT = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """``text`` is what keyword search reads, ``summary`` (its beginning) what is embedded."""
+
+    table: str
+    summary: str
+    text: str
+
+    @property
+    def sha256(self) -> str:
+        """Hash over what is embedded."""
+        return hashlib.sha256(self.summary.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnCard:
+    """A text, and every column (``schema.table.column``) that it stands for."""
+
+    text: str
+    columns: tuple[str, ...]
+
+    @property
+    def sha256(self) -> str:
+        """Hash over what is embedded."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Cards:
+    """One card a table, in the catalog's order; one a distinct text of columns, sorted by it."""
+
+    tables: tuple[Card, ...]
+    columns: tuple[ColumnCard, ...]
+
+
+def build_cards(catalog: Catalog, glosses: Mapping[str, str] = MappingProxyType({})) -> Cards:
+    """The cards of all tables and columns.
+
+    ``glosses`` describes ``schema.table`` or ``schema.table.column`` beyond name and comment.
+    """
+    texts: dict[str, list[str]] = {}
+    for table in catalog.tables:
+        for column in table.columns:
+            name = f"{table.qualified}.{column.name}"
+            texts.setdefault(describe_column(column, glosses.get(name, "")), []).append(name)
+    return Cards(
+        tables=tuple(build_table_card(table, glosses) for table in catalog.tables),
+        columns=tuple(ColumnCard(text, tuple(texts[text])) for text in sorted(texts)),
+    )
+
+
+def build_table_card(table: Table, glosses: Mapping[str, str] = MappingProxyType({})) -> Card:
+    """The card of one table, of the columns that ``table`` has."""
+    name = " ".join(split_words(table.name)) or table.name
+    module = " ".join(split_words(table.schema))
+    columns = ", ".join(" ".join(split_words(column.name)) for column in table.columns)
+    parts = [f"{name} ({module}).", table.comment, glosses.get(table.qualified, "")]
+    head = " ".join(part[:_LONGEST_COMMENT] for part in parts if part)
+    summary = f"{head} Columns: {columns}."[:_LONGEST_EMBEDDED]
+    prose = [f"{head} Columns: {columns}."]
+    for column in table.columns:
+        described = (column.comment, glosses.get(f"{table.qualified}.{column.name}", ""))
+        prose += (part[:_LONGEST_COMMENT] for part in described if part)
+    return Card(table.qualified, summary, " ".join(prose))
+
+
+def describe_column(column: Column, gloss: str = "") -> str:
+    """The text of a column's card.
+
+    >>> describe_column(Column("cust_no", "text", comment="Who pays"), "customer number")
+    'cust no. Who pays. customer number'
+    """
+    name = " ".join(split_words(column.name)) or column.name
+    comment = column.comment[:_LONGEST_COMMENT].rstrip(". ")
+    return ". ".join(part for part in (name, comment, gloss) if part)[:_LONGEST_EMBEDDED]

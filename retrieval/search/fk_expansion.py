@@ -1,0 +1,80 @@
+"""Tables that foreign keys bring in beside those that search found.
+
+A bridge table shares no word with the question that needs it. First come the tables that connect
+two found ones, then pairs of tables that connect two over two hops, then the neighbours of the
+best-ranked. Tables are numbers here: positions in the visible catalog.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from itertools import combinations
+
+Neighbours = Mapping[int, Set[int]]
+
+# Past this many neighbours a table (users, currencies) is a hub: that a table refers to it tells
+# nothing, and to walk them all would take long.
+_HUB = 64
+# Found tables, from the best, between which two hops are bridged.
+_MOST_ENDS = 5
+
+
+def expand_by_foreign_keys(found: Sequence[int], neighbours: Neighbours, limit: int) -> list[int]:
+    """At most ``limit`` tables beside ``found``, which is in falling rank.
+
+    >>> expand_by_foreign_keys([1, 3], {1: {2}, 2: {1, 3}, 3: {2, 4}, 4: {3}}, 2)
+    [2, 4]
+    """
+    if limit <= 0:
+        return []
+    rank = {table: position for position, table in enumerate(found)}
+    touched: dict[int, set[int]] = {}
+    for table in found:
+        near = neighbours.get(table, frozenset())
+        if len(near) <= _HUB:
+            for other in near:
+                if other not in rank:
+                    touched.setdefault(other, set()).add(table)
+    for other, ends in touched.items():
+        # A hub counts as an end where another found table led here.
+        ends |= neighbours[other] & rank.keys() if len(neighbours[other]) <= _HUB else set()
+    order = sorted(
+        touched, key=lambda name: (-len(touched[name]), min(rank[t] for t in touched[name]), name)
+    )
+    bridges = [table for table in order if len(touched[table]) > 1]
+    chosen = bridges[:limit]
+    for pair in _find_pairs(found, neighbours, touched, bridges):
+        fresh = [table for table in pair if table not in chosen]
+        if len(chosen) + len(fresh) <= limit:
+            chosen += fresh
+    chosen += [table for table in order if table not in chosen]
+    return chosen[:limit]
+
+
+def _find_pairs(
+    found: Sequence[int],
+    neighbours: Neighbours,
+    touched: Mapping[int, Set[int]],
+    bridges: Sequence[int],
+) -> list[tuple[int, int]]:
+    """Two tables in a row that connect two of the best found tables which nothing shorter does."""
+    pairs = []
+    for left, right in combinations(found[:_MOST_ENDS], 2):
+        if right in neighbours.get(left, ()) or any(
+            {left, right} <= touched[bridge] for bridge in bridges
+        ):
+            continue
+        starts = sorted(table for table, ends in touched.items() if left in ends)
+        ends = {table for table, ends in touched.items() if right in ends}
+        pair = next(
+            (
+                (near, far)
+                for near in starts
+                if len(neighbours[near]) <= _HUB
+                for far in sorted(neighbours[near] & ends)
+            ),
+            None,
+        )
+        if pair is not None:
+            pairs.append(pair)
+    return pairs

@@ -1,0 +1,27 @@
+"""The words of a question that keyword search looks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nl2sql.words import content_words
+from retrieval.glosses.general import related_words
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionWords:
+    """``own`` as the question says them; ``related`` say nearly the same, and count less."""
+
+    own: tuple[str, ...]
+    related: tuple[str, ...]
+
+
+def read_words(*texts: str) -> QuestionWords:
+    """The folded words of all texts, each once.
+
+    >>> read_words("Which vocalists sing?").own
+    ('vocalist', 'sing')
+    """
+    own = tuple(dict.fromkeys(word for text in texts for word in content_words(text)))
+    related = {other for word in own for other in related_words(word)}
+    return QuestionWords(own, tuple(sorted(related - set(own))))

@@ -1,0 +1,224 @@
+"""Stages 1 and 2: from a question to the tables that may answer it.
+
+Routes to modules, searches by meaning and by words, fuses, expands over foreign keys, and asks for
+cell values, examples and glosses. Everything is of what the principal may see, inside the search
+and not after it. A running service notices a re-index by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nl2sql.catalog import Catalog
+from nl2sql.errors import IndexReplaced
+from nl2sql.protocols import Visibility
+from nl2sql.settings import FlagSettings, RetrievalSettings
+from nl2sql.types import (
+    FewShot,
+    ModuleRoute,
+    Question,
+    RetrievedTable,
+    SchemaContext,
+    ValueMatch,
+    Violation,
+)
+from retrieval.embedder import Embedder
+from retrieval.index_store.store import IndexStore
+from retrieval.search.fk_expansion import expand_by_foreign_keys
+from retrieval.search.question_embedder import QuestionEmbedder
+from retrieval.search.question_words import read_words
+from retrieval.search.ranking import NO_ROUTE, Nearest, TableRanking, rank_tables
+from retrieval.search.sketch import SketchNames, read_sketch
+from retrieval.search.sources import ExampleSearch, Glossary, ValueSearch
+from retrieval.search.space import SearchSpace
+from retrieval.search.spaces import Patterns, SearchSpaces
+from retrieval.values.selection import choose_shown
+
+# Each ranking is read this many times deeper than the tables wanted, so that fusion can choose.
+_DEPTH = 4
+# How often a search starts again because the index was replaced under it.
+_MOST_SEARCHES = 3
+
+
+class HybridRetriever:
+    """The retriever over the index store."""
+
+    def __init__(
+        self,
+        store: IndexStore,
+        embedder: Embedder,
+        visibility: Visibility,
+        settings: RetrievalSettings,
+        flags: FlagSettings,
+        *,
+        values: ValueSearch | None = None,
+        examples: ExampleSearch | None = None,
+        glossary: Glossary | None = None,
+        modules: Mapping[str, Patterns] = MappingProxyType({}),
+    ) -> None:
+        """``modules``: database → module → patterns of its tables."""
+        self._store = store
+        self._visibility = visibility
+        self._questions = QuestionEmbedder(embedder)
+        self._spaces = SearchSpaces(store, embedder, modules)
+        self._settings = settings
+        self._flags = flags
+        self._values = values if flags.value_index and settings.max_values else None
+        self._examples = examples if flags.examples and settings.examples else None
+        self._glossary = glossary if flags.glosses else None
+
+    async def retrieve(
+        self, question: Question, *, sketch: str = ""
+    ) -> tuple[ModuleRoute, SchemaContext]:
+        """The route, and the tables in falling order of relevance.
+
+        Only of what the principal may see: nothing else is searched, shown or told. Raises
+        IndexUnavailable, and PolicyError where the policy does not fit the database.
+        """
+        visible = await self._visibility.visible_catalog(question.database, question.principal)
+        if isinstance(visible, Violation):
+            return NO_ROUTE, SchemaContext((), (), (), refusal=visible.message)
+        vector, values = await asyncio.gather(
+            self._embed(question), self._match_values(question, visible)
+        )
+        space, ranking = await self._search(question, visible, vector, values, sketch)
+        if not visible.tables:
+            refusal = f"There is no table in {question.database} that you may see."
+            return NO_ROUTE, SchemaContext((), (), (), refusal=refusal)
+        names = [visible.tables[number].qualified for number in ranking.order]
+        tables = self._choose_tables(space, ranking, read_sketch(sketch, visible, names))
+        examples, glosses = await asyncio.gather(
+            self._select_examples(question, vector, visible),
+            self._describe(question, tables, visible),
+        )
+        inside = {hit.table.qualified for hit in tables}
+        keys = (key for name in sorted(inside) for key in space.keys.get(space.numbers[name], ()))
+        return ranking.route, SchemaContext(
+            tables=tables,
+            foreign_keys=tuple(key for key in keys if key.target in inside),
+            names=tuple(visible.short_names[hit.table.qualified] for hit in tables),
+            version=space.head.version,
+            dialect=visible.dialect,
+            catalog_tables=len(visible.tables),
+            values=choose_shown(values, (hit.table for hit in tables), self._settings.max_values),
+            examples=examples,
+            glosses=glosses,
+        )
+
+    async def probe(self) -> tuple[tuple[str, str], ...]:
+        """Whether the index answers."""
+        return await self._store.probe()
+
+    # -- searching -----------------------------------------------------------------------------
+
+    async def _search(
+        self,
+        question: Question,
+        visible: Catalog,
+        vector: NDArray[np.float32],
+        values: Sequence[ValueMatch],
+        sketch: str,
+    ) -> tuple[SearchSpace, TableRanking]:
+        """Starts again where the index is replaced meanwhile."""
+        depth = self._settings.max_tables * _DEPTH
+        for attempt in range(1, _MOST_SEARCHES + 1):
+            space = await self._spaces.find(visible)
+            try:
+                nearest_tables, nearest_columns = await self._find_nearest(space, vector, depth)
+                break
+            except IndexReplaced:
+                self._spaces.forget(question.database)
+                if attempt == _MOST_SEARCHES:
+                    raise
+        words = read_words(question.search_text, read_sketch(sketch, visible).words)
+        return space, rank_tables(
+            space,
+            vector,
+            words,
+            nearest_tables=nearest_tables,
+            nearest_columns=nearest_columns,
+            values=values,
+            flags=self._flags,
+            depth=depth,
+        )
+
+    async def _find_nearest(
+        self, space: SearchSpace, vector: NDArray[np.float32], depth: int
+    ) -> tuple[Nearest, Nearest]:
+        """Raises IndexReplaced when the space's index is no longer the live one."""
+        if not self._flags.cosine or not space.catalog.tables:
+            head = await self._store.head(space.head.database)
+            if head is None or head.generation != space.head.generation:
+                raise IndexReplaced(f"The index of {space.head.database!r} was replaced.")
+            return (), ()
+        tables, columns = await asyncio.gather(
+            self._store.nearest_tables(space.head, vector, depth, space.table_mask),
+            self._store.nearest_columns(space.head, vector, depth, space.column_mask),
+        )
+        return tables, columns
+
+    def _choose_tables(
+        self, space: SearchSpace, ranking: TableRanking, sketched: SketchNames
+    ) -> tuple[RetrievedTable, ...]:
+        """At most ``max_tables``: from the sketch, found, their neighbours, then what was next.
+
+        A database that has no more gets all of them in every question.
+        """
+        budget = self._settings.max_tables
+        limit = min(self._settings.fk_expansion_limit, budget // 2)
+        first = [space.numbers[name] for name in sketched.tables if name in space.numbers]
+        order = list(dict.fromkeys((*first, *ranking.order)))
+        found = order[: budget - limit]
+        neighbours = expand_by_foreign_keys(found, space.neighbours, limit)
+        rest: Sequence[int] = order[budget - limit :]
+        if len(space.catalog.tables) <= budget:
+            rest = (*rest, *range(len(space.catalog.tables)))
+        chosen = list(dict.fromkeys((*found, *neighbours, *rest)))[:budget]
+        hits = frozenset(ranking.order)
+        return tuple(
+            RetrievedTable(
+                table=space.catalog.tables[number],
+                score=round(ranking.scores.get(number, 0.0), 6),
+                cosine_rank=ranking.cosine_ranks.get(number),
+                bm25_rank=ranking.keyword_ranks.get(number),
+                cosine=ranking.cosines.get(number),
+                via="sketch"
+                if number in first
+                else "foreign_key"
+                if number in neighbours and number not in hits
+                else "hit",
+                columns=ranking.columns.get(number, ()),
+            )
+            for number in chosen
+        )
+
+    # -- what else the question needs ----------------------------------------------------------
+
+    async def _embed(self, question: Question) -> NDArray[np.float32]:
+        """The question's vector; empty where nothing compares it."""
+        if not self._flags.cosine and self._examples is None:
+            return np.zeros(0, dtype=np.float32)
+        return await self._questions.embed(question.search_text)
+
+    async def _match_values(self, question: Question, visible: Catalog) -> tuple[ValueMatch, ...]:
+        return await self._values.match(question, visible) if self._values is not None else ()
+
+    async def _select_examples(
+        self, question: Question, vector: NDArray[np.float32], visible: Catalog
+    ) -> tuple[FewShot, ...]:
+        if self._examples is None:
+            return ()
+        return await self._examples.select(question, vector, visible)
+
+    async def _describe(
+        self, question: Question, tables: Sequence[RetrievedTable], visible: Catalog
+    ) -> tuple[tuple[str, str], ...]:
+        if self._glossary is None:
+            return ()
+        chosen = [hit.table for hit in tables]
+        return await self._glossary.describe(question, chosen, visible)

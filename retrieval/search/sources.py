@@ -1,0 +1,40 @@
+"""What a retriever asks beside search: cell values, examples, descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nl2sql.catalog import Catalog, Table
+from nl2sql.types import FewShot, Question, ValueMatch
+
+
+class ValueSearch(Protocol):
+    """Finds cell values that the question names."""
+
+    async def match(self, question: Question, catalog: Catalog) -> tuple[ValueMatch, ...]:
+        """Best first, only what the question's principal may be told."""
+        ...
+
+
+class ExampleSearch(Protocol):
+    """Finds verified questions like this one."""
+
+    async def select(
+        self, question: Question, vector: NDArray[np.float32], catalog: Catalog
+    ) -> tuple[FewShot, ...]:
+        """Best first, only what the question's principal may see."""
+        ...
+
+
+class Glossary(Protocol):
+    """Describes tables and columns beyond their names and comments."""
+
+    async def describe(
+        self, question: Question, tables: Sequence[Table], catalog: Catalog
+    ) -> tuple[tuple[str, str], ...]:
+        """Pairs of ``schema.table`` or ``schema.table.column`` and text."""
+        ...

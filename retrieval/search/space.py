@@ -1,0 +1,192 @@
+"""All that searching needs of what one set of roles may see, made once and kept.
+
+Tables are numbers here: positions in the visible catalog. What is hidden is in none of it, neither
+in the words, nor in a vector, nor in a module: a table of which some columns are hidden is embedded
+anew from the others, in this process. Of more than 256 such tables only the words and the visible
+columns are searched.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nl2sql.catalog import Catalog, ForeignKey, Table
+from nl2sql.words import content_words
+from retrieval.embedder import Embedder
+from retrieval.index_store.head import IndexedDatabase, IndexHead
+from retrieval.index_store.masks import Mask, build_mask
+from retrieval.search.bm25 import KeywordIndex
+from retrieval.search.cards import Card, ColumnCard, build_table_card
+from retrieval.search.fk_expansion import Neighbours
+from retrieval.search.module_router import ModuleRouter
+from retrieval.search.modules import find_modules
+
+_MOST_EMBEDDED = 256
+# A column of so many tables (id, name, created_at) says nothing of any of them.
+_MOST_BEARERS = 200
+
+Vectors = NDArray[np.float16]
+
+
+@dataclass(slots=True)
+class SearchSpace:
+    """One visible catalog, ready to be searched.
+
+    ``vectors`` has a row a card of the index; ``rows`` says which is whose, -1 where a table's own
+    vector (``own``, if it has one) takes its place; ``tables_at`` is the way back. A mask of None
+    lets everything be found.
+    """
+
+    head: IndexHead
+    catalog: Catalog
+    keywords: KeywordIndex
+    router: ModuleRouter
+    neighbours: Neighbours
+    keys: Mapping[int, Sequence[ForeignKey]]
+    numbers: Mapping[str, int]
+    vectors: Vectors
+    rows: NDArray[np.int32]
+    tables_at: NDArray[np.int32]
+    own: Mapping[int, NDArray[np.float32]]
+    table_mask: Mask | None
+    column_mask: Mask | None
+    column_cards: Sequence[ColumnCard]
+    _columns: dict[int, dict[int, tuple[str, ...]]] = field(default_factory=dict)
+
+    def cosines(self, tables: Sequence[int], vector: NDArray[np.float32]) -> dict[int, float]:
+        """Table → cosine similarity to ``vector``, for those that have a vector."""
+        rows = self.rows[list(tables)] if tables else np.zeros(0, dtype=np.int32)
+        known = self.vectors[rows].astype(np.float32) @ vector if len(rows) else rows
+        found = {
+            table: float(cosine)
+            for table, row, cosine in zip(tables, rows, known, strict=True)
+            if row >= 0
+        }
+        for table in tables:
+            if table in self.own:
+                found[table] = float(self.own[table] @ vector)
+        return found
+
+    def columns_at(self, card: int) -> Mapping[int, tuple[str, ...]]:
+        """Table → its columns that the column card stands for; none for a commonplace."""
+        if card not in self._columns:
+            found: dict[int, tuple[str, ...]] = {}
+            names = self.column_cards[card].columns
+            if len(names) <= _MOST_BEARERS:
+                for name in names:
+                    table, column = self._resolve(name)
+                    if table is not None:
+                        found[table] = (*found.get(table, ()), column)
+            self._columns[card] = found
+        return self._columns[card]
+
+    def _resolve(self, name: str) -> tuple[int | None, str]:
+        """The visible table and column of ``schema.table.column``; any part may hold dots."""
+        at = name.rfind(".")
+        while at > 0:
+            number = self.numbers.get(name[:at])
+            if number is not None and self.catalog.tables[number].column(name[at + 1 :]):
+                return number, name[at + 1 :]
+            at = name.rfind(".", 0, at)
+        return None, ""
+
+
+def build_space(
+    visible: Catalog,
+    index: IndexedDatabase,
+    vectors: Vectors,
+    embedder: Embedder,
+    patterns: Mapping[str, Sequence[str]],
+) -> SearchSpace:
+    """The space of ``visible``, a part of ``index.catalog``; takes seconds for a large one."""
+    full = index.catalog
+    numbers = {table.qualified: number for number, table in enumerate(visible.tables)}
+    cards = {card.table: at for at, card in enumerate(index.cards.tables)}
+    rows = np.full(len(visible.tables), -1, dtype=np.int32)
+    narrowed: list[int] = []
+    for number, table in enumerate(visible.tables):
+        whole = full.table(table.qualified)
+        if whole is not None and (whole is table or whole.columns == table.columns):
+            rows[number] = cards[table.qualified]
+        else:
+            narrowed.append(number)
+    tables_at = np.full(len(cards), -1, dtype=np.int32)
+    tables_at[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
+    own_cards = _describe_narrowed(visible, narrowed, index)
+    texts = [
+        own_cards[number].text if row < 0 else index.cards.tables[row].text
+        for number, row in enumerate(rows)
+    ]
+    # A table's own name counts twice: it says more than a word of its prose. Interned, because the
+    # same few thousand words stand in all of them.
+    documents = [
+        [sys.intern(word) for word in content_words(f"{table.name} {text}")]
+        for table, text in zip(visible.tables, texts, strict=True)
+    ]
+    embedded = narrowed[:_MOST_EMBEDDED] if len(narrowed) <= _MOST_EMBEDDED else []
+    own = embedder.embed([own_cards[number].summary for number in embedded]) if embedded else ()
+    is_whole = not narrowed and len(visible.tables) == len(cards)
+    return SearchSpace(
+        head=index.head,
+        catalog=visible,
+        keywords=KeywordIndex(documents),
+        router=ModuleRouter(find_modules(visible, patterns), documents),
+        neighbours=_find_neighbours(visible, numbers),
+        keys=_group_keys(visible, numbers),
+        numbers=numbers,
+        vectors=vectors,
+        rows=rows,
+        tables_at=tables_at,
+        own=dict(zip(embedded, own, strict=True)),
+        table_mask=None if is_whole else build_mask(rows[rows >= 0].tolist(), len(cards)),
+        column_mask=None if is_whole else _mask_columns(visible, index.cards.columns),
+        column_cards=index.cards.columns,
+    )
+
+
+def _describe_narrowed(
+    visible: Catalog, narrowed: Iterable[int], index: IndexedDatabase
+) -> dict[int, Card]:
+    """Cards of the tables of which some columns are hidden, from what the others' cards say."""
+    tables: dict[int, Table] = {number: visible.tables[number] for number in narrowed}
+    wanted = {
+        f"{table.qualified}.{column.name}" for table in tables.values() for column in table.columns
+    }
+    glosses = {}
+    if wanted:
+        for card in index.cards.columns:
+            glosses.update(dict.fromkeys(wanted.intersection(card.columns), card.text))
+    return {number: build_table_card(table, glosses) for number, table in tables.items()}
+
+
+def _mask_columns(visible: Catalog, cards: Sequence[ColumnCard]) -> Mask:
+    """The column cards that stand for at least one visible column."""
+    names = {
+        f"{table.qualified}.{column.name}" for table in visible.tables for column in table.columns
+    }
+    seen = (at for at, card in enumerate(cards) if not names.isdisjoint(card.columns))
+    return build_mask(list(seen), len(cards))
+
+
+def _find_neighbours(catalog: Catalog, numbers: Mapping[str, int]) -> Neighbours:
+    found: dict[int, set[int]] = {}
+    for key in (*catalog.foreign_keys, *catalog.inferred_keys):
+        near, far = numbers.get(key.table), numbers.get(key.target)
+        if near is not None and far is not None and near != far:
+            found.setdefault(near, set()).add(far)
+            found.setdefault(far, set()).add(near)
+    return found
+
+
+def _group_keys(catalog: Catalog, numbers: Mapping[str, int]) -> dict[int, tuple[ForeignKey, ...]]:
+    """Table → the keys that it declares or that are inferred for it, to visible tables."""
+    found: dict[int, list[ForeignKey]] = {}
+    for key in (*catalog.foreign_keys, *catalog.inferred_keys):
+        if key.table in numbers and key.target in numbers:
+            found.setdefault(numbers[key.table], []).append(key)
+    return {number: tuple(keys) for number, keys in found.items()}

@@ -1,0 +1,102 @@
+"""The search spaces in use: made when they are first asked for, kept while the index is the same.
+
+The catalog that a set of roles may see is the same object from question to question; a space is
+kept for that object. One index a database is kept too, from which the spaces of other roles are
+made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+from nl2sql.catalog import Catalog
+from nl2sql.errors import IndexUnavailable
+from retrieval.embedder import Embedder
+from retrieval.index_store.head import IndexedDatabase
+from retrieval.index_store.store import IndexStore
+from retrieval.search.space import SearchSpace, Vectors, build_space
+
+_MOST_SPACES = 16
+
+Patterns = Mapping[str, Sequence[str]]
+
+
+@dataclass(slots=True)
+class _Loaded:
+    """One database's index in memory, and the spaces made of it, the last used last."""
+
+    index: IndexedDatabase
+    vectors: Vectors
+    spaces: OrderedDict[int, SearchSpace] = field(default_factory=OrderedDict)
+
+
+class SearchSpaces:
+    """Gives the search space of a visible catalog; for one event loop."""
+
+    def __init__(
+        self,
+        store: IndexStore,
+        embedder: Embedder,
+        modules: Mapping[str, Patterns] = MappingProxyType({}),
+    ) -> None:
+        """``modules``: database → module → patterns of its tables."""
+        self._store = store
+        self._embedder = embedder
+        self._modules = modules
+        self._loaded: dict[str, _Loaded] = {}
+        # One builds at a time: the others find what it built.
+        self._building = asyncio.Lock()
+
+    async def find(self, visible: Catalog) -> SearchSpace:
+        """The space of ``visible``; its first question waits until it is made.
+
+        Raises IndexUnavailable when the database has no index, or one of another embedder.
+        """
+        loaded = self._loaded.get(visible.database)
+        if loaded is not None and (space := loaded.spaces.get(id(visible))) is not None:
+            loaded.spaces.move_to_end(id(visible))
+            return space
+        async with self._building:
+            return await self._build(visible)
+
+    def forget(self, database: str) -> None:
+        """Drops what is kept of a database whose index was replaced."""
+        self._loaded.pop(database, None)
+
+    async def _build(self, visible: Catalog) -> SearchSpace:
+        loaded = self._loaded.get(visible.database)
+        if loaded is None:
+            loaded = self._loaded[visible.database] = await self._load(visible.database)
+        space = loaded.spaces.get(id(visible))
+        if space is None:
+            patterns = self._modules.get(visible.database, {})
+            space = await asyncio.to_thread(
+                build_space, visible, loaded.index, loaded.vectors, self._embedder, patterns
+            )
+            # The space holds the catalog, so that no other object gets its id.
+            loaded.spaces[id(visible)] = space
+            if len(loaded.spaces) > _MOST_SPACES:
+                loaded.spaces.popitem(last=False)
+        return space
+
+    async def _load(self, database: str) -> _Loaded:
+        index = await self._store.load(database)
+        if index is None:
+            raise IndexUnavailable(
+                f"The database {database!r} has not been indexed.",
+                hint=f"Run `quorumsql index build {database}`.",
+            )
+        if index.embedder != self._embedder.name:
+            raise IndexUnavailable(
+                f"The index of {database!r} was made with the embedder {index.embedder!r}, "
+                f"the service uses {self._embedder.name!r}.",
+                hint=f"Run `quorumsql index build {database}` again.",
+            )
+        vectors = await self._store.table_vectors(index.head)
+        return _Loaded(index, vectors.astype(np.float16))

@@ -1,0 +1,88 @@
+"""The values of all databases in memory, read again when a refresh has changed them.
+
+Asks for the version at most once a second. A new version is made ready in the background while
+questions are answered from the old one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nl2sql.errors import IndexUnavailable
+from retrieval.index_store.value_store import ValueStore
+from retrieval.values.dictionary import ValueDictionary
+
+_FRESH_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    version: str
+    dictionary: ValueDictionary
+
+
+class ValueMemory:
+    """Dictionaries by database. ``most_values`` limits each; a database without one has none.
+
+    A version is taken for the newest for ``fresh_s`` seconds.
+    """
+
+    def __init__(
+        self, store: ValueStore, most_values: Mapping[str, int], *, fresh_s: float = _FRESH_S
+    ) -> None:
+        self._store = store
+        self._fresh_s = fresh_s
+        self._most_values = dict(most_values)
+        self._checked: dict[str, float] = {}
+        self._loaded: dict[str, _Loaded] = {}
+        # One load a database at a time.
+        self._loading: dict[str, asyncio.Task[_Loaded]] = {}
+
+    async def dictionary(self, database: str) -> ValueDictionary | None:
+        """The values as the last refresh left them, or as the one before did; None for none.
+
+        Raises IndexUnavailable when nothing is loaded and the index does not answer.
+        """
+        if database not in self._most_values:
+            return None
+        known = self._loaded.get(database)
+        if known is None:
+            return (await self._load(database)).dictionary
+        if time.monotonic() - self._checked.get(database, 0.0) >= self._fresh_s:
+            self._checked[database] = time.monotonic()
+            await self._renew(database, known)
+        return self._loaded[database].dictionary
+
+    async def _renew(self, database: str, known: _Loaded) -> None:
+        try:
+            version = await self._store.version(database)
+        except IndexUnavailable:
+            return  # what is in memory serves on
+        if version != known.version and database not in self._loading:
+            self._begin(database)
+
+    async def _load(self, database: str) -> _Loaded:
+        task = self._loading.get(database) or self._begin(database)
+        # Shielded: the question that began it may be given up, the others wait on.
+        return await asyncio.shield(task)
+
+    def _begin(self, database: str) -> asyncio.Task[_Loaded]:
+        task = asyncio.create_task(self._read(database))
+        self._loading[database] = task
+
+        def finish(done: asyncio.Task[_Loaded]) -> None:
+            self._loading.pop(database, None)
+            if not done.cancelled() and done.exception() is None:
+                self._loaded[database] = done.result()
+                self._checked[database] = time.monotonic()
+
+        task.add_done_callback(finish)
+        return task
+
+    async def _read(self, database: str) -> _Loaded:
+        version = await self._store.version(database)
+        columns = await self._store.load(database, self._most_values[database])
+        return _Loaded(version, await asyncio.to_thread(ValueDictionary, columns))

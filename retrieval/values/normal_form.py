@@ -1,0 +1,48 @@
+"""When two spellings are the same words: case, accents, punctuation and plurals do not count.
+
+Does not cut texts that put no spaces between words (Chinese, Japanese, Thai): a run of their
+letters is one word.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from nl2sql.words import fold_plural
+
+_WORD = re.compile(r"[^\W_]+")
+_POSSESSIVE = re.compile(r"['\u2019]s\b")
+
+
+def fold_words(text: str) -> list[str]:
+    """The words of a value or a phrase in the form in which they are compared.
+
+    >>> fold_words("  São-Paulo's OFFICES ")
+    ['sao', 'paulo', 'office']
+    """
+    if text.isascii():
+        folded = text.lower()
+    else:
+        apart = unicodedata.normalize("NFKD", text.casefold())
+        folded = "".join(letter for letter in apart if not unicodedata.combining(letter))
+    return [fold_word(word) for word in _WORD.findall(_POSSESSIVE.sub("", folded))]
+
+
+def fold_word(word: str) -> str:
+    """The singular of a lower-case word; ``movie`` and ``movies`` are the same.
+
+    >>> [fold_word(word) for word in ("movie", "movies", "cities", "tie")]
+    ['movy', 'movy', 'city', 'tie']
+    """
+    singular = fold_plural(word)
+    return singular[:-2] + "y" if len(singular) > 4 and singular.endswith("ie") else singular
+
+
+def fold_text(text: str) -> str:
+    """``fold_words`` as one text: equal for all spellings of the same words.
+
+    >>> fold_text("United_States") == fold_text("united state")
+    True
+    """
+    return " ".join(fold_words(text))

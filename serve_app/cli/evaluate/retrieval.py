@@ -1,0 +1,161 @@
+"""``eval retrieval``: what search finds of the tables and columns that golds read; no model."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as RichTable
+
+from data.benchmarks.load import load_benchmark
+from data.benchmarks.types import Benchmark
+from data.benchmarks.wordings import reword
+from evaluation.report.tables import Table
+from evaluation.retrieval.measures import RetrievalFigures
+from evaluation.retrieval.tables import EXAMPLES, build_tables
+from evaluation.retrieval.variants import VARIANTS, choose_variants
+from evaluation.variants import override
+from nl2sql.errors import SettingsError
+from serve_app.benchmarks import prepare_benchmark, select
+from serve_app.cli.context import CliContext
+from serve_app.cli.evaluate import options as opt
+from serve_app.cli.terminal import CONSOLE, TerminalReporter
+from serve_app.measuring import draw_sample
+from serve_app.measuring_retrieval import RetrievalOptions, measure_retrieval, read_figures
+
+_TABLE_WIDTH = 118
+
+
+def retrieval(
+    context: typer.Context,
+    benchmark: opt.BenchmarkName = "demo_erp",
+    variants: Annotated[
+        str, typer.Option(help=f"Some of {', '.join(VARIANTS)}, with commas; default: all.")
+    ] = "",
+    set_: opt.Overrides = None,
+    sample: opt.Sample = 0,
+    seed: opt.Seed = 0,
+    split: Annotated[str, typer.Option(help="Only this part of the benchmark: dev.")] = "",
+    one_database: Annotated[
+        bool,
+        typer.Option(
+            "--one-database",
+            help="A dump whose questions name schemas as a single database; no question tells "
+            "its schema.",
+        ),
+    ] = False,
+    questions: Annotated[
+        Path | None,
+        typer.Option(help="The same questions in other words, in Spider's form; asked too."),
+    ] = None,
+    originals: Annotated[
+        Path | None,
+        typer.Option(
+            help="The questions that --questions rewords, entry beside entry; default: the "
+            "benchmark's own file."
+        ),
+    ] = None,
+    evidence: opt.Evidence = False,
+    output: opt.Output = opt.DEFAULT_OUTPUT,
+    fresh: opt.Fresh = False,
+) -> None:
+    """Measure routing, retrieval, linking and pruning alone. No language model is loaded."""
+    cli: CliContext = context.obj
+    settings = override(cli.settings, set_ or ())
+    names = [name.strip() for name in variants.split(",") if name.strip()]
+    choose_variants(settings, names)  # a wrong name is told before anything is restored
+    loaded = _choose(
+        load_benchmark(benchmark, configured=settings.databases, one_database=one_database),
+        split,
+    )
+    if evidence and not any(example.evidence for example in loaded.examples):
+        raise SettingsError(f"{loaded.name} has no evidence.", hint="Leave --evidence out.")
+    drawn = draw_sample(loaded, sample, seed)
+    pairs = reword(drawn, originals or Path(benchmark), questions) if questions else ()
+    chosen = select(loaded, [each.id for each in drawn])
+    chosen = dataclasses.replace(
+        chosen, examples=(*chosen.examples, *(example for _, example in pairs))
+    )
+    options = RetrievalOptions(
+        output=output,
+        benchmark_path=benchmark,
+        sample=sample,
+        seed=seed,
+        split=split,
+        one_database=one_database,
+        evidence=evidence,
+        wordings=questions,
+        rewords={example.id: original for original, example in pairs},
+        fresh=fresh,
+    )
+
+    async def run() -> Path:
+        reporter = TerminalReporter()
+        ready = await prepare_benchmark(settings, chosen, reporter)
+        for database, reason in ready.benchmark.missing.items():
+            CONSOLE.print(f"[yellow]missing[/] {database}: {escape(reason)}", highlight=False)
+        under_test = choose_variants(ready.wiring.settings, names)
+        return await measure_retrieval(ready, under_test, options, reporter)
+
+    folder = asyncio.run(run())
+    _print(folder)
+
+
+def _choose(benchmark: Benchmark, split: str) -> Benchmark:
+    """The examples of one split. Raises SettingsError when there are none."""
+    if not split:
+        return benchmark
+    examples = tuple(example for example in benchmark.examples if example.split == split)
+    if not examples:
+        known = ", ".join(sorted({each.split for each in benchmark.examples if each.split}))
+        raise SettingsError(
+            f"{benchmark.name} has no questions of the split {split!r}.",
+            hint=f"It has: {known}." if known else "Its questions name no split.",
+        )
+    return dataclasses.replace(benchmark, examples=examples)
+
+
+def _print(folder: Path) -> None:
+    _, figures = read_figures(folder)
+    # Rather a line too long than figures cut off.
+    console = Console(width=max(CONSOLE.width, _TABLE_WIDTH))
+    for table in build_tables(figures):
+        if table.columns[-1] != EXAMPLES:  # the report has room for those
+            console.print(_render(table))
+    _print_misses(figures)
+    for name, reason in figures.not_counted:
+        CONSOLE.print(f"[red]not counted[/] {name}: {escape(reason)}", highlight=False)
+    for each in figures.variants:
+        for name, reason in each.errors:
+            CONSOLE.print(f"[red]error[/] {each.variant} {name}: {escape(reason)}", highlight=False)
+    CONSOLE.print(f"Report: {folder / 'report.md'}", highlight=False, soft_wrap=True)
+
+
+def _print_misses(figures: RetrievalFigures) -> None:
+    """A line a cause and variant; which tables they are stands in the report."""
+    for each in figures.variants:
+        for missed in each.missed:
+            wording = f", {each.wording}" if each.wording else ""
+            CONSOLE.print(
+                f"[yellow]missed[/] by {each.variant}{wording}: {missed.tables} tables in "
+                f"{missed.questions} questions: {missed.text}",
+                highlight=False,
+                soft_wrap=True,
+            )
+
+
+def _render(table: Table) -> RichTable:
+    rendered = RichTable(title=escape(table.title), title_justify="left", box=box.SIMPLE_HEAD)
+    for column in table.columns:
+        rendered.add_column(escape(column), overflow="fold")
+    for row in table.rows:
+        rendered.add_row(
+            *(escape(f"{cell.text} ({cell.detail})" if cell.detail else cell.text) for cell in row)
+        )
+    return rendered

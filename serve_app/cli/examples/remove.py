@@ -1,0 +1,77 @@
+"""``examples remove``: away with them, after a file was written that brings them back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nl2sql.errors import SettingsError
+from retrieval.examples.files import write_examples
+from retrieval.examples.records import VerifiedExample
+from serve_app.cli.context import CliContext
+from serve_app.cli.examples.show import Database, Sources, check_sources, find_examples
+from serve_app.cli.terminal import CONSOLE
+from serve_app.examples import open_examples
+from serve_app.preparation import build_wiring, start_embedded_server
+
+
+def remove(
+    context: typer.Context,
+    database: Database,
+    ids: Annotated[list[str] | None, typer.Argument(help="Ids, as `examples list` shows.")] = None,
+    source: Sources = None,
+    kept: Annotated[
+        Path | None,
+        typer.Option("--keep", help="Where to write them first; default: a file under home."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Remove examples by id or by source. What is removed is written to a file first."""
+    cli: CliContext = context.obj
+    if bool(ids) == bool(source):
+        raise typer.BadParameter("Name either ids or a --source.")
+    found = _choose(cli, database, ids or (), source)
+    if not yes:
+        typer.confirm(f"Remove {len(found)} examples of {database}?", abort=True)
+    file = kept or _name_file(cli.settings.home, database)
+    write_examples(file, found)
+    removed = asyncio.run(_remove(cli, database, found))
+    CONSOLE.print(
+        f"Removed {removed} examples of {database}. To bring them back:\n"
+        f"  quorumsql examples import {database} {file}",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def _choose(
+    cli: CliContext, database: str, ids: Sequence[str], source: Sequence[str] | None
+) -> tuple[VerifiedExample, ...]:
+    found = asyncio.run(find_examples(cli, database, check_sources(source)))
+    if ids:
+        if unknown := sorted(set(ids) - {each.id for each in found}):
+            raise SettingsError(
+                f"{database} has no example {', '.join(unknown)}.",
+                hint=f"`quorumsql examples list {database}` shows them.",
+            )
+        found = tuple(each for each in found if each.id in set(ids))
+    if not found:
+        raise SettingsError(f"There are no such examples of {database}.")
+    return found
+
+
+def _name_file(home: Path, database: str) -> Path:
+    at = datetime.now().strftime("%Y%m%d-%H%M%S")
+    return home / "removed" / f"examples-{database}-{at}.jsonl"
+
+
+async def _remove(cli: CliContext, database: str, found: Sequence[VerifiedExample]) -> int:
+    server = await asyncio.to_thread(start_embedded_server, cli.settings)
+    async with open_examples(build_wiring(cli.settings, server)) as examples:
+        return await examples.remove(database, [each.id for each in found])

@@ -1,0 +1,79 @@
+"""``examples list`` and ``examples export``."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from retrieval.examples.files import write_examples
+from retrieval.examples.records import Source, VerifiedExample
+from serve_app.cli.context import CliContext
+from serve_app.cli.terminal import CONSOLE
+from serve_app.examples import open_examples
+from serve_app.preparation import build_wiring, start_embedded_server
+
+Database = Annotated[str, typer.Argument(help="The database that the examples are about.")]
+Sources = Annotated[
+    list[str] | None, typer.Option("--source", help="Only file, benchmark or feedback; repeat.")
+]
+
+
+def list_(
+    context: typer.Context,
+    database: Database,
+    source: Sources = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, whole.")] = False,
+) -> None:
+    """List the examples of a database."""
+    found = asyncio.run(find_examples(context.obj, database, check_sources(source)))
+    if as_json:
+        CONSOLE.print_json(json.dumps([asdict(each) for each in found], default=datetime.isoformat))
+        return
+    table = Table(box=box.SIMPLE_HEAD, title=f"{len(found)} examples of {database}")
+    for heading in ("id", "from", "roles", "question", "query"):
+        table.add_column(heading, overflow="fold", no_wrap=heading == "id")
+    for each in found:
+        given = f"{each.source} ({each.given_by})"
+        cells = (each.id, given, ", ".join(each.roles), each.question, each.sql)
+        table.add_row(*map(Text, cells))
+    CONSOLE.print(table)
+
+
+def export(
+    context: typer.Context,
+    database: Database,
+    file: Annotated[Path, typer.Argument(help="The file to write.")],
+    source: Sources = None,
+) -> None:
+    """Write the examples of a database to a file that `examples import` reads."""
+    found = asyncio.run(find_examples(context.obj, database, check_sources(source)))
+    write_examples(file, found)
+    CONSOLE.print(f"{len(found)} examples of {database} written to {file}.", highlight=False)
+
+
+def check_sources(names: Sequence[str] | None) -> tuple[Source, ...]:
+    """The sources named, none meaning all. Raises BadParameter."""
+    known: tuple[Source, ...] = ("file", "benchmark", "feedback")
+    wrong = sorted(set(names or ()) - set(known))
+    if wrong:
+        raise typer.BadParameter(f"--source {wrong[0]}: it is one of {', '.join(known)}.")
+    return tuple(each for each in known if each in (names or ()))
+
+
+async def find_examples(
+    cli: CliContext, database: str, sources: Sequence[Source]
+) -> tuple[VerifiedExample, ...]:
+    """The examples of these sources. Raises SettingsError, IndexUnavailable."""
+    server = await asyncio.to_thread(start_embedded_server, cli.settings)
+    async with open_examples(build_wiring(cli.settings, server)) as examples:
+        return await examples.list_examples(database, sources=sources)

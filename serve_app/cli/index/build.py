@@ -1,0 +1,51 @@
+"""``index build``: brings the index of databases up to date."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from nl2sql.settings import Settings
+from serve_app.cli.context import CliContext
+from serve_app.cli.terminal import CONSOLE, TerminalReporter
+from serve_app.indexing import index_databases
+from serve_app.model_glosses import write_model_glosses
+from serve_app.preparation import prepare
+
+_INTERRUPTED = 130
+
+
+def build(
+    context: typer.Context,
+    databases: Annotated[
+        list[str] | None, typer.Argument(help="Databases; none means all that are configured.")
+    ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Name everything that was left out.")
+    ] = False,
+) -> None:
+    """Read the schema, embed what changed, store it. A running service notices by itself."""
+    run_build(context.obj, databases or [], verbose=verbose)
+
+
+def run_build(cli: CliContext, databases: list[str], *, verbose: bool) -> None:
+    """Builds the indexes of ``databases``, or of all; Ctrl-C says how to go on."""
+    names = [cli.settings.database_name(name) for name in databases or cli.settings.databases]
+    try:
+        asyncio.run(_build(cli.settings, names, verbose=verbose))
+    except KeyboardInterrupt:
+        CONSOLE.print(
+            "Stopped. The old index stays in service; what was embedded is kept, and the next "
+            "`quorumsql index build` goes on from here.",
+            highlight=False,
+        )
+        raise typer.Exit(_INTERRUPTED) from None
+
+
+async def _build(settings: Settings, names: list[str], *, verbose: bool) -> None:
+    reporter = TerminalReporter()
+    wiring = await prepare(settings, reporter, databases=names, verbose=verbose)
+    if settings.index.model_glosses and await write_model_glosses(wiring, names, reporter):
+        await index_databases(wiring, names, reporter, verbose=verbose)

@@ -1,0 +1,66 @@
+"""``index diff``: what a build would change, without changing it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from nl2sql.settings import Settings
+from retrieval.indexing.difference import Difference, compare_index
+from retrieval.search.cards import build_cards
+from serve_app.cli.context import CliContext
+from serve_app.cli.index.opening import open_index
+from serve_app.cli.terminal import CONSOLE
+from serve_app.indexing import add_model_glosses, describe_for_index
+
+_SIGNS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "yellow")}
+
+
+def diff(
+    context: typer.Context,
+    database: Annotated[
+        str | None, typer.Argument(help="The database; none means the default one.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """What `index build` would add, change and remove. The exit code is 1 where it differs."""
+    cli: CliContext = context.obj
+    name = cli.settings.database_name(database)
+    found = asyncio.run(_compare(cli.settings, name))
+    if as_json:
+        typer.echo(json.dumps({"database": name, **asdict(found)}, indent=2, ensure_ascii=False))
+    else:
+        _print(name, found)
+    if found:
+        raise typer.Exit(1)
+
+
+async def _compare(settings: Settings, name: str) -> Difference:
+    async with open_index(settings) as (wiring, store):
+        await store.prepare()
+        read = await asyncio.to_thread(wiring.read_catalog, name)
+        catalog = await add_model_glosses(wiring, store, read)
+        cards = build_cards(catalog, describe_for_index(wiring, catalog))
+        return compare_index(await store.load(name), catalog, cards, settings.index.embedder)
+
+
+def _print(name: str, found: Difference) -> None:
+    if not found:
+        CONSOLE.print(f"The index of {name} is current.", highlight=False)
+        return
+    for change in found.changes:
+        sign, colour = _SIGNS[change.change]
+        CONSOLE.print(Text(f"{sign} {change.table or name}", style=colour), soft_wrap=True)
+        for detail in change.details:
+            CONSOLE.print(Text(f"    {detail}"), soft_wrap=True)
+    CONSOLE.print(
+        f"{len(found.changes):,} changes, {found.to_embed:,} cards to embed: "
+        f"quorumsql index build {name}",
+        highlight=False,
+        soft_wrap=True,
+    )

@@ -1,0 +1,77 @@
+"""``index drop``: forgets an index, which a build makes again."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from nl2sql.errors import InvalidRequest
+from nl2sql.settings import Settings
+from retrieval.index_store.gloss_store import GlossStore
+from retrieval.index_store.value_store import ValueStore
+from serve_app.cli.context import CliContext
+from serve_app.cli.index.opening import open_index
+from serve_app.cli.terminal import CONSOLE
+
+
+def drop(
+    context: typer.Context,
+    database: Annotated[str | None, typer.Argument(help="Whose index to forget.")] = None,
+    everything: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            help="Drop the whole index schema, with the examples and feedback of all databases.",
+        ),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Forget the index, values and glosses of a database. The database itself is not touched."""
+    cli: CliContext = context.obj
+    if everything == (database is not None):
+        raise InvalidRequest(
+            "Name one database, or say --all.", field="database", hint="quorumsql index drop NAME"
+        )
+    if everything:
+        _confirm(
+            "Drop all indexes, and the examples and feedback of all databases? "
+            "`quorumsql examples export` saves examples.",
+            yes,
+        )
+        asyncio.run(_drop_everything(cli.settings))
+        CONSOLE.print("Dropped. `quorumsql index build` makes the indexes again.")
+        return
+    assert database is not None
+    _confirm(f"Forget the index of {database}? Its examples stay.", yes)
+    dropped = asyncio.run(_drop(cli.settings, database))
+    if not dropped:
+        CONSOLE.print(f"{database} had no index.", highlight=False)
+        return
+    CONSOLE.print(
+        f"Dropped; questions about {database} are refused now. "
+        f"`quorumsql index build {database}` makes it again.",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def _confirm(question: str, yes: bool) -> None:
+    if not yes:
+        typer.confirm(question, abort=True)
+
+
+async def _drop(settings: Settings, database: str) -> bool:
+    async with open_index(settings) as (_, store):
+        await store.prepare()
+        if await store.head(database) is None:
+            database = settings.database_name(database)
+        await ValueStore(store).drop(database)
+        await GlossStore(store).drop(database)
+        return await store.drop(database)
+
+
+async def _drop_everything(settings: Settings) -> None:
+    async with open_index(settings) as (_, store):
+        await store.drop_everything()

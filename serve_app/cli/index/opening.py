@@ -1,0 +1,25 @@
+"""The index store for commands that look at it and change no index."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from nl2sql.settings import Settings
+from retrieval.index_store.store import IndexStore
+from serve_app.preparation import build_wiring, start_embedded_server
+from serve_app.wiring import Wiring
+
+
+@asynccontextmanager
+async def open_index(settings: Settings) -> AsyncIterator[tuple[Wiring, IndexStore]]:
+    """The wiring, and its store, which is closed at the end; the embedded server is started.
+
+    Raises SettingsError, DatabaseUnavailable.
+    """
+    wiring = build_wiring(settings, start_embedded_server(settings))
+    store = wiring.build_index_store()
+    try:
+        yield wiring, store
+    finally:
+        await store.close()

@@ -1,0 +1,102 @@
+"""``POST /feedback``: the body, checked strictly, and what is said to whoever sent it.
+
+Knows nothing of FastAPI, so that tests and the command line use it directly.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from nl2sql.errors import DeadlineExceeded, InvalidRequest
+from nl2sql.protocols import FeedbackTaker
+from nl2sql.settings import Settings
+from nl2sql.types import Feedback, FeedbackReceipt, Principal
+from retrieval.examples.records import MOST_CHARS
+
+
+class FeedbackRequest(BaseModel):
+    """The body of ``POST /feedback``."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    question: str = Field(description="The question as it was asked.")
+    sql: str = Field(description="The query that was answered with.")
+    verdict: Literal["right", "wrong"] = Field(description="Whether it answers the question.")
+    correction: str | None = Field(
+        None, description="Where it is wrong: the query that answers the question."
+    )
+    database: str | None = Field(None, description="The database it is about.")
+
+
+class FeedbackResponse(BaseModel):
+    """What came of it.
+
+    ``stored``: the query is an example now, ``known``: it was one already, ``removed``: it was one
+    and is no more, ``recorded``: noted, and nothing else to do.
+    """
+
+    outcome: Literal["stored", "known", "removed", "recorded"]
+    example: str = Field("", description="The example's id; empty where there is none.")
+
+
+class FeedbackService:
+    """Checks feedback against the limits and hands it on."""
+
+    def __init__(self, settings: Settings, taker: FeedbackTaker) -> None:
+        self._settings = settings
+        self._taker = taker
+
+    async def take(self, request: FeedbackRequest, principal: Principal) -> FeedbackResponse:
+        """What came of it.
+
+        Raises InvalidRequest, also for a query that the principal may not run or that does not run;
+        UnknownDatabase, Unavailable, DeadlineExceeded.
+        """
+        feedback = build_feedback(request, self._settings, principal)
+        seconds = self._settings.limits.request_timeout_ms / 1000
+        try:
+            async with asyncio.timeout(seconds):
+                receipt = await self._taker.take_feedback(feedback)
+        except TimeoutError as error:
+            raise DeadlineExceeded(
+                f"The feedback was not taken within {seconds:.0f} seconds.", hint="Send it again."
+            ) from error
+        return _render(receipt, "correction" if feedback.correction else "sql")
+
+
+def build_feedback(request: FeedbackRequest, settings: Settings, principal: Principal) -> Feedback:
+    """The request with defaults put in and limits checked. Raises InvalidRequest."""
+    most = min(settings.limits.question_chars, MOST_CHARS)
+    correction = request.correction or ""
+    if correction and request.verdict == "right":
+        raise InvalidRequest("A right query needs no correction.", field="correction")
+    return Feedback(
+        database=settings.database_name(request.database),
+        question=_check_text("question", request.question, most),
+        sql=_check_text("sql", request.sql, MOST_CHARS),
+        is_right=request.verdict == "right",
+        principal=principal,
+        correction=_check_text("correction", correction, MOST_CHARS) if correction else "",
+    )
+
+
+def _check_text(field: str, text: str, most: int) -> str:
+    text = text.strip()
+    if not text:
+        raise InvalidRequest(f"The {field} is empty.", field=field)
+    if len(text) > most:
+        raise InvalidRequest(
+            f"The {field} has {len(text)} characters, {most} are allowed.", field=field
+        )
+    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise InvalidRequest(f"The {field} holds what is no character.", field=field)
+    return text
+
+
+def _render(receipt: FeedbackReceipt, field: str) -> FeedbackResponse:
+    if receipt.outcome == "refused":
+        raise InvalidRequest(f"It cannot become an example: {receipt.reason}", field=field)
+    return FeedbackResponse(outcome=receipt.outcome, example=receipt.example)

@@ -1,0 +1,47 @@
+"""Has the model describe, before an index is built, the columns that nothing describes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from generation.vllm_engine import VllmEngine
+from nl2sql.protocols import Engine
+from retrieval.glosses.model_glosses import find_missing, write_glosses
+from retrieval.index_store.gloss_store import GlossStore
+from serve_app.reporting import Reporter
+from serve_app.wiring import Wiring
+
+
+async def write_model_glosses(
+    wiring: Wiring, names: Sequence[str], reporter: Reporter, *, engine: Engine | None = None
+) -> int:
+    """How many columns of the named databases were described.
+
+    The configured model is loaded only if there is anything to ask; ``engine`` takes its place.
+    Raises DatabaseUnavailable, IndexUnavailable, ModelError, EngineUnavailable.
+    """
+    store = wiring.build_index_store()
+    glosses = GlossStore(store)
+    loaded: VllmEngine | None = None
+    described = 0
+    try:
+        await store.prepare()
+        for name in names:
+            catalog = await asyncio.to_thread(wiring.read_catalog, name)
+            if not any(True for _ in find_missing(catalog, await glosses.load(name))):
+                continue
+            if engine is None:
+                with reporter.step("Language model"):
+                    folder = wiring.build_model_store().pull(wiring.model_name())
+                    # In this thread: the engine belongs to the event loop that it is made in.
+                    engine = loaded = VllmEngine(folder, wiring.settings.model)
+            with reporter.step(f"Glosses of {name}") as step:
+                count = await write_glosses(catalog, engine, glosses, progress=step.update)
+                step.finish(f"{count:,} columns described")
+                described += count
+    finally:
+        await store.close()
+        if loaded is not None:
+            loaded.close()
+    return described

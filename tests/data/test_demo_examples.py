@@ -1,0 +1,69 @@
+"""The demo's examples: each runs, finds something, and is none of the questions measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from data.demo_erp import EXAMPLES, QUESTIONS
+from execution.executor import ReadOnlyExecutor
+from nl2sql.sql_text import normal_form
+from nl2sql.types import GuardedQuery, ResultSet
+from retrieval.catalogs import IndexedCatalogs
+from retrieval.examples.files import Pair, read_pairs
+from retrieval.examples.records import fold_question
+from serve_app.examples import open_examples, seed_demo_examples
+from serve_app.reporting import Silence
+from serve_app.wiring import Wiring
+
+PAIRS = read_pairs(Path(str(EXAMPLES)))
+MEASURED = [json.loads(line) for line in QUESTIONS.read_text().splitlines()]
+
+
+def test_none_is_a_question_that_is_measured() -> None:
+    questions = {fold_question(each["question"]) for each in MEASURED}
+    queries = {normal_form(each["query"]) for each in MEASURED}
+    assert not questions & {fold_question(pair.question) for pair in PAIRS}
+    assert not queries & {normal_form(pair.sql) for pair in PAIRS}
+    assert 10 <= len(PAIRS) <= 15
+
+
+async def test_each_gives_rows_through_the_guard(wiring: Wiring) -> None:
+    store = wiring.build_index_store()
+    guard = wiring.build_guard(IndexedCatalogs(store))
+    executor = ReadOnlyExecutor(wiring.build_databases())
+    principal = wiring.settings.identity.principal()
+    try:
+        for pair in PAIRS:
+            query = await guard.guard("demo_erp", pair.sql, principal)
+            assert isinstance(query, GuardedQuery), (pair, query)
+            result = await executor.execute(query, 50)
+            assert isinstance(result, ResultSet), (pair, result)
+            assert result.rows, pair
+            assert any(value is not None for value in result.rows[0]), pair
+    finally:
+        await executor.close()
+        await store.close()
+
+
+async def test_they_are_seeded_where_there_are_none(wiring: Wiring) -> None:
+    databases = ("demo_erp",)
+    await seed_demo_examples(wiring, databases, Silence())
+    async with open_examples(wiring) as examples:
+        found = await examples.list_examples("demo_erp")
+        assert len(found) == len(PAIRS)
+        assert all(each.tables for each in found)
+        removed = found[0].id
+        await examples.remove("demo_erp", [removed])
+    await seed_demo_examples(wiring, databases, Silence())
+    async with open_examples(wiring) as examples:
+        left = await examples.list_examples("demo_erp")
+        assert removed not in {each.id for each in left}
+        await examples.remove("demo_erp", [each.id for each in left])
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.question[:30])
+def test_all_are_for_everybody(pair: Pair) -> None:
+    assert (pair.source, pair.roles, pair.access) == ("file", (), "")

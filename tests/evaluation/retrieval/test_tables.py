@@ -1,0 +1,42 @@
+"""Figures as tables and Markdown."""
+
+from __future__ import annotations
+
+from evaluation.retrieval.measures import summarize
+from evaluation.retrieval.records import MissedTable
+from evaluation.retrieval.tables import build_tables, describe_scope, render_markdown
+from tests.evaluation.retrieval.builders import build_finding, build_manifest, build_record
+
+MISSED = (MissedTable(table="s.lines", twin="t.li|nes"),)
+RECORDS = [
+    build_record("q1", build_finding("s.orders", "s.lines")),
+    build_record("q1s", build_finding("s.orders", missed=MISSED), rewords="q1"),
+    build_record("q2", build_finding(), gold_error="no file", findings={}),
+]
+MANIFEST = build_manifest("q1", "q1s", "q2", split="dev", one_database=True, sample=2)
+
+
+def test_every_table_has_figures() -> None:
+    tables = build_tables(summarize(MANIFEST, RECORDS))
+    assert [table.title for table in tables] == [
+        "Recall",
+        "Gold tables among the first k",
+        "Other words against the questions as they were",
+        "Time a question, p50 (p95)",
+        "Missed by full, other words",
+    ]
+    for table in tables:
+        assert all(len(row) == len(table.columns) for row in table.rows)
+
+
+def test_the_page_says_what_was_asked_and_what_was_not_counted() -> None:
+    page = render_markdown(MANIFEST, summarize(MANIFEST, RECORDS))
+    assert "# Retrieval: shop" in page
+    assert "split dev" in page
+    assert "- q2: no file" in page
+    assert "t.li\\|nes" in page
+    assert "\N{MINUS SIGN}100.0" in page
+
+
+def test_the_scope_is_one_sentence() -> None:
+    assert describe_scope(build_manifest("q1")) == "1 questions, embedder fake."

@@ -1,0 +1,173 @@
+"""The DDL form, which is the one that models have seen most of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from nl2sql.catalog import Catalog, Column, ForeignKey, Table
+from nl2sql.names import quote_name
+from nl2sql.schema_text import render_schema
+from tests.fakes import SHOP, build_context, build_key, build_table
+from tests.golden import load_text
+
+
+def test_the_whole_shop_reads_as_in_the_golden_file() -> None:
+    assert render_schema(build_context()) == load_text("schema_text.sql")
+
+
+def test_without_comments_no_comment_is_left() -> None:
+    assert "--" not in render_schema(build_context(), comments=False)
+
+
+def test_tables_come_in_name_order_whatever_their_rank() -> None:
+    one = build_context(tables=("stock.products", "sales.orders", "sales.customers"))
+    other = build_context(tables=("sales.customers", "stock.products", "sales.orders"))
+    text = render_schema(one)
+    assert text == render_schema(other)
+    assert [line.split()[2] for line in text.splitlines() if line.startswith("CREATE")] == [
+        "customers",
+        "orders",
+        "products",
+    ]
+
+
+def test_a_key_to_a_table_out_of_sight_is_not_shown() -> None:
+    text = render_schema(build_context(tables=("sales.orders",)))
+    assert "REFERENCES" not in text
+
+
+def test_a_composite_key_stands_on_its_own_lines() -> None:
+    context = build_context(tables=("sales.order_lines", "stock.returns"))
+    text = render_schema(context)
+    assert "  PRIMARY KEY (order_id, line_no)\n" in text
+    assert "  FOREIGN KEY (order_id, line_no) REFERENCES order_lines(order_id, line_no)\n" in text
+
+
+def test_a_table_off_the_search_path_keeps_its_schema() -> None:
+    catalog = Catalog("shop", SHOP.tables, SHOP.foreign_keys, search_path=("sales",))
+    text = render_schema(build_context(catalog))
+    assert "CREATE TABLE stock.products (" in text
+    assert "REFERENCES stock.products(id)" in text
+
+
+def test_a_pruned_table_keeps_what_the_plan_names_and_other_tables_all() -> None:
+    context = build_context(tables=("sales.customers", "sales.orders"))
+    text = render_schema(context, columns=(("sales.orders", ("id", "customer_id")),))
+    assert text.endswith(
+        "CREATE TABLE orders ( -- What customers ordered\n"
+        "  id integer PRIMARY KEY,\n"
+        "  customer_id integer REFERENCES customers(id),\n"
+        ");"
+    )
+    assert '"Loyalty Tier" text' in text
+
+
+def test_a_key_is_shown_only_where_both_of_its_ends_are() -> None:
+    context = build_context(tables=("sales.customers", "sales.orders"))
+    assert "REFERENCES" not in render_schema(context, columns=(("sales.customers", ("name",)),))
+
+
+def test_a_key_that_nothing_declares_is_told_as_likely() -> None:
+    line_no = build_key("stock.returns(line_no)", "sales.order_lines(line_no)")
+    pair = build_key("stock.returns(order_id, line_no)", "sales.order_lines(order_id, line_no)")
+    context = build_context(
+        tables=("stock.returns", "sales.order_lines"),
+        foreign_keys=(replace(line_no, inferred=True), replace(pair, inferred=True)),
+    )
+    text = render_schema(context, comments=False)
+    assert "  line_no integer, -- likely references order_lines(line_no)\n" in text
+    assert "\n  -- (order_id, line_no) likely references order_lines(order_id, line_no)\n" in text
+    assert " REFERENCES " not in text
+
+
+def test_a_declared_key_comes_before_an_inferred_one() -> None:
+    declared = build_key("sales.orders(customer_id)", "sales.customers(id)")
+    guessed = replace(build_key("sales.orders(customer_id)", "sales.employees(id)"), inferred=True)
+    text = render_schema(build_context(foreign_keys=(guessed, declared)))
+    assert "customer_id integer REFERENCES customers(id)," in text
+    assert "likely" not in text
+
+
+def test_glosses_stand_beside_comments() -> None:
+    context = build_context(
+        tables=("sales.orders",),
+        glosses=(
+            ("sales.orders", "[DOC]"),
+            ("sales.orders.status", "values: 'open', 'shipped'"),
+            ("sales.orders.total", "in euros"),
+            ("stock.products.name", "elsewhere"),
+        ),
+    )
+    text = render_schema(context)
+    assert "CREATE TABLE orders ( -- What customers ordered; [DOC]\n" in text
+    assert "status text, -- open, shipped or cancelled; values: 'open', 'shipped'\n" in text
+    assert "total numeric(12,2), -- in euros\n" in text
+    assert "elsewhere" not in text
+    assert "[DOC]" not in render_schema(context, comments=False)
+
+
+def test_a_long_comment_is_cut_and_stays_on_its_line() -> None:
+    table = build_table("sales.t", "id integer", comment="many\nwords " * 40)
+    text = render_schema(build_context(Catalog("shop", (table,))))
+    first, _, _ = text.partition("\n")
+    assert first.endswith("…")
+    assert 100 < len(first) < 300
+
+
+def test_a_type_that_is_an_essay_is_cut_and_stays_on_its_line() -> None:
+    columns = (Column("a", "ENUM('one'," + "\n 'two'," * 100 + ")"), Column("b", "text"))
+    table = Table("main", "t", columns)
+    lines = render_schema(build_context(Catalog("shop", (table,)))).splitlines()
+    assert len(lines) == 4
+    assert lines[1].startswith("  a ENUM('one', 'two', ")
+    assert len(lines[1]) < 140
+
+
+def test_a_name_with_a_line_break_does_not_break_out_of_a_comment() -> None:
+    tables = (build_table("s.a\nb", "id integer"), build_table("s.t", "a_id integer"))
+    key = ForeignKey("", "s.t", ("a_id",), "s.a\nb", ("id",), inferred=True)
+    catalog = Catalog("shop", tables, search_path=("s",))
+    text = render_schema(build_context(catalog, foreign_keys=(key,)))
+    assert '  a_id integer, -- likely references "a b"(id)\n' in text
+
+
+@pytest.mark.parametrize(
+    ("name", "quoted"),
+    [
+        ("amount", "amount"),
+        ("line_2", "line_2"),
+        ("Order Total", '"Order Total"'),
+        ("OrderTotal", '"OrderTotal"'),
+        ("2nd", '"2nd"'),
+        ("größe", '"größe"'),
+        ('a"b', '"a""b"'),
+        ("a-b", '"a-b"'),
+        ("", '""'),
+        ("order", '"order"'),
+        ("user", '"user"'),
+    ],
+    ids=[
+        "plain",
+        "digit",
+        "space",
+        "capitals",
+        "digit_first",
+        "letters_beyond_ascii",
+        "quote",
+        "hyphen",
+        "empty",
+        "keyword",
+        "function_keyword",
+    ],
+)
+def test_a_name_is_quoted_where_postgresql_would_not_read_it(name: str, quoted: str) -> None:
+    assert quote_name(name) == quoted
+
+
+@pytest.mark.parametrize("name", ["Orders", "order", "two words"])
+def test_a_table_name_is_quoted_too(name: str) -> None:
+    catalog = Catalog("shop", (build_table(f"sales.{name}", "id integer"),), search_path=("sales",))
+    text = render_schema(build_context(catalog))
+    assert text.startswith(f'CREATE TABLE "{name}" (')

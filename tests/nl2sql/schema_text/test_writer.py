@@ -1,0 +1,176 @@
+"""A schema within the model's window, counted by the model's own tokenizer."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from generation.models.store import ModelStore
+from nl2sql.catalog import Catalog
+from nl2sql.errors import EngineUnavailable
+from nl2sql.schema_text import Form, SchemaWriter, TokenCounts, WrittenSchema, render_schema
+from nl2sql.types import Plan, SchemaContext, SchemaLink, SchemaLinks
+from tests.conftest import ROOT
+from tests.fakes import FakeEngine, build_context, build_settings, build_table
+
+CONTEXT = build_context()
+BESIDE = ("You are an expert.", "Schema:\n\nQuestion: How many?")
+ODD = Catalog(
+    "odd",
+    (
+        build_table(
+            "s.Größe der 🚲",
+            "id bigint",
+            'a"b text -- „quoted“ 注释',
+            "  two  spaces text",
+            "日本語 numeric(12,2)",
+            "x\ty text",
+            *(f"Column {number} varchar(20) -- the {number}th thing" for number in range(200)),
+            key=("id",),
+            comment="line\nbreaks",
+        ),
+        build_table("s.plain", "id integer", "note text", key=("id",)),
+    ),
+    search_path=("s",),
+)
+
+
+async def write(
+    engine: FakeEngine,
+    context: SchemaContext = CONTEXT,
+    *,
+    window: int = 6144,
+    form: Form | None = None,
+    plan: Plan | None = None,
+    beside: tuple[str, ...] = BESIDE,
+) -> WrittenSchema:
+    settings = build_settings(model={"max_model_len": window}, sampling={"max_tokens": 100})
+    return await SchemaWriter(TokenCounts(engine), settings).write(
+        context, database="shop", beside=beside, answer_tokens=100, form=form, plan=plan
+    )
+
+
+async def test_what_surely_fits_costs_no_call() -> None:
+    engine = FakeEngine()
+    assert await write(engine) == WrittenSchema(render_schema(CONTEXT))
+    assert engine.counted == []
+
+
+async def test_what_may_not_fit_is_counted_in_one_call_and_shown_whole_where_it_does() -> None:
+    engine = FakeEngine()
+    assert await write(engine, window=1024) == WrittenSchema(render_schema(CONTEXT))
+    assert len(engine.counted) == 1
+    assert set(BESIDE) <= set(engine.counted[0])
+
+
+@pytest.mark.parametrize("form", ["ddl", "m_schema", "names"])
+async def test_what_does_not_fit_is_left_out_and_named(form: Form) -> None:
+    context = build_context(ODD)
+    written = await write(FakeEngine(), context, window=640, form=form)
+    assert written.left_out
+    assert all(name.startswith("s.Größe der 🚲.Column ") for name in written.left_out)
+    for name in written.left_out:
+        assert f'"{name.rpartition(".")[2]}"' not in written.text
+    assert (written.text.count('"Column ')) == 200 - len(written.left_out)
+
+
+async def test_a_key_to_a_table_that_is_left_out_is_not_shown() -> None:
+    context = build_context(tables=("sales.orders", "stock.products", "sales.customers"))
+    long = ("x" * 4 * 330,)
+    written = await write(FakeEngine(), context, window=512, beside=long)
+    assert "sales.customers" in written.left_out
+    assert "customers" not in written.text.replace("What customers ordered", "")
+    assert "REFERENCES" not in written.text
+
+
+async def test_no_room_at_all_leaves_the_keys_and_links_of_the_best_table() -> None:
+    context = build_context(tables=("sales.orders", "sales.customers", "stock.products"))
+    plan = Plan(SchemaLinks((SchemaLink("spent", "sales.orders", "total", 1.0),)))
+    written = await write(FakeEngine(), context, window=512, beside=("x" * 4000,), plan=plan)
+    names = [line.split()[0] for line in written.text.splitlines()[1:-1]]
+    assert names == ["id", "customer_id", "total"]
+    assert written.left_out[-2:] == ("stock.products", "sales.customers")
+
+
+async def test_pruned_columns_are_not_told_as_left_out() -> None:
+    plan = Plan(columns=(("sales.orders", ("id", "total")),))
+    written = await write(FakeEngine(), plan=plan)
+    assert "placed_at" not in written.text
+    assert written.left_out == ()
+
+
+async def test_two_questions_share_the_schema_byte_for_byte_even_when_it_is_cut() -> None:
+    texts = [
+        (await write(FakeEngine(), build_context(ODD), window=1024, beside=(words,))).text
+        for words in ("Which one?", "How far?")
+    ]
+    assert texts[0] == texts[1]
+
+
+async def test_an_engine_that_does_not_answer_is_not_hidden() -> None:
+    class Down(FakeEngine):
+        async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+            raise EngineUnavailable("Busy.")
+
+    with pytest.raises(EngineUnavailable):
+        await write(Down(), window=512)
+
+
+# -- the real tokenizer --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def real() -> RealTokens:
+    return RealTokens()
+
+
+class RealTokens(FakeEngine):
+    """Counts as the default model does."""
+
+    def __init__(self) -> None:
+        from tokenizers import Tokenizer
+
+        super().__init__()
+        folder = ModelStore(ROOT / ".quorumsql" / "models").find("qwen2.5-coder-0.5b-instruct")
+        assert folder is not None, "run `make weights` first"
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+
+    def count(self, text: str) -> int:
+        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+
+    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        return tuple(self.count(text) for text in texts)
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("form", ["ddl", "m_schema", "names"])
+async def test_the_whole_prompt_keeps_to_the_window_and_uses_it(
+    real: RealTokens, form: Form
+) -> None:
+    lengths = []
+    for window in range(512, 4096, 512):
+        written = await write(real, build_context(ODD), window=window, form=form)
+        chat = (
+            f"<|im_start|>system\n{BESIDE[0]}<|im_end|>\n<|im_start|>user\nSchema:\n{written.text}\n"
+            "\nQuestion: How many?<|im_end|>\n<|im_start|>assistant\n```sql\n"
+        )
+        tokens = real.count(chat)
+        assert tokens <= window - 100
+        if written.left_out:
+            # What is left free: the reserve for the chat's marks, and less than one column.
+            assert tokens >= window - 100 - 80
+        lengths.append(len(written.text))
+    assert all(one <= other for one, other in pairwise(lengths))
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("form", ["ddl", "m_schema", "names"])
+def test_pieces_never_count_less_than_the_whole(real: RealTokens, form: Form) -> None:
+    from nl2sql.schema_text.forms import FORMS
+    from nl2sql.schema_text.view import SchemaView
+
+    for context in (CONTEXT, build_context(ODD)):
+        text = FORMS[form](SchemaView(context, database="shop"))
+        whole, pieces = real.count(text.render()), sum(map(real.count, text.pieces()))
+        assert whole <= pieces <= whole * 1.02 + 3 * len(text.tables)

@@ -1,0 +1,110 @@
+"""The schema of the tests as a real database with rows, its guard and an empty index."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from execution.embedded import (
+    INDEX_DATABASE,
+    INDEXER,
+    READER,
+    SUPERUSER,
+    EmbeddedServer,
+    grant_reader,
+)
+from execution.executor import ReadOnlyExecutor
+from execution.guard import PolicySettings, SqlGuard
+from execution.policies.policy_file import parse_policy
+from execution.postgres import PostgresDatabase
+from nl2sql.names import quote_name
+from nl2sql.settings import LimitSettings
+from retrieval.examples.verification import Verifier
+from retrieval.index_store.example_store import ExampleStore
+from retrieval.index_store.store import IndexStore
+from tests.execution.policies.shop import build_policy_value
+from tests.fakes import SHOP, FakeCatalogs, FakeEmbedder
+
+_ROWS = """
+INSERT INTO sales.customers VALUES (1, 'Anna', 'DE', 'gold'), (2, 'Bert', 'FR', 'none');
+INSERT INTO sales.employees VALUES (1, 'Cleo', NULL), (2, 'Dora', 1);
+INSERT INTO sales.orders VALUES (1, 1, 1, '2024-05-01', 'open', 10), (2, 2, 2, '2024-06-01',
+    'shipped', 20);
+INSERT INTO stock.products VALUES (1, 'Trail Bike', 'bikes', 10, '{}');
+"""
+
+
+@dataclass(frozen=True)
+class Shop:
+    """Parts over the real shop. ``guard`` has its policy, ``open_guard`` has none."""
+
+    store: IndexStore
+    examples: ExampleStore
+    embedder: FakeEmbedder
+    guard: SqlGuard
+    open_guard: SqlGuard
+    executor: ReadOnlyExecutor
+
+    def verifier(self, *, run: bool = False) -> Verifier:
+        """Verifies under the policy."""
+        return Verifier(self.guard, self.guard, self.executor, run=run)
+
+
+@pytest.fixture(scope="session")
+def shop_server() -> Iterator[EmbeddedServer]:
+    """A server of its own, with the shop's rows; its path is short, as a socket's must be."""
+    folder = Path(tempfile.mkdtemp(prefix="quorumsql-"))
+    server = EmbeddedServer(folder / "postgres")
+    server.start()
+    server.create_database("shop")
+    with psycopg.connect(server.url("shop", SUPERUSER)) as connection:
+        connection.execute("CREATE SCHEMA sales; CREATE SCHEMA stock")
+        for table in SHOP.tables:
+            columns = ", ".join(f"{quote_name(each.name)} {each.type}" for each in table.columns)
+            connection.execute(f"CREATE TABLE {table.qualified} ({columns})".encode())
+        connection.execute(_ROWS)
+        grant_reader(connection)
+    asyncio.run(_prepare(server))
+    yield server
+    server.stop()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+async def _prepare(server: EmbeddedServer) -> None:
+    store = IndexStore(server.url(INDEX_DATABASE, INDEXER))
+    await store.prepare()
+    await store.close()
+
+
+@pytest.fixture
+async def shop(shop_server: EmbeddedServer) -> AsyncIterator[Shop]:
+    """The parts; no example is there."""
+    with psycopg.connect(shop_server.url(INDEX_DATABASE, SUPERUSER)) as connection:
+        connection.execute("TRUNCATE quorumsql.examples, quorumsql.feedback")
+    store = IndexStore(shop_server.url(INDEX_DATABASE, INDEXER))
+    door = PostgresDatabase(
+        "shop", shop_server.url("shop", READER), LimitSettings(), search_path=("sales", "stock")
+    )
+    value = build_policy_value()
+    del value["hash_key_env"]
+    value["roles"]["seller"]["masked_columns"] = {}
+    policy = PolicySettings(parse_policy(value))
+    catalogs = FakeCatalogs(SHOP)
+    executor = ReadOnlyExecutor({"shop": door})
+    yield Shop(
+        store,
+        ExampleStore(store),
+        FakeEmbedder(),
+        SqlGuard(catalogs, {"shop": policy}),
+        SqlGuard(catalogs),
+        executor,
+    )
+    await executor.close()
+    await store.close()

@@ -1,0 +1,118 @@
+"""A right answer becomes an example, a wrong one is one no more, and everything is recorded."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+
+from execution.embedded import INDEX_DATABASE, SUPERUSER, EmbeddedServer
+from nl2sql.errors import UnknownDatabase
+from nl2sql.types import Feedback, FeedbackReceipt, Principal
+from retrieval.examples.feedback import FeedbackDesk
+from retrieval.examples.records import build_access_key
+from tests.retrieval.examples.conftest import Shop
+
+ANN = Principal("ann", ("clerk",), (("country", "DE"),))
+FLO = Principal("flo", ("clerk",), (("country", "FR"),))
+QUESTION = "How many orders has Anna?"
+SQL = "SELECT count(*) FROM orders"
+BETTER = "SELECT count(*) FROM orders o JOIN customers c ON c.id = o.customer_id"
+
+
+async def say(
+    shop: Shop,
+    *,
+    right: bool,
+    sql: str = SQL,
+    correction: str = "",
+    principal: Principal = ANN,
+    database: str = "shop",
+) -> FeedbackReceipt:
+    desk = FeedbackDesk(shop.examples, shop.verifier(), shop.embedder, {"shop": "postgres"})
+    return await desk.take_feedback(Feedback(database, QUESTION, sql, right, principal, correction))
+
+
+async def stored(shop: Shop) -> list[str]:
+    return [each.sql for each in await shop.examples.list_examples("shop")]
+
+
+@pytest.fixture
+def notes(shop: Shop, shop_server: EmbeddedServer) -> psycopg.Connection[tuple[object, ...]]:
+    assert shop is not None
+    return psycopg.connect(shop_server.url(INDEX_DATABASE, SUPERUSER), autocommit=True)
+
+
+async def test_a_right_answer_is_an_example_of_who_said_so(shop: Shop) -> None:
+    receipt = await say(shop, right=True, sql=f"{SQL} -- mind the rules")
+    [example] = await shop.examples.list_examples("shop")
+    assert receipt == FeedbackReceipt("stored", example.id)
+    assert (example.sql.lower(), example.masked) == (SQL.lower(), "How many orders has [name]?")
+    assert (example.source, example.given_by) == ("feedback", "ann")
+    assert (example.access, example.tables) == (build_access_key(ANN), ("sales.orders",))
+
+
+async def test_said_again_it_changes_nothing(
+    shop: Shop, notes: psycopg.Connection[tuple[object, ...]]
+) -> None:
+    first = await say(shop, right=True)
+    again = await say(shop, right=True, sql="select COUNT(*) from orders")
+    assert again == FeedbackReceipt("known", first.example)
+    await say(shop, right=True)
+    assert await stored(shop) == [SQL]
+    told = notes.execute("SELECT sql, is_right FROM quorumsql.feedback ORDER BY sql").fetchall()
+    assert sorted(told) == sorted([(SQL, True), ("select COUNT(*) from orders", True)])
+
+
+async def test_a_wrong_answer_is_no_example_any_more(shop: Shop) -> None:
+    await say(shop, right=True)
+    assert await say(shop, right=False) == FeedbackReceipt("removed")
+    assert await stored(shop) == []
+    assert await say(shop, right=False) == FeedbackReceipt("recorded")
+
+
+async def test_nobody_takes_away_what_another_access_gave(shop: Shop) -> None:
+    await say(shop, right=True, principal=FLO)
+    assert (await say(shop, right=False)).outcome == "recorded"
+    assert await stored(shop) == [SQL]
+
+
+async def test_a_correction_takes_the_place_of_what_was_wrong(shop: Shop) -> None:
+    await say(shop, right=True)
+    receipt = await say(shop, right=False, correction=BETTER)
+    assert receipt.outcome == "stored"
+    assert await stored(shop) == [BETTER]
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("SELECT name FROM employees", "employees"),
+        ('SELECT "Loyalty Tier" FROM customers', "Loyalty Tier"),
+        ("DELETE FROM orders", "query"),
+        ("SELECT 1; SELECT 2", "one statement"),
+        ("SELECT count(*) FROM orders WHERE status > 7", "operator does not exist"),
+        ("SELECT ( FROM -- x", "not valid SQL"),
+    ],
+    ids=["hidden table", "hidden column", "no query", "two", "does not run", "no SQL"],
+)
+async def test_what_its_sender_may_not_run_is_refused_and_not_kept(
+    shop: Shop, notes: psycopg.Connection[tuple[object, ...]], sql: str, said: str
+) -> None:
+    receipt = await say(shop, right=True, sql=sql)
+    assert receipt.outcome == "refused"
+    assert said in receipt.reason
+    assert await stored(shop) == []
+    assert notes.execute("SELECT count(*) FROM quorumsql.feedback").fetchall() == [(0,)]
+    assert (await say(shop, right=False, sql=sql)).outcome == "recorded"
+
+
+async def test_a_wrong_answer_stays_one_when_its_correction_is_refused(shop: Shop) -> None:
+    await say(shop, right=True)
+    receipt = await say(shop, right=False, correction="SELECT name FROM employees")
+    assert receipt.outcome == "refused"
+    assert await stored(shop) == [SQL]
+
+
+async def test_another_database_is_named(shop: Shop) -> None:
+    with pytest.raises(UnknownDatabase, match="nowhere"):
+        await say(shop, right=True, database="nowhere")

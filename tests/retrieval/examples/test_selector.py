@@ -1,0 +1,259 @@
+"""Which examples a principal is shown, on a real PostgreSQL and under a real policy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+import pytest
+
+from execution.embedded import INDEX_DATABASE, SUPERUSER, EmbeddedServer
+from execution.guard import SqlGuard
+from nl2sql.settings import RetrievalSettings
+from nl2sql.types import FewShot, Principal, Question, Violation
+from retrieval.examples.masking import mask_question, name_vectors
+from retrieval.examples.records import Source, VerifiedExample, build_access_key, build_example
+from retrieval.examples.selector import ExampleSelector
+from tests.fakes import FakeGuard, build_question
+from tests.retrieval.examples.conftest import Shop
+
+BOSS = Principal("boss", ("boss",))
+ANN = Principal("ann", ("clerk",), (("country", "DE"),))
+AMY = Principal("amy", ("clerk",), (("country", "DE"),))
+FLO = Principal("flo", ("clerk",), (("country", "FR"),))
+SELLER = Principal("sue", ("seller",), (("sellers", (1,)), ("since", "2024-01-01")))
+
+ORDERS = "SELECT count(*) FROM orders"
+CUSTOMERS = "SELECT name FROM customers WHERE country = 'DE'"
+TIERS = 'SELECT "Loyalty Tier" FROM customers'
+EMPLOYEES = "SELECT name FROM employees"
+
+
+def example(
+    question: str,
+    sql: str,
+    *tables: str,
+    source: Source = "file",
+    by: Principal | None = None,
+    roles: tuple[str, ...] = (),
+) -> VerifiedExample:
+    return build_example(
+        "shop",
+        question,
+        sql,
+        tables,
+        dialect="postgres",
+        source="feedback" if by else source,
+        given_by=by.name if by else "tester",
+        access=build_access_key(by) if by else "",
+        roles=roles,
+    )
+
+
+async def put(shop: Shop, *examples: VerifiedExample) -> None:
+    vectors = shop.embedder.embed([each.masked for each in examples])
+    await shop.examples.put(examples, vectors, name_vectors(shop.embedder.name))
+
+
+async def select(
+    shop: Shop,
+    principal: Principal,
+    text: str = "How many orders are there?",
+    *,
+    guard: SqlGuard | None = None,
+    seed: int = 0,
+    **settings: Any,
+) -> tuple[FewShot, ...]:
+    guard = guard or shop.guard
+    question = build_question(text=text, principal=principal, seed=seed)
+    settings = {"example_min_similarity": -1, **settings}
+    selector = ExampleSelector(
+        shop.store, shop.embedder, guard, guard, RetrievalSettings(**settings)
+    )
+    catalog = await guard.visible_catalog("shop", principal)
+    assert not isinstance(catalog, Violation)
+    return await selector.select(question, shop.embedder.embed([text])[0], catalog)
+
+
+def queries(found: tuple[FewShot, ...]) -> list[str]:
+    return [each.sql for each in found]
+
+
+# -- who is shown what -------------------------------------------------------------------------
+
+
+async def test_no_example_reads_a_hidden_table_or_column(shop: Shop) -> None:
+    await put(
+        shop,
+        example("How many orders are there?", ORDERS, "sales.orders"),
+        example("How many employees are there?", EMPLOYEES, "sales.employees"),
+        example("How many loyalty tiers are there?", TIERS, "sales.customers"),
+    )
+    assert queries(await select(shop, ANN)) == [ORDERS]
+    assert set(queries(await select(shop, BOSS))) == {ORDERS, EMPLOYEES, TIERS}
+    assert set(queries(await select(shop, SELLER))) == {ORDERS, EMPLOYEES}
+
+
+async def test_the_guard_decides_even_where_the_store_knows_no_tables(shop: Shop) -> None:
+    await put(shop, example("How many employees are there?", EMPLOYEES))
+    assert await select(shop, ANN) == ()
+
+
+async def test_feedback_is_shown_under_the_same_access_only(shop: Shop) -> None:
+    """Rows of another country stand in a question that somebody asked."""
+    await put(shop, example("How many orders has Anna of Ulm?", ORDERS, "sales.orders", by=ANN))
+    shown = await select(shop, ANN)
+    assert [each.question for each in shown] == ["How many orders has Anna of Ulm?"]
+    assert await select(shop, AMY) == shown
+    assert await select(shop, FLO) == ()
+    assert await select(shop, BOSS) == ()
+
+
+async def test_without_a_policy_feedback_is_everybodys(shop: Shop) -> None:
+    await put(shop, example("How many orders has Anna?", ORDERS, "sales.orders", by=ANN))
+    assert queries(await select(shop, FLO, guard=shop.open_guard)) == [ORDERS]
+
+
+async def test_roles_of_a_file_hold_with_a_policy_and_without(shop: Shop) -> None:
+    await put(shop, example("How many orders?", ORDERS, "sales.orders", roles=("boss", "seller")))
+    for guard in (shop.guard, shop.open_guard):
+        assert queries(await select(shop, BOSS, guard=guard)) == [ORDERS]
+        assert await select(shop, ANN, guard=guard) == ()
+    nobody = Principal("local")
+    assert await select(shop, nobody, guard=shop.open_guard) == ()
+
+
+async def test_what_many_others_gave_does_not_starve_the_search(shop: Shop) -> None:
+    hidden = [
+        example(
+            f"How many orders are there? {at}", f"SELECT {at} FROM employees", "sales.employees"
+        )
+        for at in range(300)
+    ]
+    foreign = [
+        example(f"How many orders are there? {at}", f"SELECT {at} FROM orders", by=FLO)
+        for at in range(300)
+    ]
+    await put(shop, *hidden, *foreign, example("Which customers?", CUSTOMERS, "sales.customers"))
+    assert queries(await select(shop, ANN)) == [CUSTOMERS]
+
+
+async def test_no_query_of_a_hidden_column_starves_the_search_either(shop: Shop) -> None:
+    hidden = [
+        example(f"How many orders {at}?", f"{TIERS} WHERE id = {at}", "sales.customers")
+        for at in range(40)
+    ]
+    await put(shop, *hidden, example("Which customers?", CUSTOMERS, "sales.customers"))
+    assert queries(await select(shop, ANN, "How many orders?")) == [CUSTOMERS]
+
+
+async def test_another_database_or_embedder_is_another_world(shop: Shop) -> None:
+    other = build_example(
+        "other", "How many?", ORDERS, (), dialect="postgres", source="file", given_by="x"
+    )
+    mine = example("How many orders are there?", ORDERS, "sales.orders")
+    await shop.examples.put([mine], shop.embedder.embed([mine.masked]), "another model")
+    await put(shop, other)
+    assert await select(shop, BOSS) == ()
+
+
+# -- which of them -----------------------------------------------------------------------------
+
+
+async def test_the_nearest_in_form_comes_first_whoever_is_named(shop: Shop) -> None:
+    await put(
+        shop,
+        example("How many orders came from France in 2023?", ORDERS, "sales.orders"),
+        example("Which customers are there in Germany?", CUSTOMERS, "sales.customers"),
+    )
+    found = await select(shop, BOSS, "How many orders came from Germany in 2024?", examples=1)
+    assert found == (FewShot("How many orders came from France in 2023?", ORDERS, 1.0),)
+
+
+async def test_no_two_examples_have_the_same_query(shop: Shop) -> None:
+    await put(
+        shop,
+        example("How many orders are there?", ORDERS, "sales.orders"),
+        example("How many orders are there in all?", "select COUNT(*) from orders"),
+        example("Which customers?", CUSTOMERS, "sales.customers"),
+    )
+    assert queries(await select(shop, BOSS)) == [ORDERS, CUSTOMERS]
+
+
+async def test_what_is_not_alike_is_not_shown(shop: Shop) -> None:
+    await put(shop, example("Which customers?", CUSTOMERS, "sales.customers"))
+    assert await select(shop, BOSS, "How many orders?", example_min_similarity=0.9) == ()
+
+
+async def test_the_very_question_can_be_left_out(shop: Shop) -> None:
+    await put(
+        shop,
+        example("How many orders are there?", ORDERS, "sales.orders"),
+        example("How many customers are there?", CUSTOMERS, "sales.customers"),
+    )
+    text = " how many ORDERS are there "
+    assert set(queries(await select(shop, BOSS, text))) == {ORDERS, CUSTOMERS}
+    assert queries(await select(shop, BOSS, text, same_question=False)) == [CUSTOMERS]
+    random = await select(shop, BOSS, text, same_question=False, example_selection="random")
+    assert queries(random) == [CUSTOMERS]
+
+
+async def test_a_random_choice_hangs_on_the_seed_alone(shop: Shop) -> None:
+    many = [
+        example(f"Question {at}?", f"SELECT {at} FROM orders", "sales.orders") for at in range(30)
+    ]
+    await put(shop, *many)
+    first = await select(shop, BOSS, example_selection="random", seed=1)
+    assert len(first) == 3
+    assert await select(shop, BOSS, "Another?", example_selection="random", seed=1) == first
+    assert await select(shop, BOSS, example_selection="random", seed=2) != first
+
+
+async def test_no_examples_are_wanted(shop: Shop) -> None:
+    await put(shop, example("How many orders are there?", ORDERS, "sales.orders"))
+    assert await select(shop, BOSS, examples=0) == ()
+
+
+async def test_the_guard_is_asked_once_for_each_query_access_and_catalog(shop: Shop) -> None:
+    await put(shop, example("How many orders are there?", ORDERS, "sales.orders"))
+    guard = FakeGuard()
+    selector = ExampleSelector(
+        shop.store, shop.embedder, guard, shop.guard, RetrievalSettings(example_min_similarity=-1)
+    )
+    catalogs = {
+        name: await shop.guard.visible_catalog("shop", name) for name in (BOSS, ANN, AMY, FLO)
+    }
+
+    async def ask(principal: Principal) -> None:
+        catalog = catalogs[principal]
+        assert not isinstance(catalog, Violation)
+        question: Question = build_question(principal=principal)
+        vector = shop.embedder.embed([mask_question(question.text)])[0]
+        assert await selector.select(question, vector, catalog)
+
+    for principal in (ANN, AMY, ANN):
+        await ask(principal)
+    assert len(guard.guarded) == 1
+    await ask(FLO)
+    await ask(BOSS)
+    assert len(guard.guarded) == 3
+
+
+async def test_the_search_can_use_the_hnsw_index(shop: Shop, shop_server: EmbeddedServer) -> None:
+    await put(shop, example("How many orders are there?", ORDERS, "sales.orders"))
+    with psycopg.connect(shop_server.url(INDEX_DATABASE, SUPERUSER)) as connection:
+        connection.execute("SET enable_seqscan = off; SET enable_sort = off")
+        plan = connection.execute(
+            "EXPLAIN SELECT id FROM quorumsql.examples WHERE vector_dims(embedding) = 64"
+            " AND database = 'shop'"
+            " ORDER BY embedding::vector(64) <=> array_fill(0.1::real, ARRAY[64])::vector(64)"
+            " LIMIT 5"
+        ).fetchall()
+    assert "examples_hnsw_64" in "\n".join(line for (line,) in plan)
+
+
+@pytest.mark.parametrize("question", ["'; DROP TABLE quorumsql.examples; --", "{dimensions}", "%s"])
+async def test_text_is_only_ever_a_value(shop: Shop, question: str) -> None:
+    await put(shop, example(question, ORDERS, "sales.orders"))
+    found = await select(shop, BOSS, question)
+    assert [each.question for each in found] == [question]

@@ -1,0 +1,115 @@
+"""Each rule of the glosses, golden."""
+
+from __future__ import annotations
+
+import pytest
+
+from nl2sql.catalog import Catalog, Column
+from retrieval.glosses import Synonyms, build_glosses
+from retrieval.glosses.abbreviations import expand_name, load_codes, load_names
+from retrieval.glosses.enumerations import render_enumeration
+from retrieval.glosses.general import related_words
+from retrieval.glosses.kinds import find_kind
+from retrieval.glosses.units import find_unit
+from tests.fakes import build_table
+
+
+@pytest.mark.parametrize(
+    ("name", "type_", "mark"),
+    [
+        ("order_id", "integer", "[ID]"),
+        ("ref", "uuid", "[ID]"),
+        ("net_amt", "numeric(14,2)", "[AMT]"),
+        ("unit_price", "REAL", "[AMT]"),
+        ("salary", "integer", "[AMT]"),
+        ("order_qty", "integer", "[QTY]"),
+        ("numberOfSeats", "int", "[QTY]"),
+        ("fte_pct", "integer", "[PCT]"),
+        ("tax_rate", "numeric", "[PCT]"),
+        ("hire_dt", "date", "[DATE]"),
+        ("hire_date", "text", "[DATE]"),
+        ("created", "timestamp with time zone", "[TIME]"),
+        ("is_active", "smallint", "[FLAG]"),
+        ("active", "boolean", "[FLAG]"),
+        ("paid_flg", "char(1)", "[FLAG]"),
+        ("cust_no", "character varying(10)", "[CODE]"),
+        ("country_code", "character(2)", "[CODE]"),
+        ("first_name", "text", ""),
+        ("sorting", "text", ""),
+    ],
+)
+def test_kinds(name: str, type_: str, mark: str) -> None:
+    assert find_kind(Column(name, type_)) == mark
+
+
+def test_keys_come_before_kinds() -> None:
+    assert find_kind(Column("no", "integer"), is_key=True) == "[ID]"
+    assert find_kind(Column("order_id", "integer"), target="orders") == "[FK→orders]"
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        ("net_weight_kg", "kg"),
+        ("lead_time_days", "days"),
+        ("duration_ms", "milliseconds"),
+        ("price_eur", "EUR"),
+        ("fte_pct", "percent"),
+        ("pay_month", ""),
+        ("kg", ""),
+        ("address", ""),
+    ],
+)
+def test_units(name: str, unit: str) -> None:
+    assert find_unit(name) == unit
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("cust_no", "customer number"),
+        ("acctBal", "account balance"),
+        ("PO_HDR", "purchase order header"),
+        ("dept_mgr", "department manager"),
+        ("no_show", "no show"),
+        ("orders", "order"),
+    ],
+)
+def test_abbreviations(name: str, words: str) -> None:
+    assert expand_name(name) == words
+
+
+def test_the_packaged_lists_are_whole() -> None:
+    assert len(load_names()) > 200
+    assert all(words and short not in words for short, words in load_names().items())
+    assert load_codes()["cxl"] == ("cancelled", "canceled")
+    assert "vendor" in related_words("supplier")
+    assert related_words("xyzzy") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("values", "comment", "text"),
+    [
+        (("a", "b"), "", "values: 'a', 'b'"),
+        (("a\nb",), "", "values: 'a b'"),
+        (("ACT", "LOA"), "ACT = active, LOA = away", ""),
+        (tuple(str(n) for n in range(13)), "", ""),
+        (("x" * 201,), "", ""),
+        ((), "", ""),
+    ],
+)
+def test_enumerations(values: tuple[str, ...], comment: str, text: str) -> None:
+    assert render_enumeration(values, comment) == text
+
+
+CATALOG = Catalog("d", (build_table("s.cust", "cust_no text", "name text", "plan_qty integer"),))
+
+
+def test_the_index_gets_words_only_where_there_are_others() -> None:
+    synonyms = Synonyms(tables={"s.cust": ("patron",)}, columns={"s.cust.name": ("who",)})
+    assert build_glosses(CATALOG, synonyms) == {
+        "s.cust": "customer, patron",
+        "s.cust.cust_no": "customer number",
+        "s.cust.name": "who",
+        "s.cust.plan_qty": "plan quantity",
+    }

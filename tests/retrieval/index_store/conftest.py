@@ -1,0 +1,35 @@
+"""An index of its own on the embedded server, so that a test may drop everything in it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import psycopg
+import pytest
+
+from execution.embedded import INDEXER, SUPERUSER, EmbeddedServer
+from retrieval.index_store.store import IndexStore
+
+
+@pytest.fixture
+def index_url(embedded_server: EmbeddedServer) -> str:
+    """The URL of an empty index."""
+    return create_index(embedded_server, "empty_index")
+
+
+@pytest.fixture
+async def store(index_url: str) -> AsyncIterator[IndexStore]:
+    """A store over it, set up and with nothing in it."""
+    built = IndexStore(index_url)
+    await built.prepare()
+    yield built
+    await built.close()
+
+
+def create_index(server: EmbeddedServer, name: str) -> str:
+    """An empty database that the index's role owns, with pgvector; its URL."""
+    server.drop_database(name)
+    server.create_database(name, owner=INDEXER)
+    with psycopg.connect(server.url(name, SUPERUSER)) as connection:
+        connection.execute("CREATE EXTENSION vector")
+    return server.url(name, INDEXER)

@@ -1,0 +1,261 @@
+"""Swaps under readers, runs that are broken off, and two runs at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import psycopg
+import pytest
+from numpy.typing import NDArray
+
+from nl2sql.catalog import Catalog, Column, Table
+from nl2sql.errors import IndexReplaced, IndexUnavailable
+from retrieval.index_store.store import IndexStore
+from retrieval.indexing import index_database
+from tests.fakes import CUSTOMERS, SHOP, FakeEmbedder
+
+
+def build_catalog(count: int, prefix: str) -> Catalog:
+    """So many tables, all named after ``prefix``, with a column of their own each."""
+    tables = (
+        Table("s", f"{prefix}{at}", (Column(f"{prefix}{at}", "text"),)) for at in range(count)
+    )
+    return Catalog("swapped", tuple(tables))
+
+
+class BrittleEmbedder(FakeEmbedder):
+    """Breaks, like a process that is killed, once it has embedded so many texts."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One row a text."""
+        if len(self.texts) + len(texts) > self._most:
+            raise RuntimeError("killed")
+        return super().embed(texts)
+
+
+class SlowEmbedder(FakeEmbedder):
+    """Waits until the test lets it go on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.started = asyncio.Event()
+        self.go_on = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One row a text."""
+        self._loop.call_soon_threadsafe(self.started.set)
+        asyncio.run_coroutine_threadsafe(self.go_on.wait(), self._loop).result()
+        return super().embed(texts)
+
+
+def list_tables(url: str) -> set[str]:
+    with psycopg.connect(url) as connection:
+        rows = connection.execute(
+            "SELECT tablename FROM pg_tables WHERE schemaname = 'quorumsql'"
+        ).fetchall()
+    return {name for (name,) in rows}
+
+
+def count_rows(url: str, table: str) -> int:
+    with psycopg.connect(url) as connection:
+        row = connection.execute(f"SELECT count(*) FROM quorumsql.{table}".encode()).fetchone()
+    return row[0] if row else 0
+
+
+async def test_readers_see_one_whole_index_while_it_is_replaced(
+    store: IndexStore, index_url: str
+) -> None:
+    embedder = FakeEmbedder()
+    versions = [build_catalog(40, "old"), build_catalog(60, "new")]
+    await index_database(versions[0], store, embedder)
+    seen: list[int] = []
+    replaced = 0
+    is_over = False
+
+    async def read() -> None:
+        nonlocal replaced
+        reader = IndexStore(index_url)
+        vector = embedder.embed(["old1 new1"])[0]
+        while not is_over:
+            index = await reader.load("swapped")
+            assert index is not None
+            assert index.catalog in versions
+            assert [card.table for card in index.cards.tables] == [
+                table.qualified for table in index.catalog.tables
+            ]
+            try:
+                nearest = await reader.nearest_tables(index.head, vector, 100)
+            except IndexReplaced:
+                replaced += 1
+                continue
+            assert len(nearest) == len(index.catalog.tables)
+            seen.append(index.head.generation)
+        await reader.close()
+
+    readers = [asyncio.create_task(read()) for _ in range(3)]
+    for round_ in range(1, 9):
+        await index_database(versions[round_ % 2], store, embedder)
+    is_over = True
+    await asyncio.gather(*readers)
+    assert len(set(seen)) > 1
+
+
+async def test_an_index_that_was_replaced_leaves_nothing_behind(
+    store: IndexStore, index_url: str
+) -> None:
+    embedder = FakeEmbedder()
+    for prefix in ("a", "b", "c"):
+        await index_database(build_catalog(5, prefix), store, embedder)
+    head = await store.head("swapped")
+    assert head is not None
+    generations = {name for name in list_tables(index_url) if name[-1].isdigit()}
+    assert all(name.endswith(f"_{head.generation}") for name in generations)
+    assert len(generations) == 6
+    assert count_rows(index_url, "generations") == 1
+    assert count_rows(index_url, "pending_vectors") == 0
+
+
+async def test_a_generation_that_is_still_read_is_dropped_by_the_next_run(
+    store: IndexStore, index_url: str
+) -> None:
+    embedder = FakeEmbedder()
+    await index_database(build_catalog(5, "a"), store, embedder)
+    old = await store.head("swapped")
+    assert old is not None
+    with psycopg.connect(index_url) as reader:
+        reader.execute(f"SELECT * FROM quorumsql.table_defs_{old.generation}")
+        report = await index_database(build_catalog(5, "b"), store, embedder)
+        assert report.changed
+        assert f"table_defs_{old.generation}" in list_tables(index_url)
+    await index_database(build_catalog(5, "b"), store, embedder)
+    assert f"table_defs_{old.generation}" not in list_tables(index_url)
+
+
+async def test_a_run_that_was_killed_while_embedding_goes_on(
+    store: IndexStore, index_url: str
+) -> None:
+    catalog = build_catalog(400, "t")  # 800 cards: a table's and its column's
+    await index_database(SHOP, store, FakeEmbedder())
+    killed = BrittleEmbedder(300)
+    with pytest.raises(RuntimeError):
+        await index_database(catalog, store, killed)
+    assert await store.head("swapped") is None
+    assert count_rows(index_url, "pending_vectors") == len(killed.texts) == 256
+    rest = FakeEmbedder()
+    report = await index_database(catalog, store, rest)
+    assert report.embedded == len(rest.texts) == 800 - 256
+    assert set(killed.texts).isdisjoint(rest.texts)
+    assert count_rows(index_url, "pending_vectors") == 0
+    index = await store.load("swapped")
+    assert index is not None
+    assert np.allclose(
+        await store.table_vectors(index.head),
+        FakeEmbedder().embed([card.summary for card in index.cards.tables]),
+        atol=1e-3,
+    )
+
+
+async def test_a_run_that_is_cancelled_keeps_what_it_embedded(store: IndexStore) -> None:
+    catalog = build_catalog(100, "t")
+    embedder = SlowEmbedder()
+    run = asyncio.create_task(index_database(catalog, store, embedder))
+    await embedder.started.wait()
+    embedder.go_on.set()
+    await asyncio.sleep(0)
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    assert await store.head("swapped") is None
+    report = await index_database(catalog, store, FakeEmbedder())
+    assert report.changed
+
+
+async def test_a_server_that_ends_the_writer_leaves_the_old_index(
+    store: IndexStore, index_url: str
+) -> None:
+    await index_database(build_catalog(5, "a"), store, FakeEmbedder())
+    before = list_tables(index_url)
+    embedder = SlowEmbedder()
+    run = asyncio.create_task(index_database(build_catalog(5, "b"), store, embedder))
+    await embedder.started.wait()
+    with psycopg.connect(index_url, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_locks"
+            " WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()"
+        )
+    embedder.go_on.set()
+    with pytest.raises(IndexUnavailable):
+        await run
+    index = await store.load("swapped")
+    assert index is not None
+    assert index.catalog == build_catalog(5, "a")
+    assert list_tables(index_url) == before
+    assert (await index_database(build_catalog(5, "b"), store, FakeEmbedder())).changed
+
+
+async def test_the_second_of_two_runs_waits_and_finds_it_done(
+    store: IndexStore, index_url: str
+) -> None:
+    first, second = SlowEmbedder(), FakeEmbedder()
+    is_waiting = asyncio.Event()
+
+    def follow(phase: str, done: int, total: int) -> None:
+        if phase == "waiting for another run":
+            is_waiting.set()
+
+    other = IndexStore(index_url)
+    one = asyncio.create_task(index_database(SHOP, store, first))
+    await first.started.wait()
+    two = asyncio.create_task(index_database(SHOP, other, second, progress=follow))
+    await is_waiting.wait()
+    # Another database does not wait.
+    assert (await index_database(replace(SHOP, database="copy"), other, second)).changed
+    embedded = len(second.texts)
+    first.go_on.set()
+    assert (await one).changed
+    assert not (await two).changed
+    assert len(second.texts) == embedded
+    await other.close()
+
+
+async def test_only_what_is_new_is_embedded(store: IndexStore, index_url: str) -> None:
+    await index_database(SHOP, store, FakeEmbedder())
+    embedder = FakeEmbedder()
+    comment = replace(SHOP, tables=(replace(CUSTOMERS, comment="Buyers"), *SHOP.tables[1:]))
+    assert (await index_database(comment, store, embedder)).embedded == 1
+    assert len(embedder.texts) == 1
+    gone = replace(SHOP, tables=SHOP.tables[1:], foreign_keys=())
+    assert (await index_database(gone, store, embedder)).embedded == 0
+    assert (await index_database(SHOP, store, embedder)).embedded == 3
+    assert count_rows(index_url, "pending_vectors") == 0
+
+
+async def test_another_embedder_embeds_everything_and_may_be_wider(store: IndexStore) -> None:
+    class WideEmbedder(FakeEmbedder):
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            return np.hstack([super().embed(texts)] * 3)
+
+    await index_database(SHOP, store, FakeEmbedder())
+    report = await index_database(SHOP, store, WideEmbedder("wide"))
+    head = await store.head("shop")
+    assert head is not None
+    assert (report.embedded, head.embedder, head.dimensions) == (24, "wide", 192)
+
+
+async def test_a_dropped_index_is_gone_and_can_be_made_again(
+    store: IndexStore, index_url: str
+) -> None:
+    empty = list_tables(index_url)
+    await index_database(SHOP, store, FakeEmbedder())
+    assert await store.drop("shop")
+    assert not await store.drop("shop")
+    assert list_tables(index_url) == empty
+    assert (await index_database(SHOP, store, FakeEmbedder())).embedded == 24

@@ -1,0 +1,241 @@
+"""What the index gives back, on a real PostgreSQL with pgvector."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import numpy as np
+import psycopg
+import pytest
+
+from execution.embedded import EmbeddedServer
+from nl2sql.catalog import Catalog, Column, ForeignKey, Table
+from nl2sql.errors import IndexReplaced, IndexUnavailable
+from retrieval.catalogs import IndexedCatalogs
+from retrieval.index_store.layout import LAYOUT
+from retrieval.index_store.masks import build_mask
+from retrieval.index_store.store import IndexStore
+from retrieval.indexing import index_database
+from retrieval.search.cards import build_cards
+from tests.fakes import SHOP, FakeEmbedder
+from tests.retrieval.index_store.conftest import create_index
+
+ODD = Catalog(
+    'the "odd" one',
+    (
+        Table(
+            "s p",
+            'Odd "Name".x',
+            (Column("Größe", "integer"), Column("select", "text", False, "It's\n\t\\N"),
+             Column("🙂", "numeric(12,2)[]")),
+            ("Größe", "🙂"),
+            "A {brace}, 100 %s",
+            "view",
+            "SELECT 1 AS x",
+        ),
+        Table("public", "none", ()),
+    ),
+    (ForeignKey("k", "s p.Odd \"Name\".x", ("Größe", "🙂"), "public.none", ("a", "b,c")),),
+    ("s p", "public"),
+    "sqlite",
+    (ForeignKey("", "public.none", ("x",), "s p.Odd \"Name\".x", ("select",), inferred=True),),
+)  # fmt: skip
+
+
+def build_words(count: int) -> Catalog:
+    """So many tables with names of their own, over five schemas."""
+    tables = tuple(
+        Table(f"m{at % 5}", f"{chr(97 + at % 26)}{at} word{at * 7}", (Column(f"c{at}", "text"),))
+        for at in range(count)
+    )
+    return Catalog("words", tables)
+
+
+@pytest.mark.parametrize("catalog", [SHOP, ODD, Catalog("empty", ())], ids=["shop", "odd", "empty"])
+async def test_catalog_and_cards_survive(store: IndexStore, catalog: Catalog) -> None:
+    glosses = {"sales.orders": "bought things", "sales.orders.total": "[AMT]"}
+    await index_database(catalog, store, FakeEmbedder(), glosses=glosses)
+    index = await store.load(catalog.database)
+    assert index is not None
+    assert index.catalog == catalog
+    assert index.cards == build_cards(catalog, glosses)
+    assert (await store.table_vectors(index.head)).shape[0] == len(catalog.tables)
+
+
+async def test_columns_that_are_equal_are_one_object(store: IndexStore) -> None:
+    await index_database(SHOP, store, FakeEmbedder())
+    index = await store.load("shop")
+    assert index is not None
+    tables = {table.name: table for table in index.catalog.tables}
+    assert tables["customers"].column("id") is tables["orders"].column("id")
+
+
+async def test_who_loads_the_same_generation_shares_its_catalog(store: IndexStore) -> None:
+    await index_database(SHOP, store, FakeEmbedder())
+    index = await store.load("shop")
+    assert index is not None
+    assert await IndexedCatalogs(store).catalog("shop") is index.catalog
+
+
+async def test_the_nearest_cards_come_first(store: IndexStore) -> None:
+    embedder = FakeEmbedder()
+    await index_database(SHOP, store, embedder)
+    index = await store.load("shop")
+    assert index is not None
+    asked = embedder.embed([index.cards.tables[4].summary, index.cards.columns[7].text])
+    tables = await store.nearest_tables(index.head, asked[0], 3)
+    columns = await store.nearest_columns(index.head, asked[1], 3)
+    assert (tables[0][0], columns[0][0]) == (4, 7)
+    for found in (tables, columns):
+        assert found[0][1] == pytest.approx(1, abs=1e-3)
+        assert [cosine for _, cosine in found] == sorted((each[1] for each in found), reverse=True)
+
+
+@pytest.fixture(scope="module")
+def words_url(embedded_server: EmbeddedServer) -> str:
+    """An index of 5,200 tables, more than are read one by one."""
+    url = create_index(embedded_server, "many_words")
+    asyncio.run(index_words(url))
+    return url
+
+
+async def index_words(url: str) -> None:
+    store = IndexStore(url)
+    await index_database(build_words(5200), store, FakeEmbedder())
+    await store.close()
+
+
+@pytest.mark.parametrize("visible", ["all", "most", "every second", "few", "the farthest"])
+async def test_a_mask_hides_and_never_starves(words_url: str, visible: str) -> None:
+    store, limit = IndexStore(words_url), 40
+    head = await store.head("words")
+    assert head is not None
+    vector = FakeEmbedder().embed(["word700 m3"])[0]
+    cosines = await store.table_vectors(head) @ vector
+    seen = {
+        "all": range(5200),
+        "most": range(100, 5200),
+        "every second": range(0, 5200, 2),
+        "few": range(0, 5200, 300),
+        "the farthest": sorted(np.argsort(cosines, kind="stable")[:5100].tolist()),
+    }[visible]
+    mask = None if visible == "all" else build_mask(seen, 5200)
+    found = await store.nearest_tables(head, vector, limit, mask)
+    await store.close()
+    positions = [at for at, _ in found]
+    assert len(set(positions)) == min(limit, len(seen))
+    assert set(positions) <= set(seen)
+    # Many cards are equally near: the distances are compared, not the positions.
+    best = np.sort(cosines[list(seen)])[::-1][: len(found)]
+    assert np.allclose([cosine for _, cosine in found], best, atol=0.02)
+
+
+async def test_a_mask_of_nothing_finds_nothing(store: IndexStore) -> None:
+    await index_database(SHOP, store, FakeEmbedder())
+    head = await store.head("shop")
+    assert head is not None
+    vector = FakeEmbedder().embed(["orders"])[0]
+    assert await store.nearest_tables(head, vector, 5, build_mask([], 6)) == []
+
+
+async def test_databases_do_not_see_each_others_cards(store: IndexStore) -> None:
+    embedder = FakeEmbedder()
+    await index_database(SHOP, store, embedder)
+    await index_database(replace(SHOP, database="copy", tables=SHOP.tables[:1], foreign_keys=()),
+                         store, embedder)  # fmt: skip
+    head = await store.head("copy")
+    assert head is not None
+    assert len(await store.nearest_tables(head, embedder.embed(["orders"])[0], 100)) == 1
+    assert [each.database for each in await store.heads()] == ["copy", "shop"]
+
+
+async def test_the_search_can_use_the_hnsw_index(store: IndexStore, index_url: str) -> None:
+    await index_database(SHOP, store, FakeEmbedder())
+    head = await store.head("shop")
+    assert head is not None
+    with psycopg.connect(index_url) as connection:
+        connection.execute("SET enable_seqscan = off; SET enable_sort = off")
+        plan = connection.execute(
+            f"EXPLAIN SELECT position FROM quorumsql.table_vectors_{head.generation}"
+            " WHERE get_bit('\\xff'::bytea, position) <> 0"
+            " ORDER BY embedding <=> array_fill(0.1::real, ARRAY[64])::halfvec LIMIT 5"
+        ).fetchall()
+    assert f"table_vectors_{head.generation}_hnsw" in "\n".join(line for (line,) in plan)
+
+
+@pytest.mark.parametrize("tables", [0, 6])
+async def test_whoever_reads_an_old_generation_is_told(store: IndexStore, tables: int) -> None:
+    embedder = FakeEmbedder()
+    first = replace(SHOP, tables=SHOP.tables[:tables], foreign_keys=())
+    await index_database(first, store, embedder)
+    old = await store.head("shop")
+    assert old is not None
+    await index_database(replace(first, search_path=("stock",)), store, embedder)
+    vector = embedder.embed(["orders"])[0]
+    with pytest.raises(IndexReplaced):
+        await store.nearest_tables(old, vector, 5)
+    with pytest.raises(IndexReplaced):
+        await store.load_catalog(old)
+
+
+async def test_a_question_of_other_dimensions_is_told(store: IndexStore) -> None:
+    await index_database(SHOP, store, FakeEmbedder())
+    head = await store.head("shop")
+    assert head is not None
+    with pytest.raises(IndexUnavailable, match="64 dimensions"):
+        await store.nearest_tables(head, np.ones(3, dtype=np.float32), 5)
+
+
+async def test_a_database_without_an_index_is_told_apart(store: IndexStore) -> None:
+    assert await store.load("nothing") is None
+    assert await store.head("nothing") is None
+    with pytest.raises(IndexUnavailable, match="quorumsql index build nothing"):
+        await IndexedCatalogs(store).catalog("nothing")
+
+
+async def test_an_index_that_was_not_set_up_says_so(index_url: str) -> None:
+    store = IndexStore(index_url)
+    with pytest.raises(IndexUnavailable, match="not been set up"):
+        await store.head("shop")
+    await store.prepare()
+    assert await store.head("shop") is None
+    await store.close()
+
+
+@pytest.mark.parametrize(
+    ("statement", "number"),
+    [
+        ("CREATE TABLE quorumsql.databases (database text)", "1"),
+        (
+            "CREATE TABLE quorumsql.layout (version int);"
+            f" INSERT INTO quorumsql.layout VALUES ({LAYOUT + 1})",
+            str(LAYOUT + 1),
+        ),
+    ],
+    ids=["without_number", "newer"],
+)
+async def test_another_layout_is_refused_until_it_is_dropped(
+    index_url: str, statement: str, number: str
+) -> None:
+    with psycopg.connect(index_url, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA quorumsql")
+        connection.execute(statement.encode())
+    store = IndexStore(index_url)
+    for attempt in (store.prepare(), store.head("shop")):
+        with pytest.raises(IndexUnavailable, match=f"layout {number}") as caught:
+            await attempt
+        assert "index drop --all" in caught.value.hint
+    assert f"layout {number}" in dict(await store.probe())["index"]
+    await store.drop_everything()
+    await store.prepare()
+    assert await store.heads() == []
+    await store.close()
+
+
+async def test_a_store_that_does_not_answer_is_unavailable() -> None:
+    store = IndexStore("postgresql://nobody@127.0.0.1:1/none")
+    with pytest.raises(IndexUnavailable, match="does not answer"):
+        await store.load("x")
+    assert (await store.probe())[0][1]
+    await store.close()

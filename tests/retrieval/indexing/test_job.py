@@ -1,0 +1,155 @@
+"""An index is refreshed by what changed: over a store in memory, and once over the real parts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from nl2sql.catalog import Catalog
+from nl2sql.skipped import Skipped
+from retrieval.embedder import Embedder
+from retrieval.indexing import index_database, run_job
+from retrieval.indexing.draft import Draft, Phase, Workbench
+from retrieval.indexing.phases import CORE_PHASES
+from serve_app.wiring import Wiring
+from tests.fakes import CUSTOMERS, SHOP, FakeEmbedder, FakeIndexStore
+
+
+async def test_the_first_run_embeds_every_card() -> None:
+    store, embedder = FakeIndexStore(), FakeEmbedder()
+    report = await index_database(SHOP, store, embedder)
+    assert (report.database, report.tables, report.columns) == ("shop", 6, 27)
+    assert (report.foreign_keys, report.column_cards) == (6, 18)
+    assert (report.embedded, report.changed) == (24, True)
+    assert len(embedder.texts) == 24
+    index = await store.load("shop")
+    assert index is not None
+    assert (await store.table_vectors(index.head)).shape == (6, 64)
+    assert index.catalog is SHOP
+
+
+async def test_an_unchanged_database_embeds_and_writes_nothing() -> None:
+    store, embedder = FakeIndexStore(), FakeEmbedder()
+    await index_database(SHOP, store, embedder)
+    report = await index_database(replace(SHOP), store, embedder)
+    assert (report.embedded, report.changed) == (0, False)
+    assert len(embedder.texts) == 24
+    assert store.replaced == ["shop"]
+
+
+async def test_one_changed_table_embeds_one_card_and_keeps_the_other_vectors() -> None:
+    store, embedder = FakeIndexStore(), FakeEmbedder()
+    await index_database(SHOP, store, embedder)
+    before = await store.head("shop")
+    assert before is not None
+    vectors = await store.table_vectors(before)
+    changed = replace(SHOP, tables=(replace(CUSTOMERS, comment="Buyers"), *SHOP.tables[1:]))
+    report = await index_database(changed, store, embedder)
+    after = await store.head("shop")
+    assert after is not None
+    assert (report.embedded, report.changed) == (1, True)
+    assert "Buyers" in embedder.texts[-1]
+    assert before.version != after.version
+    assert before.fingerprint != after.fingerprint
+    assert np.array_equal(vectors[1:], (await store.table_vectors(after))[1:])
+
+
+async def test_another_wording_alone_is_a_new_version_of_the_same_schema() -> None:
+    store, embedder = FakeIndexStore(), FakeEmbedder()
+    await index_database(SHOP, store, embedder)
+    before = await store.head("shop")
+    await index_database(SHOP, store, embedder, glosses={"sales.orders": "purchases"})
+    after = await store.head("shop")
+    assert before is not None
+    assert after is not None
+    assert before.version != after.version
+    assert before.fingerprint == after.fingerprint
+
+
+async def test_a_dropped_table_embeds_nothing_and_is_gone() -> None:
+    store, embedder = FakeIndexStore(), FakeEmbedder()
+    await index_database(SHOP, store, embedder)
+    report = await index_database(replace(SHOP, tables=SHOP.tables[1:]), store, embedder)
+    index = await store.load("shop")
+    assert index is not None
+    assert (report.embedded, report.changed) == (0, True)
+    assert "sales.customers" not in {card.table for card in index.cards.tables}
+
+
+async def test_another_embedder_embeds_everything() -> None:
+    store, other = FakeIndexStore(), FakeEmbedder("other")
+    await index_database(SHOP, store, FakeEmbedder())
+    report = await index_database(SHOP, store, other)
+    assert (report.embedded, len(other.texts)) == (24, 24)
+
+
+async def test_databases_do_not_share_an_index() -> None:
+    store = FakeIndexStore()
+    await index_database(SHOP, store, FakeEmbedder())
+    report = await index_database(replace(SHOP, database="copy"), store, FakeEmbedder())
+    assert report.embedded == 24
+    assert store.replaced == ["shop", "copy"]
+
+
+async def test_progress_names_the_phase_and_counts_what_is_missing() -> None:
+    tables = tuple(replace(CUSTOMERS, name=f"t{number}") for number in range(296))
+    seen: list[tuple[str, int, int]] = []
+    await index_database(
+        Catalog("wide", tables),
+        FakeIndexStore(),
+        FakeEmbedder(),
+        progress=lambda *each: seen.append(each),
+    )
+    assert list(dict.fromkeys(phase for phase, _, _ in seen)) == [
+        "schema",
+        "cards",
+        "embedding",
+        "writing",
+    ]
+    assert [each[1:] for each in seen if each[0] == "embedding"] == [
+        (0, 0),
+        (128, 300),
+        (256, 300),
+        (300, 300),
+    ]
+
+
+@pytest.mark.parametrize("runs", [1, 2])
+async def test_a_database_without_tables_can_be_indexed(runs: int) -> None:
+    store = FakeIndexStore()
+    for _ in range(runs):
+        report = await index_database(Catalog("empty", ()), store, FakeEmbedder())
+    assert (report.tables, report.embedded, report.changed) == (0, 0, runs == 1)
+
+
+async def test_a_job_is_its_phases_in_order() -> None:
+    async def read(draft: Draft, bench: Workbench) -> Draft:
+        return replace(draft, catalog=SHOP, skipped=(Skipped("table", "hidden", "no SELECT"),))
+
+    async def count(draft: Draft, bench: Workbench) -> Draft:
+        assert await bench.writer.head() is not None
+        return draft.with_note(f"{len(draft.catalog.tables)} tables counted").with_note("")
+
+    phases = (Phase("reading", read), *CORE_PHASES, Phase("counting", count))
+    report = await run_job("shop", phases, FakeIndexStore(), FakeEmbedder())
+    assert [name for name, _ in report.seconds] == [
+        "reading",
+        "cards",
+        "embedding",
+        "writing",
+        "counting",
+    ]
+    assert report.notes == ("6 tables counted",)
+    assert [each.name for each in report.skipped] == ["hidden"]
+
+
+async def test_the_demo_is_found_by_what_is_said_of_it(wiring: Wiring) -> None:
+    store = wiring.build_index_store()
+    index = await store.load("demo_erp")
+    assert index is not None
+    vector = Embedder().embed(["Leave and sick days of employees"])[0]
+    nearest = await store.nearest_tables(index.head, vector, 5)
+    assert index.cards.tables[nearest[0][0]].table == "hr.absences"
+    await store.close()

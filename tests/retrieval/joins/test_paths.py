@@ -1,0 +1,65 @@
+"""Ways through graphs drawn at random: each a tree that reaches what it must, and nothing loose."""
+
+from __future__ import annotations
+
+import random
+
+import networkx as nx
+import pytest
+
+from nl2sql.catalog import ForeignKey
+from retrieval.joins.graph import JoinGraph
+from retrieval.joins.paths import find_ways
+
+
+def draw_graph(draw: random.Random) -> JoinGraph:
+    """4 to 14 tables, and up to three keys each, onto itself and parallel ones among them."""
+    tables = [f"s.t{at}" for at in range(draw.randint(4, 14))]
+    keys = [
+        ForeignKey(
+            f"k{at}",
+            draw.choice(tables),
+            ("other_id",),
+            draw.choice(tables),
+            ("id",),
+            inferred=draw.random() < 0.3,
+        )
+        for at in range(draw.randint(len(tables), 3 * len(tables)))
+    ]
+    return JoinGraph(tables, keys)
+
+
+def find_largest_part(join_graph: JoinGraph) -> list[str]:
+    """The most tables that hang together."""
+    return max((sorted(component) for component in join_graph.components()), key=len)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_every_way_is_a_tree_between_the_terminals(seed: int) -> None:
+    draw = random.Random(seed)
+    join_graph = draw_graph(draw)
+    tables = find_largest_part(join_graph)
+    terminals = draw.sample(tables, min(len(tables), draw.randint(2, 5)))
+    if len(terminals) < 2:
+        return
+    ways = find_ways(join_graph, terminals, 3)
+    assert 1 <= len(ways) <= 3
+    assert len(set(ways)) == len(ways)
+    costs = [join_graph.cost(way) for way in ways]
+    assert costs == sorted(costs)
+    for way in ways:
+        tree = nx.Graph(
+            (at, table)
+            for at in way
+            for table in (join_graph.keys[at].table, join_graph.keys[at].target)
+        )
+        assert nx.is_tree(tree)
+        assert set(terminals) <= set(tree)
+        assert all(node in terminals for node in tree if tree.degree(node) == 1)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_the_first_way_does_not_depend_on_how_many_are_asked_for(count: int) -> None:
+    join_graph = draw_graph(random.Random(7))
+    terminals = find_largest_part(join_graph)[:count]
+    assert find_ways(join_graph, terminals, 1) == find_ways(join_graph, terminals, 4)[:1]

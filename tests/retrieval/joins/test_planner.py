@@ -1,0 +1,269 @@
+"""Joins between the tables that a question names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import sqlglot
+
+from nl2sql.catalog import Catalog, ForeignKey
+from nl2sql.types import JoinPlan, SchemaContext, SchemaLink, ValueMatch
+from retrieval.joins.planner import plan_joins
+from retrieval.linking.rules import link_by_rules
+from tests.fakes import SHOP, build_context, build_key, build_table
+
+CONTEXT = build_context()
+PEOPLE = build_table("s.people", "id integer", "name text", key=("id",))
+LETTERS = build_table("s.letters", "reader_id integer", "author_id integer", "posted date")
+POST = Catalog(
+    "post",
+    (PEOPLE, LETTERS),
+    (
+        build_key("s.letters(reader_id)", "s.people(id)"),
+        build_key("s.letters(author_id)", "s.people(id)"),
+    ),
+    search_path=("s",),
+)
+
+
+def plan(*tables: str, context: SchemaContext = CONTEXT, alternatives: int = 2) -> JoinPlan:
+    links = tuple(SchemaLink(table, table, "", 1.0) for table in tables)
+    return plan_joins("", context, links, alternatives=alternatives)
+
+
+def ask(question: str, context: SchemaContext, alternatives: int = 2) -> JoinPlan:
+    links = link_by_rules(question, context)
+    return plan_joins(question, context, links, alternatives=alternatives)
+
+
+def test_two_tables_are_joined_by_their_key() -> None:
+    joins = plan("sales.customers", "sales.orders")
+    assert joins.tables == ("sales.customers", "sales.orders")
+    assert joins.keys == SHOP.foreign_keys[:1]
+    assert joins.skeleton == "FROM customers\nJOIN orders ON orders.customer_id = customers.id"
+
+
+def test_a_composite_key_joins_on_every_column() -> None:
+    assert plan("sales.order_lines", "stock.returns").skeleton == (
+        "FROM order_lines\n"
+        "JOIN returns ON returns.order_id = order_lines.order_id "
+        "AND returns.line_no = order_lines.line_no"
+    )
+
+
+def test_the_tables_between_are_joined_too() -> None:
+    joins = plan("sales.customers", "stock.products")
+    assert joins.tables == (
+        "sales.customers",
+        "sales.orders",
+        "sales.order_lines",
+        "stock.products",
+    )
+    assert joins.skeleton.count("JOIN") == 3
+
+
+def test_a_tree_joins_three_tables_over_what_they_share() -> None:
+    joins = plan("sales.customers", "stock.returns", "sales.employees")
+    assert set(joins.tables) == {
+        "sales.customers",
+        "sales.employees",
+        "sales.orders",
+        "sales.order_lines",
+        "stock.returns",
+    }
+    assert len(joins.keys) == 4
+
+
+def test_a_table_that_hangs_together_with_nothing_is_left_out() -> None:
+    island = build_table("sales.weather", "day date")
+    catalog = Catalog("shop", (*SHOP.tables, island), SHOP.foreign_keys, SHOP.search_path)
+    context = build_context(catalog)
+    joins = plan("sales.weather", "sales.customers", "sales.orders", context=context)
+    assert joins.tables == ("sales.customers", "sales.orders")
+
+
+@pytest.mark.parametrize(
+    ("tables", "planned"),
+    [((), ()), (("sales.orders",), ("sales.orders",))],
+    ids=["none", "one"],
+)
+def test_fewer_than_two_tables_need_no_join(
+    tables: tuple[str, ...], planned: tuple[str, ...]
+) -> None:
+    assert plan(*tables) == JoinPlan(tables=planned)
+
+
+def test_no_keys_and_no_tables_are_no_joins() -> None:
+    assert plan(context=SchemaContext((), (), ())) == JoinPlan()
+    assert plan("sales.orders", "sales.customers", context=replace(CONTEXT, foreign_keys=())) == (
+        JoinPlan(tables=("sales.orders",))
+    )
+
+
+def test_a_value_names_its_table_and_a_reference_does_not() -> None:
+    value = SchemaLink("germany", "sales.customers", "country", 0.95, "value")
+    orders = SchemaLink("orders", "sales.orders", "", 1.0)
+    reference = SchemaLink("product", "sales.order_lines", "product_id", 0.7)
+    joins = plan_joins("", CONTEXT, (orders, value, reference), alternatives=0)
+    assert set(joins.tables) == {"sales.customers", "sales.orders"}
+
+
+# -- several ways ------------------------------------------------------------------------------
+
+
+def test_the_next_best_way_is_another_key() -> None:
+    joins = plan("s.people", "s.letters", context=build_context(POST))
+    assert joins.skeleton.endswith("ON letters.author_id = people.id")
+    (other,) = joins.alternatives
+    assert other.skeleton.endswith("ON letters.reader_id = people.id")
+    assert (
+        plan("s.people", "s.letters", context=build_context(POST), alternatives=0).alternatives
+        == ()
+    )
+
+
+def build_ring(*inferred: int) -> SchemaContext:
+    """Six tables in a ring; the keys numbered ``inferred`` are not declared."""
+    tables = tuple(
+        build_table(f"s.t{at}", "id integer", "next_id integer", key=("id",)) for at in range(6)
+    )
+    keys = tuple(
+        replace(build_key(f"s.t{at}(next_id)", f"s.t{(at + 1) % 6}(id)"), inferred=at in inferred)
+        for at in range(6)
+    )
+    return build_context(Catalog("ring", tables, keys, search_path=("s",)))
+
+
+def test_a_ring_has_two_ways_shortest_first() -> None:
+    joins = plan("s.t0", "s.t2", context=build_ring())
+    assert joins.tables == ("s.t0", "s.t1", "s.t2")
+    assert [path.tables for path in joins.alternatives] == [
+        ("s.t0", "s.t5", "s.t4", "s.t3", "s.t2")
+    ]
+
+
+def test_inferred_keys_join_where_no_declared_ones_do_and_are_marked() -> None:
+    joins = plan("s.t0", "s.t3", context=build_ring(0))
+    assert joins.tables == ("s.t0", "s.t5", "s.t4", "s.t3")
+    assert not any(key.inferred for key in joins.keys)
+    (other,) = joins.alternatives
+    assert [key.inferred for key in other.keys].count(True) == 1
+
+
+def test_a_tree_has_alternatives_that_do_without_one_of_its_keys() -> None:
+    joins = plan("s.t0", "s.t2", "s.t4", context=build_ring())
+    assert len(joins.keys) == 4
+    assert joins.alternatives
+    assert all(set(path.keys) != set(joins.keys) for path in joins.alternatives)
+
+
+def test_cyclic_keys_and_many_of_them_end() -> None:
+    keys = tuple(
+        ForeignKey(f"k{a}{b}", f"s.t{a}", ("next_id",), f"s.t{b}", ("id",))
+        for a in range(6)
+        for b in range(6)
+    )
+    joins = plan("s.t0", "s.t3", context=replace(build_ring(), foreign_keys=keys))
+    assert joins.tables == ("s.t0", "s.t3")
+    assert len(joins.alternatives) == 2
+
+
+# -- roles -------------------------------------------------------------------------------------
+
+
+def test_the_role_that_the_question_names_is_joined() -> None:
+    context = build_context(POST)
+    assert ask("letters by reader, with people", context).skeleton.endswith(
+        "ON letters.reader_id = people.id"
+    )
+
+
+def test_two_roles_join_the_table_twice() -> None:
+    joins = ask("letters with people as author and as reader", build_context(POST))
+    assert joins.tables[0] in ("s.letters", "s.people")
+    context = build_context(POST, tables=("s.letters", "s.people"))
+    links = (SchemaLink("letters", "s.letters", "", 1.0), SchemaLink("people", "s.people", "", 1.0))
+    both = plan_joins("author and reader of letters", context, links, alternatives=2)
+    assert both.tables == ("s.letters", "s.people", "s.people")
+    assert both.skeleton == (
+        "FROM letters\n"
+        "JOIN people AS author ON letters.author_id = author.id\n"
+        "JOIN people AS reader ON letters.reader_id = reader.id"
+    )
+    assert both.alternatives == ()
+
+
+def test_a_table_is_joined_to_itself_under_the_role_that_the_question_names() -> None:
+    joins = ask("each employee and the manager", CONTEXT)
+    assert joins.tables == ("sales.employees", "sales.employees")
+    assert joins.skeleton == (
+        "FROM employees\nJOIN employees AS manager ON employees.manager_id = manager.id"
+    )
+    assert ask("each employee", CONTEXT).skeleton == ""
+
+
+def test_a_synonym_of_the_role_joins_too() -> None:
+    context = build_context(glosses=(("sales.employees.manager_id", "boss; superior"),))
+    assert "AS manager" in ask("employees and their boss", context).skeleton
+
+
+def test_a_role_called_like_a_table_gets_a_number() -> None:
+    boss = build_table("s.manager", "id integer", key=("id",))
+    staff = build_table("s.staff", "id integer", "manager_id integer", key=("id",))
+    keys = (build_key("s.staff(manager_id)", "s.staff(id)"),)
+    context = build_context(
+        Catalog("x", (staff, boss), keys, search_path=("s",)), tables=("s.staff", "s.manager")
+    )
+    links = (SchemaLink("staff", "s.staff", "", 1.0),)
+    joins = plan_joins("staff and manager", context, links, alternatives=0)
+    assert joins.skeleton.endswith("JOIN staff AS manager_2 ON staff.manager_id = manager_2.id")
+
+
+# -- what the skeleton is --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "sqlite", "duckdb"])
+@pytest.mark.parametrize(
+    "tables",
+    [
+        ("sales.customers", "sales.orders"),
+        ("sales.order_lines", "stock.returns"),
+        ("sales.customers", "stock.returns", "sales.employees"),
+    ],
+    ids=["two", "composite", "three"],
+)
+def test_a_skeleton_is_sql(tables: tuple[str, ...], dialect: str) -> None:
+    context = replace(CONTEXT, dialect=dialect)
+    sqlglot.parse_one(f"SELECT 1 {plan(*tables, context=context).skeleton}", dialect=dialect)
+
+
+def test_names_that_need_quotes_have_them_in_the_skeleton() -> None:
+    people = build_table('s.People "x"', "User Id integer", key=("User Id",))
+    letters = build_table("s.order", "🙂 from id integer", "🙂 to id integer")
+    keys = (
+        build_key("s.order(🙂 from id)", 's.People "x"(User Id)'),
+        build_key("s.order(🙂 to id)", 's.People "x"(User Id)'),
+    )
+    context = build_context(Catalog("post", (letters, people), keys, search_path=("s",)))
+    links = tuple(
+        SchemaLink(hit.table.name, hit.table.qualified, "", 1.0) for hit in context.tables
+    )
+    joins = plan_joins("orders from and to people", context, links, alternatives=0)
+    assert joins.skeleton == (
+        'FROM "order"\n'
+        'JOIN "People ""x""" AS "from" ON "order"."🙂 from id" = "from"."User Id"\n'
+        'JOIN "People ""x""" AS "to" ON "order"."🙂 to id" = "to"."User Id"'
+    )
+    sqlglot.parse_one(f"SELECT 1 {joins.skeleton}", dialect="postgres")
+
+
+def test_nothing_is_joined_that_is_not_in_sight() -> None:
+    context = replace(
+        build_context(tables=("sales.orders", "sales.customers")),
+        foreign_keys=SHOP.foreign_keys,
+        values=(ValueMatch("bolt", "stock.products", "name", "Bolt", 1.0),),
+    )
+    joins = ask("orders and returns of customers who bought a bolt from an employee", context)
+    paths = [joins.tables, *(path.tables for path in joins.alternatives)]
+    assert {table for path in paths for table in path} <= {"sales.orders", "sales.customers"}

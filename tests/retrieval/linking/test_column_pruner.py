@@ -1,0 +1,69 @@
+"""Which columns of wide tables are left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from nl2sql.catalog import Catalog, Table
+from nl2sql.types import RetrievedTable, SchemaContext, SchemaLink, ValueMatch
+from retrieval.linking.column_pruner import prune_columns
+from tests.fakes import build_context, build_key, build_table
+
+WIDE = build_table(
+    "s.wide",
+    *(f"c{number} integer" for number in range(40)),
+    "owner_id integer",
+    "title text",
+    "paid_on date",
+    key=("c39",),
+)
+OWNERS = build_table("s.owners", "id integer", "c20 text", key=("id",))
+CATALOG = Catalog(
+    "big", (WIDE, OWNERS), (build_key("s.wide(owner_id)", "s.owners(id)"),), search_path=("s",)
+)
+
+
+def prune(*links: SchemaLink, context: SchemaContext | None = None) -> dict[str, tuple[str, ...]]:
+    return dict(prune_columns(context or build_context(CATALOG), links))
+
+
+def test_keys_the_first_few_and_labels_are_left() -> None:
+    left = prune()["s.wide"]
+    assert {"c39", "owner_id", "title", "paid_on"} <= set(left)
+    assert left[:5] == ("c0", "c1", "c2", "c3", "c4")
+    assert len(left) <= 12
+
+
+def test_a_narrow_table_is_kept_whole() -> None:
+    assert "s.owners" not in prune()
+
+
+def test_linked_columns_stay_and_so_do_columns_of_the_same_name_elsewhere() -> None:
+    assert "c30" in prune(SchemaLink("x", "s.wide", "c30", 0.5))["s.wide"]
+    assert "c20" in prune(SchemaLink("x", "s.owners", "c20", 0.5))["s.wide"]
+
+
+def test_what_search_and_values_found_stays() -> None:
+    context = build_context(CATALOG, values=(ValueMatch("x", "s.wide", "c31", "X", 1.0),))
+    hits = tuple(
+        replace(hit, columns=("c32",)) if hit.table is WIDE else hit for hit in context.tables
+    )
+    assert {"c31", "c32"} <= set(prune(context=replace(context, tables=hits))["s.wide"])
+
+
+def test_the_order_of_the_table_is_kept() -> None:
+    left = prune(SchemaLink("x", "s.wide", "c30", 0.5))["s.wide"]
+    order = [column.name for column in WIDE.columns]
+    assert list(left) == sorted(left, key=order.index)
+
+
+def test_nothing_is_added_that_the_table_does_not_show() -> None:
+    hidden = Table("s", "wide", WIDE.columns[:12], ())
+    context = SchemaContext(
+        (RetrievedTable(hidden, 1.0, columns=("c31", "secret")),),
+        CATALOG.foreign_keys,
+        ("wide",),
+        values=(ValueMatch("x", "s.wide", "c35", "X", 1.0),),
+    )
+    left = prune(SchemaLink("x", "s.wide", "title", 1.0), context=context).get("s.wide", ())
+    assert set(left) <= {column.name for column in hidden.columns}

@@ -1,0 +1,115 @@
+"""Which tables and columns a question names, by rule."""
+
+from __future__ import annotations
+
+import pytest
+
+from nl2sql.catalog import Catalog
+from nl2sql.types import SchemaContext, SchemaLink, ValueMatch
+from retrieval.linking.rules import link_by_rules
+from tests.fakes import build_context, build_table
+
+CONTEXT = build_context()
+
+
+def link(question: str, context: SchemaContext = CONTEXT) -> dict[tuple[str, str], SchemaLink]:
+    return {(each.table, each.column): each for each in link_by_rules(question, context)}
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "column", "method"),
+    [
+        ("How many orders?", "sales.orders", "", "name"),
+        ("Show order lines", "sales.order_lines", "", "name"),
+        ("lines please", "sales.order_lines", "", "name"),
+        ("total of all", "sales.orders", "total", "name"),
+        ("by loyalty tier", "sales.customers", "Loyalty Tier", "name"),
+        ("by loyaltytier", "sales.customers", "Loyalty Tier", "name"),
+        ("which employee sold it", "sales.orders", "seller_id", "comment"),
+        ("the loylaty tier", "sales.customers", "Loyalty Tier", "fuzzy"),
+        ("number of prodcts", "stock.products", "", "fuzzy"),
+    ],
+)
+def test_a_phrase_links_what_it_names(question: str, table: str, column: str, method: str) -> None:
+    assert link(question)[table, column].method == method
+
+
+@pytest.mark.parametrize("question", ["the name and id", "status code", "weather", "", "?!"])
+def test_words_of_every_schema_link_nothing(question: str) -> None:
+    assert link(question) == {}
+
+
+def test_a_general_word_is_a_column_of_the_table_that_is_named() -> None:
+    found = link("the status of the orders")
+    assert ("sales.orders", "status") in found
+    assert ("sales.customers", "name") in link("names of customers")
+    assert ("sales.employees", "name") not in link("names of customers")
+
+
+def test_a_reference_scores_less_than_the_table_it_refers_to() -> None:
+    found = link("orders of each customer")
+    customers = found["sales.customers", ""].score
+    assert found["sales.orders", "customer_id"].score < customers
+
+
+def test_a_year_links_the_dates_of_linked_tables() -> None:
+    found = link("orders in 2024")
+    assert found["sales.orders", "placed_at"] == SchemaLink(
+        "2024", "sales.orders", "placed_at", 0.4, "type"
+    )
+    assert ("sales.orders", "placed_at") not in link("all orders")
+
+
+def test_a_gloss_links_by_its_phrases_and_not_by_its_hints() -> None:
+    context = build_context(glosses=(("sales.orders.total", "revenue; turnover [AMT]"),))
+    assert link("our turnover", context)["sales.orders", "total"].method == "synonym"
+    assert ("sales.orders", "total") not in link("amt", context)
+
+
+def test_a_value_links_its_column() -> None:
+    match = ValueMatch("germany", "sales.customers", "country", "Germany", 1.0)
+    found = link("how many in germany", build_context(values=(match,)))
+    assert found["sales.customers", "country"] == SchemaLink(
+        "germany", "sales.customers", "country", 0.95, "value"
+    )
+
+
+def test_nothing_is_linked_that_is_not_in_sight() -> None:
+    context = build_context(
+        tables=("sales.customers",),
+        values=(
+            ValueMatch("x", "sales.orders", "status", "X", 1.0),
+            ValueMatch("x", "sales.customers", "secret", "X", 1.0),
+        ),
+        glosses=(("sales.orders.total", "turnover"), ("sales.orders", "turnover")),
+    )
+    found = link("turnover x of customers with a secret total", context)
+    assert {table for table, _ in found} == {"sales.customers"}
+    assert ("sales.customers", "secret") not in found
+
+
+def test_links_come_best_first_and_then_by_the_rank_of_the_table() -> None:
+    links = link_by_rules("order lines with price", CONTEXT)
+    assert [each.score for each in links] == sorted((each.score for each in links), reverse=True)
+    assert (links[0].table, links[0].column) == ("sales.order_lines", "")
+    tables = ("stock.products", "sales.order_lines")
+    (first, second, *_) = link_by_rules("prices", build_context(tables=tables))
+    assert (first.table, second.table) == tables
+
+
+def test_at_most_thirty_two_links() -> None:
+    table = build_table("s.wide", *(f"price_{number} integer" for number in range(40)))
+    assert len(link_by_rules("price", build_context(Catalog("shop", (table,))))) == 32
+
+
+@pytest.mark.parametrize("question", ["custno", "cust no", "the customer's number"])
+def test_an_abbreviated_name_links_as_it_stands_and_written_out(question: str) -> None:
+    table = build_table("s.accounts", "cust_no integer")
+    found = link(question, build_context(Catalog("x", (table,))))
+    assert ("s.accounts", "cust_no") in found
+
+
+def test_letters_of_any_alphabet_link() -> None:
+    table = build_table("s.Größen", "Länge integer", "數量 integer")
+    found = link("Welche Länge haben die Größen, und 數量?", build_context(Catalog("x", (table,))))
+    assert {column for _, column in found} == {"", "Länge", "數量"}

@@ -1,0 +1,68 @@
+"""Makes an odd schema for real, and reads its catalog."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import psycopg
+
+from execution.embedded import READER, EmbeddedServer, grant_reader
+from nl2sql.catalog import Catalog
+from retrieval.index_store.duckdb_catalog import read_duckdb_catalog
+from retrieval.index_store.postgres_catalog import read_postgres_catalog
+from retrieval.index_store.sqlite_catalog import read_sqlite_catalog
+from tests.retrieval.odd_schemas.odd_schema import OddSchema
+
+
+def build_on_postgres(server: EmbeddedServer, odd: OddSchema) -> None:
+    """A database of the schema's name, made if it is not there yet: that takes a while."""
+    with psycopg.connect(server.url("postgres", "postgres")) as connection:
+        known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (odd.name,))
+        if known.fetchone():
+            return
+    server.create_database(odd.name)
+    with psycopg.connect(server.url(odd.name, "postgres"), autocommit=True) as connection:
+        connection.execute(odd.script.encode())
+        if odd.granted:
+            grant_reader(connection)
+        connection.execute(odd.after.encode())
+
+
+def read_on_postgres(server: EmbeddedServer, odd: OddSchema) -> Catalog:
+    """What the reader may see of it."""
+    return read_postgres_catalog(
+        server.url(odd.name, "postgres"),
+        database=odd.name,
+        reader_role=READER,
+        schemas=odd.schemas,
+    )
+
+
+def build_on_sqlite(folder: Path, odd: OddSchema) -> Path:
+    """A new file."""
+    path = folder / f"{odd.name}.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(odd.script)
+    return path
+
+
+def read_on_sqlite(path: Path, odd: OddSchema) -> Catalog:
+    """All of it."""
+    return read_sqlite_catalog(path, database=odd.name)
+
+
+def build_on_duckdb(folder: Path, odd: OddSchema) -> Path:
+    """A new file."""
+    path = folder / f"{odd.name}.duckdb"
+    with duckdb.connect(path) as connection:
+        if odd.script:
+            connection.execute(odd.script)
+    return path
+
+
+def read_on_duckdb(path: Path, odd: OddSchema) -> Catalog:
+    """All of it, or of the schemas that are named."""
+    return read_duckdb_catalog(path, database=odd.name, schemas=odd.schemas)

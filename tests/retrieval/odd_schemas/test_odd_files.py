@@ -1,0 +1,84 @@
+"""Odd schemas in SQLite and DuckDB files: each is indexed or reported, and none crashes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from execution.duckdb_database import DuckDbDatabase
+from execution.executor import Database
+from execution.sqlite import SqliteDatabase
+from nl2sql.catalog import Catalog
+from nl2sql.settings import LimitSettings
+from nl2sql.types import Diagnostic
+from tests.retrieval.odd_schemas.building import (
+    build_on_duckdb,
+    build_on_sqlite,
+    read_on_duckdb,
+    read_on_sqlite,
+)
+from tests.retrieval.odd_schemas.file_schemas import ODD_DUCKDB_SCHEMAS, ODD_SQLITE_SCHEMAS
+from tests.retrieval.odd_schemas.odd_schema import OddSchema
+from tests.retrieval.odd_schemas.walk import OddDatabase
+
+_LIMITS = LimitSettings(pool_size=1, duckdb_memory_mib=256)
+_CASES = [
+    pytest.param((dialect, odd), id=f"{dialect}-{odd.name}")
+    for dialect, schemas in (("sqlite", ODD_SQLITE_SCHEMAS), ("duckdb", ODD_DUCKDB_SCHEMAS))
+    for odd in schemas
+]
+
+
+@pytest.fixture(scope="module", params=_CASES)
+def made(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[OddSchema, Catalog, Path]:
+    """Each schema in turn, made and read."""
+    dialect, odd = request.param
+    folder = tmp_path_factory.mktemp(dialect)
+    if dialect == "sqlite":
+        path = build_on_sqlite(folder, odd)
+        return odd, read_on_sqlite(path, odd), path
+    path = build_on_duckdb(folder, odd)
+    return odd, read_on_duckdb(path, odd), path
+
+
+@pytest.fixture
+async def database(made: tuple[OddSchema, Catalog, Path]) -> AsyncIterator[OddDatabase]:
+    """The schema in turn, indexed."""
+    odd, catalog, path = made
+    door: Database = (
+        SqliteDatabase(odd.name, path, _LIMITS)
+        if catalog.dialect == "sqlite"
+        else DuckDbDatabase(odd.name, path, _LIMITS)
+    )
+    built = OddDatabase(catalog, door)
+    await built.index()
+    yield built
+    await door.close()
+
+
+def test_each_is_indexed_or_reported(made: tuple[OddSchema, Catalog, Path]) -> None:
+    odd, catalog, _ = made
+    assert sorted(table.qualified for table in catalog.tables) == sorted(odd.tables)
+    reported = sorted((f"{each.kind} {each.name}", each.reason) for each in catalog.skipped)
+    assert reported == sorted(odd.skipped)
+
+
+async def test_each_table_can_be_asked_for(database: OddDatabase) -> None:
+    for table in database.catalog.tables[:8]:
+        walked = await database.ask_for(table)
+        assert walked.context.tables
+        if walked.plan.joins.skeleton:
+            joined = await database.run(f"SELECT count(*) {walked.plan.joins.skeleton}")
+            assert not isinstance(joined, Diagnostic), (joined, walked.plan.joins)
+
+
+async def test_each_name_in_the_prompt_is_one_that_the_database_finds(
+    database: OddDatabase,
+) -> None:
+    for table in database.catalog.tables:
+        result = await database.read(table)
+        assert not isinstance(result, Diagnostic), (result, table.qualified)

@@ -1,0 +1,72 @@
+"""What two principals of the demo's policy get to see, over the real index."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from execution.guard import SqlGuard
+from nl2sql.types import ModuleRoute, Principal, SchemaContext, Violation
+from retrieval.catalogs import IndexedCatalogs
+from retrieval.search.retriever import HybridRetriever
+from serve_app.wiring import Wiring
+from tests.conftest import ROOT
+from tests.fakes import build_question
+
+BOSS = Principal("boss", ("analyst",))
+MIA = Principal("mia", ("department_member",), (("department_id", 3),))
+PRESS = Principal("press", ("public_reporting",))
+
+
+@pytest.fixture
+async def guarded(wiring: Wiring) -> AsyncIterator[tuple[HybridRetriever, SqlGuard]]:
+    database = wiring.settings.databases["demo_erp"].model_copy(
+        update={"policy": ROOT / "data" / "demo_erp" / "policy.yaml"}
+    )
+    databases = {**wiring.settings.databases, "demo_erp": database}
+    settings = wiring.settings.model_copy(update={"databases": databases})
+    own = Wiring(settings, wiring.socket_folder)
+    store = own.build_index_store()
+    guard = own.build_guard(IndexedCatalogs(store))
+    embedder = own.build_embedder()
+    yield HybridRetriever(store, embedder, guard, settings.retrieval, settings.flags), guard
+    await store.close()
+
+
+async def ask(
+    retriever: HybridRetriever, principal: Principal, text: str
+) -> tuple[ModuleRoute, SchemaContext]:
+    question = build_question(text=text, database="demo_erp", principal=principal)
+    return await retriever.retrieve(question)
+
+
+async def test_each_sees_only_tables_columns_keys_and_modules_of_their_own(
+    guarded: tuple[HybridRetriever, SqlGuard],
+) -> None:
+    retriever, guard = guarded
+    for principal in (BOSS, MIA, PRESS):
+        visible = await guard.visible_catalog("demo_erp", principal)
+        assert not isinstance(visible, Violation)
+        for text in ("Orders of customers in each city", "Salaries of employees by department"):
+            route, context = await ask(retriever, principal, text)
+            assert context.tables
+            assert {hit.table for hit in context.tables} <= set(visible.tables)
+            assert set(context.foreign_keys) <= {*visible.foreign_keys, *visible.inferred_keys}
+            assert set(route.modules) <= {table.schema for table in visible.tables}
+            assert all(hit.table.column(name) for hit in context.tables for name in hit.columns)
+
+
+async def test_what_one_may_not_see_leaves_no_gap_in_the_ranks(
+    guarded: tuple[HybridRetriever, SqlGuard],
+) -> None:
+    retriever, _ = guarded
+    _, everything = await ask(retriever, BOSS, "customers and their contacts")
+    assert "crm.customers" in {hit.table.qualified for hit in everything.tables}
+    _, mine = await ask(retriever, MIA, "customers and their contacts")
+    assert not {hit.table.qualified for hit in mine.tables} & {"crm.customers", "crm.contacts"}
+    for ranks in (
+        [hit.cosine_rank for hit in mine.tables],
+        [hit.cosine_rank for hit in everything.tables],
+    ):
+        assert 1 in ranks

@@ -1,0 +1,39 @@
+"""Names in a first draft of the query."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from retrieval.search.sketch import SketchNames, read_sketch
+from tests.fakes import SHOP
+
+
+@pytest.mark.parametrize(
+    ("sketch", "tables"),
+    [
+        ("SELECT id FROM orders", ("sales.orders",)),
+        ("SELECT 1 FROM stock.products AS p JOIN orders o ON o.id = p.id",
+         ("stock.products", "sales.orders")),
+        ("WITH x AS (SELECT 1 FROM returns) SELECT * FROM x", ("stock.returns",)),
+        ("SELECT 1 FROM invented", ()),
+        ("this is no SQL (", ()),
+        ("", ()),
+    ],
+)  # fmt: skip
+def test_tables_that_exist_are_found(sketch: str, tables: tuple[str, ...]) -> None:
+    assert set(read_sketch(sketch, SHOP).tables) == set(tables)
+
+
+def test_columns_are_words_to_search_for() -> None:
+    words = read_sketch("SELECT reason FROM returns WHERE line_no > 1", SHOP).words.split()
+    assert set(words) == {"returns", "reason", "line_no"}
+
+
+def test_outside_the_search_path_what_search_found_first_is_meant() -> None:
+    elsewhere = replace(SHOP, search_path=("public",))
+    sketch = "SELECT 1 FROM products"
+    assert read_sketch(sketch, elsewhere).tables == ()
+    found = read_sketch(sketch, elsewhere, ["sales.orders", "stock.products"])
+    assert found == SketchNames(("stock.products",), "products")

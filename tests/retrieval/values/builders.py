@@ -1,0 +1,65 @@
+"""Values without a database and without a store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Self
+
+from nl2sql.catalog import Table
+from retrieval.index_store.value_store import ValueStore
+from retrieval.values.column import ValueColumn
+from retrieval.values.dictionary import ValueDictionary
+from retrieval.values.memory import ValueMemory
+from retrieval.values.reading import TextColumn, Unreadable
+from tests.fakes import FakeIndexStore
+
+
+class FakeValues:
+    """``rows`` gives the values, or why there are none, by qualified column; all share ``mark``."""
+
+    def __init__(self, rows: Mapping[str, Sequence[str] | Unreadable], mark: str = "m1") -> None:
+        self.rows = dict(rows)
+        self.mark = mark
+        self.reads: list[str] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        pass
+
+    def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
+        return [
+            TextColumn(table, column.name, self.mark)
+            for table in tables
+            for column in table.columns
+            if column.type == "text"
+        ]
+
+    def read(
+        self, table: Table, column: str, *, most: int, longest: int, timeout_ms: int
+    ) -> tuple[str, ...] | Unreadable:
+        name = f"{table.qualified}.{column}"
+        self.reads.append(name)
+        found = self.rows.get(name, ())
+        return found if isinstance(found, Unreadable) else tuple(found)[:most]
+
+
+class FakeMemory(ValueMemory):
+    """The same values for every database; ``error`` is raised in their place."""
+
+    def __init__(self, *columns: ValueColumn, error: Exception | None = None) -> None:
+        super().__init__(ValueStore(FakeIndexStore()), {})
+        self._dictionary = ValueDictionary(columns)
+        self._error = error
+
+    async def dictionary(self, database: str) -> ValueDictionary:
+        if self._error is not None:
+            raise self._error
+        return self._dictionary

@@ -1,0 +1,44 @@
+"""The phrases of a question that are looked up."""
+
+from __future__ import annotations
+
+import pytest
+
+from retrieval.values.phrases import find_phrases
+
+
+def texts(question: str) -> set[str]:
+    return {phrase.text for phrase in find_phrases(question)}
+
+
+def test_runs_have_at_most_six_words() -> None:
+    found = texts("alpha beta gamma delta epsilon zeta eta")
+    assert "alpha beta gamma delta epsilon zeta" in found
+    assert "alpha beta gamma delta epsilon zeta eta" not in found
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted"),
+    [
+        ("rows with 'to be'", "to be"),
+        ('rows with "42"', "42"),
+        ("rows with “Größe”", "Größe"),
+        ("the customers' orders of 'X'", "X"),
+    ],
+)
+def test_what_is_quoted_is_a_phrase_whatever_it_is(question: str, quoted: str) -> None:
+    assert [phrase.text for phrase in find_phrases(question) if phrase.quoted] == [quoted]
+
+
+def test_words_of_asking_and_numbers_do_not_stand_alone() -> None:
+    assert texts("How many of them are there in total, 2024 or 3?") == set()
+    assert "Boeing 747" in texts("flights of a Boeing 747")
+
+
+def test_capitals_are_codes_but_not_in_a_shouted_question() -> None:
+    assert [p.text for p in find_phrases("sold in the US") if p.exact_case] == ["US"]
+    assert [p.text for p in find_phrases("SOLD IN THE US") if p.exact_case] == []
+
+
+def test_a_very_long_question_has_a_bounded_number_of_phrases() -> None:
+    assert len(find_phrases("word " * 5000)) <= 120 * 6

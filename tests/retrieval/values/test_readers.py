@@ -1,0 +1,207 @@
+"""Reading distinct values from real databases of each kind."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import duckdb
+import psycopg
+import pytest
+
+from execution.embedded import READER, EmbeddedServer
+from nl2sql.catalog import Catalog
+from nl2sql.errors import DatabaseUnavailable
+from retrieval.index_store.duckdb_catalog import read_duckdb_catalog
+from retrieval.index_store.duckdb_values import DuckDbValues
+from retrieval.index_store.postgres_catalog import read_postgres_catalog
+from retrieval.index_store.postgres_values import PostgresValues
+from retrieval.index_store.sqlite_catalog import read_sqlite_catalog
+from retrieval.index_store.sqlite_values import SqliteValues
+from retrieval.values.reading import Unreadable, ValueReader
+
+
+def survey(reader: ValueReader, catalog: Catalog) -> dict[str, str]:
+    """Column → mark of all columns that may be read."""
+    found = reader.survey(catalog.tables, most=100, longest=50)
+    return {each.qualified: each.mark for each in found if not each.objection}
+
+
+def read(
+    reader: ValueReader, catalog: Catalog, table: str, column: str, timeout_ms: int = 5000
+) -> set[str]:
+    found = catalog.table(table)
+    assert found is not None
+    values = reader.read(found, column, most=100, longest=50, timeout_ms=timeout_ms)
+    assert not isinstance(values, Unreadable), values
+    return set(values)
+
+
+@pytest.fixture(scope="module")
+def postgres(embedded_server: EmbeddedServer) -> tuple[str, str]:
+    """The URLs of the owner and of the reader."""
+    embedded_server.drop_database("odd_values")
+    embedded_server.create_database("odd_values")
+    owner = embedded_server.url("odd_values", "postgres")
+    with psycopg.connect(owner, autocommit=True) as connection:
+        connection.execute(
+            f"""
+            CREATE TYPE mood AS ENUM ('sad', 'it''s ok');
+            CREATE DOMAIN short AS varchar(9);
+            CREATE TABLE "Odd ""T" ("Größe 🙂" text, code char(3), m mood, s short, n int,
+                d date, j jsonb, tags text[], secret text);
+            INSERT INTO "Odd ""T" SELECT 'x' || i % 3, 'AB', 'it''s ok', 'dom', i, now(), '{{}}',
+                '{{a}}', 'hush' FROM generate_series(1, 9) i;
+            INSERT INTO "Odd ""T" ("Größe 🙂") VALUES (''), (repeat('y', 60)), (NULL);
+            CREATE TABLE parts (id int, region text) PARTITION BY LIST (region);
+            CREATE TABLE parts_n PARTITION OF parts FOR VALUES IN ('north');
+            CREATE TABLE parts_s PARTITION OF parts FOR VALUES IN ('south');
+            INSERT INTO parts VALUES (1, 'north'), (2, 'south');
+            CREATE VIEW seen AS SELECT region FROM parts;
+            CREATE MATERIALIZED VIEW kept AS SELECT region FROM parts;
+            CREATE TABLE big (id text);
+            INSERT INTO big SELECT i::text || 'x' FROM generate_series(1, 2000) i;
+            ANALYZE big;
+            CREATE FUNCTION slow(t text) RETURNS text LANGUAGE plpgsql AS
+                'BEGIN PERFORM pg_sleep(2); RETURN t; END';
+            CREATE TABLE walled (name text);
+            INSERT INTO walled VALUES ('a');
+            GRANT SELECT ON ALL TABLES IN SCHEMA public TO {READER};
+            REVOKE SELECT ON "Odd ""T" FROM {READER};
+            GRANT SELECT ("Größe 🙂", code, m, s, n, d, j, tags) ON "Odd ""T" TO {READER};
+            ALTER TABLE walled ENABLE ROW LEVEL SECURITY;
+            CREATE POLICY slowly ON walled USING (slow(name) = 'a');
+            """
+        )
+    return owner, embedded_server.url("odd_values", READER)
+
+
+def read_catalog(url: str) -> Catalog:
+    return read_postgres_catalog(url, database="odd_values", reader_role=READER)
+
+
+def test_postgres_reads_text_of_every_kind_as_the_reader(postgres: tuple[str, str]) -> None:
+    catalog = read_catalog(postgres[0])
+    with PostgresValues(postgres[1], database="odd_values") as reader:
+        odd = 'public.Odd "T'
+        assert set(survey(reader, catalog)) == {
+            f"{odd}.Größe 🙂",
+            f"{odd}.code",
+            f"{odd}.m",
+            f"{odd}.s",
+            "public.parts.region",
+            "public.kept.region",
+            "public.walled.name",
+        }
+        assert read(reader, catalog, odd, "Größe 🙂") == {"x0", "x1", "x2"}
+        assert read(reader, catalog, odd, "code") == {"AB"}
+        assert read(reader, catalog, odd, "m") == {"it's ok"}
+        assert read(reader, catalog, "public.parts", "region") == {"north", "south"}
+
+
+def test_postgres_reports_what_is_forbidden_or_slow_and_goes_on(
+    postgres: tuple[str, str],
+) -> None:
+    catalog = read_catalog(postgres[0])
+    odd, walled = catalog.table('public.Odd "T'), catalog.table("public.walled")
+    assert odd is not None
+    assert walled is not None
+    with PostgresValues(postgres[1], database="odd_values") as reader:
+        forbidden = reader.read(odd, "secret", most=9, longest=9, timeout_ms=1000)
+        assert isinstance(forbidden, Unreadable)
+        assert "permission denied" in forbidden.reason
+        slow = reader.read(walled, "name", most=9, longest=9, timeout_ms=100)
+        assert slow == Unreadable("took longer than 100 ms", timed_out=True)
+        assert read(reader, catalog, "public.parts", "region") == {"north", "south"}
+
+
+def test_postgres_notices_which_table_has_changed(postgres: tuple[str, str]) -> None:
+    owner, url = postgres
+    catalog = read_catalog(owner)
+    with PostgresValues(url, database="odd_values") as reader:
+        before = survey(reader, catalog)
+    with psycopg.connect(owner, autocommit=True) as connection:
+        connection.execute("INSERT INTO parts VALUES (3, 'south')")
+        connection.execute("SELECT pg_stat_force_next_flush()")
+        connection.execute("REFRESH MATERIALIZED VIEW kept")
+    with PostgresValues(url, database="odd_values") as reader:
+        after = survey(reader, catalog)
+    assert {name for name in before if before[name] != after[name]} == {
+        "public.parts.region",
+        "public.kept.region",
+    }
+
+
+def test_a_postgres_that_does_not_answer_is_unavailable() -> None:
+    with (
+        pytest.raises(DatabaseUnavailable, match="gone"),
+        PostgresValues("postgresql://nobody@127.0.0.1:1/none", database="gone"),
+    ):
+        pass
+
+
+def test_sqlite_reads_text_and_leaves_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(
+            """
+            CREATE TABLE "Odd ""T" (name varchar(20), n integer, loose, "to" text);
+            INSERT INTO "Odd ""T" VALUES ('Ann', 1, 'text', 'x'), ('Bea', 2, 3, 4),
+                ('Ann', 3, '', 5);
+            CREATE VIEW seen AS SELECT name FROM "Odd ""T";
+            """
+        )
+    catalog = read_sqlite_catalog(path, database="a")
+    with SqliteValues(path, database="a") as reader:
+        marks = survey(reader, catalog)
+        odd = 'main.Odd "T'
+        assert set(marks) == {f"{odd}.name", f"{odd}.loose", f"{odd}.to"}
+        assert read(reader, catalog, odd, "name") == {"Ann", "Bea"}
+        assert read(reader, catalog, odd, "loose") == {"text"}
+    with sqlite3.connect(path) as connection:
+        connection.execute("""INSERT INTO "Odd ""T" (name) VALUES ('Cy')""")
+    with SqliteValues(path, database="a") as reader:
+        assert survey(reader, catalog) != marks
+
+
+def test_sqlite_stops_in_time(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE t (c text)")
+        connection.executemany(
+            "INSERT INTO t VALUES (?)", [(f"v{n % 50}",) for n in range(200_000)]
+        )
+    table = read_sqlite_catalog(path, database="a").tables[0]
+    with SqliteValues(path, database="a") as reader:
+        slow = reader.read(table, "c", most=100, longest=9, timeout_ms=1)
+        assert isinstance(slow, Unreadable)
+        assert slow.timed_out
+        assert len(read(reader, Catalog("a", (table,)), "main.t", "c")) == 50
+
+
+def test_duckdb_reads_text_and_enumerations(tmp_path: Path) -> None:
+    path = tmp_path / "a.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE SCHEMA s")
+        connection.execute("CREATE TYPE mood AS ENUM ('sad', 'ok')")
+        connection.execute('CREATE TABLE s."Odd ""T" (name text, m mood, n int, l text[])')
+        connection.execute(
+            """INSERT INTO s."Odd ""T" VALUES ('Ann', 'ok', 1, ['a']), ('', NULL, 2, [])"""
+        )
+        connection.execute("""CREATE VIEW s.seen AS SELECT name FROM s."Odd ""T" """)
+    catalog = read_duckdb_catalog(path, database="a")
+    with DuckDbValues(path, database="a") as reader:
+        odd = 's.Odd "T'
+        assert set(survey(reader, catalog)) == {f"{odd}.name", f"{odd}.m"}
+        assert read(reader, catalog, odd, "name") == {"Ann"}
+        assert read(reader, catalog, odd, "m") == {"ok"}
+
+
+def test_a_file_that_is_no_database_is_unavailable(tmp_path: Path) -> None:
+    path = tmp_path / "a.duckdb"
+    path.write_text("no database")
+    with (
+        pytest.raises(DatabaseUnavailable, match="not a valid DuckDB database"),
+        DuckDbValues(path, database="a"),
+    ):
+        pass

@@ -1,0 +1,114 @@
+"""The value index is brought up to date column by column, in a real store."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from nl2sql.catalog import Catalog
+from nl2sql.database_settings import ValueIndexSettings
+from retrieval.glosses.synonyms import Synonyms
+from retrieval.index_store.value_store import ValueStore
+from retrieval.values.reading import Unreadable
+from retrieval.values.refresh import refresh_values
+from serve_app.wiring import Wiring
+from tests.fakes import build_table
+from tests.retrieval.values.builders import FakeValues
+
+CATALOG = Catalog(
+    "values_test",
+    (
+        build_table("s.orders", "id integer", "status text -- CXL = void", "note text"),
+        build_table("s.people", "name text", "email text"),
+    ),
+)
+SETTINGS = ValueIndexSettings(max_distinct=3)
+ROWS: dict[str, list[str] | Unreadable] = {
+    "s.orders.status": ["OPN", "CXL"],
+    "s.orders.note": ["a", "b", "c", "d"],
+    "s.people.name": ["Ann"],
+    "s.people.email": ["ann@example.com"],
+}
+
+
+@pytest.fixture
+async def values(wiring: Wiring) -> AsyncIterator[ValueStore]:
+    store = wiring.build_index_store()
+    yield ValueStore(store)
+    await ValueStore(store).drop("values_test")
+    await store.close()
+
+
+async def test_values_and_their_words_are_stored(values: ValueStore) -> None:
+    reader = FakeValues(ROWS)
+    report = await refresh_values(CATALOG, values, reader, SETTINGS)
+    assert (report.columns, report.values, report.read) == (2, 3, 3)
+    assert dict(report.skipped) == {
+        "s.orders.note": "more than 3 distinct values",
+        "s.people.email": "looks private",
+    }
+    assert "s.people.email" not in reader.reads
+    status = {column.qualified: column for column in await values.load("values_test", 100)}[
+        "s.orders.status"
+    ]
+    assert status.values == ("CXL", "OPN")
+    assert status.aliases["void"] == "CXL"
+
+
+async def test_only_what_has_changed_is_read_again(values: ValueStore) -> None:
+    await refresh_values(CATALOG, values, FakeValues(ROWS), SETTINGS)
+    version = await values.version("values_test")
+    same = FakeValues(ROWS)
+    report = await refresh_values(CATALOG, values, same, SETTINGS)
+    assert (same.reads, report.unchanged) == ([], 3)
+    assert await values.version("values_test") == version
+    changed = FakeValues({**ROWS, "s.people.name": ["Bea"]}, mark="m2")
+    assert (await refresh_values(CATALOG, values, changed, SETTINGS)).read == 3
+    assert await values.version("values_test") != version
+
+
+async def test_new_synonyms_reach_an_unchanged_table(values: ValueStore) -> None:
+    await refresh_values(CATALOG, values, FakeValues(ROWS), SETTINGS)
+    again = FakeValues(ROWS)
+    synonyms = Synonyms(values={"s.orders.status": {"OPN": ("running",)}})
+    await refresh_values(CATALOG, values, again, SETTINGS, synonyms)
+    assert again.reads == ["s.orders.status"]
+
+
+async def test_a_column_that_cannot_be_read_is_reported_and_its_table_left(
+    values: ValueStore,
+) -> None:
+    rows = {**ROWS, "s.orders.status": Unreadable("took too long", timed_out=True)}
+    reader = FakeValues(rows)
+    report = await refresh_values(CATALOG, values, reader, SETTINGS)
+    assert reader.reads == ["s.orders.status", "s.people.name"]
+    assert dict(report.skipped)["s.orders.status"] == "took too long"
+    assert "longer" in dict(report.skipped)["s.orders.note"]
+    assert (report.columns, report.values) == (1, 1)
+
+
+async def test_what_is_gone_or_switched_off_is_forgotten(values: ValueStore) -> None:
+    await refresh_values(CATALOG, values, FakeValues(ROWS), SETTINGS)
+    smaller = Catalog("values_test", CATALOG.tables[1:])
+    assert (await refresh_values(smaller, values, FakeValues(ROWS), SETTINGS)).columns == 1
+    skipping = ValueIndexSettings(skip=("s.people.name",))
+    assert (await refresh_values(smaller, values, FakeValues(ROWS), skipping)).columns == 0
+    await refresh_values(CATALOG, values, FakeValues(ROWS), SETTINGS)
+    off = ValueIndexSettings(enabled=False)
+    assert (await refresh_values(CATALOG, values, FakeValues(ROWS), off)).columns == 0
+
+
+async def test_what_no_store_can_hold_is_left_out(values: ValueStore) -> None:
+    odd = ["a\0b", "half \ud83d", "  ", "🙂 'quoted'"]
+    rows = {"s.people.name": odd}
+    settings = ValueIndexSettings()
+    await refresh_values(CATALOG, values, FakeValues(rows), settings)
+    (name,) = await values.load("values_test", 100)
+    assert name.values == ("🙂 'quoted'",)
+
+
+async def test_the_largest_columns_are_left_out_first(values: ValueStore) -> None:
+    await refresh_values(CATALOG, values, FakeValues(ROWS), SETTINGS)
+    (only,) = await values.load("values_test", 2)
+    assert only.qualified == "s.people.name"

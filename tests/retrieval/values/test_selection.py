@@ -1,0 +1,124 @@
+"""Which values of a question are told."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import pytest
+
+from nl2sql.types import ValueMatch
+from retrieval.values.column import ValueColumn
+from retrieval.values.dictionary import ValueDictionary
+from retrieval.values.normal_form import fold_words
+from retrieval.values.phrases import find_phrases
+from retrieval.values.selection import choose_shown, find_values, select_values
+from tests.fakes import ORDERS, PRODUCTS
+
+COLUMNS = [
+    ValueColumn("crm.customers", "country", ("Germany", "Italy", "US")),
+    ValueColumn("crm.customers", "city", ("York", "New York", "Bergen")),
+    ValueColumn("sales.orders", "status", ("CXL", "OPN", "On Hold"), {"cancelled": "CXL"}),
+    ValueColumn("sales.orders", "kind", ("order", "offer", "Name", "2024")),
+    ValueColumn("hr.departments", "name", ("IT", "Sales", "Women's Wear")),
+]
+DICTIONARY = ValueDictionary(COLUMNS)
+
+
+def match(
+    text: str, schema_words: Collection[str] = (), limit: int = 8, hidden: str = ""
+) -> tuple[ValueMatch, ...]:
+    def may_look(column: ValueColumn) -> bool:
+        return column.table != hidden
+
+    found = find_values(DICTIONARY, find_phrases(text), may_look, may_look)
+    return select_values(found, schema_words, fold_words(text), limit)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("How many customers are in germany?", ["Germany"]),
+        ("which orders were cancelled", ["CXL"]),
+        ("customers in New York", ["New York"]),
+        ("customers of the US", ["US"]),
+        ("tell us the customers", []),
+        ("Who works in IT?", ["IT"]),
+        ("it is late", []),
+        ("orders on hold", ["On Hold"]),
+        ("sold in women's wear", ["Women's Wear"]),
+        ("orders in 2024", []),
+        ("of kind '2024'", ["2024"]),
+        ("list each name", []),
+        ("customers in Grmany", ["Germany"]),
+        ("", []),
+    ],
+)
+def test_the_words_that_name_a_value(text: str, values: list[str]) -> None:
+    assert [each.value for each in match(text)] == values
+
+
+def test_a_match_says_what_was_asked_and_what_is_stored() -> None:
+    assert match("how many were Cancelled?") == (
+        ValueMatch("Cancelled", "sales.orders", "status", "CXL", 0.92),
+    )
+
+
+def test_a_value_called_like_a_table_counts_less() -> None:
+    assert [each.score for each in match("how many Offers")] == [1.0]
+    assert [each.score for each in match("how many offers", {"offer"})] == [0.7]
+    assert [each.score for each in match("how many Offers", {"offer"})] == [0.8]
+    assert [each.score for each in match("of kind 'offer'", {"offer"})] == [1.0]
+
+
+def test_it_is_left_out_where_the_tables_shown_are_called_so() -> None:
+    weak = ValueMatch("customers", "sales.orders", "status", "customer", 0.7)
+    sure = ValueMatch("cancelled", "sales.orders", "status", "CXL", 0.92)
+    elsewhere = ValueMatch("Tyres", "stock.products", "category", "Tyres", 1.0)
+    found = (elsewhere, sure, weak)
+    assert choose_shown(found, [ORDERS], 8) == (sure,)
+    assert choose_shown(found, [ORDERS, PRODUCTS], 1) == (elsewhere,)
+    other = ValueMatch("dogs", "sales.orders", "status", "dog", 0.7)
+    assert choose_shown((other,), [ORDERS], 8) == (other,)
+
+
+def test_words_like_a_schemas_words_or_a_meaning_are_not_typing_errors() -> None:
+    assert [each.value for each in match("list what they offfer")] == ["offer"]
+    assert match("list what they offfer", {"offer"}) == ()
+    assert match("how many were cancelable?") == ()
+
+
+def test_a_single_word_begins_a_value_only_as_a_name() -> None:
+    column = ValueColumn("s.shops", "name", ("Acme Corporation",))
+    for text, values in (("shops of Acme", ["Acme Corporation"]), ("shops of acme", [])):
+        found = find_values(
+            ValueDictionary([column]), find_phrases(text), lambda _: True, lambda _: True
+        )
+        assert [each.value for each in select_values(found, (), (), 8)] == values
+
+
+def test_what_is_hidden_hides_nothing_else() -> None:
+    both = match("in New York")
+    assert [each.value for each in both] == ["New York"]
+    assert match("in New York", hidden="crm.customers") == ()
+
+
+def test_the_best_few_are_kept() -> None:
+    columns = [ValueColumn(f"s.t{number}", "c", ("Bergen",)) for number in range(20)]
+    found = find_values(
+        ValueDictionary(columns), find_phrases("shops in Bergen"), lambda _: True, lambda _: True
+    )
+    assert len(select_values(found, (), (), 8)) == 4
+    assert len(select_values(found, (), (), 40)) == 20
+
+
+def test_of_equal_matches_the_one_whose_column_is_named_comes_first() -> None:
+    columns = [
+        ValueColumn("s.shops", "town", ("Bergen",)),
+        ValueColumn("s.suppliers", "city", ("Bergen",)),
+    ]
+    question = "suppliers from the city of Bergen"
+    found = find_values(
+        ValueDictionary(columns), find_phrases(question), lambda _: True, lambda _: True
+    )
+    best = select_values(found, (), fold_words(question), 8)[0]
+    assert best.table == "s.suppliers"

@@ -1,0 +1,145 @@
+"""``POST /feedback`` over a taker that answers what is queued."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from nl2sql.errors import IndexUnavailable
+from nl2sql.pipeline import Pipeline, Stages
+from nl2sql.types import Feedback, FeedbackReceipt, Principal
+from ranking.ranker import CandidateRanker
+from serve_app.feedback import FeedbackService
+from serve_app.http_app import build_http_app
+from serve_app.service import QueryService
+from tests.fakes import (
+    FakeExecutor,
+    FakeGenerator,
+    FakeGuard,
+    FakePlanner,
+    FakeRepairer,
+    FakeRetriever,
+    Queue,
+    build_settings,
+)
+
+BODY = {"question": "How many orders?", "sql": "SELECT 1", "verdict": "right"}
+ANN = {"roles": ["clerk"], "attributes": {"country": "DE"}, "token_env": "ANN_TOKEN"}
+
+
+class FakeTaker:
+    """Gives the queued receipts."""
+
+    def __init__(self, *answers: FeedbackReceipt | Exception) -> None:
+        self._queue = Queue("FakeTaker", answers)
+        self.taken: list[Feedback] = []
+
+    async def take_feedback(self, feedback: Feedback) -> FeedbackReceipt:
+        self.taken.append(feedback)
+        return self._queue.next(FeedbackReceipt, feedback)
+
+
+async def send(
+    body: Any, taker: FakeTaker, *, token: str = "", path: str = "/feedback", **settings: Any
+) -> httpx.Response:
+    built = build_settings(**settings)
+    guard, executor = FakeGuard(), FakeExecutor()
+    ranker = CandidateRanker(guard, executor, built.flags)
+    stages = Stages(FakeRetriever(), FakePlanner(), FakeGenerator(), ranker, FakeRepairer())
+    app = build_http_app(
+        QueryService(built, Pipeline(stages), {}),
+        body_bytes=65_536,
+        feedback=FeedbackService(built, taker),
+    )
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    headers = {"content-type": "application/json"}
+    if token:
+        headers["authorization"] = f"Bearer {token}"
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        if path != "/feedback":
+            return await client.get(path)
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return await client.post(path, content=content, headers=headers)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status"), [("stored", 200), ("known", 200), ("removed", 200), ("recorded", 202)]
+)
+async def test_the_status_tells_whether_anything_came_of_it(outcome: Any, status: int) -> None:
+    response = await send(BODY, FakeTaker(FeedbackReceipt(outcome, "abc")))
+    assert response.status_code == status
+    assert response.json() == {"outcome": outcome, "example": "abc"}
+
+
+async def test_what_is_sent_arrives_with_its_principal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANN_TOKEN", "s3cret")
+    identity = {"principals": {"ann": ANN}}
+    body = {**BODY, "question": " How? ", "verdict": "wrong", "correction": " SELECT 2 "}
+    taker = FakeTaker(FeedbackReceipt("stored", "abc"))
+    refused = await send(body, taker, identity=identity)
+    assert (refused.status_code, taker.taken) == (401, [])
+    assert (await send(body, taker, token="s3cret", identity=identity)).status_code == 200
+    ann = Principal("ann", ("clerk",), (("country", "DE"),))
+    assert taker.taken == [Feedback("shop", "How?", "SELECT 1", False, ann, "SELECT 2")]
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "field"),
+    [
+        ({"question": ""}, 422, "question"),
+        ({"question": "x" * 4001}, 422, "question"),
+        ({"question": "a\0b"}, 422, "question"),
+        ({"sql": " "}, 422, "sql"),
+        ({"sql": "x" * 4001}, 422, "sql"),
+        ({"sql": None}, 422, "sql"),
+        ({"verdict": "perhaps"}, 422, "verdict"),
+        ({"verdict": True}, 422, "verdict"),
+        ({"correction": "SELECT 2"}, 422, "correction"),
+        ({"verdict": "wrong", "correction": "\t"}, 422, "correction"),
+        ({"database": "nowhere"}, 404, "database"),
+        ({"principal": "boss"}, 422, "principal"),
+        ({"question": "x" * 100_000}, 413, "question"),
+    ],
+)
+async def test_bad_input_is_a_problem_that_names_the_field(
+    change: dict[str, Any], status: int, field: str
+) -> None:
+    response = await send({**BODY, **change}, FakeTaker())
+    assert response.status_code == status
+    assert response.headers["content-type"] == "application/problem+json"
+    assert field in [error["field"] for error in response.json()["errors"]]
+
+
+async def test_half_a_character_is_no_text() -> None:
+    response = await send(rb'{"question": "\ud800", "sql": "s", "verdict": "wrong"}', FakeTaker())
+    assert response.status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [(BODY, "sql"), ({**BODY, "verdict": "wrong", "correction": "SELECT 2"}, "correction")],
+)
+async def test_a_query_that_may_not_run_is_the_callers_mistake(
+    body: dict[str, Any], field: str
+) -> None:
+    taker = FakeTaker(FeedbackReceipt("refused", reason="There is no table x."))
+    problem = (await send(body, taker)).json()
+    assert problem["status"] == 422
+    assert problem["errors"][0]["field"] == field
+    assert "There is no table x." in problem["detail"]
+
+
+async def test_an_index_that_is_away_is_told() -> None:
+    response = await send(BODY, FakeTaker(IndexUnavailable("The index is away.")))
+    assert response.status_code == 503
+    assert "retry-after" in response.headers
+
+
+async def test_the_description_has_the_route_and_its_models() -> None:
+    description = (await send(BODY, FakeTaker(), path="/openapi.json")).json()
+    route = description["paths"]["/feedback"]["post"]
+    assert {"200", "202", "422"} <= set(route["responses"])
+    assert {"FeedbackRequest", "FeedbackResponse"} <= set(description["components"]["schemas"])
