@@ -23,7 +23,8 @@ class SchemaView:
 
     ``columns`` maps a qualified name to the columns left of that table; a table that is not among
     them keeps all. ``left_out`` names tables (``schema.table``) and columns
-    (``schema.table.column``) that are not shown at all. ``comments`` covers glosses too.
+    (``schema.table.column``) that are not shown at all. ``comments`` are those of the database: the
+    glosses of ``context`` are shown without them too.
     """
 
     context: SchemaContext
@@ -39,7 +40,7 @@ class SchemaView:
         pairs = zip(self.context.tables, self.context.names, strict=True)
         names = {hit.table.qualified: name for hit, name in pairs}
         glosses: dict[str, list[str]] = {}
-        for name, text in self.context.glosses if self.comments else ():
+        for name, text in self.context.glosses:
             glosses.setdefault(name, []).append(text)
         shown = {hit.table.qualified: self._choose_columns(hit.table) for hit in self.hits}
         object.__setattr__(self, "_names", names)
@@ -115,9 +116,8 @@ class SchemaView:
 
         Each is on one line, short enough to stand beside the name.
         """
-        if not self.comments:
-            return ()
-        texts = [shorten(text) for text in (comment, *self._glosses.get(name, ()))]
+        own = comment if self.comments else ""
+        texts = [shorten(text) for text in (own, *self._glosses.get(name, ()))]
         *others, last = dict.fromkeys(text for text in texts if text) or [""]
         # Others follow in the same line, so their sentences go on.
         return (*(text.rstrip(".") for text in others), last) if last else ()

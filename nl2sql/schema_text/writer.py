@@ -52,7 +52,7 @@ class SchemaWriter:
         view = SchemaView(
             context,
             columns=dict(plan.columns),
-            comments=self._settings.flags.glosses,
+            comments=self._settings.flags.comments,
             database=database,
         )
         build = FORMS[form or self._settings.sampling.schema_form]

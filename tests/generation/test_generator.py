@@ -132,10 +132,10 @@ async def test_an_empty_plan_gives_no_hints() -> None:
     assert "join like" not in text
 
 
-@pytest.mark.parametrize("glosses", [True, False])
-async def test_glosses_decide_on_comments(glosses: bool) -> None:
-    text = await read_user_message(CONTEXT, Plan(), glosses=glosses)
-    assert ("ISO 3166" in text) is glosses
+@pytest.mark.parametrize("comments", [True, False])
+async def test_a_flag_decides_on_comments(comments: bool) -> None:
+    text = await read_user_message(CONTEXT, Plan(), comments=comments)
+    assert ("ISO 3166" in text) is comments
 
 
 async def test_what_does_not_fit_is_left_out_and_told() -> None:

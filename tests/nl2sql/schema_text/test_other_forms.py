@@ -23,7 +23,7 @@ def test_the_whole_shop_as_m_schema_reads_as_in_the_golden_file() -> None:
 
 
 def test_m_schema_without_comments_tells_names_types_and_keys_only() -> None:
-    context = build_context(tables=("sales.orders", "sales.customers"), glosses=VALUES)
+    context = build_context(tables=("sales.orders", "sales.customers"))
     text = render_schema(context, form="m_schema", comments=False, database="shop")
     assert "(status:TEXT),\n" in text
     assert "# Table: orders\n" in text
