@@ -123,6 +123,15 @@ def test_another_cut_through_the_same_rows_settles_nothing(other: Outcome, kind:
     assert judging.judge(limited).kind is kind
 
 
+def test_an_ordered_cut_is_settled() -> None:
+    ordered = "SELECT a FROM t ORDER BY a"
+    limited = f"{ordered} LIMIT 1"
+    copy = FakeDatabase({limited: ONE, ordered: TWO, GUARDED: NO_COLUMN})
+    full = FakeDatabase({limited: ONE, GUARDED: Outcome(("a",), ((2,),))})
+    judging = Judge(lambda _: GuardedQuery("d", GUARDED, ()), full, copy, tell=False)
+    assert judging.judge(limited).kind is Kind.MISMATCH
+
+
 @pytest.mark.parametrize("side", ["own", "reread"])
 @pytest.mark.parametrize(
     ("expected", "actual", "kind"),
