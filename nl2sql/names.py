@@ -83,6 +83,15 @@ def quote_name(name: str, dialect: str = "postgres") -> str:
     is_plain = plain.isidentifier() and plain.isascii() and plain == plain.lower()
     if is_plain and plain not in reserved and plain not in _MISREAD:
         return name
+    return enquote(name)
+
+
+def enquote(name: str) -> str:
+    """The name in double quotes, as all three dialects take it.
+
+    >>> enquote("Order Total")
+    '"Order Total"'
+    """
     escaped = name.replace('"', '""')
     return f'"{escaped}"'
 

@@ -40,13 +40,13 @@ from execution.policies.policy_file import Attribute
 from execution.policies.rules import Rules, TableRule
 from execution.policies.wrappers import (
     name_table,
-    quote,
     render_condition,
     render_filter,
     render_null,
 )
 from nl2sql.catalog import Column, Table
 from nl2sql.errors import PolicyError
+from nl2sql.names import enquote
 
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -114,7 +114,7 @@ def build_comment(wall: Wall, state: str = "") -> Statement:
     """Notes on the group which policy was applied, and what became of it: ``state``, a SHA-256."""
     text = f"{GROUP_COMMENT}{wall.database}: statements {wall.digest}"
     text += f", state {state}" if state else ""
-    return Statement(f"COMMENT ON ROLE {quote(wall.group)} IS {quote_literal(text)}")
+    return Statement(f"COMMENT ON ROLE {enquote(wall.group)} IS {quote_literal(text)}")
 
 
 def render_head(wall: Wall) -> str:
@@ -183,7 +183,7 @@ class _WallBuilder:
         for role, rules in self._roles.items():
             statements.append(
                 Statement(
-                    f"GRANT {quote(role)} TO {quote(reader)} WITH INHERIT FALSE, SET TRUE",
+                    f"GRANT {enquote(role)} TO {enquote(reader)} WITH INHERIT FALSE, SET TRUE",
                     f"The role {role}. The reader becomes it for one query, and has none of its "
                     "rights before.",
                 )
@@ -224,8 +224,8 @@ class _WallBuilder:
             condition = self._render_rows(rules, table.qualified)
             if condition:
                 yield Statement(
-                    f"CREATE POLICY {quote(role)} ON {name} AS RESTRICTIVE FOR ALL"
-                    f" TO {quote(role)} USING ({condition})"
+                    f"CREATE POLICY {enquote(role)} ON {name} AS RESTRICTIVE FOR ALL"
+                    f" TO {enquote(role)} USING ({condition})"
                 )
 
     def _render_rows(self, rules: Rules, qualified: str) -> str:
@@ -241,7 +241,7 @@ class _WallBuilder:
         key, parent = rule.inherits, rules[rule.inherits.target].table
         conditions = [
             # With its schema, since an alias could be this table's name too.
-            f"_1.{quote(theirs)} = {name_table(rule.table)}.{quote(ours)}"
+            f"_1.{enquote(theirs)} = {name_table(rule.table)}.{enquote(ours)}"
             for ours, theirs in zip(key.columns, key.target_columns, strict=True)
         ]
         if parent.qualified not in self._guarded_names:
@@ -256,7 +256,7 @@ class _WallBuilder:
 
     def _build_grants(self, role: str, rules: Rules) -> Iterator[Statement]:
         for schema in _list_schemas(rules):
-            yield Statement(f"GRANT USAGE ON SCHEMA {quote(schema)} TO {quote(role)}")
+            yield Statement(f"GRANT USAGE ON SCHEMA {enquote(schema)} TO {enquote(role)}")
         for name, rule in rules.items():
             if rule.expands:
                 yield Statement(
@@ -267,9 +267,9 @@ class _WallBuilder:
             if rule.table.kind != "table" and _is_filtered(rule):
                 note = f"{note}\n{name} is a {rule.table.kind}: only the guard filters its rows."
             if columns:
-                names = ", ".join(quote(column) for column in columns)
+                names = ", ".join(enquote(column) for column in columns)
                 yield Statement(
-                    f"GRANT SELECT ({names}) ON {name_table(rule.table)} TO {quote(role)}",
+                    f"GRANT SELECT ({names}) ON {name_table(rule.table)} TO {enquote(role)}",
                     note.strip(),
                 )
 
@@ -310,16 +310,16 @@ class _WallBuilder:
             if (other := names.setdefault(name, qualified)) != qualified:
                 raise PolicyError(f"The views for {other} and {qualified} would both be {name}.")
             if len(names) == 1:
-                yield Statement(f"CREATE SCHEMA {quote(role)}")
-                yield Statement(f"GRANT USAGE ON SCHEMA {quote(role)} TO {quote(role)}")
-            view = f"{quote(role)}.{quote(name)}"
+                yield Statement(f"CREATE SCHEMA {enquote(role)}")
+                yield Statement(f"GRANT USAGE ON SCHEMA {enquote(role)} TO {enquote(role)}")
+            view = f"{enquote(role)}.{enquote(name)}"
             # The rights and the policies of whoever reads it hold, so that its rows are the role's.
             yield Statement(
                 f"CREATE VIEW {view} WITH (security_barrier, security_invoker) AS"
                 f" {self._render_view(rules, rule)}",
                 _explain_hashes(rule),
             )
-            yield Statement(f"GRANT SELECT ON {view} TO {quote(role)}")
+            yield Statement(f"GRANT SELECT ON {view} TO {enquote(role)}")
 
     def _render_view(self, rules: Rules, rule: TableRule) -> str:
         outputs = ", ".join(_render_output(each, rule) for each in rule.columns)
@@ -347,7 +347,7 @@ def _list_schemas(rules: Rules) -> list[str]:
 
 
 def _render_output(column: Column, rule: TableRule) -> str:
-    name = quote(column.name)
+    name = enquote(column.name)
     mask = rule.masks.get(column.name)
     if mask is None:
         return f"_0.{name}"

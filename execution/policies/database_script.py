@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from execution.policies.database_blocks import render_removal, render_version_check
-from execution.policies.wrappers import quote
 from nl2sql.errors import PolicyError
+from nl2sql.names import enquote
 
 _LONGEST_NAME_BYTES = 63
 
@@ -44,7 +44,7 @@ def build_removal(database: str) -> Statement:
 
 def build_preamble(search_path: Iterable[str]) -> tuple[Statement, ...]:
     """What is set for the transaction, so that each statement means what it says."""
-    path = ", ".join(quote(name) for name in search_path) or "''"
+    path = ", ".join(enquote(name) for name in search_path) or "''"
     return (
         Statement(render_version_check()),
         Statement("SET LOCAL standard_conforming_strings = on"),

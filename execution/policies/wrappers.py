@@ -19,6 +19,7 @@ from execution.policies.parameters import HASH_KEY, name_slots, render_slot
 from execution.policies.rules import Rules, TableRule
 from execution.sqlite_functions import HASH_FUNCTION
 from nl2sql.catalog import Column, Table
+from nl2sql.names import enquote
 
 _FENCE = {"postgres": " OFFSET 0", "sqlite": " LIMIT -1 OFFSET 0", "duckdb": " OFFSET 0"}
 
@@ -99,7 +100,7 @@ def render_condition(rules: Rules, qualified: str, depth: int, dialect: str) -> 
     parent = rules[key.target]
     inner = depth + 1
     links = [
-        f"_{inner}.{quote(theirs)} = _{depth}.{quote(ours)}"
+        f"_{inner}.{enquote(theirs)} = _{depth}.{enquote(ours)}"
         for ours, theirs in zip(key.columns, key.target_columns, strict=True)
     ]
     condition = render_condition(rules, key.target, inner, dialect)
@@ -142,7 +143,7 @@ def _render_membership(value: exp.Expr, slot: exp.Var, dialect: str) -> exp.Expr
 def _render_column(
     column: Column, rules: Sequence[TableRule], conditions: Sequence[str], dialect: str
 ) -> str:
-    name = quote(column.name)
+    name = enquote(column.name)
     shown = [
         condition
         for rule, condition in zip(rules, conditions, strict=True)
@@ -179,13 +180,4 @@ def _render_hash(value: str, dialect: str) -> str:
 
 def name_table(table: Table) -> str:
     """The table under its schema, in double quotes."""
-    return f"{quote(table.schema)}.{quote(table.name)}"
-
-
-def quote(name: str) -> str:
-    """The name in double quotes, as all three dialects take it.
-
-    >>> quote("Order Total")
-    '"Order Total"'
-    """
-    return '"' + name.replace('"', '""') + '"'
+    return f"{enquote(table.schema)}.{enquote(table.name)}"

@@ -25,7 +25,7 @@ from nl2sql.duckdb_files import (
     extract_view_query,
 )
 from nl2sql.errors import DatabaseUnavailable
-from nl2sql.names import fold_name
+from nl2sql.names import enquote, fold_name
 from nl2sql.skipped import Skipped
 from retrieval.index_store.twins import remove_twins
 
@@ -195,7 +195,7 @@ def _read_view_columns(
     connection: duckdb.DuckDBPyConnection, schema: str, name: str, comments: Mapping[str, str]
 ) -> tuple[Column, ...]:
     """The columns that the view has now. Raises duckdb.Error."""
-    cursor = connection.execute(f"SELECT * FROM {_quote(schema)}.{_quote(name)} LIMIT 0")
+    cursor = connection.execute(f"SELECT * FROM {enquote(schema)}.{enquote(name)} LIMIT 0")
     return tuple(
         Column(column, _clean(str(kind)), comment=comments.get(column, ""))
         for column, kind, *_ in cursor.description or ()
@@ -226,7 +226,7 @@ def _read_definition(
     ).fetchone()
     assert row is not None
     # In the view's own words a column may have no name, or another.
-    names = ", ".join(_quote(column.name) for column in columns)
+    names = ", ".join(enquote(column.name) for column in columns)
     return f"SELECT * FROM ({row[0]}) AS _view({names})"
 
 
@@ -291,11 +291,6 @@ def _clean(text: str) -> str:
 
 def _fold(schema: str, name: str) -> tuple[str, str]:
     return fold_name(schema, "duckdb"), fold_name(name, "duckdb")
-
-
-def _quote(name: str) -> str:
-    escaped = name.replace('"', '""')
-    return f'"{escaped}"'
 
 
 def describe_error(error: duckdb.Error) -> str:

@@ -17,6 +17,7 @@ import duckdb
 from nl2sql.catalog import Table
 from nl2sql.duckdb_files import ATTACHED, CLOSED_CONFIG, build_duckdb_opening
 from nl2sql.errors import DatabaseUnavailable
+from nl2sql.names import enquote
 from retrieval.index_store.duckdb_catalog import describe_error
 from retrieval.index_store.file_marks import read_file_mark
 from retrieval.values.reading import TextColumn, Unreadable
@@ -73,8 +74,8 @@ class DuckDbValues:
     ) -> tuple[str, ...] | Unreadable:
         """At most ``most`` distinct values of 1 to ``longest`` characters."""
         assert self._connection is not None, "use it in a with statement"
-        name = _quote(column)
-        where = f"{ATTACHED}.{_quote(table.schema)}.{_quote(table.name)}"
+        name = enquote(column)
+        where = f"{ATTACHED}.{enquote(table.schema)}.{enquote(table.name)}"
         query = (
             f"SELECT DISTINCT {name}::VARCHAR FROM {where}"
             f" WHERE length({name}::VARCHAR) BETWEEN 1 AND {longest:d} LIMIT {most:d}"
@@ -90,8 +91,3 @@ class DuckDbValues:
         finally:
             alarm.cancel()
         return tuple(row[0] for row in rows)
-
-
-def _quote(name: str) -> str:
-    escaped = name.replace('"', '""')
-    return f'"{escaped}"'

@@ -21,7 +21,7 @@ import psycopg
 from nl2sql.catalog import Table
 from nl2sql.duckdb_files import ATTACHED, CLOSED_CONFIG, build_duckdb_opening
 from nl2sql.errors import DatabaseUnavailable
-from nl2sql.names import build_sqlite_uri
+from nl2sql.names import build_sqlite_uri, enquote
 from retrieval.joins.inference import Containment
 
 _MOST_ROWS = 5000
@@ -133,10 +133,10 @@ def write_containment(
 
     It reads the same to all three databases: names are quoted, and nothing else is put in.
     """
-    names = ", ".join(_quote(column) for column in columns)
-    present = " AND ".join(f"{_quote(column)} IS NOT NULL" for column in columns)
+    names = ", ".join(enquote(column) for column in columns)
+    present = " AND ".join(f"{enquote(column)} IS NOT NULL" for column in columns)
     equal = " AND ".join(
-        f"t.{_quote(theirs)} = v.{_quote(mine)}"
+        f"t.{enquote(theirs)} = v.{enquote(mine)}"
         for mine, theirs in zip(columns, target_columns, strict=True)
     )
     rows = f"SELECT {names} FROM {_quote_table(table)} WHERE {present} LIMIT {_MOST_ROWS}"
@@ -150,8 +150,8 @@ def write_containment(
 
 def write_uniqueness(table: Table, columns: tuple[str, ...]) -> str:
     """Counts some rows, and their distinct values without NULL."""
-    names = ", ".join(_quote(column) for column in columns)
-    present = " AND ".join(f"{_quote(column)} IS NOT NULL" for column in columns)
+    names = ", ".join(enquote(column) for column in columns)
+    present = " AND ".join(f"{enquote(column)} IS NOT NULL" for column in columns)
     rows = f"SELECT {names} FROM {_quote_table(table)} LIMIT {_MOST_ROWS}"
     return (
         f"SELECT (SELECT count(*) FROM ({rows}) AS a), "
@@ -160,12 +160,7 @@ def write_uniqueness(table: Table, columns: tuple[str, ...]) -> str:
 
 
 def _quote_table(table: Table) -> str:
-    return f"{_quote(table.schema)}.{_quote(table.name)}"
-
-
-def _quote(name: str) -> str:
-    escaped = name.replace('"', '""')
-    return f'"{escaped}"'
+    return f"{enquote(table.schema)}.{enquote(table.name)}"
 
 
 def _unavailable(database: str, error: Exception) -> DatabaseUnavailable:

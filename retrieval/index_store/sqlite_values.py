@@ -17,7 +17,7 @@ from typing import Self
 
 from nl2sql.catalog import Table
 from nl2sql.errors import DatabaseUnavailable
-from nl2sql.names import build_sqlite_uri
+from nl2sql.names import build_sqlite_uri, enquote
 from retrieval.index_store.file_marks import read_file_mark
 from retrieval.values.reading import TextColumn, Unreadable
 
@@ -78,9 +78,9 @@ class SqliteValues:
         self._connection.set_progress_handler(
             lambda: time.monotonic() > deadline, _INSTRUCTIONS_PER_LOOK
         )
-        name = _quote(column)
+        name = enquote(column)
         query = (
-            f"SELECT DISTINCT {name} FROM {_quote(table.name)}"
+            f"SELECT DISTINCT {name} FROM {enquote(table.name)}"
             f" WHERE typeof({name}) = 'text' AND length({name}) BETWEEN 1 AND ? LIMIT ?"
         )
         try:
@@ -90,8 +90,3 @@ class SqliteValues:
                 return Unreadable(f"took longer than {timeout_ms} ms", timed_out=True)
             return Unreadable(str(error))
         return tuple(row[0] for row in rows)
-
-
-def _quote(name: str) -> str:
-    escaped = name.replace('"', '""')
-    return f'"{escaped}"'

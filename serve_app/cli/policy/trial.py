@@ -13,7 +13,7 @@ from rich.table import Table
 from execution.executor import ReadOnlyExecutor
 from execution.guard import guard_query
 from execution.policies.access import Access, open_access
-from execution.policies.wrappers import quote
+from nl2sql.names import enquote
 from nl2sql.types import Diagnostic, GuardedQuery, Principal, Violation
 from serve_app.cli.context import CliContext
 from serve_app.cli.policy.loading import compile_policy, find_access, prepare_database
@@ -86,7 +86,7 @@ async def _count_tables(
     table.add_column("rows in all", justify="right")
     try:
         for each in access.catalog.tables:
-            sql = f"SELECT count(*) FROM {quote(each.schema)}.{quote(each.name)}"
+            sql = f"SELECT count(*) FROM {enquote(each.schema)}.{enquote(each.name)}"
             counts = [await _count(executor, sql, view) for view in (access, whole)]
             table.add_row(each.qualified, *counts)
     finally:

@@ -16,9 +16,9 @@ from execution.policies.access import CompiledPolicy
 from execution.policies.database_apply import apply_wall, check_applied, remove_wall
 from execution.policies.database_ddl import build_comment, render_head
 from execution.policies.database_script import build_removal, render_script
-from execution.policies.wrappers import quote
 from execution.postgres import PostgresDatabase
 from nl2sql.errors import DatabaseUnavailable, QuorumError
+from nl2sql.names import enquote
 from nl2sql.settings import LimitSettings
 from nl2sql.types import GuardedQuery, Principal, ResultSet, SessionIdentity, Violation
 from tests.execution.policies.walled import (
@@ -67,7 +67,7 @@ def guard(compiled: CompiledPolicy, principal: Principal, query: str) -> Guarded
 
 
 def count(schema: str, name: str) -> str:
-    return f"SELECT count(*) FROM {quote(schema)}.{quote(name)}"
+    return f"SELECT count(*) FROM {enquote(schema)}.{enquote(name)}"
 
 
 @pytest.mark.parametrize("principal", PRINCIPALS, ids=lambda principal: principal.name)
@@ -97,7 +97,7 @@ def test_hidden_tables_and_masked_columns_are_refused_by_the_database(
         if table.qualified not in rules
     ]
     refused += [
-        f"SELECT {quote(column)} FROM {quote(rule.table.schema)}.{quote(rule.table.name)}"
+        f"SELECT {enquote(column)} FROM {enquote(rule.table.schema)}.{enquote(rule.table.name)}"
         for rule in rules.values()
         for column in rule.masks
     ]
