@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, LiteralString
+from typing import Any, LiteralString
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,7 @@ from psycopg import AsyncConnection, sql
 
 from nl2sql.types import Feedback, FeedbackOutcome
 from retrieval.examples.records import Source, VerifiedExample, build_access_key, fold_question
-
-if TYPE_CHECKING:
-    from retrieval.index_store.store import IndexStore
+from retrieval.index_store.connections import Connections
 
 TABLES: LiteralString = """
 CREATE TABLE IF NOT EXISTS quorumsql.examples (
@@ -127,7 +125,7 @@ class FoundExample:
 class ExampleStore:
     """Reads and writes examples through the index store's connections."""
 
-    def __init__(self, store: IndexStore) -> None:
+    def __init__(self, store: Connections) -> None:
         self._store = store
 
     # -- searching -----------------------------------------------------------------------------

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, LiteralString
+from typing import LiteralString
 
-if TYPE_CHECKING:
-    # The store creates the table below, so it reads this module first.
-    from retrieval.index_store.store import IndexStore
+from retrieval.index_store.connections import Connections
 
 TABLES: LiteralString = """
 CREATE TABLE IF NOT EXISTS quorumsql.model_glosses (
@@ -23,7 +21,7 @@ CREATE TABLE IF NOT EXISTS quorumsql.model_glosses (
 class GlossStore:
     """Reads and writes them through the index store's pool. All raise IndexUnavailable."""
 
-    def __init__(self, store: IndexStore) -> None:
+    def __init__(self, store: Connections) -> None:
         self._store = store
 
     async def load(self, database: str) -> dict[str, tuple[str, str]]:

@@ -7,15 +7,12 @@ the version is another one, which it becomes when a refresh is through.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, LiteralString
+from typing import LiteralString
 
 from psycopg.types.json import Jsonb
 
+from retrieval.index_store.connections import Connections
 from retrieval.values.column import ValueColumn
-
-if TYPE_CHECKING:
-    # The store creates the tables below, so it reads this module first.
-    from retrieval.index_store.store import IndexStore
 
 TABLES: LiteralString = """
 CREATE TABLE IF NOT EXISTS quorumsql.column_values (
@@ -67,7 +64,7 @@ ColumnKey = tuple[str, str]
 class ValueStore:
     """Reads and writes the values through the index store's pool. All raise IndexUnavailable."""
 
-    def __init__(self, store: IndexStore) -> None:
+    def __init__(self, store: Connections) -> None:
         self._store = store
 
     async def marks(self, database: str) -> dict[ColumnKey, tuple[str, str]]:
