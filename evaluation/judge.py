@@ -252,6 +252,7 @@ def _build_candidate(each: Mapping[str, Any], correct: bool) -> CandidateRecord:
         origin=each["origin"],
         repairs=each["repairs"],
         samples=each["samples"],
+        logprob=each["logprob"],
         votes=each["votes"],
         group=each["group"],
         score=each["score"]["total"],

@@ -29,8 +29,9 @@ class CandidateRecord(Record):
     """One candidate as it stood in the vote, and whether it was right.
 
     ``samples`` is how many of the K completions it stands for; a repair that works has taken them
-    over from what it ``repairs``. ``group`` numbers equivalent results, -1: no result. ``error`` is
-    empty, the guard's ``code: message``, or the database's ``SQLSTATE: message``.
+    over from what it ``repairs``. ``logprob`` is the mean log-probability of a token. ``group``
+    numbers equivalent results, -1: no result. ``error`` is empty, the guard's ``code: message``, or
+    the database's ``SQLSTATE: message``.
     """
 
     id: str
@@ -38,6 +39,7 @@ class CandidateRecord(Record):
     origin: str = "sample"
     repairs: str = ""
     samples: int = 1
+    logprob: float | None = None
     votes: int = 0
     group: int = -1
     score: float = 0.0

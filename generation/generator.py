@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from generation.hints import choose_examples, render_example, render_hints
@@ -72,7 +73,9 @@ class CandidateGenerator:
             completions.completion_tokens,
         )
 
-    async def generate(self, question: Question, context: SchemaContext, plan: Plan) -> Generated:
+    async def generate(
+        self, question: Question, context: SchemaContext, plan: Plan, *, round_number: int = 0
+    ) -> Generated:
         """Candidates in the order of their first sample.
 
         Raises PromptTooLong, EngineUnavailable.
@@ -86,10 +89,11 @@ class CandidateGenerator:
         )
         return Generated(
             prompt=prompt,
-            candidates=merge_candidates(completions.texts, context.dialect),
+            candidates=merge_candidates(completions, context.dialect),
             prompt_tokens=completions.prompt_tokens,
             completion_tokens=completions.completion_tokens,
             left_out=left_out,
+            samples=question.k,
         )
 
     async def build_prompt(
@@ -148,19 +152,20 @@ def _read_texts(prompt: Prompt) -> list[str]:
     return [message.content for message in prompt.messages]
 
 
-def merge_candidates(texts: tuple[str, ...], dialect: str = "postgres") -> tuple[Candidate, ...]:
+def merge_candidates(completions: Completions, dialect: str = "postgres") -> tuple[Candidate, ...]:
     """One candidate for each normal form; ``samples`` counts the texts that had it.
 
-    >>> [(each.id, each.samples) for each in merge_candidates(("SELECT 1", "select 1;", "hm"))]
+    >>> both = merge_candidates(Completions(("SELECT 1", "select 1;", "hm"), 9, 9))
+    >>> [(each.id, each.samples) for each in both]
     [('c1', 2)]
     """
-    merged: dict[str, tuple[str, int]] = {}
-    for text in texts:
-        if sql := extract_sql(text):
-            form = normal_form(sql, dialect)
-            first, count = merged.get(form, (sql, 0))
-            merged[form] = (first, count + 1)
-    return tuple(
-        Candidate(id=f"c{number}", sql=sql, samples=count)
-        for number, (sql, count) in enumerate(merged.values(), start=1)
-    )
+    merged: dict[str, Candidate] = {}
+    likelihoods = completions.logprobs or (None,) * len(completions.texts)
+    for text, logprob in zip(completions.texts, likelihoods, strict=True):
+        if not (sql := extract_sql(text)):
+            continue
+        form = normal_form(sql, dialect)
+        known = merged.get(form, Candidate(f"c{len(merged) + 1}", sql, samples=0))
+        told = [each for each in (known.logprob, logprob) if each is not None]
+        merged[form] = replace(known, samples=known.samples + 1, logprob=max(told, default=None))
+    return tuple(merged.values())

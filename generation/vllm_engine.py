@@ -81,6 +81,8 @@ class VllmEngine:
             temperature=request.temperature,
             max_tokens=min(request.max_tokens, room),
             stop=list(request.stop),
+            # Only the drawn tokens' own: what tells a sure answer from an unsure one.
+            logprobs=0,
             output_kind=RequestOutputKind.FINAL_ONLY,
         )
         final: Any = None
@@ -93,10 +95,14 @@ class VllmEngine:
             raise EngineUnavailable(
                 "The language model's engine has died.", hint="It is restarted; try again later."
             ) from error
+        outputs = sorted(final.outputs, key=lambda each: each.index)
         return Completions(
-            texts=tuple(each.text for each in sorted(final.outputs, key=lambda each: each.index)),
+            texts=tuple(each.text for each in outputs),
             prompt_tokens=len(token_ids),
-            completion_tokens=sum(len(each.token_ids) for each in final.outputs),
+            completion_tokens=sum(len(each.token_ids) for each in outputs),
+            logprobs=tuple(
+                each.cumulative_logprob / max(len(each.token_ids), 1) for each in outputs
+            ),
         )
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:

@@ -12,14 +12,17 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import count
 
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, StageTiming, Trace
 from nl2sql.errors import PromptTooLong, Unavailable
 from nl2sql.protocols import Generator, Planner, Ranker, Repairer, Retriever
 from nl2sql.sketch_names import has_new_names
+from nl2sql.sql_text import normal_form
 from nl2sql.types import (
     NOT_PERMITTED,
     Assessment,
+    Candidate,
     ModuleRoute,
     Plan,
     Question,
@@ -88,19 +91,25 @@ class Pipeline:
         clock.add_tokens(plan.prompt_tokens, plan.completion_tokens)
         trace = replace(trace, plan=plan)
 
-        async with clock.time("generate"):
-            generated = await stages.generator.generate(question, context, plan)
-        clock.add_tokens(generated.prompt_tokens, generated.completion_tokens)
-        trace = replace(trace, prompt=generated.prompt, left_out=generated.left_out)
-
-        async with clock.time("assess"):
-            assessments = tuple(
-                await asyncio.gather(
-                    *(stages.ranker.assess(question, each, plan) for each in generated.candidates)
+        ranking = Ranking()
+        for round_number in count():
+            async with clock.time("generate"):
+                generated = await stages.generator.generate(
+                    question, context, plan, round_number=round_number
                 )
-            )
-        async with clock.time("vote"):
-            ranking = await stages.ranker.rank(question, assessments)
+            clock.add_tokens(generated.prompt_tokens, generated.completion_tokens)
+            if round_number == 0:
+                trace = replace(trace, prompt=generated.prompt, left_out=generated.left_out)
+            samples = ranking.samples + generated.samples
+            known, new = merge_round(ranking.assessments, generated.candidates, context.dialect)
+            async with clock.time("assess"):
+                assessed = await asyncio.gather(
+                    *(stages.ranker.assess(question, each, plan) for each in new)
+                )
+            async with clock.time("vote"):
+                ranking = await stages.ranker.rank(question, (*known, *assessed), samples=samples)
+            if ranking.settled or not generated.more:
+                break
 
         repairs: tuple[Repair, ...] = ()
         # By rule wherever there is no quorum; by the model, which costs as much as sampling, only
@@ -116,7 +125,9 @@ class Pipeline:
             if repaired:
                 async with clock.time("vote"):
                     ranking = await stages.ranker.rank(
-                        question, _merge(ranking.assessments, repaired)
+                        question,
+                        _merge(ranking.assessments, repaired),
+                        samples=ranking.samples,
                     )
         trace = replace(trace, ranking=ranking, repairs=repairs, timings=clock.timings)
         return self._conclude(ranking, trace)
@@ -211,6 +222,38 @@ def _find_repairable(ranking: Ranking) -> tuple[Assessment, ...]:
     )
 
 
+def merge_round(
+    known: tuple[Assessment, ...], drawn: tuple[Candidate, ...], dialect: str
+) -> tuple[tuple[Assessment, ...], tuple[Candidate, ...]]:
+    """What was assessed before, with the samples of a new round, and what the round brings anew.
+
+    Candidates are the same by normal form; new ones are numbered on.
+    """
+    forms = {
+        normal_form(each.candidate.sql, dialect): number
+        for number, each in enumerate(known)
+        if not each.candidate.repairs
+    }
+    merged = list(known)
+    new: list[Candidate] = []
+    for candidate in drawn:
+        number = forms.get(normal_form(candidate.sql, dialect))
+        if number is None:
+            new.append(replace(candidate, id=f"c{len(forms) + len(new) + 1}"))
+            continue
+        before = merged[number].candidate
+        told = [each for each in (before.logprob, candidate.logprob) if each is not None]
+        merged[number] = replace(
+            merged[number],
+            candidate=replace(
+                before,
+                samples=before.samples + candidate.samples,
+                logprob=max(told, default=None),
+            ),
+        )
+    return tuple(merged), tuple(new)
+
+
 def _merge(
     assessments: tuple[Assessment, ...], repaired: tuple[Assessment, ...]
 ) -> tuple[Assessment, ...]:
@@ -260,7 +303,9 @@ class _Clock:
     def add_tokens(self, prompt: int, completion: int) -> None:
         timing = self._timings[self._last]
         self._timings[self._last] = replace(
-            timing, prompt_tokens=prompt, completion_tokens=completion
+            timing,
+            prompt_tokens=timing.prompt_tokens + prompt,
+            completion_tokens=timing.completion_tokens + completion,
         )
 
     @property

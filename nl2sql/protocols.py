@@ -104,8 +104,12 @@ class Generator(Protocol):
         ...
 
     async def generate(
-        self, question: Question, context: SchemaContext, plan: Plan
-    ) -> Generated: ...
+        self, question: Question, context: SchemaContext, plan: Plan, *, round_number: int = 0
+    ) -> Generated:
+        """One round of sampling; rounds count from 0, and ``more`` says whether one follows.
+
+        Raise PromptTooLong, or EngineUnavailable when the model cannot answer."""
+        ...
 
 
 class Guard(Protocol):
@@ -129,7 +133,11 @@ class Ranker(Protocol):
 
     async def assess(self, question: Question, candidate: Candidate, plan: Plan) -> Assessment: ...
 
-    async def rank(self, question: Question, assessments: tuple[Assessment, ...]) -> Ranking: ...
+    async def rank(
+        self, question: Question, assessments: tuple[Assessment, ...], *, samples: int
+    ) -> Ranking:
+        """Runs what has not run and orders all. ``samples`` counts the completions drawn so far."""
+        ...
 
 
 class Repairer(Protocol):

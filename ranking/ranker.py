@@ -47,14 +47,16 @@ class CandidateRanker:
             score=score,
         )
 
-    async def rank(self, question: Question, assessments: tuple[Assessment, ...]) -> Ranking:
+    async def rank(
+        self, question: Question, assessments: tuple[Assessment, ...], *, samples: int
+    ) -> Ranking:
         """Runs what has not run yet and orders all by the vote. Raises Unavailable."""
         run = tuple(await asyncio.gather(*(self._execute(question, each) for each in assessments)))
         if self._flags.reranker:
-            return vote(run, question.k)
+            return vote(run, samples)
         first = next((each for each in run if each.result is not None), None)
         rest = tuple(each for each in run if each is not first)
-        return Ranking((first, *rest) if first else rest, samples=question.k)
+        return Ranking((first, *rest) if first else rest, samples=samples)
 
     async def _execute(self, question: Question, assessment: Assessment) -> Assessment:
         verdict = assessment.verdict

@@ -172,6 +172,8 @@ def _render_assessment(each: Assessment) -> dict[str, Any]:
         "origin": each.candidate.origin,
         "repairs": each.candidate.repairs,
         "samples": each.candidate.samples,
+        "variant": each.candidate.variant,
+        "logprob": each.candidate.logprob,
         "votes": each.votes,
         "group": each.group,
         "guard": "refused" if violation else "passed",

@@ -378,7 +378,9 @@ class FakeGenerator:
             raise self._sketch
         return Sketch(self._sketch, prompt_tokens=100, completion_tokens=10)
 
-    async def generate(self, question: Question, context: SchemaContext, plan: Plan) -> Generated:
+    async def generate(
+        self, question: Question, context: SchemaContext, plan: Plan, *, round_number: int = 0
+    ) -> Generated:
         """The next generation."""
         self.questions.append(question)
         return self._queue.next(Generated, question)
@@ -400,7 +402,9 @@ class FakeRanker:
         self.assessed.append(candidate)
         return self._assessments[candidate.sql]
 
-    async def rank(self, question: Question, assessments: tuple[Assessment, ...]) -> Ranking:
+    async def rank(
+        self, question: Question, assessments: tuple[Assessment, ...], *, samples: int
+    ) -> Ranking:
         """The next ranking, whatever it is asked to rank."""
         self.ranked.append(assessments)
         return self._queue.next(Ranking, assessments)

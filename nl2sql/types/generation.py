@@ -25,7 +25,8 @@ class Prompt:
 class SamplingRequest:
     """One request to the engine: ``k`` completions of one prompt.
 
-    ``answer_start`` is put before the model's own words, which end at any of ``stop``.
+    ``answer_start`` is put before the model's own words, which end at any of ``stop``. ``grammar``
+    (EBNF; empty: none) admits nothing else, where the engine can hold a model to one.
     """
 
     prompt: Prompt
@@ -35,22 +36,30 @@ class SamplingRequest:
     max_tokens: int
     answer_start: str = ""
     stop: tuple[str, ...] = ()
+    grammar: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Completions:
-    """The engine's answer: ``k`` texts, and what they cost in tokens."""
+    """The engine's answer: ``k`` texts, and what they cost in tokens.
+
+    ``logprobs`` holds the mean log-probability of a token, a text; empty where the engine tells
+    none.
+    """
 
     texts: tuple[str, ...]
     prompt_tokens: int
     completion_tokens: int
+    logprobs: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """One query. ``samples`` is how many completions had this normal form.
 
-    ``origin`` is ``sample`` or ``repair``; a repair names the candidate it ``repairs``.
+    ``origin`` is ``sample`` or ``repair``; a repair names the candidate it ``repairs``. ``variant``
+    names the prompt that it was first sampled from, ``logprob`` is the mean log-probability of a
+    token in its likeliest sample (None: not told).
     """
 
     id: str
@@ -58,6 +67,8 @@ class Candidate:
     samples: int = 1
     origin: str = "sample"
     repairs: str = ""
+    variant: str = ""
+    logprob: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +82,9 @@ class Sketch:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """What the generator made of a question.
+    """What one round of sampling made of a question.
 
+    ``samples`` completions were drawn in it, and ``more`` says whether another round may follow.
     ``left_out`` names the tables (``schema.table``) and columns (``schema.table.column``) that did
     not fit into the prompt.
     """
@@ -82,3 +94,5 @@ class Generated:
     prompt_tokens: int
     completion_tokens: int
     left_out: tuple[str, ...] = ()
+    samples: int = 0
+    more: bool = False

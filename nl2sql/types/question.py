@@ -22,8 +22,10 @@ class Principal:
 class Question:
     """A question in plain language about one database, and how to answer it.
 
-    ``k`` candidates are sampled with ``seed``; at most ``max_rows`` rows come back. ``evidence`` is
-    what the asker knows besides, shown to the model beside the question.
+    ``k`` candidates are sampled with ``seed``, or as many as it takes where ``k`` is 0; at most
+    ``max_rows`` rows come back. ``evidence`` is what the asker knows besides, shown
+    to the model beside the question. ``session`` names the conversation it belongs to (empty:
+    none).
     """
 
     text: str
@@ -33,6 +35,7 @@ class Question:
     seed: int
     max_rows: int
     evidence: str = ""
+    session: str = ""
 
     @property
     def search_text(self) -> str:

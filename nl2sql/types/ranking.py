@@ -70,13 +70,16 @@ class Ranking:
     """Candidates best first. ``quorum`` is true when more than half of at least two samples agree.
 
     ``confidence`` is the lower end of the 95 % Wilson interval on that share: an honest reading of
-    few samples, not yet calibrated against accuracy.
+    few samples, not yet calibrated against accuracy. ``settled`` says that no further sample is
+    worth its time; ``features`` are what the confidence was read from.
     """
 
     assessments: tuple[Assessment, ...] = ()
     samples: int = 0
     confidence: float = 0.0
     quorum: bool = False
+    settled: bool = False
+    features: tuple[tuple[str, float], ...] = ()
 
     @property
     def winner(self) -> Assessment | None:
@@ -88,7 +91,9 @@ class Ranking:
 class Repair:
     """One attempt to repair a failed candidate; ``outcome`` is ``fixed``, ``failed`` or ``none``.
 
-    ``none`` means that no new query came of it.
+    ``none`` means that no new query came of it. ``method`` is ``normalize``, ``autocorrect``,
+    ``whitelist`` or ``model``; ``rules`` names the rules that changed something; ``error_class`` is
+    the class of the error in the taxonomy; ``attempt`` counts from 1.
     """
 
     candidate: str
@@ -96,3 +101,6 @@ class Repair:
     method: str
     outcome: str
     sql: str = ""
+    rules: tuple[str, ...] = ()
+    error_class: str = ""
+    attempt: int = 1

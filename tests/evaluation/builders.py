@@ -80,6 +80,7 @@ def build_candidate(name: str, sql: str, **overrides: Any) -> dict[str, Any]:
         "origin": "sample",
         "repairs": "",
         "samples": 1,
+        "logprob": None,
         "votes": 1,
         "group": 0,
         "score": {"total": 100.0},

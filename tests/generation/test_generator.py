@@ -9,6 +9,7 @@ from nl2sql.errors import EngineUnavailable
 from nl2sql.schema_text import render_schema
 from nl2sql.types import (
     Candidate,
+    Completions,
     FewShot,
     JoinPlan,
     Plan,
@@ -64,15 +65,23 @@ def test_equal_queries_are_one_candidate_in_the_order_of_their_first_sample() ->
         "no idea",
         "SELECT b FROM t",
     )
-    assert merge_candidates(texts) == (
+    assert merge_candidates(Completions(texts, 9, 9)) == (
         Candidate("c1", "SELECT b FROM t", samples=2),
         Candidate("c2", "SELECT a FROM t", samples=2),
     )
 
 
+def test_a_candidate_is_as_likely_as_its_likeliest_sample() -> None:
+    completions = Completions(("SELECT a", "SELECT b", "select A"), 9, 9, (-0.5, -0.1, -0.2))
+    assert [(each.samples, each.logprob) for each in merge_candidates(completions)] == [
+        (2, -0.2),
+        (1, -0.1),
+    ]
+
+
 @pytest.mark.parametrize("texts", [(), ("", "I do not know")], ids=["nothing", "no_sql"])
 def test_no_query_is_no_candidate(texts: tuple[str, ...]) -> None:
-    assert merge_candidates(texts) == ()
+    assert merge_candidates(Completions(texts, 9, 9)) == ()
 
 
 async def read_user_message(context: SchemaContext, plan: Plan, **flags: bool) -> str:

@@ -121,6 +121,22 @@ async def test_every_stage_has_its_timing_once_and_generation_its_tokens() -> No
     assert set(tokens.values()) == {(0, 0)}
 
 
+async def test_rounds_follow_until_the_ranking_is_settled() -> None:
+    first = replace(build_generated(GOOD.candidate), samples=2, more=True)
+    again = replace(build_generated(GOOD.candidate, OTHER.candidate), samples=2, more=True)
+    ranker = FakeRanker(
+        known(GOOD, OTHER), rank(GOOD, samples=2), rank(GOOD, OTHER, samples=4, settled=True)
+    )
+    answer = await build_pipeline(FakeGenerator(first, again), ranker).answer(build_question(k=0))
+    assert isinstance(answer, Answered)
+    # What is known is not assessed again; its samples add up.
+    assert [each.sql for each in ranker.assessed] == ["good", "other"]
+    assert [(each.candidate.id, each.candidate.samples) for each in ranker.ranked[1]] == [
+        ("c1", 2 * GOOD.candidate.samples),
+        ("c2", OTHER.candidate.samples),
+    ]
+
+
 async def test_the_gate_refuses_before_any_work_of_the_model() -> None:
     generator, ranker = FakeGenerator(reason="Not about shops."), FakeRanker({})
     answer = await build_pipeline(generator, ranker).answer(build_question())

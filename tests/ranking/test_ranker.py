@@ -31,7 +31,7 @@ async def test_a_refused_candidate_never_reaches_the_executor() -> None:
     executor = FakeExecutor()
     ranker = build_ranker(FakeGuard({"DROP": build_violation("not_a_query")}), executor)
     assessment = await ranker.assess(QUESTION, build_candidate("DROP"), Plan())
-    ranking = await ranker.rank(QUESTION, (assessment,))
+    ranking = await ranker.rank(QUESTION, (assessment,), samples=4)
     assert isinstance(assessment.verdict, Violation)
     assert assessment.verdict.code == "not_a_query"
     assert ranking.winner is None
@@ -45,7 +45,9 @@ async def test_what_is_explained_and_executed_is_what_the_guard_returned() -> No
     executor = FakeExecutor({safe.sql: [build_result((1,))]})
     ranker = build_ranker(guard, executor)
     candidate = build_candidate("select id from orders")
-    ranking = await ranker.rank(QUESTION, (await ranker.assess(QUESTION, candidate, Plan()),))
+    ranking = await ranker.rank(
+        QUESTION, (await ranker.assess(QUESTION, candidate, Plan()),), samples=4
+    )
     assert guard.guarded == [("shop", "select id from orders", QUESTION.principal)]
     assert executor.explained == [safe]
     assert executor.executed == [(safe, 7)]
@@ -57,7 +59,7 @@ async def test_an_explain_that_fails_is_a_diagnostic_and_is_not_executed() -> No
     executor = FakeExecutor(explains={"SELECT x": [build_diagnostic("no x")]})
     ranker = build_ranker(FakeGuard(), executor)
     assessment = await ranker.assess(QUESTION, build_candidate("SELECT x"), Plan())
-    await ranker.rank(QUESTION, (assessment,))
+    await ranker.rank(QUESTION, (assessment,), samples=4)
     assert assessment.diagnostic is not None
     assert assessment.diagnostic.message == "no x"
     assert assessment.explained is None
@@ -69,7 +71,7 @@ async def test_an_execution_that_fails_is_a_diagnostic() -> None:
     executor = FakeExecutor({"SELECT 1/0": [build_diagnostic("division", sqlstate="22012")]})
     ranker = build_ranker(FakeGuard(), executor)
     assessment = await ranker.assess(QUESTION, build_candidate("SELECT 1/0"), Plan())
-    (ranked,) = (await ranker.rank(QUESTION, (assessment,))).assessments
+    (ranked,) = (await ranker.rank(QUESTION, (assessment,), samples=4)).assessments
     assert ranked.diagnostic is not None
     assert ranked.diagnostic.sqlstate == "22012"
     assert ranked.result is None
@@ -87,7 +89,7 @@ async def test_what_has_run_is_not_run_again() -> None:
     ranker = build_ranker(FakeGuard(), executor)
     done = build_assessment("c1", sql="SELECT 1", rows=[(1,)])
     fresh = build_assessment("c2", sql="SELECT 2")
-    await ranker.rank(QUESTION, (done, fresh))
+    await ranker.rank(QUESTION, (done, fresh), samples=4)
     assert [query.sql for query, _ in executor.executed] == ["SELECT 2"]
 
 
@@ -95,7 +97,7 @@ async def test_with_the_reranker_the_vote_decides() -> None:
     few = build_assessment("c1", samples=1, rows=[(1,)])
     many = build_assessment("c2", samples=3, rows=[(2,)])
     ranker = build_ranker(FakeGuard(), FakeExecutor())
-    ranking = await ranker.rank(build_question(k=4), (few, many))
+    ranking = await ranker.rank(QUESTION, (few, many), samples=4)
     assert [each.candidate.id for each in ranking.assessments] == ["c2", "c1"]
     assert ranking.quorum
 
@@ -105,7 +107,7 @@ async def test_without_the_reranker_the_first_with_a_result_leads_in_the_old_ord
     few = build_assessment("c2", samples=1, rows=[(1,)])
     many = build_assessment("c3", samples=3, rows=[(2,)])
     ranker = build_ranker(FakeGuard(), FakeExecutor(), reranker=False)
-    ranking = await ranker.rank(build_question(k=5), (broken, few, many))
+    ranking = await ranker.rank(QUESTION, (broken, few, many), samples=5)
     assert [each.candidate.id for each in ranking.assessments] == ["c2", "c1", "c3"]
     assert ranking.samples == 5
     assert not ranking.quorum
