@@ -1,16 +1,16 @@
-"""Stage 7: one repair for a failed candidate.
+"""Stage 7: one attempt at a failed candidate.
 
-By rule: another dialect, where the guard could not read the query or does not know a function, and
-names put right. Or by the model, which gets the query and its error. The repair is a candidate like
-any other: it passes the guard again, and it has to win the vote.
+By rule: another dialect's words put into the database's own, names and clauses put right, a name
+that is nearly spelled right swapped. Or by the model, which gets the query, what went wrong with it
+and with every version before it, what to do about it, and the names that may be used. The repair is
+a candidate like any other: it passes the guard again, and it has to win the vote.
 """
 
 from __future__ import annotations
 
-import re
 from functools import partial
 
-from nl2sql.prompts import render_prompt
+from nl2sql.prompts import render_prompt, render_text
 from nl2sql.protocols import Engine
 from nl2sql.schema_text import SchemaWriter, TokenCounts
 from nl2sql.settings import Settings
@@ -18,22 +18,20 @@ from nl2sql.sql_text import extract_sql, normal_form
 from nl2sql.types import (
     Assessment,
     Candidate,
+    Plan,
     Prompt,
     Question,
     Repair,
     SamplingRequest,
     SchemaContext,
-    Violation,
 )
-from repair.autocorrect import autocorrect_names
+from repair.autocorrect import RULES, VALUE_RULES, Corrected, autocorrect_query
 from repair.normalize import normalize_dialect
+from repair.taxonomy import classify_failure, describe_failure
+from repair.whitelist import describe_allowed, find_risks, swapped_names
 
 PROMPTS = "repair.prompts"
-_NAME_CODES = frozenset({"unknown_column", "unknown_table"})
-# Undefined column, undefined table, ambiguous column.
-_NAME_STATES = frozenset({"42703", "42P01", "42702"})
-_NAME = re.compile(r"\w+")
-_DIALECT_CODES = frozenset({"unparsable", "function_not_allowed", "type_not_allowed"})
+_NO_PLAN = Plan()
 
 
 class CandidateRepairer:
@@ -45,41 +43,83 @@ class CandidateRepairer:
         self._writer = SchemaWriter(TokenCounts(engine), settings)
 
     async def repair(
-        self, question: Question, context: SchemaContext, failed: Assessment, *, ask_model: bool
+        self,
+        question: Question,
+        context: SchemaContext,
+        failed: Assessment,
+        *,
+        ask_model: bool,
+        plan: Plan = _NO_PLAN,
+        history: tuple[Assessment, ...] = (),
     ) -> tuple[Candidate | None, Repair]:
-        """A new candidate, or None with the reason in the repair. Raises EngineUnavailable."""
-        cause = describe_failure(failed)
-        if ask_model:
-            known = describe_columns(failed, context)
-            sql, method = await self._ask(question, context, failed, f"{cause}{known}"), "model"
-        else:
-            sql, method = self._repair_by_rule(failed, context)
-        name = failed.candidate.id
-        if not sql or _same_form(sql, failed, context.dialect):
-            return None, Repair(name, cause, method, "none", sql)
-        candidate = Candidate(
-            id=f"{name}r", sql=sql, samples=failed.candidate.samples, origin="repair", repairs=name
-        )
-        return candidate, Repair(name, cause, method, "failed", sql)
+        """A new candidate, or None with the reason in the repair. Raises EngineUnavailable.
 
-    def _repair_by_rule(self, failed: Assessment, context: SchemaContext) -> tuple[str, str]:
-        """The repaired query and the rule that made it; an empty query when none applies."""
-        sql, verdict = failed.candidate.sql, failed.verdict
-        if not self._settings.flags.pg_normalize:
-            return "", "none"
-        code = verdict.code if isinstance(verdict, Violation) else ""
-        if code in _DIALECT_CODES and (normalized := normalize_dialect(sql, context.dialect)):
-            return autocorrect_names(normalized, context) or normalized, "normalize"
-        if _has_unknown_name(failed) and (corrected := autocorrect_names(sql, context)):
-            return corrected, "autocorrect"
-        return "", "none"
+        ``history`` holds the versions of the candidate before, the original first. A candidate that
+        ran is only held against the values that are stored.
+        """
+        error = classify_failure(failed)
+        name, before = failed.candidate.id, failed.candidate.sql
+        made = Corrected("", ())
+        method = "model" if ask_model else "none"
+        if ask_model and failed.failed and error.repairable:
+            made = Corrected(await self._ask(question, context, failed, history), ())
+        elif not ask_model and (error.repairable or not failed.failed):
+            made, method = self._repair_by_rule(failed, context, plan)
+        repair = Repair(
+            candidate=name,
+            cause=describe_failure(failed),
+            method=method,
+            outcome="none",
+            sql=made.sql,
+            rules=made.rules,
+            error_class=error.name if failed.failed else "",
+            attempt=len(history) + 1,
+            suggestion=error.suggestion if failed.failed else "",
+            risks=find_risks(before, made.sql, context.dialect) if ask_model else (),
+        )
+        seen = {normal_form(each.candidate.sql, context.dialect) for each in (*history, failed)}
+        if not made.sql or normal_form(made.sql, context.dialect) in seen:
+            return None, repair
+        candidate = Candidate(f"{name}r", made.sql, samples=0, origin="repair", repairs=name)
+        return candidate, repair
+
+    def _repair_by_rule(
+        self, failed: Assessment, context: SchemaContext, plan: Plan
+    ) -> tuple[Corrected, str]:
+        """The repaired query and the method; an empty query when no rule applies."""
+        flags, sql = self._settings.flags, failed.candidate.sql
+        if not failed.failed:
+            found = autocorrect_query(sql, context, plan, VALUE_RULES)
+            return found or Corrected("", ()), "autocorrect" if found else "none"
+        normalized = self._normalize(sql, context) if flags.pg_normalize else None
+        sql = normalized.sql if normalized else sql
+        corrected = None
+        if flags.autocorrect:
+            corrected = autocorrect_query(sql, context, plan, (*RULES, swapped_names))
+        if corrected and normalized:
+            return Corrected(corrected.sql, normalized.rules + corrected.rules), "normalize"
+        if normalized:
+            return normalized, "normalize"
+        if corrected:
+            is_swap = corrected.rules == (swapped_names.__name__,)
+            return corrected, "whitelist" if is_swap else "autocorrect"
+        return Corrected("", ()), "none"
+
+    def _normalize(self, sql: str, context: SchemaContext) -> Corrected | None:
+        tables = tuple(hit.table for hit in context.tables)
+        written = normalize_dialect(sql, context.dialect, tables=tables)
+        return Corrected(written.sql, written.rules) if written else None
 
     async def _ask(
-        self, question: Question, context: SchemaContext, failed: Assessment, cause: str
+        self,
+        question: Question,
+        context: SchemaContext,
+        failed: Assessment,
+        history: tuple[Assessment, ...],
     ) -> str:
         completions = await self._engine.sample(
             SamplingRequest(
-                prompt=await self.build_prompt(question, context, failed, cause),
+                prompt=await self.build_prompt(question, context, failed, history),
                 k=1,
                 seed=question.seed,
                 temperature=0.0,
@@ -91,18 +131,34 @@ class CandidateRepairer:
         return extract_sql(completions.texts[0])
 
     async def build_prompt(
-        self, question: Question, context: SchemaContext, failed: Assessment, cause: str
+        self,
+        question: Question,
+        context: SchemaContext,
+        failed: Assessment,
+        history: tuple[Assessment, ...] = (),
     ) -> Prompt:
-        """The repair prompt: schema, question, query, error."""
+        """The repair prompt: schema, question, every attempt with its error, what may be used."""
         hint = f"\nHint: {question.evidence}" if question.evidence else ""
+        attempts = "\n\n".join(
+            render_text(
+                PROMPTS,
+                "attempt",
+                number=str(number),
+                sql=each.candidate.sql,
+                error=describe_failure(each),
+            )
+            for number, each in enumerate((*history, failed), start=1)
+        )
+        advice = [classify_failure(failed).suggestion]
+        advice += describe_allowed(failed.candidate.sql, context)
         render = partial(
             render_prompt,
             PROMPTS,
             "repair",
             dialect=context.dialect,
             question=f"{question.text}{hint}",
-            sql=failed.candidate.sql,
-            error=cause,
+            attempts=attempts,
+            advice="\n".join(advice),
         )
         written = await self._writer.write(
             context,
@@ -111,39 +167,3 @@ class CandidateRepairer:
             answer_tokens=self._settings.sampling.max_tokens,
         )
         return render(schema=written.text)
-
-
-def describe_columns(failed: Assessment, context: SchemaContext) -> str:
-    """The columns of the tables that a query with an unknown name uses; else nothing.
-
-    A small model that invented a name repeats it, unless it sees the real ones beside the error.
-    """
-    if not _has_unknown_name(failed):
-        return ""
-    words = set(_NAME.findall(failed.candidate.sql.lower()))
-    lines = [
-        f"{name} has only these columns: {', '.join(column.name for column in hit.table.columns)}."
-        for hit, name in zip(context.tables, context.names, strict=True)
-        if hit.table.name in words
-    ]
-    return "\n" + "\n".join(lines) if lines else ""
-
-
-def _same_form(sql: str, failed: Assessment, dialect: str) -> bool:
-    return normal_form(sql, dialect) == normal_form(failed.candidate.sql, dialect)
-
-
-def _has_unknown_name(failed: Assessment) -> bool:
-    if isinstance(failed.verdict, Violation):
-        return failed.verdict.code in _NAME_CODES
-    return failed.diagnostic is not None and failed.diagnostic.sqlstate in _NAME_STATES
-
-
-def describe_failure(failed: Assessment) -> str:
-    """One line for the model and the trace: what the guard or the database said."""
-    if isinstance(failed.verdict, Violation):
-        return failed.verdict.message
-    if failed.diagnostic is None:
-        return ""
-    hint = f" {failed.diagnostic.hint}" if failed.diagnostic.hint else ""
-    return f"{failed.diagnostic.message}{hint} (SQLSTATE {failed.diagnostic.sqlstate})"

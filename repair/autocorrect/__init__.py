@@ -1,0 +1,101 @@
+"""Autocorrect: one rule a file, the function named like the file, the pipeline a visible tuple.
+
+A rule takes the query's tree and the tables in sight, puts right in place what can mean but one
+thing, and says whether it changed anything. Where two things could be meant it does nothing. Rules
+run over candidates that failed, never over one that works; what comes of them passes the guard and
+has to win the vote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ErrorLevel, SqlglotError
+
+from nl2sql.types import Plan, SchemaContext
+from repair.autocorrect.aggregates_in_group import aggregates_in_group
+from repair.autocorrect.aggregates_in_where import aggregates_in_where
+from repair.autocorrect.aliases_in_conditions import aliases_in_conditions
+from repair.autocorrect.ambiguous_columns import ambiguous_columns
+from repair.autocorrect.invented_columns import invented_columns
+from repair.autocorrect.invented_tables import invented_tables
+from repair.autocorrect.join_keys import join_keys
+from repair.autocorrect.join_order import join_order
+from repair.autocorrect.missing_groups import missing_groups
+from repair.autocorrect.missing_joins import missing_joins
+from repair.autocorrect.named_neighbours import named_neighbours
+from repair.autocorrect.neighbour_columns import neighbour_columns
+from repair.autocorrect.repeated_tables import repeated_tables
+from repair.autocorrect.sight import Sight
+from repair.autocorrect.spelled_names import spelled_names
+from repair.autocorrect.stored_values import stored_values
+from repair.autocorrect.unknown_aliases import unknown_aliases
+from repair.autocorrect.wrong_from import wrong_from
+from repair.autocorrect.wrong_tables import wrong_tables
+
+Rule = Callable[[exp.Expr, Sight], bool]
+
+VALUE_RULES: tuple[Rule, ...] = (stored_values,)
+
+RULES: tuple[Rule, ...] = (
+    # Names first, the surest ones before those that add a join.
+    spelled_names,
+    invented_tables,
+    repeated_tables,
+    missing_joins,
+    unknown_aliases,
+    join_keys,
+    wrong_tables,
+    aliases_in_conditions,
+    wrong_from,
+    neighbour_columns,
+    invented_columns,
+    named_neighbours,
+    ambiguous_columns,
+    join_order,
+    # Then clauses.
+    aggregates_in_where,
+    aggregates_in_group,
+    missing_groups,
+    *VALUE_RULES,
+)
+
+# What one pass puts right may let the next see more; what is still wrong then stays so.
+_PASSES = 3
+_NO_PLAN = Plan()
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """A query put right, and the rules that changed it."""
+
+    sql: str
+    rules: tuple[str, ...]
+
+
+def autocorrect_query(
+    sql: str,
+    context: SchemaContext,
+    plan: Plan = _NO_PLAN,
+    rules: tuple[Rule, ...] = RULES,
+) -> Corrected | None:
+    """The query put right, or None when no rule changes it or it does not parse."""
+    sight = Sight(context, plan)
+    used: dict[str, None] = {}
+    try:
+        tree = sqlglot.parse_one(sql, dialect=context.dialect)
+        for _ in range(_PASSES):
+            fired = [rule.__name__ for rule in rules if rule(tree, sight)]
+            used.update(dict.fromkeys(fired))
+            if not fired:
+                break
+        if not used:
+            return None
+        written = tree.sql(context.dialect, comments=False, unsupported_level=ErrorLevel.IGNORE)
+    except (SqlglotError, RecursionError, AttributeError):
+        # An AttributeError is sqlglot's own, where a function lacks an argument: DATETIME(day).
+        return None
+    return Corrected(written, tuple(used))

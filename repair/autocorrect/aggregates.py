@@ -1,0 +1,44 @@
+"""Which aggregates and columns of an expression are its own SELECT's."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+
+def list_aggregates(node: exp.Expr) -> list[exp.AggFunc]:
+    """The aggregates of the node, but for window functions and those of queries in it.
+
+    >>> import sqlglot
+    >>> tree = sqlglot.parse_one("SELECT a, 1 + SUM(b), (SELECT MAX(c) FROM t) FROM u")
+    >>> [[each.sql() for each in list_aggregates(output)] for output in tree.expressions]
+    [[], ['SUM(b)'], []]
+    """
+    select = node if isinstance(node, exp.Select) else node.parent_select
+    return [
+        each
+        for each in node.find_all(exp.AggFunc)
+        if each.parent_select is select and not isinstance(each.parent, exp.Window)
+    ]
+
+
+def has_aggregate(node: exp.Expr) -> bool:
+    """True when the node aggregates."""
+    return bool(list_aggregates(node))
+
+
+def list_bare_columns(node: exp.Expr) -> list[exp.Column]:
+    """The columns of the node that stand in no aggregate, window function or query in it.
+
+    >>> import sqlglot
+    >>> tree = sqlglot.parse_one("SELECT a + SUM(b) FROM t")
+    >>> [each.sql() for each in list_bare_columns(tree.expressions[0])]
+    ['a']
+    """
+    select = node.parent_select
+    return [
+        each
+        for each in node.find_all(exp.Column)
+        if each.parent_select is select
+        and each.find_ancestor(exp.AggFunc, exp.Select) is select
+        and not (isinstance(each.parent, exp.Window))
+    ]

@@ -1,0 +1,36 @@
+"""Aggregates in GROUP BY."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from repair.autocorrect.aggregates import has_aggregate
+from repair.autocorrect.levels import Level, read_levels
+from repair.autocorrect.sight import Sight
+
+
+def aggregates_in_group(tree: exp.Expr, sight: Sight) -> bool:
+    """``GROUP BY name, SUM(total)`` loses the sum, also by its output's name or number."""
+    changed = False
+    for level in read_levels(tree, sight):
+        group = level.select.args.get("group")
+        if group is None:
+            continue
+        kept = [each for each in group.expressions if not _aggregates(each, level)]
+        if len(kept) < len(group.expressions):
+            group.set("expressions", kept)
+            if not kept:
+                level.select.set("group", None)
+            changed = True
+    return changed
+
+
+def _aggregates(item: exp.Expr, level: Level) -> bool:
+    outputs = level.select.expressions
+    if isinstance(item, exp.Literal) and not item.is_string and item.name.isdigit():
+        number = int(item.name)
+        return 0 < number <= len(outputs) and has_aggregate(outputs[number - 1])
+    if isinstance(item, exp.Column) and item.args.get("table") is None:
+        output = level.outputs.get(level.sight.spell(item.this))
+        return output is not None and has_aggregate(output)
+    return has_aggregate(item)

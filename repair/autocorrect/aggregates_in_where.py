@@ -1,0 +1,47 @@
+"""Aggregates where rows are filtered, before there is anything to aggregate."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from repair.autocorrect.aggregates import has_aggregate, list_aggregates
+from repair.autocorrect.sight import Sight
+
+
+def aggregates_in_where(tree: exp.Expr, sight: Sight) -> bool:
+    """``WHERE COUNT(*) > 2`` goes to HAVING; ``WHERE price > AVG(price)`` gets a subquery.
+
+    The second is meant where a column is compared with the aggregate and nothing is grouped.
+    """
+    changed = False
+    for select in list(tree.find_all(exp.Select)):
+        where = select.args.get("where")
+        if where is None or not has_aggregate(where):
+            continue
+        conditions = list(where.this.flatten() if isinstance(where.this, exp.And) else [where.this])
+        kept = []
+        for condition in conditions:
+            if not has_aggregate(condition):
+                kept.append(condition)
+            elif select.args.get("group") is None and _compares_column(condition):
+                kept.append(_compute_apart(condition, select))
+            else:
+                select.having(condition, copy=False)
+        select.set("where", exp.Where(this=exp.and_(*kept, copy=False)) if kept else None)
+        changed = True
+    return changed
+
+
+def _compares_column(condition: exp.Expr) -> bool:
+    return isinstance(condition, exp.Binary) and any(
+        isinstance(side, exp.Column) for side in (condition.left, condition.right)
+    )
+
+
+def _compute_apart(condition: exp.Expr, select: exp.Select) -> exp.Expr:
+    """Each aggregate of the condition as a subquery over all rows of the same tables."""
+    for aggregate in list_aggregates(condition):
+        apart = exp.Select(expressions=[aggregate.copy()], from_=select.args["from_"].copy())
+        apart.set("joins", [join.copy() for join in select.args.get("joins") or ()])
+        aggregate.replace(exp.Subquery(this=apart))
+    return condition

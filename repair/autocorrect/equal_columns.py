@@ -1,0 +1,35 @@
+"""Whether a join makes columns of one name equal, so that it does not matter which is meant."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from repair.autocorrect.levels import Level, Source
+
+
+def are_equal(level: Level, owners: list[Source], name: str) -> bool:
+    """True when the SELECT equates the owners' columns of that name, directly or over others."""
+    sight = level.sight
+    groups: list[set[tuple[str, str]]] = []
+    for node in level.select.find_all(exp.EQ):
+        if node.parent_select is not level.select or node.find_ancestor(exp.Or, exp.Not):
+            continue
+        ends = [_read_end(side, level) for side in (node.left, node.right)]
+        if None in ends:
+            continue
+        pair = {end for end in ends if end is not None}
+        touching = [group for group in groups if group & pair]
+        groups = [group for group in groups if not group & pair]
+        groups.append(pair.union(*touching))
+    asked = {(sight.spell(owner.identifier), name) for owner in owners}
+    return any(asked <= group for group in groups)
+
+
+def _read_end(side: exp.Expr, level: Level) -> tuple[str, str] | None:
+    if not isinstance(side, exp.Column) or not isinstance(side.this, exp.Identifier):
+        return None
+    name, qualifier = level.sight.spell(side.this), side.args.get("table")
+    if qualifier is not None:
+        return level.sight.spell(qualifier), name
+    owners = level.owners(name)
+    return (level.sight.spell(owners[0].identifier), name) if len(owners) == 1 else None

@@ -1,0 +1,40 @@
+"""Table names that a model invents, where only one real table can be meant."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from nl2sql.words import split_words
+from repair.autocorrect.sight import Sight
+from repair.autocorrect.spelled_names import rename_table
+
+
+def invented_tables(tree: exp.Expr, sight: Sight) -> bool:
+    """Renames tables whose words are those of exactly one in sight, or part of them.
+
+    ``customer`` → ``customers``, ``cars_names`` → ``car_names``.
+    """
+    views = {sight.spell(cte.args["alias"].this) for cte in tree.find_all(exp.CTE)}
+    changed = False
+    for node in tree.find_all(exp.Table):
+        if not isinstance(node.this, exp.Identifier) or sight.find_table(node) is not None:
+            continue
+        if sight.spell(node.this) in views:
+            continue
+        if meant := _find_meant(node.name, sight):
+            rename_table(tree, node, meant, sight)
+            changed = True
+    return changed
+
+
+def _find_meant(invented: str, sight: Sight) -> str:
+    words = split_words(invented)
+    same = [table.name for table in sight.tables if split_words(table.name) == words]
+    if not same:
+        same = [
+            table.name
+            for table in sight.tables
+            if set(words) <= set(split_words(table.name))
+            or set(split_words(table.name)) <= set(words)
+        ]
+    return same[0] if len(same) == 1 else ""

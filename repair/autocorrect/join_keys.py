@@ -1,0 +1,116 @@
+"""Join conditions over a column that one side does not have."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from repair.autocorrect.joining import add_join, build_condition
+from repair.autocorrect.levels import Level, Source, find_fault, read_levels
+from repair.autocorrect.sight import Neighbour, Sight
+
+
+def join_keys(tree: exp.Expr, sight: Sight) -> bool:
+    """``JOIN cars c ON m.id = c.maker`` is joined over the key between both, where there is one.
+
+    Where there is none, and one table stands between both, that table is joined too.
+    """
+    changed = False
+    for level in read_levels(tree, sight):
+        for join in list(level.select.args.get("joins") or ()):
+            if _is_broken(join, level):
+                changed |= _join_over_key(join, level)
+    return changed
+
+
+def _is_broken(join: exp.Join, level: Level) -> bool:
+    """True when the condition speaks of a column that its table does not have."""
+    condition = join.args.get("on")
+    return condition is not None and any(
+        column.find_ancestor(exp.Join) is join
+        and column in level.columns
+        and find_fault(column, level) in ("owner", "column")
+        for column in condition.find_all(exp.Column)
+    )
+
+
+def _join_over_key(join: exp.Join, level: Level) -> bool:
+    sight = level.sight
+    alias = join.this.args.get("alias")
+    identifier = alias.this if alias is not None else join.this.this
+    if not isinstance(identifier, exp.Identifier):
+        return False
+    joined = level.sources.get(sight.spell(identifier))
+    condition = join.args["on"]
+    if joined is None or joined.table is None or not _is_plain(condition):
+        return False
+    before = _list_before(join, level)
+    ways = [
+        (source, neighbour)
+        for source in before
+        if source.table is not None
+        for neighbour in sight.list_neighbours(source.table)
+        if neighbour.table is joined.table
+    ]
+    named = {
+        sight.spell(column.args["table"])
+        for column in condition.find_all(exp.Column)
+        if column.args.get("table") is not None
+    }
+    ways = [way for way in ways if sight.spell(way[0].identifier) in named] or ways
+    way = sight.choose(ways) if ways else _find_bridge(before, join, joined, level)
+    if way is None:
+        return False
+    source, neighbour = way
+    join.set("on", build_condition(source, joined, neighbour, sight))
+    return True
+
+
+def _find_bridge(
+    before: list[Source], join: exp.Join, joined: Source, level: Level
+) -> tuple[Source, Neighbour] | None:
+    """The only table between what stands before the join and the joined one, joined there too."""
+    sight = level.sight
+    around = {id(table) for _, table in level.list_tables()}
+    ways = [
+        (source, first, second)
+        for source in before
+        if source.table is not None
+        for first in sight.list_neighbours(source.table)
+        if id(first.table) not in around
+        for second in sight.list_neighbours(first.table)
+        if second.table is joined.table
+    ]
+    if len(ways) != 1:
+        return None
+    source, first, second = ways[0]
+    bridge = add_join(level, source, first)
+    if bridge is None:
+        return None
+    joins = level.select.args["joins"]
+    joins.insert(next(at for at, each in enumerate(joins) if each is join), joins.pop())
+    return bridge, second
+
+
+def _is_plain(condition: exp.Expr) -> bool:
+    """True for one comparison of two columns."""
+    return (
+        isinstance(condition, exp.EQ)
+        and isinstance(condition.left, exp.Column)
+        and isinstance(condition.right, exp.Column)
+    )
+
+
+def _list_before(join: exp.Join, level: Level) -> list[Source]:
+    """The sources that stand before the join."""
+    nodes = [level.select.args["from_"].this] if level.select.args.get("from_") else []
+    for other in level.select.args["joins"]:
+        if other is join:
+            break
+        nodes.append(other.this)
+    names = [
+        node.args["alias"].this if node.args.get("alias") else node.this
+        for node in nodes
+        if isinstance(node, exp.Table)
+    ]
+    found = (level.sources.get(level.sight.spell(name)) for name in names)
+    return [source for source in found if source is not None]

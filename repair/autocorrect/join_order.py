@@ -1,0 +1,71 @@
+"""Joins whose condition speaks of a table that is joined later."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from repair.autocorrect.levels import Level, read_levels
+from repair.autocorrect.sight import Sight
+
+
+def join_order(tree: exp.Expr, sight: Sight) -> bool:
+    """``a JOIN b ON a.x = c.x JOIN c ON b.y = c.y`` joins ``c`` first, over ``a.x = c.x``.
+
+    Inner joins with a condition each, all of whose columns are qualified.
+    """
+    return max([_order(level) for level in read_levels(tree, sight)], default=False)
+
+
+def _order(level: Level) -> bool:
+    select = level.select
+    joins: list[exp.Join] = list(select.args.get("joins") or ())
+    start = select.args.get("from_")
+    if start is None or not all(_is_inner(join) for join in joins):
+        return False
+    names = [_name(node, level) for node in (start.this, *(join.this for join in joins))]
+    conditions = [(join.args["on"], _read_names(join.args["on"], level)) for join in joins]
+    if None in names or any(used is None or not used <= set(names) for _, used in conditions):
+        return False
+    if all(used <= set(names[: at + 2]) for at, (_, used) in enumerate(conditions) if used):
+        return False
+    tables = {name: join.this for name, join in zip(names[1:], joins, strict=True)}
+    there, ordered = {names[0]}, []
+    while conditions:
+        ready = [
+            (at, name)
+            for at, (_, used) in enumerate(conditions)
+            for name in tables
+            if used is not None and name in used and used <= there | {name}
+        ]
+        if not ready:
+            return False
+        at, name = ready[0]
+        ordered.append(exp.Join(this=tables.pop(name), on=conditions.pop(at)[0]))
+        there.add(name)
+    select.set("joins", ordered)
+    return True
+
+
+def _is_inner(join: exp.Join) -> bool:
+    return (
+        not join.side
+        and join.kind in ("", "INNER")
+        and not join.method
+        and join.args.get("on") is not None
+    )
+
+
+def _name(node: exp.Expr, level: Level) -> str | None:
+    if not isinstance(node, exp.Table | exp.Subquery):
+        return None
+    alias = node.args.get("alias")
+    identifier = alias.this if alias is not None else node.this
+    return level.sight.spell(identifier) if isinstance(identifier, exp.Identifier) else None
+
+
+def _read_names(condition: exp.Expr, level: Level) -> set[str] | None:
+    """The sources that the condition speaks of; None where a column is not qualified."""
+    columns = list(condition.find_all(exp.Column))
+    if condition.find(exp.Query) or any(each.args.get("table") is None for each in columns):
+        return None
+    return {level.sight.spell(each.args["table"]) for each in columns}

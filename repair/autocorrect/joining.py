@@ -1,0 +1,58 @@
+"""Puts one more table into a SELECT's FROM, over a key."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from nl2sql.catalog import Table
+from repair.autocorrect.levels import Level, Source
+from repair.autocorrect.sight import Neighbour, Sight
+
+
+def add_join(level: Level, source: Source, neighbour: Neighbour) -> Source | None:
+    """Joins a neighbour of ``source``, in place; None if its name is taken or a ``*`` would grow.
+
+    Bare columns that the new table has too are qualified first, so they keep their meaning.
+    """
+    select, sight, table = level.select, level.sight, neighbour.table
+    name = sight.fold(table.name)
+    if level.find_source(name) or any(isinstance(each, exp.Star) for each in select.expressions):
+        return None
+    columns = frozenset(sight.list_columns(table))
+    _qualify(level, columns)
+    added = Source(sight.build_identifier(table.name), table, columns)
+    condition = build_condition(source, added, neighbour, sight)
+    select.append("joins", exp.Join(this=sight.build_table(table), on=condition))
+    level.sources[name] = added
+    return added
+
+
+def build_condition(source: Source, added: Source, neighbour: Neighbour, sight: Sight) -> exp.Expr:
+    """The condition that joins a source with a neighbour of its table."""
+    pairs = (
+        (_build_column(source, own, sight), _build_column(added, other, sight))
+        for own, other in neighbour.pairs
+    )
+    return exp.and_(*(exp.EQ(this=left, expression=right) for left, right in pairs), copy=False)
+
+
+def find_ways(level: Level, table: Table) -> list[tuple[Source, Neighbour]]:
+    """All ways to join the table over one key to what is in FROM."""
+    return [
+        (source, neighbour)
+        for source, own in level.list_tables()
+        for neighbour in level.sight.list_neighbours(own)
+        if neighbour.table is table
+    ]
+
+
+def _qualify(level: Level, columns: frozenset[str]) -> None:
+    for column in level.columns:
+        if column.args.get("table") is None and (name := level.sight.spell(column.this)) in columns:
+            owners = level.owners(name)
+            if len(owners) == 1:
+                column.set("table", owners[0].identifier.copy())
+
+
+def _build_column(source: Source, name: str, sight: Sight) -> exp.Column:
+    return exp.Column(this=sight.build_identifier(name), table=source.identifier.copy())

@@ -1,0 +1,243 @@
+"""A query's SELECTs, each with what stands in its FROM, and what is wrong with a column in it.
+
+A lenient reading: a source that cannot be told makes every column of it possible, so that no rule
+touches what it does not understand. The guard, which is strict, judges what comes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sqlglot import exp
+
+from nl2sql.catalog import Table
+from repair.autocorrect.sight import Sight
+
+Fault = Literal["", "qualifier", "owner", "column", "ambiguous"]
+"""Nothing; no source of that name; the source lacks the column; no source has it; several do."""
+
+# Where an output's name may stand, besides ORDER BY and GROUP BY.
+_OUTPUT_CLAUSES = {
+    "postgres": frozenset({"order", "group"}),
+    "sqlite": frozenset({"order", "group", "where", "having"}),
+    "duckdb": frozenset({"order", "group", "where", "having", "expressions"}),
+}
+
+
+@dataclass(eq=False, slots=True)
+class Source:
+    """What a name in FROM stands for. ``columns`` are folded; None: they cannot be told."""
+
+    identifier: exp.Identifier
+    table: Table | None
+    columns: frozenset[str] | None
+
+    def has(self, name: str) -> bool:
+        """True when it has the column, or may have it."""
+        return self.columns is None or name in self.columns
+
+
+@dataclass(eq=False, slots=True)
+class Level:
+    """One SELECT: its sources by folded name, its outputs' expressions, its own columns.
+
+    ``merged`` holds the columns of USING; ``outer`` is the SELECT whose columns it may use too.
+    """
+
+    select: exp.Select
+    sight: Sight
+    sources: dict[str, Source] = field(default_factory=dict)
+    outputs: dict[str, exp.Expr] = field(default_factory=dict)
+    columns: list[exp.Column] = field(default_factory=list)
+    merged: frozenset[str] = frozenset()
+    outer: Level | None = None
+
+    def owners(self, name: str) -> list[Source]:
+        """The sources that have the column."""
+        return [source for source in self.sources.values() if source.has(name)]
+
+    def owners_in_sight(self, name: str) -> list[Source]:
+        """The sources that have the column, here, or else in the nearest SELECT around."""
+        here: Level | None = self
+        while here is not None:
+            if owners := here.owners(name):
+                return owners
+            here = here.outer
+        return []
+
+    def find_source(self, qualifier: str) -> Source | None:
+        """What the name stands for, here or in a SELECT around."""
+        here: Level | None = self
+        while here is not None:
+            if source := here.sources.get(qualifier):
+                return source
+            here = here.outer
+        return None
+
+    def list_tables(self) -> list[tuple[Source, Table]]:
+        """The sources that are tables in sight."""
+        return [(each, each.table) for each in self.sources.values() if each.table is not None]
+
+
+def read_levels(tree: exp.Expr, sight: Sight) -> list[Level]:
+    """All SELECTs of the query, outer ones first."""
+    views = _read_views(tree, sight)
+    levels: dict[int, Level] = {}
+    for select in tree.find_all(exp.Select, bfs=True):
+        level = Level(select, sight, outer=_find_outer(select, levels))
+        for node in _list_from(select):
+            _add_source(node, level, views)
+        level.outputs = {
+            sight.spell(each.args["alias"]): each.this
+            for each in select.expressions
+            if isinstance(each, exp.Alias)
+        }
+        level.merged = frozenset(
+            sight.spell(each.this if isinstance(each, exp.Column) else each)
+            for join in select.args.get("joins") or ()
+            for each in join.args.get("using") or ()
+        )
+        levels[id(select)] = level
+    for column in tree.find_all(exp.Column):
+        is_name = isinstance(column.this, exp.Identifier) and column.arg_key != "using"
+        holder = column.parent_select
+        if is_name and holder is not None and id(holder) in levels:
+            levels[id(holder)].columns.append(column)
+    return list(levels.values())
+
+
+def find_fault(column: exp.Column, level: Level) -> Fault:
+    """What is wrong with the column; nothing where that cannot be told."""
+    sight = level.sight
+    name, qualifier = sight.spell(column.this), column.args.get("table")
+    if qualifier is not None:
+        source = level.find_source(sight.spell(qualifier))
+        if source is None:
+            return "qualifier"
+        return "" if source.has(name) else "owner"
+    if name in level.outputs and find_clause(column) in _OUTPUT_CLAUSES[sight.dialect]:
+        return ""
+    owners = level.owners_in_sight(name)
+    if len(owners) > 1 and name not in level.merged and _all_told(owners):
+        return "ambiguous"
+    if owners or (sight.dialect == "sqlite" and column.this.args.get("quoted")):
+        # SQLite takes an unknown name in double quotes for text.
+        return ""
+    return "column"
+
+
+def find_clause(node: exp.Expr) -> str:
+    """In which part of its SELECT a node stands: ``where``, ``order``, ``joins`` …"""
+    here: exp.Expr = node
+    while here.parent is not None and not isinstance(here.parent, exp.Select):
+        here = here.parent
+    return here.arg_key or ""
+
+
+def list_faults(level: Level, *kinds: Fault) -> Iterator[tuple[exp.Column, str]]:
+    """The columns with a fault of one of the kinds, each with its folded name."""
+    for column in list(level.columns):
+        if find_fault(column, level) in kinds:
+            yield column, level.sight.spell(column.this)
+
+
+def point_at(column: exp.Column, source: Source, name: str, sight: Sight) -> None:
+    """Makes the column the source's column of that folded name, in place."""
+    column.set("table", source.identifier.copy())
+    if source.table is not None and sight.spell(column.this) != name:
+        column.set("this", sight.build_identifier(sight.list_columns(source.table)[name]))
+
+
+def compares_itself(column: exp.Column, source: Source, name: str, sight: Sight) -> bool:
+    """True where the column, made the source's of that name, would be compared with itself.
+
+    Such a condition joins everything with everything.
+    """
+    comparison = column.parent
+    if not isinstance(comparison, exp.EQ):
+        return False
+    other = comparison.left if comparison.right is column else comparison.right
+    return (
+        isinstance(other, exp.Column)
+        and other.args.get("table") is not None
+        and sight.spell(other.this) == name
+        and sight.spell(other.args["table"]) == sight.spell(source.identifier)
+    )
+
+
+def _all_told(owners: list[Source]) -> bool:
+    return all(owner.columns is not None for owner in owners)
+
+
+def _list_from(select: exp.Select) -> Iterator[exp.Expr]:
+    if (start := select.args.get("from_")) is not None:
+        yield start.this
+    for join in select.args.get("joins") or ():
+        yield join.this
+    yield from select.args.get("laterals") or ()
+
+
+def _add_source(node: exp.Expr, level: Level, views: dict[str, frozenset[str] | None]) -> None:
+    sight = level.sight
+    alias = node.args.get("alias")
+    identifier = alias.this if alias is not None and alias.this is not None else None
+    table: Table | None = None
+    columns: frozenset[str] | None = None
+    if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
+        identifier = identifier or node.this
+        name = sight.spell(node.this)
+        if name in views and not node.args.get("db"):
+            columns = views[name]
+        elif (table := sight.find_table(node)) is not None:
+            columns = frozenset(sight.list_columns(table))
+        for join in node.args.get("joins") or ():
+            _add_source(join.this, level, views)
+    elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
+        columns = _read_outputs(node.this, sight)
+    if not isinstance(identifier, exp.Identifier):
+        identifier = exp.to_identifier(f"?{len(level.sources)}")
+    level.sources[sight.spell(identifier)] = Source(identifier, table, columns)
+
+
+def _read_views(tree: exp.Expr, sight: Sight) -> dict[str, frozenset[str] | None]:
+    """The columns of every CTE."""
+    views: dict[str, frozenset[str] | None] = {}
+    for cte in tree.find_all(exp.CTE):
+        alias = cte.args["alias"]
+        named = alias.args.get("columns")
+        views[sight.spell(alias.this)] = (
+            frozenset(map(sight.spell, named)) if named else _read_outputs(cte.this, sight)
+        )
+    return views
+
+
+def _read_outputs(query: exp.Expr, sight: Sight) -> frozenset[str] | None:
+    """The folded names of a query's outputs; None where one of them cannot be told."""
+    while isinstance(query, exp.SetOperation | exp.Subquery):
+        query = query.this
+    if not isinstance(query, exp.Select):
+        return None
+    names = set()
+    for each in query.expressions:
+        name = each.args["alias"] if isinstance(each, exp.Alias) else each.this
+        if not isinstance(each, exp.Alias | exp.Column) or not isinstance(name, exp.Identifier):
+            return None
+        names.add(sight.spell(name))
+    return frozenset(names)
+
+
+def _find_outer(select: exp.Select, levels: dict[int, Level]) -> Level | None:
+    """The SELECT around, unless this one stands in its FROM, not LATERAL, or in a CTE."""
+    here: exp.Expr = select
+    while here.parent is not None:
+        in_from = isinstance(here.parent, exp.From) or (
+            isinstance(here.parent, exp.Join) and here.arg_key == "this"
+        )
+        if isinstance(here.parent, exp.CTE) or (in_from and not isinstance(here, exp.Lateral)):
+            return None
+        if isinstance(here.parent, exp.Select):
+            return levels.get(id(here.parent))
+        here = here.parent
+    return None

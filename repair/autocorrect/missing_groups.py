@@ -1,0 +1,82 @@
+"""Columns that are selected beside an aggregate and not grouped by."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from repair.autocorrect.aggregates import has_aggregate, list_bare_columns
+from repair.autocorrect.levels import Level, read_levels
+from repair.autocorrect.sight import Sight
+
+
+def missing_groups(tree: exp.Expr, sight: Sight) -> bool:
+    """``SELECT country, COUNT(*) FROM customers`` is grouped by country.
+
+    SQLite takes any row's country instead, but refuses an aggregate that only orders rows.
+    """
+    return max([_complete(level) for level in read_levels(tree, sight)], default=False)
+
+
+def _complete(level: Level) -> bool:
+    select, sight = level.select, level.sight
+    group, order = select.args.get("group"), select.args.get("order")
+    selects_aggregate = any(map(has_aggregate, select.expressions))
+    orders_by_aggregate = order is not None and has_aggregate(order)
+    if sight.dialect == "sqlite" and (selects_aggregate or group or not orders_by_aggregate):
+        return False
+    if not (selects_aggregate or orders_by_aggregate or select.args.get("having") or group):
+        return False
+    if any(isinstance(each, exp.Star) for each in select.expressions):
+        return False
+    grouped = _read_grouped(level)
+    missing: dict[str, exp.Column] = {}
+    # Where nothing is grouped, all rows are one group, and no order of them is meant.
+    sorted_by = order.expressions if order is not None and group is not None else []
+    for output in (*select.expressions, *sorted_by):
+        whole = output.this if isinstance(output, exp.Alias | exp.Ordered) else output
+        if output.alias_or_name in grouped or whole.sql() in grouped:
+            continue
+        if output in sorted_by and whole.name in level.outputs:
+            continue
+        for column in list_bare_columns(whole):
+            if not _is_grouped(column, grouped, level):
+                missing[column.sql()] = column.copy()
+    if not missing:
+        return False
+    select.group_by(*missing.values(), copy=False)
+    return True
+
+
+def _read_grouped(level: Level) -> set[str]:
+    """What GROUP BY lists: the SQL of each item, and of the output that its number means."""
+    outputs = level.select.expressions
+    grouped = set()
+    group = level.select.args.get("group")
+    for item in group.expressions if group is not None else ():
+        if isinstance(item, exp.Literal) and item.name.isdigit() and int(item.name) <= len(outputs):
+            output = outputs[int(item.name) - 1]
+            item = output.this if isinstance(output, exp.Alias) else output
+        grouped.add(item.sql())
+    return grouped
+
+
+def _is_grouped(column: exp.Column, grouped: set[str], level: Level) -> bool:
+    """Grouped itself, in either spelling, or by the primary key of its table."""
+    owner = column.args.get("table")
+    owners = level.owners(level.sight.spell(column.this))
+    source = level.find_source(level.sight.spell(owner)) if owner is not None else None
+    if source is None and len(owners) == 1:
+        source = owners[0]
+    if column.sql() in grouped or column.name in grouped:
+        return True
+    if source is None:
+        return False
+    alias = source.identifier.sql()
+    if f"{alias}.{column.this.sql()}" in grouped:
+        return True
+    key = source.table.primary_key if source.table is not None else ()
+    return (
+        level.sight.dialect == "postgres"
+        and bool(key)
+        and all({name, f"{alias}.{name}"} & grouped for name in key)
+    )

@@ -1,0 +1,103 @@
+"""The tables that a query may use, under the names by which the database finds them.
+
+Made of the schema context alone, so a repair can name nothing that the principal may not see. Knows
+nothing of queries' levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import sqlglot
+from sqlglot import exp
+
+from nl2sql.catalog import ForeignKey, Table
+from nl2sql.names import fold_name, quote_name
+from nl2sql.types import Plan, SchemaContext, ValueMatch
+
+Way = TypeVar("Way")
+_NO_PLAN = Plan()
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A table one key away; ``pairs`` are the columns to join by: (own, the neighbour's)."""
+
+    table: Table
+    key: ForeignKey
+    pairs: tuple[tuple[str, str], ...]
+
+
+class Sight:
+    """Looks names up in a schema context, as its dialect compares them."""
+
+    def __init__(self, context: SchemaContext, plan: Plan = _NO_PLAN) -> None:
+        self.dialect = context.dialect
+        self.tables: tuple[Table, ...] = tuple(hit.table for hit in context.tables)
+        self.values: tuple[ValueMatch, ...] = context.values
+        self._keys = context.foreign_keys
+        self._planned = frozenset(plan.joins.keys)
+        self._names = {
+            hit.table.qualified: name
+            for hit, name in zip(context.tables, context.names, strict=True)
+        }
+        self._columns = {
+            table.qualified: {self.fold(column.name): column.name for column in table.columns}
+            for table in self.tables
+        }
+
+    def fold(self, name: str) -> str:
+        """What is equal for all spellings of a stored name."""
+        return fold_name(name, self.dialect)
+
+    def spell(self, identifier: exp.Expr) -> str:
+        """The folded name that the database reads in an identifier of a query."""
+        name = identifier.name
+        is_quoted = bool(identifier.args.get("quoted"))
+        return name.lower() if self.dialect == "postgres" and not is_quoted else self.fold(name)
+
+    def find_table(self, node: exp.Table) -> Table | None:
+        """The only table in sight that the node can mean, or None."""
+        schema = node.args.get("db")
+        found = [
+            table
+            for table in self.tables
+            if self.fold(table.name) == self.spell(node.this)
+            and (schema is None or self.fold(table.schema) == self.spell(schema))
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def list_columns(self, table: Table) -> dict[str, str]:
+        """Folded name → stored name, of all columns."""
+        return self._columns[table.qualified]
+
+    def list_neighbours(self, table: Table) -> tuple[Neighbour, ...]:
+        """The tables one key away, other than itself; a table twice where two keys lead there."""
+        by_name = {each.qualified: each for each in self.tables}
+        found = []
+        for key in self._keys:
+            ends = ((key.table, key.columns), (key.target, key.target_columns))
+            for (own, columns), (other, others) in (ends, ends[::-1]):
+                if own == table.qualified and other != own and other in by_name:
+                    pairs = tuple(zip(columns, others, strict=True))
+                    found.append(Neighbour(by_name[other], key, pairs))
+        return tuple(found)
+
+    def choose(self, ways: Sequence[tuple[Way, Neighbour]]) -> tuple[Way, Neighbour] | None:
+        """The only way to join, or of several the only one that the plan joins by."""
+        if len(ways) > 1:
+            ways = [way for way in ways if way[1].key in self._planned]
+        return ways[0] if len(ways) == 1 else None
+
+    def build_table(self, table: Table) -> exp.Table:
+        """The table as a query names it."""
+        tree = sqlglot.parse_one(
+            f"SELECT 1 FROM {self._names[table.qualified]}", dialect=self.dialect
+        )
+        return next(tree.find_all(exp.Table))
+
+    def build_identifier(self, name: str) -> exp.Identifier:
+        """A stored name as a query writes it, quoted where it must be."""
+        return exp.to_identifier(name, quoted=quote_name(name, self.dialect) != name)

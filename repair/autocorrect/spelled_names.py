@@ -1,0 +1,72 @@
+"""Names that differ from a real one in case, spaces and underscores only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+from repair.autocorrect.levels import list_faults, point_at, read_levels
+from repair.autocorrect.sight import Sight
+
+
+def spelled_names(tree: exp.Expr, sight: Sight) -> bool:
+    """``"Country"`` → ``country``, ``loyalty_tier`` → ``"Loyalty Tier"``."""
+    changed = _spell_tables(tree, sight)
+    for level in read_levels(tree, sight):
+        for column, name in list_faults(level, "owner", "column"):
+            qualifier = column.args.get("table")
+            sources = (
+                [level.find_source(sight.spell(qualifier))]
+                if qualifier is not None
+                else list(level.sources.values())
+            )
+            found = [
+                (source, meant)
+                for source in sources
+                if source is not None
+                and source.table is not None
+                and (meant := _find_alike(name, sight.list_columns(source.table)))
+            ]
+            if len(found) == 1:
+                point_at(column, *found[0], sight)
+                changed = True
+    return changed
+
+
+def _spell_tables(tree: exp.Expr, sight: Sight) -> bool:
+    names = {sight.fold(table.name): table.name for table in sight.tables}
+    views = {sight.spell(cte.args["alias"].this) for cte in tree.find_all(exp.CTE)}
+    changed = False
+    for node in tree.find_all(exp.Table):
+        if not isinstance(node.this, exp.Identifier) or sight.spell(node.this) in views:
+            continue
+        if sight.find_table(node) is None and (meant := _find_alike(node.name, names)):
+            rename_table(tree, node, names[meant], sight)
+            changed = True
+    return changed
+
+
+def rename_table(tree: exp.Expr, node: exp.Table, name: str, sight: Sight) -> None:
+    """The table renamed, and with it the columns that are qualified with its old name."""
+    if not node.alias:
+        old = sight.spell(node.this)
+        for column in tree.find_all(exp.Column):
+            qualifier = column.args.get("table")
+            if qualifier is not None and sight.spell(qualifier) == old:
+                column.set("table", sight.build_identifier(name))
+    node.set("this", sight.build_identifier(name))
+    node.set("db", None)
+
+
+def _find_alike(name: str, names: Iterable[str]) -> str:
+    alike = [each for each in names if _squeeze(each) == _squeeze(name)]
+    return alike[0] if len(alike) == 1 else ""
+
+
+def _squeeze(name: str) -> str:
+    """
+    >>> _squeeze("Loyalty Tier")
+    'loyaltytier'
+    """
+    return "".join(sign for sign in name.casefold() if sign.isalnum())

@@ -1,0 +1,49 @@
+"""A single table that lacks a column, beside one that has all the columns asked for."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from repair.autocorrect.levels import list_faults, read_levels
+from repair.autocorrect.sight import Neighbour, Sight
+from repair.autocorrect.spelled_names import rename_table
+
+
+def wrong_from(tree: exp.Expr, sight: Sight) -> bool:
+    """``SELECT order_id, reason FROM order_lines`` reads ``returns``, which has both.
+
+    Where only one neighbour has all columns that the SELECT uses, and those that both have are the
+    key between them, under the same name: an ``id`` of one table is not the ``id`` of the other.
+    """
+    changed = False
+    for level in read_levels(tree, sight):
+        tables = level.list_tables()
+        if len(level.sources) != 1 or len(tables) != 1:
+            continue
+        if not any(True for _ in list_faults(level, "owner", "column")):
+            continue
+        _, table = tables[0]
+        if any(isinstance(each, exp.Star) for each in level.select.expressions):
+            continue
+        used = {
+            sight.spell(column.this)
+            for column in level.columns
+            if sight.spell(column.this) not in level.outputs
+        }
+        shared = used & set(sight.list_columns(table))
+        meant = {
+            neighbour.table.qualified: neighbour.table
+            for neighbour in sight.list_neighbours(table)
+            if used <= set(sight.list_columns(neighbour.table))
+            and shared
+            and all((name, name) in _fold_pairs(neighbour, sight) for name in shared)
+        }
+        if len(meant) == 1:
+            node = level.select.args["from_"].this
+            rename_table(level.select, node, next(iter(meant.values())).name, sight)
+            changed = True
+    return changed
+
+
+def _fold_pairs(neighbour: Neighbour, sight: Sight) -> set[tuple[str, str]]:
+    return {(sight.fold(own), sight.fold(other)) for own, other in neighbour.pairs}

@@ -1,0 +1,25 @@
+"""Columns asked of the wrong table of a join."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from repair.autocorrect.equal_columns import are_equal
+from repair.autocorrect.levels import compares_itself, list_faults, point_at, read_levels
+from repair.autocorrect.sight import Sight
+
+
+def wrong_tables(tree: exp.Expr, sight: Sight) -> bool:
+    """``o.country`` becomes ``c.country`` where of all joined tables only ``c`` has a country."""
+    changed = False
+    for level in read_levels(tree, sight):
+        for column, name in list_faults(level, "owner"):
+            owners = level.owners_in_sight(name)
+            if any(owner.columns is None for owner in owners) or not owners:
+                continue
+            if compares_itself(column, owners[0], name, sight):
+                continue
+            if len(owners) == 1 or are_equal(level, owners, name):
+                point_at(column, owners[0], name, sight)
+                changed = True
+    return changed

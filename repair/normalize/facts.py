@@ -1,0 +1,174 @@
+"""What the rules may know of the database: its tables' names, and the kinds of their columns.
+
+A kind is coarse: ``integer``, ``number``, ``float``, ``text``, ``boolean``, ``date``,
+``timestamp``, ``interval``, ``other``, or empty where nothing is known. Rules that need a kind do
+nothing without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlglot import exp
+
+from nl2sql.catalog import Column, Table
+from nl2sql.names import quote_name
+
+# Words of a type's name, as the servers spell it, and the kind: the first that fits.
+_KINDS = (
+    ("interval", ("interval",)),
+    ("timestamp", ("timestamp", "datetime")),
+    ("date", ("date",)),
+    ("boolean", ("bool",)),
+    ("integer", ("int", "serial")),
+    ("number", ("numeric", "decimal", "number")),
+    ("float", ("double", "real", "float")),
+    ("text", ("char", "text", "string", "clob", "enum")),
+)
+_TEMPORAL = frozenset({"date", "timestamp"})
+_CALLS = {
+    "NOW": "timestamp",
+    "DATE_TRUNC": "timestamp",
+    "TO_TIMESTAMP": "timestamp",
+    "MAKE_TIMESTAMP": "timestamp",
+    "TO_DATE": "date",
+    "MAKE_DATE": "date",
+    "TODAY": "date",
+    "LAST_DAY": "date",
+    "COUNT": "integer",
+    "LENGTH": "integer",
+    "TO_CHAR": "text",
+    "STRFTIME": "text",
+    "UPPER": "text",
+    "LOWER": "text",
+    "CONCAT": "text",
+    "SUBSTR": "text",
+    "SUBSTRING": "text",
+    "TRIM": "text",
+    "REPLACE": "text",
+    "STRING_AGG": "text",
+    "LEFT": "text",
+    "RIGHT": "text",
+}
+# Of the kind of their first argument.
+_SAME = frozenset({"MIN", "MAX", "COALESCE", "NULLIF", "GREATEST", "LEAST", "ABS"})
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The target's dialect, and the tables that the query may be about."""
+
+    target: str
+    tables: Sequence[Table] = ()
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """All names of tables, schemas and columns, in lower case."""
+        columns = {column.name.lower() for table in self.tables for column in table.columns}
+        tables = {name.lower() for table in self.tables for name in (table.name, table.schema)}
+        return frozenset(columns | tables)
+
+    @cached_property
+    def table_names(self) -> frozenset[str]:
+        """All names of tables, in lower case."""
+        return frozenset(table.name.lower() for table in self.tables)
+
+    def spell(self, name: str) -> str:
+        """The name as the target wants it written; its case is the database's where that is known.
+
+        >>> Facts("postgres").spell("Order"), Facts("postgres").spell("users")
+        ('"Order"', 'users')
+        """
+        known = {each for table in self.tables for each in (table.name, table.schema)}
+        known |= {column.name for table in self.tables for column in table.columns}
+        if name not in known:
+            meant = sorted(each for each in known if each.lower() == name.lower())
+            name = meant[0] if len(meant) == 1 else name
+        return quote_name(name, self.target)
+
+    def find_column(self, column: exp.Column) -> Column | None:
+        """The real column that is meant, by the nearest query around it that has one."""
+        select = column.find_ancestor(exp.Select)
+        while select is not None:
+            for source in _list_sources(select):
+                if column.table and source.alias_or_name.lower() != column.table.lower():
+                    continue
+                found = self._find_in(source, column.name)
+                if found is not None and not _is_view(source):
+                    return found
+            select = select.find_ancestor(exp.Select)
+        return None
+
+    def _find_in(self, source: exp.Table, name: str) -> Column | None:
+        for table in self.tables:
+            if table.name.lower() == source.name.lower():
+                for column in table.columns:
+                    if column.name.lower() == name.lower():
+                        return column
+        return None
+
+    def kind_of(self, node: exp.Expr | None) -> str:
+        """The kind of an expression's value; empty where it is not known."""
+        if isinstance(node, exp.Column):
+            column = self.find_column(node)
+            return kind_of_type(column.type) if column else ""
+        if isinstance(node, exp.Cast):
+            return kind_of_type(node.to.sql())
+        if isinstance(node, exp.Literal):
+            return "text" if node.is_string else "integer" if node.is_int else "number"
+        if isinstance(node, exp.Paren | exp.Neg | exp.Filter | exp.Window):
+            return self.kind_of(node.this)
+        if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Select):
+            return self.kind_of(node.this.expressions[0].unalias())
+        if isinstance(node, exp.CurrentDate):
+            return "date"
+        if isinstance(node, exp.CurrentTimestamp | exp.Localtimestamp):
+            return "timestamp"
+        if isinstance(node, exp.DPipe):
+            return "text"
+        if isinstance(node, exp.Extract):
+            return "number"
+        if isinstance(node, exp.Add | exp.Sub) and isinstance(node.expression, exp.Interval):
+            return "timestamp" if self.kind_of(node.this) in _TEMPORAL else ""
+        if isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Div):
+            kinds = {self.kind_of(node.left), self.kind_of(node.right)}
+            if kinds <= {"integer", "number"}:
+                return "number" if len(kinds) > 1 else kinds.pop()
+            return kinds.pop() if len(kinds) == 1 and not kinds & _TEMPORAL else ""
+        if isinstance(node, exp.Anonymous):
+            name = node.name.upper()
+            if name in _SAME and node.expressions:
+                return self.kind_of(node.expressions[0])
+            if name in ("AVG", "SUM") and node.expressions:
+                kind = self.kind_of(node.expressions[0])
+                return "number" if kind == "integer" else kind
+            return _CALLS.get(name, "")
+        return ""
+
+
+def kind_of_type(spelled: str) -> str:
+    """The kind of a type as a server spells it.
+
+    >>> [kind_of_type(each) for each in ("numeric(12,2)", "VARCHAR(20)", "timestamp", "uuid", "")]
+    ['number', 'text', 'timestamp', 'other', '']
+    """
+    words = spelled.lower()
+    for kind, parts in _KINDS:
+        if any(part in words for part in parts):
+            return kind
+    return "other" if words else ""
+
+
+def _is_view(source: exp.Table) -> bool:
+    """Whether a CTE of the query bears the table's name."""
+    names = (cte.alias.lower() for cte in source.root().find_all(exp.CTE))
+    return source.name.lower() in names
+
+
+def _list_sources(select: exp.Select) -> list[exp.Table]:
+    """The tables that one query names in FROM and JOIN."""
+    joins = select.args.get("joins") or ()
+    clauses = (select.args.get("from_"), *joins)
+    return [each.this for each in clauses if each and isinstance(each.this, exp.Table)]

@@ -1,0 +1,82 @@
+"""A query of any dialect, or of several at once, in the target's dialect.
+
+First the text rules make it readable, then a reader that knows no functions makes a tree of it,
+then the tree rules put the target's words in the place of others'. Where the target's grammar
+cannot read it, the grammars of other dialects are tried. Runs nothing, and knows no guard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot.errors import SqlglotError
+
+from nl2sql.catalog import Table
+from repair.normalize import text_rules, tree_rules
+from repair.normalize.facts import Facts
+from repair.normalize.readers import read_foreign, read_query, write_query
+
+# As the guard has it: what is longer is no query that somebody meant.
+_LONGEST = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Normalized:
+    """A query in the target's dialect, and the names of the rules that made it, in their order."""
+
+    sql: str
+    rules: tuple[str, ...]
+
+
+def normalize_dialect(
+    sql: str, target: str = "postgres", *, tables: Sequence[Table] = ()
+) -> Normalized | None:
+    """The query in the words of ``target``: ``postgres``, ``sqlite`` or ``duckdb``.
+
+    ``tables`` are those that the query may be about: their names tell text in double quotes from
+    a name, the types of their columns tell where a cast is wanted. None where no rule has anything
+    to say, or where nobody can read the query even so.
+
+    >>> made = normalize_dialect("SELECT TOP 3 [name] FROM users WHERE YEAR(born) == 1999")
+    >>> made.sql
+    'SELECT name FROM users WHERE EXTRACT(YEAR FROM CAST(born AS TIMESTAMP)) = 1999 LIMIT 3'
+    >>> made.rules
+    ('top', 'brackets', 'operators', 'date_parts')
+    >>> normalize_dialect("SELECT name FROM users")
+    """
+    if len(sql) > _LONGEST:
+        return None
+    facts = Facts(target, tables)
+    try:
+        return _normalize(sql.strip().rstrip(";").rstrip(), facts)
+    except (SqlglotError, RecursionError):
+        return None
+
+
+def _normalize(sql: str, facts: Facts) -> Normalized | None:
+    """Raises SqlglotError where a rule wrote what nobody can read, RecursionError."""
+    applied: list[str] = []
+    text = sql
+    for text_rule in text_rules.RULES:
+        changed = text_rule(text, facts)
+        if changed != text:
+            applied.append(text_rule.__name__)
+            text = changed
+    tree = read_query(text, facts.target)
+    must_write = tree is None
+    if tree is None:
+        foreign = read_foreign(text, facts.target)
+        if foreign is None:
+            return None
+        tree, source = foreign
+        applied.append(f"read_as_{source}")
+    for tree_rule in tree_rules.RULES:
+        if tree_rule(tree, facts):
+            applied.append(tree_rule.__name__)
+            must_write = True
+    if must_write:
+        text = write_query(tree, facts.target)
+    if not applied or text == sql or read_query(text, facts.target) is None:
+        return None
+    return Normalized(text, tuple(applied))

@@ -1,0 +1,106 @@
+"""Reads queries without knowing any function.
+
+sqlglot's own readers give every function that they know the meaning that it has in their dialect;
+in a query of mixed dialects that is the wrong one for half of them. Here a function stays a name
+with arguments until a rule knows better, and what no rule knows is written as it was read.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects import TSQL, BigQuery, Dialect, DuckDB, MySQL, Oracle, Postgres, SQLite
+from sqlglot.errors import SqlglotError
+
+# Arguments that are no list between commas; all else that has such a parser is read as a list.
+_SPECIAL = ("CAST", "TRY_CAST", "SAFE_CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM", "OVERLAY")
+_NUMBER = re.compile(r"\d+")
+# As a bare argument of a date function these look like columns.
+_UNITS = frozenset({"second", "minute", "hour", "day", "week", "month", "quarter", "year"})
+
+
+def _loosen(base: type[Dialect]) -> type[Dialect]:
+    """The dialect with a parser that knows no function by its meaning."""
+    parsers = base.parser_class.FUNCTION_PARSERS
+    changed: dict[str, Any] = {
+        "FUNCTIONS": {},
+        "FUNCTION_PARSERS": {name: parsers[name] for name in _SPECIAL if name in parsers},
+    }
+    parser = type("Parser", (base.parser_class,), changed)
+    # Otherwise the arguments of STRING_AGG(DISTINCT a, ',') become a row of two.
+    generator = type("Generator", (base.generator_class,), {"MULTI_ARG_DISTINCT": True})
+    return type(f"Loose{base.__name__}", (base,), {"Parser": parser, "Generator": generator})
+
+
+_READERS = {
+    "postgres": _loosen(Postgres),
+    "sqlite": _loosen(SQLite),
+    "duckdb": _loosen(DuckDB),
+    "mysql": _loosen(MySQL),
+    "tsql": _loosen(TSQL),
+    "bigquery": _loosen(BigQuery),
+    "oracle": _loosen(Oracle),
+}
+# In the order in which small models stray.
+OTHERS = ("mysql", "sqlite", "postgres", "tsql", "bigquery", "oracle", "duckdb")
+
+
+def read_query(sql: str, dialect: str) -> exp.Query | None:
+    """The query's tree; None where it is not one query of that dialect."""
+    try:
+        trees = sqlglot.parse(sql, dialect=_READERS[dialect])
+    except (SqlglotError, RecursionError):
+        return None
+    if len(trees) != 1 or not isinstance(trees[0], exp.Query):
+        return None
+    return trees[0]
+
+
+def read_foreign(sql: str, target: str) -> tuple[exp.Query, str] | None:
+    """The query read as another dialect, and which one.
+
+    A reading that loses a number or a bare name of the query was the wrong one.
+    """
+    for source in OTHERS:
+        tree = None if source == target else read_query(sql, source)
+        if tree is not None and _keeps_everything(sql, tree, source):
+            if source not in ("sqlite", target):
+                # Where NULLs come is the target's own business, unless the query says so.
+                for ordered in tree.find_all(exp.Ordered):
+                    ordered.set("nulls_first", None)
+            return tree, source
+    return None
+
+
+def write_query(tree: exp.Expr, target: str) -> str:
+    """The tree as SQL of the target; empty where it cannot be written."""
+    try:
+        return tree.sql(_READERS[target], comments=False)
+    except (SqlglotError, RecursionError):
+        return ""
+
+
+def write_part(node: exp.Expr, target: str) -> str:
+    """A part of a tree as SQL of the target."""
+    return node.sql(_READERS[target], comments=False)
+
+
+def read_part(sql: str, target: str) -> exp.Expr:
+    """An expression's tree. Raises SqlglotError."""
+    # As a statement of its own, REPLACE(…) would be a command.
+    query = sqlglot.parse_one(f"SELECT {sql}", dialect=_READERS[target])
+    part: exp.Expr = query.expressions[0]
+    part.pop()
+    return part
+
+
+def _keeps_everything(sql: str, tree: exp.Expr, source: str) -> bool:
+    """False when a number or a word of the query is gone from what was read."""
+    rendered = write_query(tree, source).lower()
+    if not set(_NUMBER.findall(sql)) <= set(_NUMBER.findall(rendered)):
+        return False
+    names = {column.name.lower() for column in tree.find_all(exp.Column)} - _UNITS
+    return all(name in sql.lower() for name in names)

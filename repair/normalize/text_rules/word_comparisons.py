@@ -1,0 +1,66 @@
+"""Comparisons in words that no database knows."""
+
+from __future__ import annotations
+
+from repair.normalize.facts import Facts
+from repair.normalize.tokens import Token, join_tokens, split_tokens
+
+# Longer ones first: a match is replaced before any other is tried at its place.
+_PHRASES = (
+    ("IS NOT IN", "NOT IN"),
+    ("IS NOT LIKE", "NOT LIKE"),
+    ("IS NOT ILIKE", "NOT ILIKE"),
+    ("IS NOT BETWEEN", "NOT BETWEEN"),
+    ("IS NOT EQUAL TO", "<>"),
+    ("IS NOT =", "<>"),
+    ("IS EQUAL TO", "="),
+    ("IS GREATER THAN", ">"),
+    ("IS LESS THAN", "<"),
+    ("IS IN", "IN"),
+    ("IS LIKE", "LIKE"),
+    ("IS ILIKE", "ILIKE"),
+    ("IS BETWEEN", "BETWEEN"),
+    ("IS =", "="),
+    ("IS >=", ">="),
+    ("IS <=", "<="),
+    ("IS >", ">"),
+    ("IS <", "<"),
+    ("= IN", "IN"),
+    ("IN =", "IN"),
+    ("= LIKE", "LIKE"),
+    ("= BETWEEN", "BETWEEN"),
+    ("NOT =", "<>"),
+)
+
+
+def word_comparisons(sql: str, facts: Facts) -> str:
+    """``IS NOT IN``, ``= LIKE``, ``IS EQUAL TO``, ``x NOT NULL`` and their kin.
+
+    >>> word_comparisons("SELECT a FROM t WHERE b IS NOT IN (1, 2)", Facts("postgres"))
+    'SELECT a FROM t WHERE b NOT IN (1, 2)'
+    """
+    tokens = split_tokens(sql)
+    result: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        length, phrase = _match(tokens, index)
+        if length:
+            result.append(Token(tokens[index].space or " ", phrase))
+            index += length
+            continue
+        result.append(tokens[index])
+        index += 1
+    return join_tokens(result)
+
+
+def _match(tokens: list[Token], index: int) -> tuple[int, str]:
+    """How many tokens a phrase takes here, and what to write for it; (0, "") for none."""
+    words = [token.upper for token in tokens[index : index + 4]]
+    for phrase, meant in _PHRASES:
+        wanted = phrase.split()
+        if words[: len(wanted)] == wanted:
+            return len(wanted), meant
+    is_after_value = index > 0 and (tokens[index - 1].is_name or tokens[index - 1].text == ")")
+    if words[:2] == ["NOT", "NULL"] and is_after_value:
+        return 2, "IS NOT NULL"
+    return 0, ""

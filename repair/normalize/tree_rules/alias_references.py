@@ -1,0 +1,80 @@
+"""Aliases used where only columns may be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+from repair.normalize.facts import Facts
+
+# Where PostgreSQL does not look for aliases; SQLite does, but for the list of outputs itself.
+_PLACES = {"postgres": ("where", "having", "expressions"), "sqlite": ("expressions",)}
+_AGGREGATES = frozenset(
+    "COUNT SUM AVG MIN MAX STRING_AGG GROUP_CONCAT ARRAY_AGG BOOL_OR BOOL_AND STDDEV TOTAL".split()
+)
+
+
+def alias_references(tree: exp.Expr, facts: Facts) -> bool:
+    """``HAVING total > 5`` becomes ``HAVING SUM(amount) > 5`` where that output is named total.
+
+    Left alone where a table has a column of that name, or where the tables' columns are not known.
+    """
+    changed = False
+    for select in tree.find_all(exp.Select):
+        columns = _list_columns(select, facts)
+        if columns is None:
+            continue
+        outputs = {
+            each.alias.lower(): each.this
+            for each in select.expressions
+            if isinstance(each, exp.Alias) and each.alias.lower() not in columns
+        }
+        for place in _PLACES.get(facts.target, ()):
+            changed |= _replace_in(select, place, outputs)
+    return changed
+
+
+def _replace_in(select: exp.Select, place: str, outputs: dict[str, exp.Expr]) -> bool:
+    changed = False
+    value = select.args.get(place)
+    for part in value if isinstance(value, list) else [value] if value else []:
+        for column in list(part.find_all(exp.Column)):
+            meant = outputs.get(column.name.lower()) if not column.table else None
+            if meant is None or column.find_ancestor(exp.Select) is not select:
+                continue
+            if column in set(meant.find_all(exp.Column)):
+                continue  # an output that is named like a part of itself
+            if _is_aggregated(meant) and (place == "where" or column.find_ancestor(exp.Anonymous)):
+                continue
+            is_whole = isinstance(meant, exp.Binary | exp.Unary)
+            column.replace(exp.paren(meant) if is_whole else meant.copy())
+            changed = True
+    return changed
+
+
+def _is_aggregated(node: exp.Expr) -> bool:
+    calls = (call.name.upper() for call in node.find_all(exp.Anonymous))
+    return node.find(exp.Window) is not None or any(name in _AGGREGATES for name in calls)
+
+
+def _list_columns(select: exp.Select, facts: Facts) -> frozenset[str] | None:
+    """All columns of the tables that a query reads, in lower case; None where one is not known."""
+    joins = select.args.get("joins") or ()
+    source = select.args.get("from_")
+    names: set[str] = set()
+    for clause in (source, *joins) if source else ():
+        found = _list_names(clause.this, facts)
+        if found is None:
+            return None
+        names.update(name.lower() for name in found)
+    return frozenset(names)
+
+
+def _list_names(source: exp.Expr, facts: Facts) -> Iterable[str] | None:
+    if isinstance(source, exp.Subquery) and isinstance(source.this, exp.Query):
+        return None if source.this.is_star else source.this.named_selects
+    for table in facts.tables:
+        if isinstance(source, exp.Table) and table.name.lower() == source.name.lower():
+            return [column.name for column in table.columns]
+    return None

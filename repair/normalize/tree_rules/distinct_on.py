@@ -1,0 +1,24 @@
+"""DISTINCT ON, which SQLite lacks."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.transforms import eliminate_distinct_on
+
+from repair.normalize.facts import Facts
+
+
+def distinct_on(tree: exp.Expr, facts: Facts) -> bool:
+    """The first row of each group is that with the row number 1 in a derived table."""
+    if facts.target != "sqlite":
+        return False
+    changed = False
+    for select in list(tree.find_all(exp.Select))[::-1]:
+        distinct = select.args.get("distinct")
+        if distinct and distinct.args.get("on"):
+            rewritten = eliminate_distinct_on(select.copy())
+            select.args.clear()
+            for key, value in rewritten.args.items():
+                select.set(key, value)
+            changed = True
+    return changed

@@ -1,0 +1,45 @@
+"""Different rows in an order by what they do not show."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from repair.normalize.calls import list_calls, write
+from repair.normalize.facts import Facts
+
+_AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX", "STRING_AGG")
+
+
+def distinct_order(tree: exp.Expr, facts: Facts) -> bool:
+    """``SELECT DISTINCT a … ORDER BY b`` becomes ``… GROUP BY a ORDER BY MIN(b)``, but on SQLite.
+
+    Descending, by the greatest.
+    """
+    if facts.target == "sqlite":
+        return False
+    changed = False
+    for select in tree.find_all(exp.Select):
+        order, distinct = select.args.get("order"), select.args.get("distinct")
+        if order is None or distinct is None or distinct.args.get("on") or select.args.get("group"):
+            continue
+        if any(list_calls(select, _AGGREGATES)) or select.is_star or select.find(exp.Window):
+            continue
+        shown = {each.unalias() for each in select.expressions}
+        names = {each.alias_or_name.lower() for each in select.expressions}
+        hidden = [
+            each
+            for each in order.expressions
+            if isinstance(each.this, exp.Column)
+            and each.this not in shown
+            and (each.this.table or each.this.name.lower() not in names)
+            and each.this.name.lower() not in names
+        ]
+        if not hidden:
+            continue
+        for each in hidden:
+            call = "MAX" if each.args.get("desc") else "MIN"
+            each.set("this", write(f"{call}({{x}})", facts, x=each.this))
+        select.set("distinct", None)
+        select.group_by(*[each.unalias().copy() for each in select.expressions], copy=False)
+        changed = True
+    return changed

@@ -1,0 +1,30 @@
+"""Different pairs counted."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from repair.normalize.calls import list_calls, write_operand
+from repair.normalize.facts import Facts
+from repair.normalize.readers import read_part
+
+
+def distinct_pairs(tree: exp.Expr, facts: Facts) -> bool:
+    """MySQL's ``COUNT(DISTINCT a, b)``: a row of two here, a text of both on SQLite.
+
+    ``COUNT(t.*)`` is ``COUNT(*)`` on SQLite.
+    """
+    changed = False
+    for call in list_calls(tree, ("COUNT",)):
+        args = call.expressions
+        inner = args[0] if len(args) == 1 else None
+        if isinstance(inner, exp.Distinct) and len(inner.expressions) > 1:
+            texts = [write_operand(each, facts) for each in inner.expressions]
+            is_sqlite = facts.target == "sqlite"
+            row = " || '|' || ".join(texts) if is_sqlite else f"({', '.join(texts)})"
+            call.replace(read_part(f"COUNT(DISTINCT {row})", facts.target))
+            changed = True
+        elif facts.target == "sqlite" and isinstance(inner, exp.Column) and inner.is_star:
+            call.set("expressions", [exp.Star()])
+            changed = True
+    return changed

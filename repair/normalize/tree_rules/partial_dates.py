@@ -1,0 +1,68 @@
+"""Dates compared with less than a day, or with a day that is not."""
+
+from __future__ import annotations
+
+import calendar
+import re
+
+from sqlglot import exp
+
+from repair.normalize.calls import read_text, write
+from repair.normalize.facts import Facts
+
+_TEMPORAL = frozenset({"date", "timestamp"})
+_YEAR = re.compile(r"[12]\d{3}")
+_MONTH = re.compile(r"[12]\d{3}-(?:0[1-9]|1[0-2])")
+_DAY = re.compile(r"([12]\d{3})-(0[1-9]|1[0-2])-(\d\d)(.*)")
+_MONTHS = {"postgres": "TO_CHAR({x}, 'YYYY-MM')", "duckdb": "STRFTIME({x}, '%Y-%m')"}
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
+
+
+def partial_dates(tree: exp.Expr, facts: Facts) -> bool:
+    """``day = '2024'`` becomes ``EXTRACT(YEAR FROM day) = 2024``, as text it is on SQLite.
+
+    ``'2024-05'`` is compared with the month; a thirty-first of June is its thirtieth.
+    """
+    if facts.target == "sqlite":
+        return False
+    changed = False
+    for literal in list(tree.find_all(exp.Literal)):
+        changed |= _mend_day(literal)
+    for node in list(tree.find_all(*_COMPARISONS)):
+        if facts.kind_of(node.left) in _TEMPORAL:
+            changed |= _compare(node, "this", [node.right], facts)
+        elif facts.kind_of(node.right) in _TEMPORAL:
+            changed |= _compare(node, "expression", [node.left], facts)
+    for between in list(tree.find_all(exp.Between)):
+        if facts.kind_of(between.this) in _TEMPORAL:
+            changed |= _compare(between, "this", [between.args["low"], between.args["high"]], facts)
+    for within in list(tree.find_all(exp.In)):
+        if facts.kind_of(within.this) in _TEMPORAL and within.expressions:
+            changed |= _compare(within, "this", within.expressions, facts)
+    return changed
+
+
+def _compare(node: exp.Expr, key: str, values: list[exp.Expr], facts: Facts) -> bool:
+    """Puts the year or the month of a date in its place, if all values are such."""
+    texts = [str(value.this) if isinstance(value, exp.Literal) else "" for value in values]
+    if all(_YEAR.fullmatch(text) for text in texts):
+        node.set(key, write("EXTRACT(YEAR FROM {x})", facts, x=node.args[key]))
+        for value, text in zip(values, texts, strict=True):
+            value.replace(exp.Literal.number(text))
+        return True
+    if all(_MONTH.fullmatch(text) for text in texts):
+        node.set(key, write(_MONTHS[facts.target], facts, x=node.args[key]))
+        return True
+    return False
+
+
+def _mend_day(literal: exp.Literal) -> bool:
+    """A day behind the end of its month becomes the last one."""
+    found = _DAY.fullmatch(read_text(literal) or "")
+    if found is None:
+        return False
+    last = calendar.monthrange(int(found[1]), int(found[2]))[1]
+    if not last < int(found[3]) <= 31:
+        return False
+    literal.replace(exp.Literal.string(f"{found[1]}-{found[2]}-{last}{found[4]}"))
+    return True

@@ -1,0 +1,23 @@
+"""QUALIFY, which only DuckDB has."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.transforms import eliminate_qualify
+
+from repair.normalize.facts import Facts
+
+
+def qualify(tree: exp.Expr, facts: Facts) -> bool:
+    """A condition on a window becomes one on a derived table that has the window's value."""
+    if facts.target == "duckdb":
+        return False
+    changed = False
+    for select in list(tree.find_all(exp.Select))[::-1]:
+        if select.args.get("qualify"):
+            rewritten = eliminate_qualify(select.copy())
+            select.args.clear()
+            for key, value in rewritten.args.items():
+                select.set(key, value)
+            changed = True
+    return changed

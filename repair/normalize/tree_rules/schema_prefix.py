@@ -1,0 +1,24 @@
+"""Schemas that are not there."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from repair.normalize.facts import Facts
+
+
+def schema_prefix(tree: exp.Expr, facts: Facts) -> bool:
+    """``dbo.orders`` or ``shop.orders`` becomes ``orders`` where no table known has that schema."""
+    schemas = {table.schema.lower() for table in facts.tables}
+    changed = False
+    for node in tree.find_all(exp.Table):
+        is_known = node.name.lower() in facts.table_names
+        if node.db and is_known and node.db.lower() not in schemas:
+            for column in tree.find_all(exp.Column):
+                if column.db.lower() == node.db.lower():
+                    column.set("db", None)
+                    column.set("catalog", None)
+            node.set("db", None)
+            node.set("catalog", None)
+            changed = True
+    return changed

@@ -1,0 +1,154 @@
+"""Classes of errors: what the guard or the database objected to, and what to do about it.
+
+A class is found by the guard's code or by the SQLSTATE, never by the text of a message. Its
+suggestion is for the model that is asked to repair and for the user who reads why nothing worked.
+SQLSTATEs are PostgreSQL's (documentation, appendix A); SQLite's and DuckDB's errors come with them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nl2sql.types import NOT_PERMITTED, Assessment, Violation
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorClass:
+    """``repairable`` is False where another spelling of the query could not help, or must not."""
+
+    name: str
+    suggestion: str
+    repairable: bool = True
+
+
+UNKNOWN_COLUMN = ErrorClass(
+    "unknown_column",
+    "Use only columns that the schema lists for the table, and join the table that has the column.",
+)
+UNKNOWN_TABLE = ErrorClass(
+    "unknown_table", "Use only tables of the schema, spelled as they stand there."
+)
+AMBIGUOUS_NAME = ErrorClass(
+    "ambiguous_name", "Write the table's alias before every column, and give each table its own."
+)
+GROUPING = ErrorClass(
+    "grouping",
+    "Put every selected column that is not aggregated into GROUP BY, and conditions on aggregates "
+    "into HAVING.",
+)
+SYNTAX = ErrorClass("syntax", "Write one SELECT statement in the dialect of this database.")
+FUNCTION = ErrorClass(
+    "function", "Use functions and operators of this database only, with arguments of their types."
+)
+TYPES = ErrorClass("types", "Compare values of one type only, and cast where they differ.")
+VALUES = ErrorClass(
+    "values", "Keep numbers in their range, guard divisions with NULLIF, and write dates as dates."
+)
+CARDINALITY = ErrorClass(
+    "cardinality", "A subquery used as a value must give one row: aggregate it, or use IN."
+)
+SHAPE = ErrorClass(
+    "shape",
+    "Give all parts of a UNION as many columns, and let ORDER BY name a column that is there.",
+)
+WINDOW = ErrorClass(
+    "window", "Compute window functions in a subquery, and filter on them outside of it."
+)
+CONSTRUCT = ErrorClass("construct", "Write it as plain SELECTs with joins, without this construct.")
+TOO_MUCH = ErrorClass(
+    "too_much", "Join over keys, and add conditions or a LIMIT, so that less is computed."
+)
+WITHHELD = ErrorClass("withheld", "Ask for what you may see.", repairable=False)
+UNSAFE = ErrorClass("unsafe", "Only one reading query may run.", repairable=False)
+SERVER = ErrorClass("server", "The database could not do it now; ask again.", repairable=False)
+OTHER = ErrorClass("other", "Write the query in a simpler way.")
+
+BY_GUARD_CODE: dict[str, ErrorClass] = {
+    "endless_recursion": TOO_MUCH,
+    "function_not_allowed": FUNCTION,
+    "multiple_statements": SYNTAX,
+    "node_not_allowed": CONSTRUCT,
+    NOT_PERMITTED: WITHHELD,
+    "not_a_query": UNSAFE,
+    "operator_not_allowed": FUNCTION,
+    "tables_disagree": UNSAFE,
+    "too_long": TOO_MUCH,
+    "too_many_rows": TOO_MUCH,
+    "too_much_text": TOO_MUCH,
+    "type_not_allowed": TYPES,
+    "unexplained_column": AMBIGUOUS_NAME,
+    "unexplained_table": AMBIGUOUS_NAME,
+    "unfiltered_table": UNSAFE,
+    "unknown_column": UNKNOWN_COLUMN,
+    "unknown_table": UNKNOWN_TABLE,
+    "unparsable": SYNTAX,
+    "unresolved": CONSTRUCT,
+}
+
+_BY_SQLSTATE: dict[str, ErrorClass] = {
+    "21000": CARDINALITY,
+    "3F000": UNKNOWN_TABLE,
+    "42501": WITHHELD,
+    "42601": SYNTAX,
+    "42702": AMBIGUOUS_NAME,
+    "42703": UNKNOWN_COLUMN,
+    "42704": TYPES,
+    "42712": AMBIGUOUS_NAME,
+    "42725": FUNCTION,
+    "42803": GROUPING,
+    "42804": TYPES,
+    "42846": TYPES,
+    "42883": FUNCTION,
+    "42P01": UNKNOWN_TABLE,
+    "42P10": SHAPE,
+    "42P18": TYPES,
+    "42P19": CONSTRUCT,
+    "42P20": WINDOW,
+    "57014": TOO_MUCH,
+}
+
+# By the first two letters, where the whole says no more.
+_BY_STATE_CLASS: dict[str, ErrorClass] = {
+    "08": SERVER,
+    "0A": CONSTRUCT,
+    "22": VALUES,
+    "25": UNSAFE,
+    "42": SYNTAX,
+    "53": TOO_MUCH,
+    "54": TOO_MUCH,
+    "55": SERVER,
+    "57": SERVER,
+    "58": SERVER,
+}
+
+
+def classify_failure(failed: Assessment) -> ErrorClass:
+    """The class of what the guard or the database said; ``OTHER`` where nothing more is known."""
+    if isinstance(failed.verdict, Violation):
+        return BY_GUARD_CODE.get(failed.verdict.code, OTHER)
+    return classify_state(failed.diagnostic.sqlstate) if failed.diagnostic else OTHER
+
+
+def classify_state(sqlstate: str) -> ErrorClass:
+    """The class of a database's error.
+
+    >>> classify_state("42703").name, classify_state("22012").name, classify_state("XX000").name
+    ('unknown_column', 'values', 'other')
+    """
+    found = _BY_SQLSTATE.get(sqlstate) or _BY_STATE_CLASS.get(sqlstate[:2])
+    return found or OTHER
+
+
+def describe_failure(failed: Assessment) -> str:
+    """One line for the model and the trace: what the guard or the database said."""
+    if isinstance(failed.verdict, Violation):
+        return _flatten(failed.verdict.message)
+    if failed.diagnostic is None:
+        return ""
+    hint = f" {failed.diagnostic.hint}" if failed.diagnostic.hint else ""
+    return _flatten(f"{failed.diagnostic.message}{hint} (SQLSTATE {failed.diagnostic.sqlstate})")
+
+
+def _flatten(text: str) -> str:
+    """In one line, so that nothing in it can pass for a part of the prompt."""
+    return " ".join(text.split())

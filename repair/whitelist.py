@@ -1,0 +1,215 @@
+"""The surgical whitelist: what alone may stand in the place of a name that is not there.
+
+For a column these are the columns of the table that was meant and of its neighbours over keys, for
+a table the tables in sight, the most similar first. A name that is nearly the same is swapped at
+once. A pair of different kinds (a name for a number, an id for a name) is never swapped by rule: it
+stands in the list for the model, marked, and a repair that makes such a swap is told as a risk.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from nl2sql.catalog import Table
+from nl2sql.names import quote_name
+from nl2sql.types import SchemaContext
+from nl2sql.words import split_words
+from repair.autocorrect.levels import (
+    Level,
+    find_clause,
+    list_faults,
+    point_at,
+    read_levels,
+)
+from repair.autocorrect.sight import Sight
+
+# Typing errors: below it, half of the swaps in recorded candidates named another thing.
+_ALIKE = 0.85
+# The next best must be less alike than the best by this.
+_MARGIN = 0.1
+_LONGEST_LIST = 12
+
+# A word of the name → the kind of thing that it names.
+_KINDS = {
+    word: kind
+    for kind, words in {
+        "id": "id uid uuid key",
+        "number": "number no nr num count qty quantity age size",
+        "code": "code symbol abbreviation iso",
+        "name": "name title label description desc",
+        "date": "date dt day month year time at timestamp",
+        "amount": "amount amt price cost total sum salary revenue fee weight",
+    }.items()
+    for word in words.split()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """One column that may be meant; a risky one is another kind of thing than was asked for."""
+
+    table: Table
+    column: str
+    similarity: float
+    is_risky: bool
+    is_joined: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Whitelist:
+    """For one name of the query, as it is written there, what may be meant, best first."""
+
+    name: str
+    columns: tuple[Allowed, ...] = ()
+    tables: tuple[Table, ...] = ()
+
+
+def list_allowed(sql: str, context: SchemaContext) -> tuple[Whitelist, ...]:
+    """One whitelist for each name that is not there; none for what does not parse."""
+    sight = Sight(context)
+    try:
+        tree = sqlglot.parse_one(sql, dialect=context.dialect)
+        lists = {
+            node.name: Whitelist(node.name, tables=_rank_tables(node.name, sight))
+            for node in tree.find_all(exp.Table)
+            if isinstance(node.this, exp.Identifier) and _is_unknown(node, tree, sight)
+        }
+        for level in read_levels(tree, sight):
+            for column, _ in list_faults(level, "owner", "column", "qualifier"):
+                name = column.sql(context.dialect)
+                lists[name] = Whitelist(name, _rank_columns(column, level))
+    except (SqlglotError, RecursionError):
+        return ()
+    return tuple(lists.values())
+
+
+def describe_allowed(sql: str, context: SchemaContext) -> tuple[str, ...]:
+    """A line for the model for each name that is not there: what alone may be used instead."""
+    lines = []
+    for each in list_allowed(sql, context):
+        short = dict(zip((hit.table for hit in context.tables), context.names, strict=True))
+        if each.tables:
+            names = ", ".join(short[table] for table in each.tables[:_LONGEST_LIST])
+            lines.append(f"There is no table {each.name}. Only these may be used: {names}.")
+            continue
+        names = ", ".join(
+            f"{short[column.table]}.{quote_name(column.column, context.dialect)}"
+            + (" (another kind of value)" if column.is_risky else "")
+            for column in each.columns[:_LONGEST_LIST]
+        )
+        lines.append(f"There is no column {each.name}. Only these may be used: {names}.")
+    return tuple(lines)
+
+
+def swapped_names(tree: exp.Expr, sight: Sight) -> bool:
+    """Swaps a column for the one joined column that is nearly spelled so, of the same kind."""
+    changed = False
+    for level in read_levels(tree, sight):
+        for column, _ in list_faults(level, "owner", "column"):
+            if find_clause(column) == "joins":
+                continue
+            joined = (each for each in _rank_columns(column, level) if each.is_joined)
+            ranked = sorted(joined, key=lambda each: -each.similarity)
+            if not ranked or ranked[0].similarity < _ALIKE or ranked[0].is_risky:
+                continue
+            if len(ranked) > 1 and ranked[1].similarity > ranked[0].similarity - _MARGIN:
+                continue
+            sources = [each for each, table in level.list_tables() if table is ranked[0].table]
+            if len(sources) == 1:
+                point_at(column, sources[0], sight.fold(ranked[0].column), sight)
+                changed = True
+    return changed
+
+
+def find_risks(before: str, after: str, dialect: str) -> tuple[str, ...]:
+    """The columns of ``before`` that are gone for ones of another kind, as ``old → new``.
+
+    >>> find_risks("SELECT account_number FROM t", "SELECT account_name FROM t", "postgres")
+    ('account_number → account_name',)
+    >>> find_risks("SELECT acount_name FROM t", "SELECT account_name FROM t", "postgres")
+    ()
+    """
+    old, new = _name_columns(before, dialect), _name_columns(after, dialect)
+    return tuple(
+        f"{gone} → {come}"
+        for gone in old
+        if gone not in new
+        for come in new
+        if come not in old and is_risky(gone, come) and _similarity(gone, come) > 0.4
+    )
+
+
+def is_risky(asked: str, real: str) -> bool:
+    """True when both names tell a kind, and not the same.
+
+    >>> is_risky("customer_name", "customer_number"), is_risky("id", "title"), is_risky("a", "id")
+    (True, True, False)
+    """
+    left, right = _find_kinds(asked), _find_kinds(real)
+    return bool(left and right) and not left & right
+
+
+def _find_kinds(name: str) -> frozenset[str]:
+    return frozenset(_KINDS[word] for word in split_words(name) if word in _KINDS)
+
+
+def _rank_columns(column: exp.Column, level: Level) -> tuple[Allowed, ...]:
+    sight = level.sight
+    qualifier = column.args.get("table")
+    meant = level.find_source(sight.spell(qualifier)) if qualifier is not None else None
+    joined = [table for _, table in level.list_tables()]
+    tables = [meant.table] if meant is not None and meant.table is not None else joined
+    around = [each.table for table in tables for each in sight.list_neighbours(table)]
+    ranked = [
+        Allowed(
+            table,
+            real.name,
+            _similarity(column.name, real.name, table.name),
+            is_risky(column.name, real.name),
+            table in joined,
+        )
+        for table in dict.fromkeys([*tables, *around])
+        for real in table.columns
+    ]
+    kinds = _find_kinds(column.name)
+    return tuple(
+        sorted(
+            ranked,
+            key=lambda each: (
+                each.is_risky,
+                not kinds & _find_kinds(each.column),
+                -each.similarity,
+            ),
+        )
+    )
+
+
+def _rank_tables(name: str, sight: Sight) -> tuple[Table, ...]:
+    return tuple(sorted(sight.tables, key=lambda table: -_similarity(name, table.name)))
+
+
+def _similarity(asked: str, real: str, owner: str = "") -> float:
+    """How alike two names are, from 0 to 1; words that only repeat the table's name count half."""
+    left, right = "_".join(split_words(asked)), "_".join(split_words(real))
+    plain = SequenceMatcher(None, left, right).ratio()
+    own = set(split_words(owner))
+    short = "_".join(word for word in split_words(asked) if word not in own)
+    return max(plain, 0.95 * SequenceMatcher(None, short, right).ratio() if short else 0.0)
+
+
+def _is_unknown(node: exp.Table, tree: exp.Expr, sight: Sight) -> bool:
+    views = {sight.spell(cte.args["alias"].this) for cte in tree.find_all(exp.CTE)}
+    return sight.find_table(node) is None and sight.spell(node.this) not in views
+
+
+def _name_columns(sql: str, dialect: str) -> list[str]:
+    try:
+        tree = sqlglot.parse_one(sql, dialect=dialect)
+    except (SqlglotError, RecursionError):
+        return []
+    return list(dict.fromkeys(column.name.lower() for column in tree.find_all(exp.Column)))

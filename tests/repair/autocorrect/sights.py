@@ -1,0 +1,42 @@
+"""The sight that golden pairs are read with: the shop, and two keys between two tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from nl2sql.types import JoinPlan, Plan, SchemaContext, ValueMatch
+from repair.autocorrect.sight import Sight
+from tests.fakes import SHOP, build_context, build_key, build_table
+
+STORES = build_table("stock.stores", "id integer", "city text", key=("id",))
+TRANSFERS = build_table(
+    "stock.transfers", "id integer", "from_store integer", "to_store integer", key=("id",)
+)
+PRICES = build_table("stock.price_list", "UnitPrice numeric", "unit price numeric")
+KEYS = (
+    build_key("stock.transfers(from_store)", "stock.stores(id)"),
+    build_key("stock.transfers(to_store)", "stock.stores(id)"),
+)
+CATALOG = replace(
+    SHOP,
+    tables=(*SHOP.tables, STORES, TRANSFERS, PRICES),
+    foreign_keys=(*SHOP.foreign_keys, *KEYS),
+)
+VALUES = (
+    ValueMatch("germany", "sales.customers", "country", "Germany", 1.0),
+    ValueMatch("open", "sales.orders", "status", "Open", 1.0),
+    ValueMatch("open", "sales.orders", "status", "OPEN", 1.0),
+)
+PLAN = Plan(joins=JoinPlan(keys=(KEYS[1],)))
+
+
+def build_golden_context(dialect: str = "postgres") -> SchemaContext:
+    """All tables, with the values that a question about Germany and open orders finds."""
+    return build_context(CATALOG, dialect=dialect, values=VALUES)
+
+
+def build_sight(tag: str = "") -> Sight:
+    """The sight for a pair's tag: a dialect, or ``planned`` where the plan says which key."""
+    if tag == "planned":
+        return Sight(build_golden_context(), PLAN)
+    return Sight(build_golden_context(tag or "postgres"))

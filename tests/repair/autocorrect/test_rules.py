@@ -1,0 +1,124 @@
+"""Each rule by its golden pairs (fixtures/autocorrect/RULE.sql), and all of them together.
+
+A title's words in parentheses name the dialect, or say that the plan tells which key is meant.
+"""
+
+from __future__ import annotations
+
+import pytest
+import sqlglot
+
+from repair.autocorrect import RULES, Rule, autocorrect_query
+from repair.whitelist import swapped_names
+from tests.golden import FIXTURES, Pair, load_pairs
+from tests.repair.autocorrect.sights import PLAN, build_golden_context, build_sight
+
+ALL = (*RULES, swapped_names)
+PAIRS = [
+    pytest.param(rule, pair, id=f"{rule.__name__}: {pair.title}")
+    for rule in ALL
+    for pair in load_pairs(f"autocorrect/{rule.__name__}")
+]
+
+
+def read_tag(pair: Pair) -> str:
+    return pair.title.partition(" (")[2].removesuffix(")")
+
+
+@pytest.mark.parametrize(("rule", "pair"), PAIRS)
+def test_a_rule_rewrites_as_in_its_golden_file(rule: Rule, pair: Pair) -> None:
+    sight = build_sight(read_tag(pair))
+    tree = sqlglot.parse_one(pair.before, dialect=sight.dialect)
+    changed = rule(tree, sight)
+    assert (tree.sql(sight.dialect) if changed else "") == pair.after
+    assert changed or tree == sqlglot.parse_one(pair.before, dialect=sight.dialect)
+
+
+@pytest.mark.parametrize(("rule", "pair"), PAIRS)
+def test_what_a_rule_put_right_it_leaves_alone(rule: Rule, pair: Pair) -> None:
+    sight = build_sight(read_tag(pair))
+    tree = sqlglot.parse_one(pair.after or pair.before, dialect=sight.dialect)
+    assert not rule(tree, sight)
+
+
+def test_every_golden_file_has_its_rule() -> None:
+    names = {path.stem for path in (FIXTURES / "autocorrect").glob("*.sql")}
+    assert names == {rule.__name__ for rule in ALL}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "rules"),
+    [
+        pytest.param(
+            "SELECT c.customer_name, o.country FROM orders o JOIN customers c ON o.cust = c.id",
+            "SELECT c.name, c.country FROM orders AS o JOIN customers AS c ON o.customer_id = c.id",
+            ("join_keys", "wrong_tables", "invented_columns"),
+            id="a name, a table and a join",
+        ),
+        pytest.param(
+            "SELECT o.status, country, COUNT(*) AS n FROM orders AS o WHERE n > 1 GROUP BY status",
+            "SELECT o.status, customers.country, COUNT(*) AS n FROM orders AS o "
+            "JOIN customers ON o.customer_id = customers.id "
+            "GROUP BY status, customers.country HAVING COUNT(*) > 1",
+            (
+                "aliases_in_conditions",
+                "neighbour_columns",
+                "aggregates_in_where",
+                "missing_groups",
+            ),
+            id="an alias in WHERE that is an aggregate, and a missing group",
+        ),
+        pytest.param(
+            "SELECT c.name FROM customers AS c JOIN order_lines AS l ON l.order_id = o.id "
+            "JOIN orders AS o ON c.id = l.customer_id",
+            "SELECT c.name FROM customers AS c JOIN orders AS o ON c.id = o.customer_id "
+            "JOIN order_lines AS l ON l.order_id = o.id",
+            ("wrong_tables", "join_order"),
+            id="a join over what comes later",
+        ),
+    ],
+)
+def test_rules_work_together(before: str, after: str, rules: tuple[str, ...]) -> None:
+    made = autocorrect_query(before, build_golden_context())
+    assert made is not None
+    assert made.sql == after
+    assert set(made.rules) == set(rules)
+
+
+def test_the_plan_tells_which_of_two_keys_is_meant() -> None:
+    sql = "SELECT city FROM transfers"
+    assert autocorrect_query(sql, build_golden_context()) is None
+    made = autocorrect_query(sql, build_golden_context(), PLAN)
+    assert made is not None
+    assert "transfers.to_store = stores.id" in made.sql
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        pytest.param("SELECT name FROM customers", id="right already"),
+        pytest.param("SELECT nope FROM elsewhere", id="an unknown table"),
+        pytest.param("not sql at all (", id="no SQL"),
+        pytest.param("SELECT " + "(" * 2000 + "1" + ")" * 2000, id="too deep"),
+        pytest.param("SELECT * FROM (VALUES (1), (2)) AS v(x) WHERE v.y > 1", id="values"),
+        pytest.param("SELECT g FROM generate_series(1, 3) AS g", id="a function in FROM"),
+        pytest.param(
+            "SELECT c.name, l.n FROM customers AS c, LATERAL (SELECT COUNT(*) AS n FROM orders "
+            "WHERE orders.customer_id = c.id) AS l",
+            id="LATERAL",
+        ),
+        pytest.param(
+            "WITH RECURSIVE r AS (SELECT id FROM employees UNION SELECT e.id FROM employees AS e "
+            "JOIN r ON e.manager_id = r.id) SELECT id FROM r",
+            id="a recursive CTE",
+        ),
+    ],
+)
+def test_what_is_right_or_cannot_be_told_is_left_alone(sql: str) -> None:
+    assert autocorrect_query(sql, build_golden_context()) is None
+
+
+def test_what_cannot_be_written_is_left_alone() -> None:
+    context = build_golden_context("duckdb")
+    assert autocorrect_query("SELECT DATETIME(day), contry FROM orders", context) is None
+    assert autocorrect_query("SELECT DATETIME(day), country FROM orders", context) is None

@@ -1,0 +1,107 @@
+"""The order of things, and everything that must be left alone."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from data.benchmarks.load import load_benchmark
+from data.benchmarks.types import SqliteFile
+from nl2sql.catalog import Column, Table
+from repair.normalize import Normalized, normalize_dialect
+from tests.repair.normalize.goldens import GOLDENS
+from tests.repair.normalize.people import TABLES
+
+BENCH = os.environ.get("QUORUMSQL_BENCH", "")
+TARGETS = ("postgres", "sqlite", "duckdb")
+
+
+def test_several_dialects_in_one_query() -> None:
+    made = normalize_dialect(
+        "SELECT TOP 2 [name], IFNULL(city, '') FROM `people` WHERE YEAR(born) == 1990",
+        tables=TABLES,
+    )
+    assert made == Normalized(
+        "SELECT name, COALESCE(city, '') FROM people WHERE EXTRACT(YEAR FROM born) = 1990 LIMIT 2",
+        ("backticks", "top", "brackets", "operators", "null_functions", "date_parts"),
+    )
+
+
+def test_another_dialects_grammar_is_the_last_resort() -> None:
+    made = normalize_dialect("SELECT qty DIV 2 FROM orders", "postgres", tables=TABLES)
+    assert made is not None
+    assert made.rules == ("read_as_mysql",)
+    assert "DIV" not in made.sql.replace("DIV(", "")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    "sql",
+    [
+        pytest.param("SELECT name FROM people WHERE city = 'Oslo'", id="plain"),
+        pytest.param("SELECT name FROM people;", id="a semicolon at the end"),
+        pytest.param("SELECT count(*) FROM people -- `note`", id="a comment"),
+        pytest.param("SELECT '`a` == ! [b] && TOP 3, FROM' FROM people", id="text"),
+        pytest.param("SELECT 1; SELECT `a`", id="two statements"),
+        pytest.param("DELETE FROM `people`", id="no query"),
+        pytest.param("SELECT `a` FROM t WHERE", id="unreadable"),
+        pytest.param("not sql at all (", id="no SQL"),
+        pytest.param("", id="nothing"),
+        pytest.param(f"SELECT {'(' * 2000}`1`{')' * 2000}", id="too deep"),
+        pytest.param(f"SELECT `a`{' ' * 30_000} FROM t", id="too long"),
+        pytest.param("SELECT a.x FROM a JOIN b USING (id) ORDER BY 1 LIMIT 3 OFFSET 2", id="order"),
+        pytest.param("WITH w AS (SELECT 1 AS a) SELECT a FROM w UNION SELECT 2", id="cte"),
+        pytest.param("SELECT sum(x) OVER (PARTITION BY a ORDER BY b) FROM t", id="window"),
+        pytest.param("SELECT CASE WHEN a > 1 THEN 'x' ELSE 'y' END FROM t", id="case"),
+    ],
+)
+def test_what_needs_no_rule_is_left_alone(sql: str, target: str) -> None:
+    assert normalize_dialect(sql, target, tables=TABLES) is None
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_without_tables_no_rule_guesses_at_types(target: str) -> None:
+    sql = "SELECT name FROM people WHERE active = 1 AND year = 2014 AND born = '1990'"
+    assert normalize_dialect(sql, target) is None
+
+
+def test_broken_queries_break_nothing() -> None:
+    chance = random.Random(6)
+    for golden in GOLDENS:
+        words = golden.before.split()
+        del words[chance.randrange(len(words))]
+        words.insert(chance.randrange(len(words) + 1), chance.choice(words))
+        for sql in (" ".join(words), golden.before[: chance.randrange(len(golden.before))]):
+            made = normalize_dialect(sql, golden.target, tables=TABLES)
+            assert made is None or made.sql
+
+
+@pytest.mark.skipif(not BENCH, reason="QUORUMSQL_BENCH names no folder")
+def test_a_right_query_gives_the_same_rows() -> None:
+    benchmark = load_benchmark(f"{BENCH}/spider/dev.json", configured=())
+    known: dict[str, tuple[sqlite3.Connection, tuple[Table, ...]]] = {}
+    for example in benchmark.examples:
+        (gold,) = example.golds
+        if example.database not in known:
+            file = benchmark.databases[example.database]
+            assert isinstance(file, SqliteFile)
+            known[example.database] = _open(file.path)
+        connection, tables = known[example.database]
+        made = normalize_dialect(gold, "sqlite", tables=tables)
+        if made is not None:
+            rows = connection.execute(gold).fetchall()
+            assert sorted(connection.execute(made.sql), key=repr) == sorted(rows, key=repr)
+
+
+def _open(path: Path) -> tuple[sqlite3.Connection, tuple[Table, ...]]:
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master")]
+    tables = []
+    for name in names:
+        found = connection.execute("SELECT name, type FROM pragma_table_info(?)", (name,))
+        tables.append(Table("main", name, tuple(Column(*row) for row in found)))
+    return connection, tuple(tables)

@@ -1,0 +1,116 @@
+"""Every error has a class, and every class an advice."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from execution.duckdb_errors import SQLSTATES
+from nl2sql.types import NOT_PERMITTED
+from repair.taxonomy import BY_GUARD_CODE, OTHER, classify_failure, classify_state, describe_failure
+from tests.fakes import build_assessment, build_diagnostic, build_violation
+
+EXECUTION = Path(__file__).parents[2] / "execution"
+# What stands in the placeholders of codes that are put together.
+PLACEHOLDERS = {
+    "_not_allowed": ("function", "type", "operator"),
+    "unexplained_": ("table", "column"),
+}
+
+
+def list_guard_codes() -> Iterator[str]:
+    """The first argument of every Violation and Unresolved that the guard makes."""
+    for path in EXECUTION.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+                continue
+            if node.func.id not in ("Violation", "Unresolved"):
+                continue
+            code = node.args[0]
+            if isinstance(code, ast.Constant):
+                yield str(code.value)
+            elif isinstance(code, ast.JoinedStr):
+                fixed = "".join(str(p.value) for p in code.values if isinstance(p, ast.Constant))
+                words = PLACEHOLDERS[fixed]
+                yield from (w + fixed if fixed[0] == "_" else fixed + w for w in words)
+            elif isinstance(code, ast.Name) and code.id == "NOT_PERMITTED":
+                yield NOT_PERMITTED
+            else:
+                # The exception's own constructor hands its code on.
+                assert path.name == "scopes.py", ast.unparse(node)
+
+
+def test_every_code_of_the_guard_has_a_class() -> None:
+    codes = set(list_guard_codes())
+    assert len(codes) > 12
+    assert codes - set(BY_GUARD_CODE) == set()
+
+
+def test_no_class_is_kept_for_a_code_that_the_guard_does_not_know() -> None:
+    assert set(BY_GUARD_CODE) - set(list_guard_codes()) == set()
+
+
+@pytest.mark.parametrize("code", sorted(BY_GUARD_CODE))
+def test_every_class_advises_in_a_sentence(code: str) -> None:
+    suggestion = BY_GUARD_CODE[code].suggestion
+    assert suggestion[0].isupper()
+    assert suggestion.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("sqlstate", "name"),
+    [
+        ("42703", "unknown_column"),
+        ("42P01", "unknown_table"),
+        ("42702", "ambiguous_name"),
+        ("42803", "grouping"),
+        ("42601", "syntax"),
+        ("42883", "function"),
+        ("42804", "types"),
+        ("22012", "values"),
+        ("22P02", "values"),
+        ("21000", "cardinality"),
+        ("42P10", "shape"),
+        ("42P20", "window"),
+        ("0A000", "construct"),
+        ("57014", "too_much"),
+        ("53200", "too_much"),
+        ("42501", "withheld"),
+        ("57P01", "server"),
+        ("XX000", "other"),
+        ("", "other"),
+    ],
+)
+def test_a_sqlstate_has_its_class(sqlstate: str, name: str) -> None:
+    assert classify_state(sqlstate).name == name
+
+
+def test_every_state_that_duckdb_errors_become_is_classified() -> None:
+    unclassified = {state for state in SQLSTATES.values() if classify_state(state) is OTHER}
+    assert unclassified == {"XX000", "XX001", "01000", "23000", "2BP01"}
+
+
+def test_what_is_withheld_is_not_repaired() -> None:
+    assert not BY_GUARD_CODE[NOT_PERMITTED].repairable
+    assert not classify_state("42501").repairable
+
+
+@pytest.mark.parametrize(
+    ("failed", "name", "text"),
+    [
+        (build_assessment(verdict=build_violation()), "unknown_table", "It is refused."),
+        (
+            build_assessment(diagnostic=build_diagnostic("Bad.", hint="Try y.")),
+            "unknown_column",
+            "Bad. Try y. (SQLSTATE 42703)",
+        ),
+        (build_assessment(), "other", ""),
+    ],
+    ids=["violation", "diagnostic", "nothing_wrong"],
+)
+def test_a_failure_is_classified_and_told_in_one_line(failed: object, name: str, text: str) -> None:
+    assert classify_failure(failed).name == name  # type: ignore[arg-type]
+    assert describe_failure(failed) == text  # type: ignore[arg-type]
