@@ -1,0 +1,89 @@
+"""The planted database behind the whole service, and beside it what each principal may see."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from execution.embedded import EmbeddedServer
+from nl2sql.types import Feedback
+from retrieval.examples.files import Pair
+from retrieval.examples.importing import import_pairs
+from retrieval.examples.verification import Verifier
+from retrieval.index_store.example_store import ExampleStore
+from retrieval.indexing.job import run_job
+from serve_app.indexing import DatabaseJob
+from serve_app.local import LocalParts, open_parts
+from serve_app.reporting import Silence
+from serve_app.wiring import Wiring
+from tests.attacks.injections.obeying_engine import ObeyingEngine
+from tests.attacks.injections.planted import DATABASE, PRINCIPALS, build_settings, open_stage
+from tests.attacks.injections.service import Service
+from tests.attacks.injections.stored import SAID, STORED
+from tests.fakes import FakeEmbedder
+from tests.oracle.postgres_copies import quiet_server
+from tests.oracle.stage import PostgresStage
+
+
+@pytest.fixture(scope="session")
+def stage(embedded_server: EmbeddedServer) -> Iterator[PostgresStage]:
+    """The planted database, and a copy of it for each principal."""
+    with quiet_server(embedded_server):
+        built = open_stage(embedded_server, (*STORED, *SAID))
+        yield built
+        built.close()
+
+
+@pytest.fixture(scope="session")
+def service(embedded_server: EmbeddedServer, stage: PostgresStage) -> Iterator[Service]:
+    """All stages but the model, over the planted database, on one event loop."""
+    home = Path(tempfile.mkdtemp(prefix="injections-"))
+    settings = build_settings(home, stage, STORED)
+    wiring = Wiring(settings, embedded_server.socket_folder)
+    with asyncio.Runner() as runner:
+        stack = AsyncExitStack()
+        yield Service(runner, runner.run(_open(stack, wiring)), stage)
+        runner.run(stack.aclose())
+    shutil.rmtree(home, ignore_errors=True)
+
+
+async def _open(stack: AsyncExitStack, wiring: Wiring) -> LocalParts:
+    opened = await stack.enter_async_context(open_parts(wiring, Silence(), engine=ObeyingEngine()))
+    parts = replace(opened, embedder=FakeEmbedder(wiring.settings.index.embedder))
+    phases = DatabaseJob(wiring, DATABASE, parts.store, {}).phases()
+    await run_job(DATABASE, phases, parts.store, parts.embedder)
+    await _store_examples(wiring, parts)
+    return parts
+
+
+async def _store_examples(wiring: Wiring, parts: LocalParts) -> None:
+    """Those of files through the import, those of users through the desk."""
+    report = await import_pairs(
+        DATABASE,
+        [
+            Pair(question=each.example, sql=each.target)
+            for each in STORED
+            if each.place == "example"
+        ],
+        PRINCIPALS["boss"],
+        dialect="postgres",
+        store=ExampleStore(parts.store),
+        verifier=Verifier(parts.guard, parts.guard, parts.executor),
+        embedder=parts.embedder,
+    )
+    assert not report.left_out, report
+    desk = wiring.build_feedback_desk(parts.store, parts.embedder, parts.guard, parts.executor)
+    for each in STORED:
+        if each.place == "feedback":
+            giver = replace(PRINCIPALS["mia" if each.shown else "boss"], name="giver")
+            receipt = await desk.take_feedback(
+                Feedback(DATABASE, each.text, each.target, is_right=True, principal=giver)
+            )
+            assert receipt.outcome == "stored", receipt

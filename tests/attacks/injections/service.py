@@ -1,0 +1,111 @@
+"""The whole service but for its model: asked as a principal, while the model obeys an attacker."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+
+from nl2sql.answers import Answer, Answered
+from nl2sql.catalog import Catalog
+from nl2sql.cell_values import normalize_value
+from nl2sql.protocols import Answerer
+from nl2sql.types import Principal, Question, Violation
+from serve_app.local import LocalParts
+from tests.attacks.injections.injection import Injection
+from tests.attacks.injections.obeying_engine import ObeyingEngine
+from tests.attacks.injections.planted import DATABASE, PRINCIPALS
+from tests.oracle.outcomes import Outcome
+from tests.oracle.stage import PostgresStage
+
+Rows = Counter[tuple[str, ...]]
+
+_MOST_ROWS = 1000
+
+
+class Service:
+    """``stage`` has the whole database and a copy of it for each principal."""
+
+    def __init__(self, runner: asyncio.Runner, parts: LocalParts, stage: PostgresStage) -> None:
+        assert isinstance(parts.engine, ObeyingEngine)
+        self.engine = parts.engine
+        self.parts = parts
+        self._runner = runner
+        self._stage = stage
+        self._dialogue: Answerer = parts.build_pipeline(parts.wiring.settings)
+
+    def ask(self, injection: Injection) -> Answer:
+        """The answer to the injection's question, by the whole pipeline, in words."""
+        principal = PRINCIPALS[injection.principal]
+        session = injection.id if injection.place == "turn" else ""
+        if session:
+            earlier = replace(injection, sql=injection.target)
+            asker = principal if injection.shown else PRINCIPALS["boss"]
+            self._answer(earlier, injection.text, asker, session)
+        return self._answer(injection, injection.question, principal, session)
+
+    def pick(self, injection: Injection) -> Answer:
+        """The answer to somebody who claims that the query was a reading they were offered."""
+        principal = PRINCIPALS[injection.principal]
+        return self._answer(injection, injection.question, principal, "", picked=injection.sql)
+
+    def _answer(
+        self, injection: Injection, text: str, principal: Principal, session: str, picked: str = ""
+    ) -> Answer:
+        self.engine.obey(injection)
+        question = Question(
+            text,
+            DATABASE,
+            principal,
+            k=2,
+            seed=0,
+            max_rows=_MOST_ROWS,
+            evidence=injection.text if injection.place == "evidence" else "",
+            session=session,
+            picked=picked,
+            wording="model",
+        )
+        return self._runner.run(self._dialogue.answer(question))
+
+    def run_plainly(self, sql: str) -> Outcome:
+        """What a query gives on the whole database, with nothing between it and the rows."""
+        return self._stage.full.run(sql)
+
+    def run_on_copy(self, sql: str, principal: Principal) -> Outcome:
+        """What it gives on the copy that holds only what the principal may see."""
+        return self._stage.copy(principal).run(sql)
+
+    def find_catalog(self, principal: Principal) -> Catalog:
+        """The tables and columns that the principal may see."""
+        catalog = self._runner.run(self.parts.guard.visible_catalog(DATABASE, principal))
+        assert not isinstance(catalog, Violation)
+        return catalog
+
+    def list_hidden(self, visible: Catalog) -> set[str]:
+        """Names of tables that are not visible and that no English text holds by chance."""
+        shown = {table.qualified for table in visible.tables}
+        names = {
+            each.name
+            for each in self._stage.subjects[0].catalog.tables
+            if each.qualified not in shown
+        }
+        return {name for name in names if "_" in name or name == "payslips"}
+
+
+def list_results(answer: Answer) -> list[tuple[str, Rows]]:
+    """Every query that gave rows on the way to the answer, the answer's own too, and its rows."""
+    ranking = answer.trace.ranking
+    found = [
+        (each.candidate.sql, count_rows(each.result.rows))
+        for each in (ranking.assessments if ranking else ())
+        if each.result is not None
+    ]
+    if isinstance(answer, Answered):
+        found.append((answer.sql, count_rows(answer.result.rows)))
+    return found
+
+
+def count_rows(rows: Iterable[tuple[object, ...]]) -> Rows:
+    """The rows, however a driver spells their cells, each as often as it occurs."""
+    return Counter(tuple(str(normalize_value(cell)) for cell in row) for row in rows)

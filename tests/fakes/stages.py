@@ -1,0 +1,204 @@
+"""The stages that a pipeline is handed, each with queued answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from nl2sql.types import (
+    AnswerText,
+    Assessment,
+    Candidate,
+    Generated,
+    Intent,
+    ModuleRoute,
+    Plan,
+    Principal,
+    Question,
+    Ranking,
+    Repair,
+    ResultSet,
+    Rewriting,
+    SchemaContext,
+    Sketch,
+    Turn,
+)
+from tests.fakes.builders import build_context
+from tests.fakes.queue import Queue
+
+_NO_PLAN = Plan()
+
+
+class FakeRetriever:
+    """Gives the queued contexts; the whole of ``SHOP``, for ever, when none is queued."""
+
+    def __init__(self, *answers: SchemaContext | Exception) -> None:
+        self._queue = Queue("FakeRetriever", answers) if answers else None
+        self.questions: list[Question] = []
+        self.sketches: list[str] = []
+
+    async def retrieve(
+        self, question: Question, *, sketch: str = ""
+    ) -> tuple[ModuleRoute, SchemaContext]:
+        """The next context, routed to all of its schemas."""
+        self.questions.append(question)
+        self.sketches.append(sketch)
+        context = self._queue.next(SchemaContext, question) if self._queue else build_context()
+        modules = tuple(dict.fromkeys(hit.table.schema for hit in context.tables))
+        return ModuleRoute(modules, "fake", (1.0,) * len(modules)), context
+
+
+class FakePlanner:
+    """Gives one plan to every question."""
+
+    def __init__(self, plan: Plan | None = None) -> None:
+        self._plan = plan or Plan()
+        self.questions: list[Question] = []
+
+    async def plan(self, question: Question, context: SchemaContext) -> Plan:
+        """The plan."""
+        self.questions.append(question)
+        return self._plan
+
+
+class FakeGenerator:
+    """Refuses with ``reason`` where it is set; else gives the queued generations.
+
+    ``sketch`` is its draft of any question, or the exception that it raises instead;
+    ``rewritings`` are by the question asked.
+    """
+
+    def __init__(
+        self,
+        *answers: Generated | Exception,
+        reason: str = "",
+        sketch: str | Exception = "",
+        rewritings: Mapping[str, Rewriting] = MappingProxyType({}),
+    ) -> None:
+        self._queue = Queue("FakeGenerator", answers)
+        self._reason = reason
+        self._sketch = sketch
+        self._rewritings = rewritings
+        self.recalled: list[tuple[Turn, ...]] = []
+        self.questions: list[Question] = []
+
+    async def gate(self, question: Question, context: SchemaContext) -> Intent:
+        """Off topic, where there is a reason to refuse."""
+        return Intent("off_topic" if self._reason else "", self._reason)
+
+    async def rewrite(self, question: Question, turns: tuple[Turn, ...]) -> Rewriting:
+        """The rewriting that is known for the question; else it stands as it is."""
+        self.recalled.append(turns)
+        return self._rewritings.get(question.text, Rewriting())
+
+    async def write_answer(self, question: Question, sql: str, result: ResultSet) -> AnswerText:
+        """How many rows there are, at 100 prompt tokens and 10 completion tokens."""
+        return AnswerText(f"{len(result.rows)} rows.", question.wording, 100, 10)
+
+    async def sketch(self, question: Question, context: SchemaContext) -> Sketch:
+        """The draft, at 100 prompt tokens and 10 completion tokens."""
+        if isinstance(self._sketch, Exception):
+            raise self._sketch
+        return Sketch(self._sketch, prompt_tokens=100, completion_tokens=10)
+
+    async def generate(
+        self, question: Question, context: SchemaContext, plan: Plan, *, round_number: int = 0
+    ) -> Generated:
+        """The next generation."""
+        self.questions.append(question)
+        return self._queue.next(Generated, question)
+
+
+class FakeRanker:
+    """Assesses by SQL, ranks by queue; both histories are kept."""
+
+    def __init__(
+        self, assessments: Mapping[str, Assessment], *rankings: Ranking | Exception
+    ) -> None:
+        self._assessments = dict(assessments)
+        self._queue = Queue("FakeRanker", rankings)
+        self.assessed: list[Candidate] = []
+        self.ranked: list[tuple[Assessment, ...]] = []
+        self.concluded: list[Ranking] = []
+
+    async def assess(
+        self, question: Question, candidate: Candidate, context: SchemaContext, plan: Plan
+    ) -> Assessment:
+        """The assessment that is known for the candidate's SQL."""
+        self.assessed.append(candidate)
+        return self._assessments[candidate.sql]
+
+    async def rank(
+        self, question: Question, assessments: tuple[Assessment, ...], *, samples: int
+    ) -> Ranking:
+        """The next ranking, whatever it is asked to rank."""
+        self.ranked.append(assessments)
+        return self._queue.next(Ranking, assessments)
+
+    async def conclude(
+        self, question: Question, context: SchemaContext, ranking: Ranking
+    ) -> Ranking:
+        """The ranking as it is."""
+        self.concluded.append(ranking)
+        return ranking
+
+
+class FakeRepairer:
+    """Gives the queued repairs: a new query, ``""`` for none, or an exception.
+
+    ``risks`` are those of every repair.
+    """
+
+    def __init__(self, *answers: str | Exception, risks: tuple[str, ...] = ()) -> None:
+        self._risks = risks
+        self._queue = Queue("FakeRepairer", answers)
+        self.failed: list[Assessment] = []
+        self.may_ask_model: list[bool] = []
+        self.histories: list[tuple[Assessment, ...]] = []
+
+    async def repair(
+        self,
+        question: Question,
+        context: SchemaContext,
+        failed: Assessment,
+        *,
+        ask_model: bool,
+        plan: Plan = _NO_PLAN,
+        history: tuple[Assessment, ...] = (),
+    ) -> tuple[Candidate | None, Repair]:
+        """The next query as a candidate; it has no samples of its own."""
+        self.failed.append(failed)
+        self.may_ask_model.append(ask_model)
+        self.histories.append(history)
+        sql = self._queue.next(str, failed)
+        name = failed.candidate.id
+        if not sql:
+            return None, Repair(name, "broken", "fake", "none")
+        candidate = Candidate(f"{name}r", sql, 0, "repair", name)
+        return candidate, Repair(name, "broken", "fake", "failed", sql, risks=self._risks)
+
+
+class FakeSessions:
+    """Sessions in memory, by name alone; with ``error`` none can be read or written."""
+
+    def __init__(self, *turns: Turn, session: str = "s", error: Exception | None = None) -> None:
+        self.turns: dict[str, tuple[Turn, ...]] = {session: turns}
+        self.error = error
+
+    async def recall(self, question: Question) -> tuple[Turn, ...]:
+        """The turns of the question's session."""
+        if self.error is not None:
+            raise self.error
+        return self.turns.get(question.session, ())
+
+    async def remember(self, question: Question, turn: Turn) -> None:
+        """Adds a turn."""
+        if self.error is not None:
+            raise self.error
+        self.turns[question.session] = (*self.turns.get(question.session, ()), turn)
+
+    async def forget(self, principal: Principal, session: str) -> int:
+        """Drops a session."""
+        if self.error is not None:
+            raise self.error
+        return len(self.turns.pop(session, ()))

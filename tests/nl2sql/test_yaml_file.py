@@ -1,0 +1,56 @@
+"""A user's YAML file is read, or it is said what is wrong with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nl2sql.errors import PolicyError, SettingsError
+from nl2sql.yaml_file import read_yaml
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "some.yaml"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("a: [1, x]\nb: {c: 2020-01-01x}", {"a": [1, "x"], "b": {"c": "2020-01-01x"}}), ("", None)],
+)
+def test_plain_values(file: Path, text: str, value: object) -> None:
+    file.write_text(text, encoding="utf-8")
+    assert read_yaml(file) == value
+
+
+def test_a_mapping_may_be_built_on_another(file: Path) -> None:
+    file.write_text("one: &one {a: 1, b: 2}\ntwo: {<<: *one, b: 3}", encoding="utf-8")
+    assert read_yaml(file)["two"] == {"a": 1, "b": 3}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a: 1\nb: 2\na: 3\n", "the key 'a' stands here twice"),
+        (b"a: {b: 1, b: 2}", "the key 'b' stands here twice"),
+        (b"a: [", "is not valid YAML"),
+        (b"? [1, 2]\n: x", "unhashable"),
+        (b"a: !!python/object/apply:os.getcwd []", "is not valid YAML"),
+        (b"[" * 600, "is not valid YAML"),
+        (b"a: \xff", "UTF-8"),
+    ],
+)
+def test_what_is_wrong_is_said(file: Path, content: bytes, message: str) -> None:
+    file.write_bytes(content)
+    with pytest.raises(SettingsError, match=message) as caught:
+        read_yaml(file)
+    assert str(file) in caught.value.message
+
+
+def test_a_missing_file_is_named_for_what_it_is(file: Path) -> None:
+    with pytest.raises(
+        PolicyError, match=r"Cannot read the policy file .*: No such file"
+    ) as caught:
+        read_yaml(file, called="policy file", hint="Write one.", error=PolicyError)
+    assert caught.value.hint == "Write one."
