@@ -12,8 +12,8 @@ from nl2sql.answers import Answer, Answered, Failed, StageTiming, Trace
 from nl2sql.catalog import Catalog
 from nl2sql.prompts import render_prompt
 from nl2sql.protocols import CatalogSource, Engine, Executor, Guard
+from nl2sql.sampling_settings import SamplingSettings
 from nl2sql.schema_text import render_schema
-from nl2sql.settings import SamplingSettings
 from nl2sql.sql_text import extract_sql
 from nl2sql.types import (
     Assessment,
@@ -51,7 +51,8 @@ class PlainBaseline:
     async def answer(self, question: Question) -> Answer:
         """One greedy query and its rows. Raises PromptTooLong, Unavailable."""
         start = time.perf_counter()
-        prompt = build_plain_prompt(question, await self._catalogs.catalog(question.database))
+        catalog = await self._catalogs.catalog(question.database)
+        prompt = build_plain_prompt(question, catalog)
         completions = await self._engine.sample(
             SamplingRequest(
                 prompt=prompt,
@@ -64,7 +65,7 @@ class PlainBaseline:
             )
         )
         generated = time.perf_counter()
-        sql = extract_sql(completions.texts[0])
+        sql = extract_sql(completions.texts[0], catalog.dialect)
         assessment = await self._run(question, sql) if sql else None
         ranking = Ranking((assessment,) if assessment else (), samples=1)
         trace = Trace(

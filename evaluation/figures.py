@@ -57,15 +57,36 @@ class Abstention:
 class ConfidenceFigures:
     """How far the confidence can be believed.
 
-    ``calibration_error`` is the expected calibration error over ``bins``; ``risk_coverage`` holds
-    (coverage, risk) from the most confident answer down, ``area`` is the area under it.
+    ``calibration_error`` is the expected calibration error over ``bins`` of equal width,
+    ``equal_mass_error`` over ten bins of as many answers each. ``risk_coverage`` holds (coverage,
+    risk) from the most confident answer down, ``area`` is the area under it.
     """
 
     bins: tuple[ReliabilityBin, ...]
     calibration_error: float
+    equal_mass_error: float
+    brier: float
+    auroc: float
     risk_coverage: tuple[tuple[float, float], ...]
     area: float
     at_threshold: Abstention
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationFigures:
+    """What a fitted confidence is worth on questions it was not fitted on.
+
+    ``overall`` is the accuracy over all ``questions``; the threshold of ``confidence`` is chosen on
+    the same confidences that it then cuts. ``honest_accuracy`` and ``honest_coverage`` are of
+    answers that were kept by a threshold chosen without their fold.
+    """
+
+    questions: int
+    answered: int
+    overall: float
+    confidence: ConfidenceFigures
+    honest_coverage: float
+    honest_accuracy: Estimate
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,7 @@ class Judge:
             reason=body.get("reason", ""),
             sql=body.get("sql", ""),
             result=_preview(result),
-            k=trace["k"],
+            k=trace["samples"] or trace["k"],
             confidence=body.get("confidence", 0.0),
             quorum=body.get("quorum", False),
             correct=answered and right.get(winner, False),

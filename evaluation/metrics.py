@@ -54,7 +54,7 @@ def summarize(records: Sequence[QuestionRecord], *, seconds: float, threshold: f
         r_ves=estimate(timed) if timed else None,
         executes=_mean(counted, lambda record: record.outcome in ("answered", "clarify")),
         first=_mean(counted, _is_first_correct),
-        mean_sample=_mean(counted, lambda record: _correct_samples(record) / record.k),
+        mean_sample=_mean(counted, _share_of_samples),
         oracle=_mean(counted, lambda record: any(each.correct for each in record.candidates)),
         pass_at=_measure_pass_at(counted),
         by_difficulty=_measure_groups(counted, _difficulty, _difficulty_rank),
@@ -102,12 +102,20 @@ def _correct_samples(record: QuestionRecord) -> int:
     return sum(each.samples for each in record.candidates if each.correct)
 
 
+def _share_of_samples(record: QuestionRecord) -> float:
+    return _correct_samples(record) / record.k if record.k else 0.0
+
+
 def _measure_pass_at(records: Iterable[QuestionRecord]) -> dict[int, Estimate]:
-    """pass@k for each power of two up to a record's own K, and that K."""
+    """pass@k for each power of two up to a record's own K, and that K.
+
+    Where K is adaptive, a larger k is over the harder questions only; one that drew nothing, since
+    it was refused before, is in none.
+    """
     values: dict[int, list[float]] = {}
     for record in records:
         powers = {2**power for power in range(record.k.bit_length())}
-        for k in powers | {record.k}:
+        for k in (powers | {record.k}) - {0}:
             correct = _correct_samples(record)
             values.setdefault(k, []).append(pass_at_k(record.k, correct, k))
     return {k: estimate(values[k]) for k in sorted(values)}

@@ -13,12 +13,13 @@ from nl2sql.settings import FlagSettings, Settings, parse_settings
 
 BASELINES = ("plain",)
 FULL = "all stages"
+ADAPTIVE = "adaptive"
 WITHOUT = "without "
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way to answer, under the name that reports show."""
+    """One way to answer, under the name that reports show; ``k`` 0 is adaptive."""
 
     name: str
     settings: Settings
@@ -60,7 +61,7 @@ def build_variant(settings: Settings, k: int | None, baseline: str) -> Variant:
             )
         return Variant(baseline, settings, 1, baseline)
     count = _check_k(settings, settings.sampling.k if k is None else k)
-    return Variant(f"K={count}", settings, count)
+    return Variant(f"K={name_count(count)}", settings, count)
 
 
 def build_curve(settings: Settings, counts: Sequence[int], baseline: str) -> tuple[Variant, ...]:
@@ -91,10 +92,31 @@ def build_ablation(
     )
 
 
-def _check_k(settings: Settings, k: int) -> int:
-    if not 1 <= k <= settings.sampling.max_k:
+def name_count(k: int) -> str:
+    """K as commands and reports write it.
+
+    >>> name_count(8), name_count(0)
+    ('8', 'adaptive')
+    """
+    return str(k) if k else ADAPTIVE
+
+
+def parse_count(text: str) -> int:
+    """K from a command line; 0 for adaptive. Raises SettingsError."""
+    word = text.strip()
+    if word == ADAPTIVE:
+        return 0
+    if not word.isdecimal() or not int(word):
         raise SettingsError(
-            f"K must be from 1 to {settings.sampling.max_k}, it is {k}.",
+            f"--k {text}: this is no number from 1.", hint=f"For example --k 8, or --k {ADAPTIVE}."
+        )
+    return int(word)
+
+
+def _check_k(settings: Settings, k: int) -> int:
+    if not 0 <= k <= settings.sampling.max_k:
+        raise SettingsError(
+            f"K must be from 1 to {settings.sampling.max_k}, or {ADAPTIVE}; it is {k}.",
             hint="--set sampling.max_k=64 raises the limit.",
         )
     return k

@@ -2,71 +2,118 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 
 from nl2sql.protocols import Executor, Guard
-from nl2sql.settings import FlagSettings
+from nl2sql.settings import Settings
 from nl2sql.types import (
     Assessment,
     Candidate,
     Diagnostic,
-    GuardedQuery,
     Plan,
     Question,
     Ranking,
+    SchemaContext,
     Violation,
 )
+from ranking.confidence.calibration import Calibration
+from ranking.confidence.features import measure_features
 from ranking.lint import lint_query
-from ranking.score import score_candidate
+from ranking.query import read_candidate
+from ranking.score import score_candidate, score_result
+from ranking.value_verification import ValueVerifier
 from ranking.vote import vote
+from ranking.vote.page import fetch_page, find_unrun_leader, run_whole
+from ranking.vote.polling import add_diagnostic, run_candidates
 
 
 class CandidateRanker:
-    """Assesses candidates one by one and ranks them together."""
+    """Assesses candidates one by one and ranks them together.
 
-    def __init__(self, guard: Guard, executor: Executor, flags: FlagSettings) -> None:
+    ``calibration`` tells how likely a ranking's winner is right; without one the confidence is the
+    vote's own.
+    """
+
+    def __init__(
+        self,
+        guard: Guard,
+        executor: Executor,
+        settings: Settings,
+        calibration: Calibration | None = None,
+    ) -> None:
         self._guard = guard
         self._executor = executor
-        self._flags = flags
+        self._flags = settings.flags
+        self._settings = settings.ranking
+        self._k_max = settings.sampling.k_max
+        self._calibration = calibration
+        self._verifier = ValueVerifier(guard, executor, most_probes=settings.ranking.value_probes)
 
-    async def assess(self, question: Question, candidate: Candidate, plan: Plan) -> Assessment:
+    async def assess(
+        self, question: Question, candidate: Candidate, context: SchemaContext, plan: Plan
+    ) -> Assessment:
         """Guard verdict, EXPLAIN and score. Raises Unavailable."""
         verdict = await self._guard.guard(question.database, candidate.sql, question.principal)
         if isinstance(verdict, Violation):
             return Assessment(candidate, verdict)
         explained = await self._executor.explain(verdict)
-        findings = lint_query(verdict.sql, verdict.dialect)
-        score = score_candidate(question.text, verdict, explained, findings, plan)
-        return Assessment(
-            candidate=candidate,
-            verdict=verdict,
-            explained=None if isinstance(explained, Diagnostic) else explained,
-            diagnostic=explained if isinstance(explained, Diagnostic) else None,
-            findings=findings,
-            score=score,
+        # The candidate's own text: the guard's rewriting wraps every table.
+        query = read_candidate(candidate.sql, context)
+        findings = lint_query(query) if query else ()
+        verified = (
+            await self._verifier.measure(question, query, context.values)
+            if query and self._flags.value_verification
+            else ()
         )
+        score = score_candidate(
+            question, query, verdict, explained, findings, context, plan, verified
+        )
+        assessed = Assessment(candidate, verdict, findings=findings, score=score)
+        if isinstance(explained, Diagnostic):
+            return add_diagnostic(assessed, explained)
+        return replace(assessed, explained=explained)
 
     async def rank(
         self, question: Question, assessments: tuple[Assessment, ...], *, samples: int
     ) -> Ranking:
         """Runs what has not run yet and orders all by the vote. Raises Unavailable."""
-        run = tuple(await asyncio.gather(*(self._execute(question, each) for each in assessments)))
-        if self._flags.reranker:
-            return vote(run, samples)
-        first = next((each for each in run if each.result is not None), None)
-        rest = tuple(each for each in run if each is not first)
-        return Ranking((first, *rest) if first else rest, samples=samples)
+        run = await run_candidates(self._executor, assessments, self._settings)
+        return self._vote(question, run, samples)
 
-    async def _execute(self, question: Question, assessment: Assessment) -> Assessment:
-        verdict = assessment.verdict
-        if (
-            assessment.failed
-            or assessment.result is not None
-            or not isinstance(verdict, GuardedQuery)
-        ):
-            return assessment
-        answer = await self._executor.execute(verdict, question.max_rows)
-        if isinstance(answer, Diagnostic):
-            return replace(assessment, diagnostic=answer)
-        return replace(assessment, result=answer)
+    async def conclude(
+        self, question: Question, context: SchemaContext, ranking: Ranking
+    ) -> Ranking:
+        """The winner with its page, and how likely it is right. Raises Unavailable.
+
+        A leader that the vote did not wait for is run now; where that fails, the next one leads.
+        """
+        while (leader := find_unrun_leader(ranking)) is not None:
+            run = await run_whole(self._executor, leader, self._settings.vote_rows)
+            others = (each for each in ranking.assessments if each is not leader)
+            ranking = self._vote(question, (run, *others), ranking.samples)
+        if ranking.winner is None:
+            return ranking
+        page = await fetch_page(self._executor, ranking.winner, question.max_rows)
+        features = measure_features(question, context, ranking)
+        calibrated = self._calibration.estimate(features) if self._calibration else None
+        return replace(
+            ranking,
+            assessments=tuple(
+                page if each is ranking.winner else each for each in ranking.assessments
+            ),
+            features=features,
+            confidence=ranking.confidence if calibrated is None else calibrated,
+        )
+
+    def _vote(
+        self, question: Question, assessments: tuple[Assessment, ...], samples: int
+    ) -> Ranking:
+        assessments = tuple(
+            replace(each, score=score_result(question.text, each)) for each in assessments
+        )
+        if self._flags.reranker:
+            most = question.k or self._k_max
+            return vote(assessments, samples, self._settings, most_samples=most)
+        first = next((each for each in assessments if each.result is not None), None)
+        rest = tuple(each for each in assessments if each is not first)
+        return Ranking((first, *rest) if first else rest, samples=samples)

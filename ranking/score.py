@@ -1,64 +1,117 @@
-"""The score of one candidate, as a sum of named terms.
+"""The score of one candidate, as a sum of named terms: strength of a measure, times its points.
 
-It orders candidates within a vote and decides where there is none. The values are the design's.
+It weighs candidates within a vote and decides where there is none. What the design fixed keeps its
+points; what was added has the points that docs/ranking.md derives from measurement: 25 points are a
+factor e in the odds of being right.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
+from itertools import chain
 
-from nl2sql.types import Diagnostic, Explained, Finding, GuardedQuery, Plan, Score, ScoreTerm
+from nl2sql.types import (
+    Assessment,
+    Diagnostic,
+    Explained,
+    Finding,
+    GuardedQuery,
+    Plan,
+    Question,
+    SchemaContext,
+    Score,
+    ScoreTerm,
+)
+from ranking.expectations import read_expectations
+from ranking.plan_terms import measure_plan, measure_values
+from ranking.query import Query
+from ranking.question_terms import Measure, measure_literals, measure_shape
+from ranking.result_terms import measure_result
 
 BASE = 100.0
 EXPLAIN_FAILS = -50.0
-LINT_ERROR = -25.0
-LINT_WARNING = -5.0
-GROUP_BY_MATCHES = 10.0
-ORDER_AND_LIMIT_MATCH = 10.0
-SCHEMA_ADHERENCE = 15.0
-JOIN_MATCH = 20.0
+LINT = {"error": -25.0, "warning": -5.0}
+# Rules that tell more, or nothing, of whether a candidate is right.
+LINT_RULES = {"unused_join": -15.0, "not_in_with_nulls": 0.0, "ungrouped_column": 0.0}
 
-_WANTS_GROUPS = re.compile(r"\b(per|each|every|by (?!\d))\b", re.IGNORECASE)
-_WANTS_TOP = re.compile(
-    r"\b(top|most|least|highest|lowest|largest|smallest|biggest|best|first|latest|newest|oldest)\b",
-    re.IGNORECASE,
-)
+QUERY_POINTS = {
+    # The design's.
+    "group_by_matches": 10.0,
+    "order_and_limit_match": 10.0,
+    "schema_adherence": 15.0,
+    "join_match": 20.0,
+    # What the question asks for and the query lacks.
+    "columns_differ": -25.0,
+    "group_by_missing": -25.0,
+    "best_missing": -25.0,
+    "limit_differs": -25.0,
+    "order_missing": -15.0,
+    "count_missing": -25.0,
+    "average_missing": -25.0,
+    "negation_missing": -25.0,
+    "distinct_missing": -15.0,
+    "distinct_unasked": -10.0,
+    "literals_unsaid": -25.0,
+    "numbers_missing": -25.0,
+    "tables_missed": -25.0,
+    "links_missed": -25.0,
+    "values_misplaced": -25.0,
+    "values_unknown": -15.0,
+}
+
+RESULT_POINTS = {
+    "one_number_differs": -15.0,
+    "width_differs": -25.0,
+    "rows_differ": -25.0,
+    "no_rows": -20.0,
+    "nulls_only": -25.0,
+    "zeros_only": -20.0,
+    "repeated_rows": -25.0,
+}
 
 
 def score_candidate(
-    question: str,
-    query: GuardedQuery,
+    question: Question,
+    query: Query | None,
+    guarded: GuardedQuery,
     explained: Explained | Diagnostic,
     findings: tuple[Finding, ...],
+    context: SchemaContext,
     plan: Plan,
+    verified: tuple[Measure, ...] = (),
 ) -> Score:
-    """All terms that apply; a term that does not is not listed."""
-    sql = query.sql.upper()
+    """All terms that apply before it has run; ``query`` is None where it cannot be read here.
+
+    ``verified`` is what the database said of the query's texts, where it was asked.
+    """
     terms = [ScoreTerm("base", BASE)]
     if isinstance(explained, Diagnostic):
         terms.append(ScoreTerm("explain_fails", EXPLAIN_FAILS))
-    terms += [
-        ScoreTerm(
-            f"lint:{finding.rule}", LINT_ERROR if finding.severity == "error" else LINT_WARNING
+    for finding in findings:
+        points = LINT_RULES.get(finding.rule, LINT[finding.severity])
+        if points:
+            terms.append(ScoreTerm(f"lint:{finding.rule}", points))
+    if query is not None:
+        expected = read_expectations(question.text)
+        measured = chain(
+            measure_shape(expected, query),
+            measure_plan(query, guarded, plan),
+            measure_literals(question.search_text, query, context),
+            measure_values(query, context.values),
+            verified,
         )
-        for finding in findings
-    ]
-    if "GROUP BY" in sql and _WANTS_GROUPS.search(question):
-        terms.append(ScoreTerm("group_by_matches", GROUP_BY_MATCHES))
-    if "ORDER BY" in sql and "LIMIT" in sql and _WANTS_TOP.search(question):
-        terms.append(ScoreTerm("order_and_limit_match", ORDER_AND_LIMIT_MATCH))
-    if adherence := _share(set(query.tables), {link.table for link in plan.links.links}):
-        terms.append(ScoreTerm("schema_adherence", round(SCHEMA_ADHERENCE * adherence, 1)))
-    planned = set(plan.joins.tables)
-    if len(planned) > 1 and (match := _jaccard(set(query.tables), planned)):
-        terms.append(ScoreTerm("join_match", round(JOIN_MATCH * match, 1)))
+        terms += _weigh(measured, QUERY_POINTS)
     return Score(tuple(terms))
 
 
-def _share(part: set[str], whole: set[str]) -> float:
-    """The share of ``part`` that lies in ``whole``."""
-    return len(part & whole) / len(part) if part else 0.0
+def score_result(question: str, assessment: Assessment) -> Score:
+    """The assessment's score with the terms of its result, as often as it is asked."""
+    terms = [term for term in assessment.score.terms if term.name not in RESULT_POINTS]
+    if assessment.result is not None:
+        measured = measure_result(read_expectations(question), assessment.result)
+        terms += _weigh(measured, RESULT_POINTS)
+    return Score(tuple(terms))
 
 
-def _jaccard(left: set[str], right: set[str]) -> float:
-    return len(left & right) / len(left | right) if left | right else 0.0
+def _weigh(measured: Iterable[Measure], points: dict[str, float]) -> list[ScoreTerm]:
+    return [ScoreTerm(name, round(points[name] * strength, 1)) for name, strength in measured]

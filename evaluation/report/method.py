@@ -15,6 +15,7 @@ import yaml
 
 from evaluation.manifest import Manifest
 from evaluation.report.sections import Section
+from evaluation.variants import name_count
 
 RULES = (
     "An answer is right when its rows are those of the gold query as a multiset, under some "
@@ -84,7 +85,8 @@ def derive_command(manifest: Manifest, changes: Mapping[str, Any]) -> str:
     if not one_seed or len(changes) > _MOST_OVERRIDES or _REMOVED in changes.values():
         return ""
     words = ["quorumsql", "eval", "run", manifest.benchmark_path]
-    words += ["--baseline", manifest.baseline] if manifest.baseline else ["--k", str(manifest.k)]
+    k = name_count(manifest.k)
+    words += ["--baseline", manifest.baseline] if manifest.baseline else ["--k", k]
     words += ["--sample", str(manifest.sample)] if manifest.sample else []
     words += ["--seed", str(manifest.seed)]
     words += ["--evidence"] if manifest.evidence else []
@@ -144,7 +146,7 @@ def _sampling(manifest: Manifest) -> str:
         return f"one greedy query, seed {manifest.seed}"
     section = manifest.configuration.get("sampling", {})
     temperature = section.get("temperature", "unknown")
-    return f"K={manifest.k}, temperature {temperature}, seed {manifest.seed}"
+    return f"K={name_count(manifest.k)}, temperature {temperature}, seed {manifest.seed}"
 
 
 def _join(values: Mapping[str, str]) -> str:

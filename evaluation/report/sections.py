@@ -74,10 +74,10 @@ class Section:
 
     @property
     def curve(self) -> tuple[LabelledRun, ...]:
-        """One run of the pipeline for each K, the first where there are several."""
+        """One run of the pipeline for each fixed K, the first where there are several."""
         by_k: dict[int, LabelledRun] = {}
         for each in self.runs:
-            if not each.is_baseline and not each.is_ablated:
+            if each.run.manifest.k and not each.is_baseline and not each.is_ablated:
                 by_k.setdefault(each.run.manifest.k, each)
         return tuple(by_k[k] for k in sorted(by_k))
 

@@ -156,6 +156,9 @@ def build_confidence_table(section: Section) -> Table | None:
             (
                 Cell(each.label),
                 Cell(f"{figures.calibration_error:.3f}"),
+                Cell(f"{figures.equal_mass_error:.3f}"),
+                Cell(f"{figures.brier:.3f}"),
+                Cell(f"{figures.auroc:.3f}"),
                 Cell(f"{figures.area:.3f}"),
                 Cell(f"{at.threshold:.2f}"),
                 Cell(show_percent(at.coverage)),
@@ -165,6 +168,9 @@ def build_confidence_table(section: Section) -> Table | None:
     columns = (
         "run",
         "calibration error",
+        "in bins of equal mass",
+        "Brier",
+        "AUROC",
         "area under risk-coverage",
         "threshold",
         "answered above it",

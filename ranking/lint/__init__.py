@@ -1,35 +1,67 @@
 """Lint rules: one a file, the function named like the file, the pipeline a visible tuple.
 
-A rule takes a parsed query and returns a finding, or None. An error is almost always wrong, a
-warning often.
+A rule takes a query, as ``ranking.query`` reads it, and returns a finding, or None. An error is
+almost always wrong, a warning often: docs/ranking.md says how often, rule by rule. What is linted
+is the candidate's own text: the guard's rewriting wraps every table, and would be told to people.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-import sqlglot
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
-
 from nl2sql.types import Finding
+from ranking.lint.aggregate_without_group import aggregate_without_group
 from ranking.lint.cartesian_join import cartesian_join
+from ranking.lint.contradiction import contradiction
+from ranking.lint.date_compared_with_text import date_compared_with_text
+from ranking.lint.duplicate_column import duplicate_column
+from ranking.lint.empty_range import empty_range
+from ranking.lint.having_without_group import having_without_group
+from ranking.lint.integer_division import integer_division
+from ranking.lint.join_off_keys import join_off_keys
+from ranking.lint.like_without_wildcard import like_without_wildcard
 from ranking.lint.limit_without_order import limit_without_order
+from ranking.lint.missing_join_condition import missing_join_condition
+from ranking.lint.not_in_with_nulls import not_in_with_nulls
 from ranking.lint.null_comparison import null_comparison
+from ranking.lint.number_compared_with_text import number_compared_with_text
+from ranking.lint.outer_column import outer_column
 from ranking.lint.select_star import select_star
+from ranking.lint.self_comparison import self_comparison
+from ranking.lint.sum_of_key import sum_of_key
+from ranking.lint.ungrouped_column import ungrouped_column
+from ranking.lint.unused_cte import unused_cte
+from ranking.lint.unused_join import unused_join
+from ranking.query import Query
 
-RULES: tuple[Callable[[exp.Expr], Finding | None], ...] = (
+RULES: tuple[Callable[[Query], Finding | None], ...] = (
+    # Errors.
     cartesian_join,
+    missing_join_condition,
+    self_comparison,
+    join_off_keys,
+    outer_column,
+    number_compared_with_text,
+    date_compared_with_text,
     null_comparison,
+    contradiction,
+    empty_range,
+    aggregate_without_group,
+    # Warnings.
+    ungrouped_column,
+    having_without_group,
+    unused_join,
+    unused_cte,
+    not_in_with_nulls,
+    integer_division,
+    sum_of_key,
+    like_without_wildcard,
     limit_without_order,
+    duplicate_column,
     select_star,
 )
 
 
-def lint_query(sql: str, dialect: str) -> tuple[Finding, ...]:
-    """All findings, errors first as the rules stand; none for what does not parse."""
-    try:
-        tree = sqlglot.parse_one(sql, dialect=dialect)
-    except (SqlglotError, RecursionError):
-        return ()
-    return tuple(finding for rule in RULES if (finding := rule(tree)) is not None)
+def lint_query(query: Query) -> tuple[Finding, ...]:
+    """All findings, errors first as the rules stand."""
+    return tuple(finding for rule in RULES if (finding := rule(query)) is not None)

@@ -1,40 +1,39 @@
-"""A join without a condition."""
+"""Tables side by side that no condition ties."""
 
 from __future__ import annotations
 
 from sqlglot import exp
 
 from nl2sql.types import Finding
+from ranking.query import Query
 
 
-def cartesian_join(tree: exp.Expr) -> Finding | None:
+def cartesian_join(query: Query) -> Finding | None:
     """An error where two tables meet without ON, USING, NATURAL or a condition in WHERE.
 
-    >>> import sqlglot
-    >>> cartesian_join(sqlglot.parse_one("SELECT 1 FROM a, b")).rule
-    'cartesian_join'
-    >>> cartesian_join(sqlglot.parse_one("SELECT 1 FROM a, b WHERE a.x = b.x"))
-    >>> cartesian_join(sqlglot.parse_one("SELECT 1 FROM a JOIN b ON a.x = b.x"))
+    >>> from ranking.query import read_query
+    >>> cartesian_join(read_query("SELECT 1 FROM a, b", "postgres")).message
+    'Nothing joins b.'
+    >>> cartesian_join(read_query("SELECT 1 FROM a, b WHERE a.x = b.x", "postgres"))
     """
-    for select in tree.find_all(exp.Select):
+    for select in query.selects():
+        tied = _find_tied(select)
         for join in select.args.get("joins") or ():
             conditioned = join.args.get("on") or join.args.get("using") or join.method
-            if conditioned or not isinstance(join.this, exp.Table) or _is_related(select, join):
+            if conditioned or not isinstance(join.this, exp.Table):
                 continue
             name = join.this.alias_or_name
-            return Finding("cartesian_join", "error", f"{name} is joined without a condition.")
+            if tied.isdisjoint({name, ""}):
+                return Finding("cartesian_join", "error", f"Nothing joins {name}.")
     return None
 
 
-def _is_related(select: exp.Select, join: exp.Join) -> bool:
-    """True when WHERE compares a column of the joined table, or a bare one, with another."""
+def _find_tied(select: exp.Select) -> set[str]:
+    """The tables of which WHERE compares a column with another column; empty: a bare one."""
     where = select.args.get("where")
-    if where is None:
-        return False
-    name = join.this.alias_or_name
-    return any(
-        isinstance(equal.left, exp.Column)
-        and isinstance(equal.right, exp.Column)
-        and {equal.left.table, equal.right.table} & {name, ""}
-        for equal in where.find_all(exp.EQ)
-    )
+    return {
+        side.table
+        for each in (where.find_all(exp.EQ) if where else ())
+        if isinstance(each.left, exp.Column) and isinstance(each.right, exp.Column)
+        for side in (each.left, each.right)
+    }

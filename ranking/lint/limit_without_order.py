@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from sqlglot import exp
-
 from nl2sql.types import Finding
+from ranking.query import Query
 
 
-def limit_without_order(tree: exp.Expr) -> Finding | None:
+def limit_without_order(query: Query) -> Finding | None:
     """A warning for the outermost query only.
 
-    >>> import sqlglot
-    >>> limit_without_order(sqlglot.parse_one("SELECT x FROM a LIMIT 3")).severity
+    >>> from ranking.query import read_query
+    >>> limit_without_order(read_query("SELECT x FROM a LIMIT 3", "postgres")).severity
     'warning'
-    >>> limit_without_order(sqlglot.parse_one("SELECT x FROM a ORDER BY x LIMIT 3"))
+    >>> limit_without_order(read_query("SELECT x FROM a ORDER BY x LIMIT 3", "postgres"))
     """
-    if tree.args.get("limit") and not tree.args.get("order"):
+    if query.tree.args.get("limit") and not query.tree.args.get("order"):
         return Finding("limit_without_order", "warning", "LIMIT without ORDER BY.")
     return None

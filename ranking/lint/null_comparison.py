@@ -5,17 +5,18 @@ from __future__ import annotations
 from sqlglot import exp
 
 from nl2sql.types import Finding
+from ranking.query import Query
 
 
-def null_comparison(tree: exp.Expr) -> Finding | None:
+def null_comparison(query: Query) -> Finding | None:
     """An error for ``= NULL`` and ``<> NULL``.
 
-    >>> import sqlglot
-    >>> null_comparison(sqlglot.parse_one("SELECT 1 FROM a WHERE x = NULL")).severity
+    >>> from ranking.query import read_query
+    >>> null_comparison(read_query("SELECT 1 FROM a WHERE x = NULL", "postgres")).severity
     'error'
-    >>> null_comparison(sqlglot.parse_one("SELECT 1 FROM a WHERE x IS NULL"))
+    >>> null_comparison(read_query("SELECT 1 FROM a WHERE x IS NULL", "postgres"))
     """
-    for comparison in tree.find_all(exp.EQ, exp.NEQ):
-        if isinstance(comparison.left, exp.Null) or isinstance(comparison.right, exp.Null):
-            return Finding("null_comparison", "error", f"{comparison.sql()} is never true.")
+    for each in query.tree.find_all(exp.EQ, exp.NEQ):
+        if isinstance(each.left, exp.Null) or isinstance(each.right, exp.Null):
+            return Finding("null_comparison", "error", f"{each.sql()} is never true.")
     return None

@@ -5,16 +5,17 @@ from __future__ import annotations
 from sqlglot import exp
 
 from nl2sql.types import Finding
+from ranking.query import Query
 
 
-def select_star(tree: exp.Expr) -> Finding | None:
+def select_star(query: Query) -> Finding | None:
     """A warning when the outermost query selects a star.
 
-    >>> import sqlglot
-    >>> select_star(sqlglot.parse_one("SELECT * FROM a")).rule
+    >>> from ranking.query import read_query
+    >>> select_star(read_query("SELECT * FROM a", "postgres")).rule
     'select_star'
-    >>> select_star(sqlglot.parse_one("SELECT count(*) FROM a"))
+    >>> select_star(read_query("SELECT count(*) FROM a", "postgres"))
     """
-    if isinstance(tree, exp.Select) and tree.is_star:
+    if isinstance(query.tree, exp.Select) and query.tree.is_star:
         return Finding("select_star", "warning", "All columns are selected.")
     return None

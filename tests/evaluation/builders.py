@@ -58,6 +58,7 @@ def build_body(
     """An answer as ``POST /query`` gives it, with the trace of these candidates."""
     trace = {
         "k": 2,
+        "samples": 2,
         "tables": [{"table": "sales.orders"}],
         "candidates": list(candidates),
         "repairs": [],

@@ -30,7 +30,7 @@ MANIFEST = build_manifest(*(each.id for each in EXAMPLES), concurrency=4)
 class OneExecutor(QueuedExecutor):
     """Every query gives the same row."""
 
-    async def execute(self, query: object, max_rows: int) -> ResultSet:
+    async def execute(self, query: object, max_rows: int, limits: object = None) -> ResultSet:
         """One row with 1 in it."""
         return build_result((1,))
 

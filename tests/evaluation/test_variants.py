@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.variants import build_ablation, build_curve, build_variant, override
+from evaluation.variants import (
+    build_ablation,
+    build_curve,
+    build_variant,
+    override,
+    parse_count,
+)
 from nl2sql.errors import SettingsError
 from nl2sql.settings import FlagSettings
 from tests.fakes import build_settings
@@ -30,7 +36,8 @@ def test_no_assignment_changes_nothing() -> None:
         pytest.param("bm52=false", "did you mean bm25", id="nearest flag"),
         pytest.param("sampling.temprature=1", "did you mean temperature", id="nearest key"),
         pytest.param("bm25", "not KEY=VALUE", id="no value"),
-        pytest.param("sampling.k=0", "sampling.k", id="out of range"),
+        pytest.param("sampling.k=-1", "sampling.k", id="out of range"),
+        pytest.param("sampling.variants=[dll]", "'dll' is no part", id="unknown variant"),
         pytest.param("sampling..k=1", "not KEY=VALUE", id="empty part"),
         pytest.param("home.x=1", "home", id="no section"),
     ],
@@ -55,10 +62,22 @@ def test_an_unknown_baseline_is_an_error() -> None:
         build_variant(SETTINGS, None, "fancy")
 
 
-@pytest.mark.parametrize("k", [0, 33])
+@pytest.mark.parametrize("k", [-1, 33])
 def test_k_has_limits(k: int) -> None:
-    with pytest.raises(SettingsError, match="K must be from 1 to 32"):
+    with pytest.raises(SettingsError, match="K must be from 1 to 32, or adaptive; it is"):
         build_variant(SETTINGS, k, "")
+
+
+def test_adaptive_is_a_k_of_its_own() -> None:
+    assert [parse_count(text) for text in ("8", " 16", "adaptive")] == [8, 16, 0]
+    variant = build_variant(SETTINGS, parse_count("adaptive"), "")
+    assert (variant.name, variant.k) == ("K=adaptive", 0)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "many", "", "1.5"])
+def test_what_is_no_k_is_an_error_that_says_so(text: str) -> None:
+    with pytest.raises(SettingsError, match="this is no number from 1"):
+        parse_count(text)
 
 
 def test_a_curve_takes_each_k_once_after_the_baseline() -> None:
@@ -67,7 +86,7 @@ def test_a_curve_takes_each_k_once_after_the_baseline() -> None:
 
 
 def test_an_ablation_switches_each_flag_off_in_turn() -> None:
-    settings = override(SETTINGS, ["model_repair=true", "pre_sql=true"])
+    settings = override(SETTINGS, [f"{name}=true" for name in FlagSettings.model_fields])
     full, *rest = build_ablation(settings, 4)
     assert full.settings == settings
     assert [variant.name for variant in rest] == [

@@ -5,13 +5,16 @@ from __future__ import annotations
 import pytest
 
 from nl2sql.errors import DatabaseUnavailable, IndexUnavailable
-from nl2sql.types import Plan, Violation
+from nl2sql.ranking_settings import RankingSettings
+from nl2sql.types import Diagnostic, Explained, Plan, Violation
+from ranking.confidence.calibration import Calibration, Weight
 from ranking.ranker import CandidateRanker
 from tests.fakes import (
     FakeExecutor,
     FakeGuard,
     build_assessment,
     build_candidate,
+    build_context,
     build_diagnostic,
     build_guarded,
     build_question,
@@ -20,17 +23,18 @@ from tests.fakes import (
     build_violation,
 )
 
-QUESTION = build_question(max_rows=7)
+QUESTION = build_question(text="Show me orders", max_rows=7)
+CONTEXT = build_context()
 
 
 def build_ranker(guard: FakeGuard, executor: FakeExecutor, **flags: bool) -> CandidateRanker:
-    return CandidateRanker(guard, executor, build_settings(flags=flags).flags)
+    return CandidateRanker(guard, executor, build_settings(flags=flags))
 
 
 async def test_a_refused_candidate_never_reaches_the_executor() -> None:
     executor = FakeExecutor()
     ranker = build_ranker(FakeGuard({"DROP": build_violation("not_a_query")}), executor)
-    assessment = await ranker.assess(QUESTION, build_candidate("DROP"), Plan())
+    assessment = await ranker.assess(QUESTION, build_candidate("DROP"), CONTEXT, Plan())
     ranking = await ranker.rank(QUESTION, (assessment,), samples=4)
     assert isinstance(assessment.verdict, Violation)
     assert assessment.verdict.code == "not_a_query"
@@ -46,11 +50,11 @@ async def test_what_is_explained_and_executed_is_what_the_guard_returned() -> No
     ranker = build_ranker(guard, executor)
     candidate = build_candidate("select id from orders")
     ranking = await ranker.rank(
-        QUESTION, (await ranker.assess(QUESTION, candidate, Plan()),), samples=4
+        QUESTION, (await ranker.assess(QUESTION, candidate, CONTEXT, Plan()),), samples=4
     )
     assert guard.guarded == [("shop", "select id from orders", QUESTION.principal)]
     assert executor.explained == [safe]
-    assert executor.executed == [(safe, 7)]
+    assert executor.executed == [(safe, RankingSettings().vote_rows)]
     assert ranking.winner is not None
     assert ranking.winner.verdict is safe
 
@@ -58,7 +62,7 @@ async def test_what_is_explained_and_executed_is_what_the_guard_returned() -> No
 async def test_an_explain_that_fails_is_a_diagnostic_and_is_not_executed() -> None:
     executor = FakeExecutor(explains={"SELECT x": [build_diagnostic("no x")]})
     ranker = build_ranker(FakeGuard(), executor)
-    assessment = await ranker.assess(QUESTION, build_candidate("SELECT x"), Plan())
+    assessment = await ranker.assess(QUESTION, build_candidate("SELECT x"), CONTEXT, Plan())
     await ranker.rank(QUESTION, (assessment,), samples=4)
     assert assessment.diagnostic is not None
     assert assessment.diagnostic.message == "no x"
@@ -70,7 +74,7 @@ async def test_an_explain_that_fails_is_a_diagnostic_and_is_not_executed() -> No
 async def test_an_execution_that_fails_is_a_diagnostic() -> None:
     executor = FakeExecutor({"SELECT 1/0": [build_diagnostic("division", sqlstate="22012")]})
     ranker = build_ranker(FakeGuard(), executor)
-    assessment = await ranker.assess(QUESTION, build_candidate("SELECT 1/0"), Plan())
+    assessment = await ranker.assess(QUESTION, build_candidate("SELECT 1/0"), CONTEXT, Plan())
     (ranked,) = (await ranker.rank(QUESTION, (assessment,), samples=4)).assessments
     assert ranked.diagnostic is not None
     assert ranked.diagnostic.sqlstate == "22012"
@@ -79,7 +83,9 @@ async def test_an_execution_that_fails_is_a_diagnostic() -> None:
 
 async def test_lint_reads_the_guarded_query_and_enters_the_score() -> None:
     ranker = build_ranker(FakeGuard(), FakeExecutor())
-    assessment = await ranker.assess(QUESTION, build_candidate("SELECT * FROM a, b"), Plan())
+    assessment = await ranker.assess(
+        QUESTION, build_candidate("SELECT * FROM a, b"), CONTEXT, Plan()
+    )
     assert [finding.rule for finding in assessment.findings] == ["cartesian_join", "select_star"]
     assert assessment.score.total == 70.0
 
@@ -117,7 +123,7 @@ async def test_an_error_of_the_database_passes_through() -> None:
     down = DatabaseUnavailable("Down.", database="shop")
     ranker = build_ranker(FakeGuard(), FakeExecutor(explains={"SELECT 1": [down]}))
     with pytest.raises(DatabaseUnavailable):
-        await ranker.assess(QUESTION, build_candidate("SELECT 1"), Plan())
+        await ranker.assess(QUESTION, build_candidate("SELECT 1"), CONTEXT, Plan())
 
 
 async def test_an_error_of_the_guard_ends_before_the_database() -> None:
@@ -127,5 +133,93 @@ async def test_an_error_of_the_guard_ends_before_the_database() -> None:
 
     executor = FakeExecutor()
     with pytest.raises(IndexUnavailable):
-        await build_ranker(Broken(), executor).assess(QUESTION, build_candidate(), Plan())
+        await build_ranker(Broken(), executor).assess(QUESTION, build_candidate(), CONTEXT, Plan())
     assert executor.explained == []
+
+
+# -- the last word -----------------------------------------------------------------------------
+
+
+async def test_the_page_that_was_asked_for_is_cut_from_what_the_vote_saw() -> None:
+    executor = FakeExecutor({"SELECT 1": [build_result(*[(at,) for at in range(9)])]})
+    ranker = build_ranker(FakeGuard(), executor)
+    assessed = await ranker.assess(QUESTION, build_candidate("SELECT 1"), CONTEXT, Plan())
+    ranking = await ranker.rank(QUESTION, (assessed,), samples=1)
+    concluded = await ranker.conclude(QUESTION, CONTEXT, ranking)
+    assert concluded.winner is not None
+    assert concluded.winner.result is not None
+    assert len(concluded.winner.result.rows) == QUESTION.max_rows
+    assert concluded.winner.result.truncated
+    assert len(executor.executed) == 1
+
+
+async def test_a_leader_that_the_vote_did_not_wait_for_is_run_in_the_end() -> None:
+    late = build_diagnostic("late", sqlstate="57014")
+    executor = FakeExecutor({"slow": [late, build_result((1,))], "fast": [build_result((2,))]})
+    ranker = build_ranker(FakeGuard(), executor)
+    slow = build_assessment("c1", sql="slow", samples=3)
+    fast = build_assessment("c2", sql="fast")
+    ranking = await ranker.rank(QUESTION, (slow, fast), samples=4)
+    assert [each.unrun for each in ranking.assessments] == ["timeout", ""]
+    concluded = await ranker.conclude(QUESTION, CONTEXT, ranking)
+    assert concluded.winner is not None
+    assert concluded.winner.candidate.id == "c1"
+    assert executor.limits[-1] is None
+
+
+async def test_where_the_leader_fails_in_the_end_the_next_one_leads() -> None:
+    late = build_diagnostic("late", sqlstate="57014")
+    executor = FakeExecutor({"slow": [late, late], "fast": [build_result((2,))]})
+    ranker = build_ranker(FakeGuard(), executor)
+    slow = build_assessment("c1", sql="slow", samples=3)
+    fast = build_assessment("c2", sql="fast")
+    ranking = await ranker.rank(QUESTION, (slow, fast), samples=4)
+    concluded = await ranker.conclude(QUESTION, CONTEXT, ranking)
+    assert [each.candidate.id for each in concluded.assessments] == ["c2", "c1"]
+    assert concluded.assessments[1].failed
+    assert not concluded.quorum
+
+
+async def test_a_calibration_makes_the_confidence_and_its_features_are_told() -> None:
+    calibration = Calibration(0.0, (Weight("agreement", 0.5, 0.5, 2.0),), 2, 8)
+    settings = build_settings()
+    ranker = CandidateRanker(FakeGuard(), FakeExecutor(), settings, calibration)
+    ranking = await ranker.rank(
+        QUESTION, (build_assessment("c1", samples=4, rows=[(1,)]),), samples=4
+    )
+    assert ranking.confidence == pytest.approx(0.5101, abs=1e-4)
+    concluded = await ranker.conclude(QUESTION, CONTEXT, ranking)
+    assert concluded.confidence == pytest.approx(0.8808, abs=1e-4)  # 1 / (1 + exp(-2))
+    assert dict(concluded.features)["agreement"] == 1.0
+
+
+async def test_where_the_calibration_was_not_fitted_the_confidence_is_the_vote_s() -> None:
+    calibration = Calibration(0.0, (), 2, 8)
+    ranker = CandidateRanker(FakeGuard(), FakeExecutor(), build_settings(), calibration)
+    ranking = await ranker.rank(QUESTION, (build_assessment("c1", rows=[(1,)]),), samples=1)
+    concluded = await ranker.conclude(QUESTION, CONTEXT, ranking)
+    assert concluded.confidence == ranking.confidence
+
+
+async def test_without_a_winner_there_is_nothing_to_conclude() -> None:
+    ranker = build_ranker(FakeGuard(), FakeExecutor())
+    broken = build_assessment("c1", diagnostic=build_diagnostic())
+    ranking = await ranker.rank(QUESTION, (broken,), samples=1)
+    assert await ranker.conclude(QUESTION, CONTEXT, ranking) is ranking
+
+
+async def test_a_query_that_must_not_run_keeps_its_plan_and_is_told() -> None:
+    plan = Explained(1e12, 1e12, "product")
+    refusal = Diagnostic("54001", "The query was not run.", explained=plan)
+    ranker = build_ranker(FakeGuard(), FakeExecutor(explains={"SELECT 1": [refusal]}))
+    assessed = await ranker.assess(QUESTION, build_candidate("SELECT 1"), CONTEXT, Plan())
+    assert (assessed.unrun, assessed.explained, assessed.failed) == ("estimate", plan, True)
+
+
+async def test_the_vote_is_settled_by_k_or_by_the_most_that_adaptive_sampling_draws() -> None:
+    settings = build_settings(sampling={"k": 0, "k_max": 8}, ranking={"settle_agreement": 2.0})
+    ranker = CandidateRanker(FakeGuard(), FakeExecutor(), settings)
+    agreed = (build_assessment("c1", samples=4, rows=[(1,)]),)
+    adaptive, fixed = build_question(k=0), build_question(k=4)
+    assert not (await ranker.rank(adaptive, agreed, samples=4)).settled
+    assert (await ranker.rank(fixed, agreed, samples=4)).settled

@@ -5,90 +5,78 @@ from __future__ import annotations
 import pytest
 
 from nl2sql.types import (
+    Assessment,
     Diagnostic,
     Explained,
     Finding,
-    GuardedQuery,
     JoinPlan,
     Plan,
     SchemaLink,
     SchemaLinks,
+    ValueMatch,
 )
-from ranking.score import score_candidate
-from tests.fakes import build_diagnostic, build_guarded
+from ranking.query import read_candidate
+from ranking.score import QUERY_POINTS, RESULT_POINTS, score_candidate, score_result
+from tests.fakes import (
+    build_assessment,
+    build_context,
+    build_diagnostic,
+    build_guarded,
+    build_question,
+)
 
 EXPLAINED = Explained(cost=10.0, rows=1.0)
+MATCH = ValueMatch("acme", "sales.customers", "name", "Acme", 1.0)
 
 
 def score(
-    question: str = "How many?",
-    query: GuardedQuery | None = None,
+    sql: str = "SELECT 1",
+    question: str = "Anything?",
+    *used: str,
     explained: Explained | Diagnostic = EXPLAINED,
     findings: tuple[Finding, ...] = (),
     plan: Plan | None = None,
+    values: tuple[ValueMatch, ...] = (),
+    verified: tuple[tuple[str, float], ...] = (),
 ) -> dict[str, float]:
-    """The terms by name."""
-    query = query or build_guarded("SELECT 1")
-    result = score_candidate(question, query, explained, findings, plan or Plan())
+    """The terms by name, without the base."""
+    context = build_context(values=values)
+    result = score_candidate(
+        build_question(text=question),
+        read_candidate(sql, context),
+        build_guarded("SELECT 1 FROM wrapped", *used),
+        explained,
+        findings,
+        context,
+        plan or Plan(),
+        verified,
+    )
     terms = {term.name: term.value for term in result.terms}
     assert result.total == sum(terms.values())
+    assert terms.pop("base") == 100.0
     return terms
 
 
 def link(*tables: str) -> Plan:
-    return Plan(SchemaLinks(tuple(SchemaLink("x", table, "", 1.0) for table in tables)))
-
-
-def join(*tables: str) -> Plan:
-    return Plan(joins=JoinPlan(tables=tables))
+    return Plan(SchemaLinks(tuple(SchemaLink("x", table, "", 0.5) for table in tables)))
 
 
 def test_a_plain_query_has_the_base_alone() -> None:
-    assert score() == {"base": 100.0}
+    assert score() == {}
 
 
 def test_a_failed_explain_costs_fifty() -> None:
-    assert score(explained=build_diagnostic()) == {"base": 100.0, "explain_fails": -50.0}
+    assert score(explained=build_diagnostic()) == {"explain_fails": -50.0}
 
 
 def test_lint_costs_by_severity_under_the_name_of_its_rule() -> None:
     findings = (Finding("bad", "error", ""), Finding("odd", "warning", ""))
-    assert score(findings=findings) == {"base": 100.0, "lint:bad": -25.0, "lint:odd": -5.0}
+    assert score(findings=findings) == {"lint:bad": -25.0, "lint:odd": -5.0}
 
 
-@pytest.mark.parametrize(
-    ("question", "sql", "matches"),
-    [
-        ("Orders per country", "SELECT c FROM t GROUP BY c", True),
-        ("Orders for each country", "select c from t group by c", True),
-        ("Orders by country", "SELECT c FROM t GROUP BY c", True),
-        ("Orders by 2024", "SELECT c FROM t GROUP BY c", False),
-        ("How many orders?", "SELECT c FROM t GROUP BY c", False),
-        ("Orders per country", "SELECT c FROM t", False),
-        ("Paper prices", "SELECT c FROM t GROUP BY c", False),
-    ],
-    ids=["per", "each", "by", "by_a_number", "no_word", "no_group", "part_of_a_word"],
-)
-def test_grouping_that_was_asked_for_gains_ten(question: str, sql: str, matches: bool) -> None:
-    expected = {"base": 100.0, "group_by_matches": 10.0} if matches else {"base": 100.0}
-    assert score(question, build_guarded(sql)) == expected
-
-
-@pytest.mark.parametrize(
-    ("question", "sql", "matches"),
-    [
-        ("The top 3 products", "SELECT p FROM t ORDER BY s DESC LIMIT 3", True),
-        ("The cheapest? The LOWEST price", "SELECT p FROM t ORDER BY s LIMIT 1", True),
-        ("The top 3 products", "SELECT p FROM t ORDER BY s DESC", False),
-        ("The top 3 products", "SELECT p FROM t LIMIT 3", False),
-        ("All products", "SELECT p FROM t ORDER BY s LIMIT 3", False),
-        ("When does it stop?", "SELECT p FROM t ORDER BY s LIMIT 3", False),
-    ],
-    ids=["top", "lowest", "no_limit", "no_order", "no_word", "part_of_a_word"],
-)
-def test_a_top_list_that_was_asked_for_gains_ten(question: str, sql: str, matches: bool) -> None:
-    expected = {"base": 100.0, "order_and_limit_match": 10.0} if matches else {"base": 100.0}
-    assert score(question, build_guarded(sql)) == expected
+def test_a_rule_that_tells_more_or_nothing_has_points_of_its_own() -> None:
+    findings = (Finding("unused_join", "warning", ""), Finding("not_in_with_nulls", "warning", ""))
+    assert score(findings=findings) == {"lint:unused_join": -15.0}
 
 
 @pytest.mark.parametrize(
@@ -105,8 +93,7 @@ def test_a_top_list_that_was_asked_for_gains_ten(question: str, sql: str, matche
 def test_the_share_of_linked_tables_gains_up_to_fifteen(
     used: tuple[str, ...], linked: tuple[str, ...], gain: float | None
 ) -> None:
-    terms = score(query=build_guarded("SELECT 1", *used), plan=link(*linked))
-    assert terms.get("schema_adherence") == gain
+    assert score("SELECT 1", "", *used, plan=link(*linked)).get("schema_adherence") == gain
 
 
 @pytest.mark.parametrize(
@@ -124,5 +111,152 @@ def test_the_share_of_linked_tables_gains_up_to_fifteen(
 def test_the_planned_join_gains_up_to_twenty(
     used: tuple[str, ...], planned: tuple[str, ...], gain: float | None
 ) -> None:
-    terms = score(query=build_guarded("SELECT 1", *used), plan=join(*planned))
-    assert terms.get("join_match") == gain
+    plan = Plan(joins=JoinPlan(tables=planned))
+    assert score("SELECT 1", "", *used, plan=plan).get("join_match") == gain
+
+
+CASES: list[tuple[str, str, str]] = [
+    ("columns_differ", "What is the name and country of customers?", "SELECT name FROM customers"),
+    ("group_by_matches", "How many orders are there per status?",
+     "SELECT status, count(*) FROM orders GROUP BY status"),
+    ("group_by_missing", "How many orders are there per status?", "SELECT count(*) FROM orders"),
+    ("order_and_limit_match", "Who is the oldest customer?",
+     "SELECT name FROM customers ORDER BY id LIMIT 1"),
+    ("order_and_limit_match", "Who is the oldest customer?",
+     "SELECT name FROM customers WHERE id = (SELECT max(id) FROM customers)"),
+    ("best_missing", "Who is the oldest customer?", "SELECT name FROM customers"),
+    ("limit_differs", "Show the top 5 orders.", "SELECT id FROM orders ORDER BY total LIMIT 3"),
+    ("order_missing", "Show orders sorted by total.", "SELECT id FROM orders"),
+    ("count_missing", "How many orders are there?", "SELECT id FROM orders"),
+    ("average_missing", "What is the average total?", "SELECT total FROM orders"),
+    ("negation_missing", "Which customers have no orders?",
+     "SELECT name FROM customers AS c JOIN orders AS o ON c.id = o.customer_id"),
+    ("distinct_missing", "Show the different countries.", "SELECT country FROM customers"),
+    ("distinct_unasked", "Show the countries.", "SELECT DISTINCT country FROM customers"),
+    ("literals_unsaid", "Show the open orders.", "SELECT id FROM orders WHERE total > 12"),
+    ("numbers_missing", "Show the orders over 500.", "SELECT id FROM orders"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("term", "question", "sql"),
+    CASES,
+    ids=[f"{term}: {question}" for term, question, _ in CASES],
+)
+def test_what_the_question_asks_for_and_the_query_lacks(term: str, question: str, sql: str) -> None:
+    assert score(sql, question)[term] == QUERY_POINTS[term]
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("What is the name and country of customers?", "SELECT name, country FROM customers"),
+        ("What is the name of customers?", "SELECT * FROM customers"),
+        ("Show the top 5 orders.", "SELECT id FROM orders ORDER BY total LIMIT 5"),
+        ("Show orders sorted by total.", "SELECT id FROM orders ORDER BY total"),
+        ("How many orders are there?", "SELECT count(*) FROM orders"),
+        ("How many units were sold?", "SELECT sum(quantity) FROM order_lines"),
+        ("What is the average total?", "SELECT avg(total) FROM orders"),
+        ("Show the average of the stadium.", "SELECT average_of FROM stadium"),
+        ("Which customers have no orders?",
+         "SELECT name FROM customers WHERE id NOT IN (SELECT customer_id FROM orders)"),
+        ("Which customers have no name?", "SELECT id FROM customers WHERE NOT name > ''"),
+        ("Whose name does not start with A?", "SELECT id FROM customers WHERE name NOT LIKE 'A%'"),
+        ("Which customers have no orders?", "SELECT id FROM customers EXCEPT SELECT 1 FROM orders"),
+        ("Show the different countries.", "SELECT country FROM customers GROUP BY country"),
+        ("Show the orders over five hundred or 7.", "SELECT id FROM orders WHERE total > 7"),
+        ("Show customers from Italy.", "SELECT name FROM customers WHERE country = 'Italian'"),
+    ],
+)  # fmt: skip
+def test_a_query_that_does_what_is_asked_loses_nothing(question: str, sql: str) -> None:
+    assert {name: value for name, value in score(sql, question).items() if value < 0} == {}
+
+
+def test_phrases_that_name_tables_and_columns_want_them_used() -> None:
+    plan = Plan(
+        SchemaLinks(
+            (
+                SchemaLink("orders", "sales.orders", "", 1.0),
+                SchemaLink("customers", "sales.customers", "", 1.0),
+                SchemaLink("name", "sales.customers", "name", 1.0),
+                SchemaLink("name", "stock.products", "name", 1.0),
+                SchemaLink("status", "sales.orders", "status", 1.0),
+                SchemaLink("order", "sales.orders", "total", 0.5),
+                SchemaLink("open", "sales.orders", "seller_id", 1.0, method="value"),
+            )
+        )
+    )
+    terms = score("SELECT name FROM products", "", "stock.products", plan=plan)
+    assert terms == {"schema_adherence": 15.0, "tables_missed": -25.0, "links_missed": -12.5}
+    terms = score("SELECT name FROM customers", "", "sales.customers", plan=plan)
+    assert terms == {"schema_adherence": 15.0, "tables_missed": -12.5, "links_missed": -12.5}
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT id FROM customers WHERE name = 'Acme'", {}),
+        ("SELECT id FROM customers WHERE name ILIKE '%acme%'", {}),
+        ("SELECT id FROM customers WHERE country = 'Acme'", {"values_misplaced": -25.0}),
+        ("SELECT id FROM customers", {}),
+        ("SELECT id FROM visits WHERE who = 'Acme'", {}),
+    ],
+    ids=["in_place", "by_like", "elsewhere", "nowhere", "unknown_table"],
+)
+def test_a_value_that_the_question_names_belongs_into_its_column(
+    sql: str, expected: dict[str, float]
+) -> None:
+    assert score(sql, "Who is Acme?", values=(MATCH,)) == expected
+
+
+def test_a_value_that_retrieval_found_counts_as_said() -> None:
+    sql = "SELECT id FROM customers WHERE name = 'Acme'"
+    assert "literals_unsaid" in score(sql, "Who?")
+    assert "literals_unsaid" not in score(sql, "Who?", values=(MATCH,))
+
+
+def test_what_the_database_said_of_the_texts_enters_by_its_share() -> None:
+    assert score(verified=(("values_unknown", 0.5),)) == {"values_unknown": -7.5}
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "expected"),
+    [
+        ("How many orders are there?", [(5,)], {}),
+        ("How many orders are there?", [(5,), (6,)], {"one_number_differs": -15.0}),
+        ("How many orders are there?", [("a",)], {"one_number_differs": -15.0}),
+        ("How many orders are there?", [(None,)], {"nulls_only": -25.0}),
+        ("How many orders are there?", [(0,)], {"zeros_only": -20.0}),
+        ("What is the name of all customers?", [("a", 1)], {"width_differs": -25.0}),
+        ("Show the top 2 names.", [("a",), ("b",), ("c",)], {"rows_differ": -25.0}),
+        ("Show the top 2 names.", [("a",), ("b",)], {}),
+        ("Anything?", [], {"no_rows": -20.0}),
+        ("Anything?", [(None, None), (None, None)],
+         {"nulls_only": -25.0, "repeated_rows": -12.5}),
+        ("Anything?", [(0,), (1,)], {}),
+        ("Anything?", [("a",), ("a",), ("a",), ("b",)], {"repeated_rows": -12.5}),
+    ],
+)  # fmt: skip
+def test_the_result_has_terms_of_its_own(
+    question: str, rows: list[tuple[object, ...]], expected: dict[str, float]
+) -> None:
+    scored = score_result(question, build_assessment(rows=rows))
+    assert {term.name: term.value for term in scored.terms} == {"base": 100.0, **expected}
+
+
+def test_a_result_is_scored_once_however_often_it_is_asked() -> None:
+    assessment = build_assessment(rows=[])
+    once = score_result("Anything?", assessment)
+    again = Assessment(
+        assessment.candidate, assessment.verdict, result=assessment.result, score=once
+    )
+    assert score_result("Anything?", again) == once
+
+
+def test_without_a_result_the_score_stays() -> None:
+    assessment = build_assessment()
+    assert score_result("How many?", assessment) == assessment.score
+
+
+def test_no_name_stands_for_a_query_and_a_result() -> None:
+    assert set(QUERY_POINTS).isdisjoint(RESULT_POINTS)

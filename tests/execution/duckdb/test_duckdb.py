@@ -53,7 +53,7 @@ async def test_a_page_without_end_is_cut(database: DuckDbDatabase) -> None:
 
 async def test_parameters_are_bound(database: DuckDbDatabase) -> None:
     sql = "SELECT id FROM main.customers WHERE country = $2 AND list_contains($1, id)"
-    guarded = GuardedQuery("shop", sql, TABLES, params=([1, 2], "France"), dialect="duckdb")
+    guarded = GuardedQuery("shop", sql, TABLES, params=((1, 2), "France"), dialect="duckdb")
     result = await database.execute(guarded, 10)
     assert isinstance(result, ResultSet), result
     assert result.rows == ((1,),)

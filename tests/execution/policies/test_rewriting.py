@@ -47,9 +47,11 @@ def test_values_are_bound_and_predicates_listed() -> None:
 
 def test_a_value_is_bound_once_however_often_it_is_used() -> None:
     query = guard("SELECT id FROM orders", "seller")
-    assert [str(value) for value in query.params] == ["[1, 2]", "2024-01-01"]
+    assert [str(value) for value in query.params] == ["(1, 2)", "2024-01-01"]
     assert "ANY(CAST($1 AS bigint[]))" in query.sql
     assert "CAST($2 AS date)" in query.sql
+    # A guarded query is a key: under it a plan that was found small enough is remembered.
+    assert hash(query) == hash(guard("SELECT id FROM orders", "seller"))
 
 
 def test_a_hash_is_keyed_and_its_key_is_bound() -> None:

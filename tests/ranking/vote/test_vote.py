@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from nl2sql.types import Assessment, Ranking
+from nl2sql.ranking_settings import RankingSettings
+from nl2sql.types import Assessment, Candidate, Explained, Ranking
 from ranking.vote import vote
 from tests.fakes import build_assessment, build_diagnostic, build_violation
+
+
+def decide(assessments: Sequence[Assessment], samples: int, **settings: float) -> Ranking:
+    """The vote by samples, with the factors that are named."""
+    chosen = RankingSettings.model_validate({"vote_score_weight": 0.0, **settings})
+    return vote(assessments, samples, chosen)
 
 
 def order(ranking: Ranking) -> list[str]:
@@ -16,7 +24,7 @@ def order(ranking: Ranking) -> list[str]:
 
 
 def test_equivalent_results_vote_together_with_their_samples() -> None:
-    ranking = vote(
+    ranking = decide(
         [
             build_assessment("c1", samples=3, rows=[(1, "a")]),
             build_assessment("c2", samples=2, rows=[("b", 2)]),
@@ -33,8 +41,14 @@ def test_equivalent_results_vote_together_with_their_samples() -> None:
 )
 def test_a_result_that_says_nothing_has_half_its_weight(rows: list[tuple[object, ...]]) -> None:
     nothing = build_assessment("c1", samples=3, rows=rows)
-    assert order(vote([nothing, build_assessment("c2", samples=2, rows=[(5,)])], 5)) == ["c2", "c1"]
-    assert order(vote([nothing, build_assessment("c2", samples=1, rows=[(5,)])], 4)) == ["c1", "c2"]
+    assert order(decide([nothing, build_assessment("c2", samples=2, rows=[(5,)])], 5)) == [
+        "c2",
+        "c1",
+    ]
+    assert order(decide([nothing, build_assessment("c2", samples=1, rows=[(5,)])], 4)) == [
+        "c1",
+        "c2",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +59,7 @@ def test_a_result_that_says_something_has_its_whole_weight(
 ) -> None:
     something = build_assessment("c1", samples=3, rows=rows)
     other = build_assessment("c2", samples=2, rows=[(5,)])
-    assert order(vote([something, other], 5)) == ["c1", "c2"]
+    assert order(decide([something, other], 5)) == ["c1", "c2"]
 
 
 @pytest.mark.parametrize(
@@ -64,14 +78,14 @@ def test_a_tie_is_broken(
 ) -> None:
     one = build_assessment("c1", rows=[(1,)], **first)
     two = build_assessment("c2", rows=[(2,)], **second)
-    assert order(vote([one, two], 2)) == expected
-    assert order(vote([two, one], 2)) == expected
+    assert order(decide([one, two], 2)) == expected
+    assert order(decide([two, one], 2)) == expected
 
 
 def test_the_vote_stands_above_the_score() -> None:
     many = build_assessment("c1", samples=2, score=10.0, rows=[(1,)])
     fine = build_assessment("c2", samples=1, score=190.0, rows=[(2,)])
-    assert order(vote([fine, many], 3)) == ["c1", "c2"]
+    assert order(decide([fine, many], 3)) == ["c1", "c2"]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +96,7 @@ def test_a_quorum_is_more_than_half_of_at_least_two(
     agreeing: int, samples: int, quorum: bool
 ) -> None:
     winner = build_assessment("c1", samples=agreeing, rows=[(1,)])
-    assert vote([winner], samples).quorum is quorum
+    assert decide([winner], samples).quorum is quorum
 
 
 @pytest.mark.parametrize(
@@ -93,14 +107,14 @@ def test_the_confidence_is_the_low_end_of_the_wilson_interval(
     agreeing: int, samples: int, low: float
 ) -> None:
     winner = build_assessment("c1", samples=agreeing, rows=[(1,)])
-    assert vote([winner], samples).confidence == pytest.approx(low, abs=5e-5)
+    assert decide([winner], samples).confidence == pytest.approx(low, abs=5e-5)
 
 
 def test_failures_come_last_and_have_no_vote() -> None:
     broken = build_assessment("c1", samples=9, score=500.0, diagnostic=build_diagnostic())
     refused = build_assessment("c2", samples=9, verdict=build_violation())
     good = build_assessment("c3", rows=[(1,)])
-    ranking = vote([broken, refused, good], 19)
+    ranking = decide([broken, refused, good], 19)
     assert ranking.winner is not None
     assert ranking.winner.candidate.id == "c3"
     assert order(ranking)[0] == "c3"
@@ -115,7 +129,7 @@ def test_failures_come_last_and_have_no_vote() -> None:
 def test_without_a_result_there_is_no_quorum_and_no_confidence(
     assessments: list[Assessment],
 ) -> None:
-    ranking = vote(assessments, 4)
+    ranking = decide(assessments, 4)
     assert ranking.winner is None
     assert not ranking.quorum
     assert ranking.confidence == 0.0
@@ -124,5 +138,62 @@ def test_without_a_result_there_is_no_quorum_and_no_confidence(
 def test_a_candidate_without_samples_adds_no_votes() -> None:
     replaced = build_assessment("c1", samples=0, rows=[(1,)])
     repair = build_assessment("c1r", samples=2, rows=[(1,)])
-    ranking = vote([replaced, repair], 2)
+    ranking = decide([replaced, repair], 2)
     assert {each.votes for each in ranking.assessments} == {2}
+
+
+def test_a_score_counts_where_it_has_a_weight() -> None:
+    many = build_assessment("c1", samples=3, score=80.0, rows=[(1,)])
+    fine = build_assessment("c2", samples=2, score=120.0, rows=[(2,)])
+    assert order(decide([many, fine], 5, vote_score_weight=0.0)) == ["c1", "c2"]
+    # 3 exp(-0.4) = 2.01 against 2 exp(0.4) = 2.98.
+    ranking = decide([many, fine], 5, vote_score_weight=2.0)
+    assert order(ranking) == ["c2", "c1"]
+    assert [each.weight for each in ranking.assessments] == pytest.approx(
+        [2.9836, 2.0110], abs=1e-4
+    )
+    # What is shown, and what makes a quorum, are samples.
+    assert [each.votes for each in ranking.assessments] == [2, 3]
+
+
+def test_a_likely_query_counts_more_where_that_has_a_weight() -> None:
+    def build(name: str, logprob: float, rows: list[tuple[object, ...]]) -> Assessment:
+        candidate = Candidate(name, f"SELECT {name}", samples=1, logprob=logprob)
+        return build_assessment(name, rows=rows, candidate=candidate)
+
+    unlikely, likely = build("c1", -0.9, [(1,)]), build("c2", -0.1, [(2,)])
+    assert order(decide([unlikely, likely], 2, vote_logprob_weight=1.0)) == ["c2", "c1"]
+    # Without a weight it still breaks the tie.
+    assert order(decide([unlikely, likely], 2)) == ["c2", "c1"]
+
+
+def test_a_repair_counts_less_where_that_has_a_weight() -> None:
+    repaired = build_assessment(
+        "c1r", rows=[(1,)], candidate=Candidate("c1r", "a", 3, "repair", "c1")
+    )
+    sampled = build_assessment("c2", samples=2, rows=[(2,)])
+    assert order(decide([repaired, sampled], 5)) == ["c1r", "c2"]
+    assert order(decide([repaired, sampled], 5, vote_repair_weight=0.5)) == ["c2", "c1r"]
+
+
+def test_what_was_not_run_votes_with_its_plan_and_cannot_win_where_it_must_not_run() -> None:
+    plan = Explained(1e9, 1e9, "plan")
+    forbidden = [
+        build_assessment(name, diagnostic=build_diagnostic(), explained=plan, unrun="estimate")
+        for name in ("c1", "c2")
+    ]
+    good = build_assessment("c3", rows=[(1,)])
+    ranking = decide([*forbidden, good], 3)
+    assert order(ranking) == ["c3", "c1", "c2"]
+    assert [(each.group, each.votes) for each in ranking.assessments] == [(0, 1), (1, 2), (1, 2)]
+    assert not ranking.quorum
+
+
+def test_what_the_budget_left_out_leads_if_it_has_the_votes() -> None:
+    late = build_assessment("c1", samples=3, unrun="budget")
+    run = build_assessment("c2", rows=[(1,)])
+    ranking = decide([run, late], 4)
+    assert order(ranking) == ["c1", "c2"]
+    assert ranking.quorum
+    assert ranking.winner is not None
+    assert ranking.winner.candidate.id == "c2"

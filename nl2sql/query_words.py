@@ -1,0 +1,240 @@
+"""What a query asks for, in words that come from its tree alone.
+
+For somebody who has to choose between two readings of a question: what is shown, of which tables,
+under which conditions, grouped and sorted how; what tells the two apart comes first. Names and
+values stand as they do in the query. Knows nothing of a schema. What it has no words for stays SQL;
+a query that does not parse stays whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+_COMPARISONS: tuple[tuple[type[exp.Expr], str], ...] = (
+    (exp.EQ, "is"),
+    (exp.NEQ, "is not"),
+    (exp.GT, "is more than"),
+    (exp.GTE, "is at least"),
+    (exp.LT, "is less than"),
+    (exp.LTE, "is at most"),
+    (exp.Like, "is like"),
+    (exp.ILike, "is like"),
+)
+_AGGREGATES: tuple[tuple[type[exp.Expr], str], ...] = (
+    (exp.Count, "the number of"),
+    (exp.Sum, "the sum of"),
+    (exp.Avg, "the average of"),
+    (exp.Min, "the lowest"),
+    (exp.Max, "the highest"),
+)
+_SET_OPERATIONS: tuple[tuple[type[exp.Expr], str], ...] = (
+    (exp.Except, "but without"),
+    (exp.Intersect, "as far as it is also among"),
+    (exp.Union, "together with"),
+)
+_MOST_CHARS = 160
+
+
+def describe_apart(queries: Sequence[str], dialect: str) -> tuple[str, ...]:
+    """A text a query; with several, what only that query asks for comes first.
+
+    >>> describe_apart(["SELECT name FROM t WHERE age > 3", "SELECT name FROM t"], "sqlite")
+    ('where age is more than 3. The same in both: shows name; of t.', 'shows name; of t.')
+    >>> describe_apart(["SELECT count(*) FROM t"], "sqlite")
+    ('shows the number of rows; of t.',)
+    """
+    clauses = [describe_query(query, dialect) for query in queries]
+    common = set(clauses[0]).intersection(*clauses[1:]) if len(clauses) > 1 else set()
+    return tuple(_join_clauses(each, common) for each in clauses)
+
+
+def describe_query(query: str, dialect: str) -> tuple[str, ...]:
+    """The clauses of a query, each in words.
+
+    >>> describe_query("SELECT b, max(a) FROM t GROUP BY b ORDER BY 2 DESC LIMIT 3", "postgres")
+    ('shows b and the highest a', 'of t', 'for each b', 'sorted by 2, highest first', 'only 3 rows')
+    """
+    try:
+        tree = sqlglot.parse_one(query, dialect=dialect)
+    except (SqlglotError, RecursionError):
+        return (_shorten(" ".join(query.split())),)
+    return tuple(_describe(tree, dialect))
+
+
+def _join_clauses(clauses: Sequence[str], common: set[str]) -> str:
+    own = [each for each in clauses if each not in common]
+    shared = [each for each in clauses if each in common]
+    if not own or not shared:
+        return f"{'; '.join(clauses)}."
+    return f"{'; '.join(own)}. The same in both: {'; '.join(shared)}."
+
+
+def _describe(tree: exp.Expr, dialect: str) -> list[str]:
+    if isinstance(tree, exp.Subquery):
+        return _describe(tree.this, dialect)
+    for kind, words in _SET_OPERATIONS:
+        if isinstance(tree, kind):
+            right = "; ".join(_describe(tree.args["expression"], dialect))
+            return [*_describe(tree.this, dialect), f"{words} ({right})", *_limit(tree, dialect)]
+    if not isinstance(tree, exp.Select):
+        return [_shorten(tree.sql(dialect=dialect))]
+    return _Words(tree, dialect).describe()
+
+
+class _Words:
+    """One SELECT. Columns are named with their table where it has several."""
+
+    def __init__(self, select: exp.Select, dialect: str) -> None:
+        self._select = select
+        self._dialect = dialect
+        self._sources = _list_sources(select)
+        self._names = {
+            source.alias_or_name.lower(): source.name
+            for source in self._sources
+            if isinstance(source, exp.Table)
+        }
+
+    def describe(self) -> list[str]:
+        select = self._select
+        shown = _enumerate([self._word(each) for each in select.expressions])
+        clauses = [f"shows {'different ' if select.args.get('distinct') else ''}{shown}"]
+        if self._sources:
+            clauses.append(f"of {_enumerate([self._name_source(each) for each in self._sources])}")
+        clauses += [self._word_join(each) for each in select.args.get("joins") or ()]
+        for cte in select.ctes:
+            clauses.append(f"{cte.alias} being ({'; '.join(_describe(cte.this, self._dialect))})")
+        if where := select.args.get("where"):
+            clauses.append(f"where {self._word(where.this)}")
+        if group := select.args.get("group"):
+            clauses.append(f"for each {_enumerate([self._word(each) for each in group])}")
+        if having := select.args.get("having"):
+            clauses.append(f"only groups where {self._word(having.this)}")
+        if order := select.args.get("order"):
+            clauses.append(f"sorted by {_enumerate([self._sort(each) for each in order])}")
+        return [*clauses, *_limit(select, self._dialect)]
+
+    def _name_source(self, source: exp.Expr) -> str:
+        if isinstance(source, exp.Table):
+            return source.name
+        if isinstance(source, exp.Subquery):
+            return f"({'; '.join(_describe(source.this, self._dialect))})"
+        return _shorten(source.sql(dialect=self._dialect))
+
+    def _word_join(self, join: exp.Join) -> str:
+        words = f"with every row of {self._name_source(join.this)}"
+        if condition := join.args.get("on"):
+            words = f"joined where {self._word(condition)}"
+        elif using := join.args.get("using"):
+            words = f"joined by {_enumerate([each.name for each in using])}"
+        return f"{words} ({join.side.lower()} join)" if join.side else words
+
+    def _sort(self, ordered: exp.Expr) -> str:
+        if not isinstance(ordered, exp.Ordered):
+            return self._word(ordered)
+        return self._word(ordered.this) + (", highest first" if ordered.args.get("desc") else "")
+
+    def _word(self, node: exp.Expr) -> str:
+        """The words for an expression."""
+        # sqlglot writes some negations as a NOT around, and some as an argument.
+        return self._negate(node) if node.args.get("negate") else self._affirm(node)
+
+    def _affirm(self, node: exp.Expr) -> str:
+        match node:
+            case exp.Alias():
+                return self._word(node.this)
+            case exp.Paren():
+                return f"({self._word(node.this)})"
+            case exp.Column():
+                return self._name_column(node)
+            case exp.Star():
+                return "all columns"
+            case exp.And():
+                return f"{self._word(node.this)} and {self._word(node.expression)}"
+            case exp.Or():
+                return f"{self._word(node.this)} or {self._word(node.expression)}"
+            case exp.Not():
+                return self._negate(node.this)
+            case exp.Between():
+                low, high = self._word(node.args["low"]), self._word(node.args["high"])
+                return f"{self._word(node.this)} is between {low} and {high}"
+            case exp.Is(expression=exp.Null()):
+                return f"{self._word(node.this)} is missing"
+            case exp.In():
+                return f"{self._word(node.this)} is one of {self._list_members(node)}"
+            case exp.Exists():
+                return f"there is any ({'; '.join(_describe(node.this, self._dialect))})"
+            case exp.Subquery() | exp.Select():
+                return f"({'; '.join(_describe(node, self._dialect))})"
+        return self._word_operator(node)
+
+    def _word_operator(self, node: exp.Expr) -> str:
+        for kind, words in _COMPARISONS:
+            if isinstance(node, kind):
+                return f"{self._word(node.this)} {words} {self._word(node.expression)}"
+        for kind, words in _AGGREGATES:
+            if isinstance(node, kind):
+                return f"{words} {self._word_counted(node)}"
+        plain = node.copy()
+        plain.set("negate", None)
+        return _shorten(plain.sql(dialect=self._dialect))
+
+    def _word_counted(self, aggregate: exp.Expr) -> str:
+        inner = aggregate.this
+        if isinstance(inner, exp.Distinct):
+            return f"different {_enumerate([self._word(each) for each in inner.expressions])}"
+        if inner is None or isinstance(inner, exp.Star):
+            return "rows"
+        return self._word(inner)
+
+    def _negate(self, node: exp.Expr) -> str:
+        match node:
+            case exp.Is(expression=exp.Null()):
+                return f"{self._word(node.this)} is known"
+            case exp.In():
+                return f"{self._word(node.this)} is none of {self._list_members(node)}"
+            case exp.Exists():
+                return f"there is no ({'; '.join(_describe(node.this, self._dialect))})"
+        return f"not ({self._affirm(node)})"
+
+    def _list_members(self, node: exp.In) -> str:
+        if query := node.args.get("query"):
+            return f"({'; '.join(_describe(query, self._dialect))})"
+        return _enumerate([self._word(each) for each in node.expressions])
+
+    def _name_column(self, column: exp.Column) -> str:
+        name = "all columns" if isinstance(column.this, exp.Star) else column.name
+        if len(self._sources) < 2 or not column.table:
+            return name
+        return f"{self._names.get(column.table.lower(), column.table)}.{name}"
+
+
+def _list_sources(select: exp.Select) -> list[exp.Expr]:
+    from_ = select.args.get("from_") or select.args.get("from")
+    first = [from_.this] if from_ is not None else []
+    return [*first, *(join.this for join in select.args.get("joins") or ())]
+
+
+def _limit(tree: exp.Expr, dialect: str) -> list[str]:
+    limit = tree.args.get("limit")
+    if limit is None:
+        return []
+    count = limit.args.get("expression") or limit.args.get("count")
+    text = count.sql(dialect=dialect) if count is not None else "some"
+    return ["only 1 row" if text == "1" else f"only {text} rows"]
+
+
+def _enumerate(words: Sequence[str]) -> str:
+    """The words as one phrase.
+
+    >>> _enumerate(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MOST_CHARS else f"{text[:_MOST_CHARS]}…"

@@ -1,0 +1,1 @@
+"""How likely the winner of a vote is right: what is measured of it, and the fitted model."""

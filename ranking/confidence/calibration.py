@@ -1,0 +1,103 @@
+"""From features to a probability: a logistic model, fitted elsewhere and read from a JSON file.
+
+``quorumsql eval calibrate`` writes the file (``evaluation/calibration_fit.py``); one a model is
+packaged here. Reading takes nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from nl2sql.errors import SettingsError
+
+AUTO, NONE = "auto", "none"
+_NOT_IN_NAME = re.compile(r"[^a-z0-9.]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """One feature's part: ``weight`` times (value - ``mean``) / ``scale``."""
+
+    feature: str
+    mean: float
+    scale: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A logistic model for rankings of ``fewest`` to ``most`` samples.
+
+    >>> model = Calibration(0.0, (Weight("agreement", 0.5, 0.25, 1.0),), fewest=1, most=8)
+    >>> model.estimate((("agreement", 0.5), ("samples", 2.0)))
+    0.5
+    """
+
+    intercept: float
+    weights: tuple[Weight, ...]
+    fewest: int
+    most: int
+
+    def estimate(self, features: tuple[tuple[str, float], ...]) -> float | None:
+        """How likely the winner is right; None where the model was not fitted for so many samples.
+
+        A feature that is not known counts as its mean.
+        """
+        known = dict(features)
+        samples = round(2 ** known["samples"]) if "samples" in known else 0
+        if not self.fewest <= samples <= self.most:
+            return None
+        total = self.intercept + sum(
+            each.weight * (known.get(each.feature, each.mean) - each.mean) / each.scale
+            for each in self.weights
+        )
+        return round(1 / (1 + math.exp(-max(-30.0, min(30.0, total)))), 4)
+
+
+def load_calibration(choice: str, model: str) -> Calibration | None:
+    """The calibration of the settings; ``auto`` is the packaged one for ``model``, if there is one.
+
+    Raises SettingsError for a file that cannot be read.
+    """
+    if choice == NONE:
+        return None
+    if choice == AUTO:
+        packaged = files(__package__).joinpath(f"{name_file(model)}.json")
+        return parse_calibration(packaged.read_text("utf-8")) if packaged.is_file() else None
+    try:
+        return parse_calibration(Path(choice).expanduser().read_text(encoding="utf-8"))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SettingsError(
+            f"ranking.calibration: {choice} is no calibration ({error}).",
+            hint="Write one with `quorumsql eval calibrate RUN --output FILE`.",
+        ) from error
+
+
+def parse_calibration(text: str) -> Calibration:
+    """The calibration in a JSON text. Raises ValueError, KeyError, TypeError."""
+    value: Mapping[str, Any] = json.loads(text)
+    return Calibration(
+        intercept=float(value["intercept"]),
+        weights=tuple(
+            Weight(name, float(each["mean"]), float(each["scale"]), float(each["weight"]))
+            for name, each in value["features"].items()
+        ),
+        fewest=int(value["samples"][0]),
+        most=int(value["samples"][1]),
+    )
+
+
+def name_file(model: str) -> str:
+    """The name of a model as a file name; folders and quantisation are no part of it.
+
+    >>> name_file("Qwen/Qwen2.5-Coder-0.5B-Instruct")
+    'qwen2.5-coder-0.5b-instruct'
+    """
+    return _NOT_IN_NAME.sub("-", model.rstrip("/").rsplit("/", 1)[-1].lower()).strip("-")

@@ -1,0 +1,75 @@
+"""What a confidence is read from: numbers about one ranking, each with a name.
+
+The same numbers stand in every trace, so that `quorumsql eval calibrate` fits on exactly what the
+service sees. A number that is not known (no log-probability was told) is left out.
+"""
+
+from __future__ import annotations
+
+import math
+
+from nl2sql.types import Assessment, Question, Ranking, SchemaContext
+from ranking.vote.weights import says_nothing
+
+Features = tuple[tuple[str, float], ...]
+
+
+def measure_features(question: Question, context: SchemaContext, ranking: Ranking) -> Features:
+    """The features of a ranking that has a winner; empty without one."""
+    winner = ranking.winner
+    if winner is None or not ranking.samples:
+        return ()
+    numbers = {
+        **_measure_vote(ranking, winner),
+        **_measure_winner(winner),
+        **_measure_question(question, context),
+    }
+    return tuple((name, round(value, 6)) for name, value in numbers.items() if value is not None)
+
+
+def _measure_vote(ranking: Ranking, winner: Assessment) -> dict[str, float | None]:
+    """Shares of all samples. ``margin`` is how far the winner's group leads the second.
+
+    ``weight`` is its part of what all groups weigh.
+    """
+    weights = {each.group: each.weight for each in ranking.assessments if each.group >= 0}
+    votes = {each.group: each.votes for each in ranking.assessments if each.group >= 0}
+    others = [count for group, count in votes.items() if group != winner.group]
+    scores = [
+        each.score.total
+        for each in ranking.assessments
+        if each.group not in (-1, winner.group) and not each.failed
+    ]
+    return {
+        "agreement": winner.votes / ranking.samples,
+        "margin": (winner.votes - max(others, default=0)) / ranking.samples,
+        "weight": winner.weight / max(sum(weights.values()), 1e-9),
+        "executes": sum(votes.values()) / ranking.samples,
+        "groups": math.log2(len(votes)),
+        "samples": math.log2(ranking.samples),
+        "score_margin": (winner.score.total - max(scores)) / 100 if scores else 0.0,
+    }
+
+
+def _measure_winner(winner: Assessment) -> dict[str, float | None]:
+    """``empty``, ``truncated`` and ``repaired`` are 1 or 0; ``tables`` counts what it reads."""
+    tables = getattr(winner.verdict, "tables", ())
+    return {
+        "score": winner.score.total / 100,
+        "logprob": winner.candidate.logprob,
+        "empty": float(says_nothing(winner.result)),
+        "truncated": float(winner.result is not None and winner.result.truncated),
+        "repaired": float(winner.candidate.origin == "repair"),
+        "tables": float(len(tables)),
+        "length": math.log2(1 + len(winner.candidate.sql.split())),
+    }
+
+
+def _measure_question(question: Question, context: SchemaContext) -> dict[str, float | None]:
+    """``cosine`` of the best table, and its lead over the second."""
+    cosines = sorted((hit.cosine for hit in context.tables if hit.cosine is not None), reverse=True)
+    return {
+        "cosine": cosines[0] if cosines else None,
+        "cosine_gap": cosines[0] - cosines[1] if len(cosines) > 1 else None,
+        "words": math.log2(1 + len(question.text.split())),
+    }

@@ -1,0 +1,30 @@
+"""Comparisons of a column with a literal, however they are spelled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+_OPERATORS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
+
+
+def list_literal_comparisons(tree: exp.Expr) -> Iterator[tuple[exp.Column, exp.Literal]]:
+    """Columns and what they are compared with by an operator, IN or BETWEEN.
+
+    >>> import sqlglot
+    >>> tree = sqlglot.parse_one("SELECT 1 FROM t WHERE a = 'x' AND b IN (1, 2)")
+    >>> [(column.name, literal.this) for column, literal in list_literal_comparisons(tree)]
+    [('a', 'x'), ('b', '1'), ('b', '2')]
+    """
+    for node in tree.find_all(*_OPERATORS, exp.In, exp.Between):
+        if isinstance(node, exp.In):
+            pairs = [(node.this, each) for each in node.expressions]
+        elif isinstance(node, exp.Between):
+            pairs = [(node.this, node.args["low"]), (node.this, node.args["high"])]
+        else:
+            left, right = node.this, node.args["expression"]
+            pairs = [(left, right), (right, left)]
+        for column, literal in pairs:
+            if isinstance(column, exp.Column) and isinstance(literal, exp.Literal):
+                yield column, literal

@@ -1,0 +1,27 @@
+"""BETWEEN with its ends the wrong way round."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from nl2sql.types import Finding
+from ranking.query import Query
+
+
+def empty_range(query: Query) -> Finding | None:
+    """An error where the low end lies above the high one: nothing lies between.
+
+    >>> from ranking.query import read_query
+    >>> empty_range(read_query("SELECT 1 FROM a WHERE x BETWEEN 9 AND 1", "sqlite")).severity
+    'error'
+    >>> empty_range(read_query("SELECT 1 FROM a WHERE x BETWEEN 1 AND 9", "sqlite"))
+    """
+    for each in query.tree.find_all(exp.Between):
+        low, high = each.args["low"], each.args["high"]
+        if not isinstance(low, exp.Literal) or not isinstance(high, exp.Literal):
+            continue
+        if low.is_string or high.is_string:
+            continue
+        if float(low.this) > float(high.this):
+            return Finding("empty_range", "error", f"Nothing lies in {each.sql()}.")
+    return None

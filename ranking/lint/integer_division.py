@@ -1,0 +1,47 @@
+"""Whole numbers divided by whole numbers, which loses the remainder."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from nl2sql.types import Finding
+from ranking.column_kinds import is_integer
+from ranking.query import Query
+
+
+def integer_division(query: Query) -> Finding | None:
+    """A warning where both sides are whole numbers, in a dialect that cuts the quotient.
+
+    >>> from ranking.query import read_query
+    >>> integer_division(read_query("SELECT count(x) / count(*) FROM a", "postgres")).severity
+    'warning'
+    >>> integer_division(read_query("SELECT count(x) * 1.0 / count(*) FROM a", "postgres"))
+    >>> integer_division(read_query("SELECT count(x) / count(*) FROM a", "duckdb"))
+    """
+    for each in query.tree.find_all(exp.Div):
+        if each.args.get("typed") and _is_whole(query, each.left) and _is_whole(query, each.right):
+            message = f"{each.sql(query.dialect)} cuts the quotient to a whole number."
+            return Finding("integer_division", "warning", message)
+    return None
+
+
+def _is_whole(query: Query, node: exp.Expr) -> bool:
+    """True for what is sure to be a whole number."""
+    node = node.unnest()
+    if isinstance(node, exp.Literal):
+        return not node.is_string and node.this.isdigit()
+    if isinstance(node, exp.Count):
+        return True
+    if isinstance(node, exp.Sum | exp.Min | exp.Max):
+        # PostgreSQL's sum of bigint is numeric.
+        whole = _is_whole(query, node.this)
+        return whole and not (isinstance(node, exp.Sum) and _is_big(query, node.this))
+    if isinstance(node, exp.Add | exp.Sub | exp.Mul):
+        return _is_whole(query, node.left) and _is_whole(query, node.right)
+    use = query.resolve(node)
+    return use is not None and is_integer(use.column.type)
+
+
+def _is_big(query: Query, node: exp.Expr) -> bool:
+    use = query.resolve(node)
+    return query.dialect == "postgres" and use is not None and "big" in use.column.type.lower()

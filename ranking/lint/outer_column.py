@@ -1,0 +1,31 @@
+"""A bare name in a subquery that only the outer query has."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from nl2sql.types import Finding
+from ranking.query import Query
+
+
+def outer_column(query: Query) -> Finding | None:
+    """An error where a subquery selects a bare column that no table of its own has.
+
+    ``x IN (SELECT x FROM t)`` is true for every row when ``t`` has no ``x``: the database takes the
+    outer one.
+
+    >>> from nl2sql.catalog import Column, Table
+    >>> from ranking.query import read_query
+    >>> tables = [Table("s", "a", (Column("x", "int"),)), Table("s", "b", (Column("y", "int"),))]
+    >>> sql = "SELECT 1 FROM a WHERE x IN (SELECT x FROM b)"
+    >>> outer_column(read_query(sql, "postgres", tables)).message
+    'The subquery selects x, which none of its tables has.'
+    """
+    for select in query.selects():
+        for projection in select.expressions:
+            for column in projection.find_all(exp.Column):
+                use = query.resolve(column)
+                if use and use.outer and not column.table and column.parent_select is select:
+                    message = f"The subquery selects {column.name}, which none of its tables has."
+                    return Finding("outer_column", "error", message)
+    return None

@@ -1,0 +1,40 @@
+"""A selected column that the groups do not determine."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from nl2sql.types import Finding
+from ranking.query import Query
+
+
+def ungrouped_column(query: Query) -> Finding | None:
+    """A warning where a SELECT with GROUP BY selects a bare column of a table it does not group by.
+
+    A column of a table whose other columns are grouped by is let be: they may be its key.
+
+    >>> from ranking.query import read_query
+    >>> sql = "SELECT a.name, count(*) FROM a JOIN b ON a.id = b.id GROUP BY b.kind"
+    >>> ungrouped_column(read_query(sql, "sqlite")).rule
+    'ungrouped_column'
+    >>> sql = "SELECT a.name, count(*) FROM a JOIN b ON a.id = b.id GROUP BY a.id"
+    >>> ungrouped_column(read_query(sql, "sqlite"))
+    """
+    for select in query.selects():
+        group = select.args.get("group")
+        if group is None or not group.expressions:
+            continue
+        keys = group.expressions
+        if not all(isinstance(key, exp.Column) for key in keys):
+            continue
+        tables, names = {key.table.lower() for key in keys}, {key.name.lower() for key in keys}
+        for each in select.expressions:
+            column = each.unalias()
+            if not isinstance(column, exp.Column) or isinstance(column.this, exp.Star):
+                continue
+            if column.name.lower() in names or each.alias.lower() in names:
+                continue
+            if column.table and tables.isdisjoint({column.table.lower(), ""}):
+                message = f"{column.sql()} is selected and not grouped by."
+                return Finding("ungrouped_column", "warning", message)
+    return None

@@ -1,0 +1,89 @@
+"""The literals of a query that stand for something the question says, and where they stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from nl2sql.words import fold_plural
+from ranking.query import ColumnUse, Query
+
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.ILike)
+_NUMBER_WORDS = {
+    word: str(number)
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve".split()
+    )
+}
+# So many letters in common make "French" and "France" one word.
+_STEM = 4
+_WORDS = re.compile(r"[^\W_]+")
+_NUMBERS = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?![\w])")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A literal that a query compares something with; ``use`` is the column, where it is known."""
+
+    text: str
+    is_string: bool
+    use: ColumnUse | None
+
+
+def list_conditions(query: Query) -> Iterator[Condition]:
+    """Every literal that an operator, IN or BETWEEN compares with a column or an expression."""
+    for node in query.tree.find_all(*_COMPARISONS, exp.In, exp.Between):
+        left = node.this
+        if isinstance(node, exp.In):
+            compared = node.expressions
+        elif isinstance(node, exp.Between):
+            compared = [node.args["low"], node.args["high"]]
+        elif isinstance(left, exp.Literal):
+            left, compared = node.expression, [left]
+        else:
+            compared = [node.expression]
+        for each in compared:
+            if isinstance(each, exp.Literal):
+                yield Condition(each.this, each.is_string, query.resolve(left))
+
+
+def is_said(text: str, question: str) -> bool:
+    """True when the words of a literal stand in the question in their order.
+
+    Case and plural do not count, nor the ends of long words.
+
+    >>> is_said("JetBlue Airways", "Give the number of Jetblue Airways flights.")
+    True
+    >>> is_said("%cat%", "with cats"), is_said("Italy", "Italian"), is_said("open", "shipped")
+    (True, True, False)
+    >>> is_said("2", "more than two concerts"), is_said("20", "in 2014")
+    (True, False)
+    """
+    said = [_NUMBER_WORDS.get(word, word) for word in _split(question)]
+    wanted = _split(text)
+    return any(
+        all(_is_same(one, other) for one, other in zip(wanted, said[start:], strict=False))
+        for start in range(len(said) - len(wanted) + 1)
+    )
+
+
+def list_numbers(question: str) -> tuple[str, ...]:
+    """The numbers that a question holds in figures.
+
+    >>> list_numbers("from 2,014 to 3.5 in group A7")
+    ('2014', '3.5')
+    """
+    return tuple(number.replace(",", "") for number in _NUMBERS.findall(question))
+
+
+def _split(text: str) -> list[str]:
+    return [fold_plural(word.lower()) for word in _WORDS.findall(text)]
+
+
+def _is_same(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    return min(len(one), len(other)) > _STEM and one[:_STEM] == other[:_STEM]

@@ -1,0 +1,241 @@
+"""A candidate as lint and score read it: its tree, and which column of which table a name means.
+
+Types, keys and nullability are those of the tables that retrieval found; a column of any other
+table, of a derived one without a plain column behind it, or that two tables have, stays unknown,
+and what is unknown is never held against a candidate. Names are compared without case. Nothing
+here decides what may run: that is the guard's, which resolves names by the database's own rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from nl2sql.catalog import Column, ForeignKey, Table
+from nl2sql.types import SchemaContext
+from ranking.column_kinds import find_kind
+
+# Names are resolved in time that grows with the square of this.
+_MOST_CHARS = 10_000
+
+# A catalog table, the query of a derived one, or None where nothing is known.
+Source = Table | exp.Query | None
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnUse:
+    """What a column of a query means. ``outer``: it belongs to an enclosing query."""
+
+    source: str
+    table: Table
+    column: Column
+    outer: bool = False
+
+    @property
+    def kind(self) -> str:
+        """``number``, ``text``, ``date``, ``boolean``, or empty for any other type."""
+        return find_kind(self.column.type)
+
+    @property
+    def name(self) -> str:
+        """``schema.table.column``."""
+        return f"{self.table.qualified}.{self.column.name}"
+
+
+class Query:
+    """One parsed query over known tables."""
+
+    def __init__(
+        self,
+        tree: exp.Expr,
+        dialect: str = "postgres",
+        tables: Sequence[Table] = (),
+        keys: Sequence[ForeignKey] = (),
+    ) -> None:
+        self.tree = tree
+        self.dialect = dialect
+        self._tables: dict[str, list[Table]] = {}
+        for table in tables:
+            self._tables.setdefault(table.name.lower(), []).append(table)
+        self._classes = _join_classes(keys)
+        self._tied = {frozenset((key.table, key.target)) for key in keys}
+        self._uses: dict[int, ColumnUse | None] = {}
+        self._sources: dict[int, dict[str, Source]] = {}
+
+    def selects(self) -> Iterator[exp.Select]:
+        """Every SELECT, outermost first."""
+        return self.tree.find_all(exp.Select)
+
+    def outermost(self) -> exp.Select | None:
+        """The SELECT whose columns are the result's: the first of a UNION."""
+        tree = self.tree
+        while isinstance(tree, exp.SetOperation | exp.Subquery):
+            tree = tree.this
+        return tree if isinstance(tree, exp.Select) else None
+
+    def resolve(self, column: exp.Expr) -> ColumnUse | None:
+        """What the column means; None for what is unknown and for what is no column."""
+        if not isinstance(column, exp.Column):
+            return None
+        if id(column) not in self._uses:
+            self._uses[id(column)] = None  # what a recursive CTE finds when it comes back here
+            with suppress(RecursionError):
+                self._uses[id(column)] = self._resolve(column, column.parent_select)
+        return self._uses[id(column)]
+
+    def sources(self, select: exp.Select) -> dict[str, Source]:
+        """Alias (lower case) → what stands in FROM under it."""
+        if id(select) not in self._sources:
+            found: dict[str, Source] = {}
+            for node in list_sources(select):
+                found[node.alias_or_name.lower()] = self._find_source(node)
+            self._sources[id(select)] = found
+        return self._sources[id(select)]
+
+    def share_key(self, left: ColumnUse, right: ColumnUse) -> bool:
+        """True when the keys say that both columns hold the same values."""
+        if left.name == right.name:
+            return True
+        known = self._classes.get(left.name)
+        return known is not None and known == self._classes.get(right.name)
+
+    def are_tied(self, left: Table, right: Table) -> bool:
+        """True when a foreign key leads from one table to the other."""
+        return frozenset((left.qualified, right.qualified)) in self._tied
+
+    def is_key(self, use: ColumnUse) -> bool:
+        """True when a foreign key starts or ends at the column."""
+        return use.name in self._classes
+
+    def _resolve(self, column: exp.Column, select: exp.Select | None) -> ColumnUse | None:
+        qualifier, name = column.table.lower(), column.name.lower()
+        outer = False
+        while select is not None:
+            sources = self.sources(select)
+            if qualifier:
+                if qualifier in sources:
+                    return self._look_up(sources[qualifier], qualifier, name, outer)
+            else:
+                found = [
+                    use
+                    for alias, source in sources.items()
+                    if (use := self._look_up(source, alias, name, outer))
+                ]
+                if found:
+                    return found[0] if len(found) == 1 else None
+                if not all(isinstance(source, Table) for source in sources.values()):
+                    return None
+                if name in {each.alias.lower() for each in select.expressions}:
+                    return None
+            if isinstance(select.parent, exp.Subquery) and isinstance(
+                select.parent.parent, exp.From | exp.Join
+            ):
+                return None
+            select, outer = select.parent_select, True
+        return None
+
+    def _look_up(self, source: Source, alias: str, name: str, outer: bool) -> ColumnUse | None:
+        if isinstance(source, Table):
+            for column in source.columns:
+                if column.name.lower() == name:
+                    return ColumnUse(alias, source, column, outer)
+        elif isinstance(source, exp.Query):
+            for projection in source.selects:
+                if projection.alias_or_name.lower() == name:
+                    inner = self.resolve(projection.unalias())
+                    return ColumnUse(alias, inner.table, inner.column, outer) if inner else None
+        return None
+
+    def _find_source(self, node: exp.Expr) -> Source:
+        if isinstance(node, exp.Subquery):
+            return node.this if isinstance(node.this, exp.Query) else None
+        if not isinstance(node, exp.Table):
+            return None
+        if not node.db and (cte := _find_cte(node)) is not None:
+            return (
+                cte.this if isinstance(cte.this, exp.Query) and not cte.alias_column_names else None
+            )
+        found = [
+            table
+            for table in self._tables.get(node.name.lower(), ())
+            if not node.db or table.schema.lower() == node.db.lower()
+        ]
+        return found[0] if len(found) == 1 else None
+
+
+def read_query(
+    sql: str,
+    dialect: str,
+    tables: Sequence[Table] = (),
+    keys: Sequence[ForeignKey] = (),
+) -> Query | None:
+    """The query, or None for what does not parse or is longer than any model writes.
+
+    >>> table = Table("s", "t", (Column("a", "integer"),))
+    >>> query = read_query("SELECT A FROM t AS x", "postgres", [table])
+    >>> [query.resolve(column).name for column in query.tree.find_all(exp.Column)]
+    ['s.t.a']
+    """
+    if len(sql) > _MOST_CHARS:
+        return None
+    try:
+        return Query(sqlglot.parse_one(sql, dialect=dialect), dialect, tables, keys)
+    except (SqlglotError, RecursionError):
+        return None
+
+
+def read_candidate(sql: str, context: SchemaContext) -> Query | None:
+    """The candidate over the tables and keys that retrieval found; None if it does not parse."""
+    tables = [hit.table for hit in context.tables]
+    return read_query(sql, context.dialect, tables, context.foreign_keys)
+
+
+def list_sources(select: exp.Select) -> Iterator[exp.Expr]:
+    """What stands in FROM and its joins, joins in parentheses opened.
+
+    >>> tree = sqlglot.parse_one("SELECT 1 FROM a JOIN (b JOIN c ON b.x = c.x) ON a.x = b.x")
+    >>> [node.name for node in list_sources(tree)]
+    ['a', 'b', 'c']
+    """
+    if (start := select.args.get("from_")) is not None:
+        yield from _open_source(start.this)
+    for join in select.args.get("joins") or ():
+        yield from _open_source(join.this)
+
+
+def _open_source(node: exp.Expr) -> Iterator[exp.Expr]:
+    if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table | exp.Subquery):
+        yield from _open_source(node.this)
+    else:
+        yield node
+    for join in node.args.get("joins") or ():
+        yield from _open_source(join.this)
+
+
+def _find_cte(table: exp.Table) -> exp.CTE | None:
+    """The CTE that the name means where it stands; the nearest one."""
+    parent = table.parent
+    while parent is not None:
+        if (with_ := parent.args.get("with_")) is not None:
+            for cte in with_.expressions:
+                if cte.alias.lower() == table.name.lower():
+                    return cte  # type: ignore[no-any-return]
+        parent = parent.parent
+    return None
+
+
+def _join_classes(keys: Sequence[ForeignKey]) -> dict[str, str]:
+    """Column → a name shared by all columns that keys tie together, over any number of hops."""
+    classes: dict[str, str] = {}
+    for key in keys:
+        for source, target in zip(key.columns, key.target_columns, strict=False):
+            left, right = f"{key.table}.{source}", f"{key.target}.{target}"
+            old, new = classes.setdefault(left, left), classes.setdefault(right, right)
+            for name in [name for name, each in classes.items() if each == old]:
+                classes[name] = new
+    return classes

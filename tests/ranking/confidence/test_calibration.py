@@ -1,0 +1,83 @@
+"""A calibration is read from its file, and says nothing where it was not fitted."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from nl2sql.errors import SettingsError
+from ranking.confidence.calibration import (
+    Calibration,
+    Weight,
+    load_calibration,
+    name_file,
+    parse_calibration,
+)
+
+VALUE = {
+    "provenance": {"runs": ["a run"]},
+    "samples": [2, 8],
+    "intercept": 0.5,
+    "features": {"agreement": {"mean": 0.5, "scale": 0.25, "weight": 2.0}},
+}
+MODEL = Calibration(0.5, (Weight("agreement", 0.5, 0.25, 2.0),), 2, 8)
+
+
+def test_a_file_is_read_and_its_provenance_is_for_people() -> None:
+    assert parse_calibration(json.dumps(VALUE)) == MODEL
+
+
+@pytest.mark.parametrize(
+    ("agreement", "chance"),
+    [(0.5, 0.6225), (1.0, 0.989), (0.0, 0.0293)],  # 1 / (1 + exp(-0.5)), exp(-4.5), exp(3.5)
+)
+def test_the_chance_is_logistic(agreement: float, chance: float) -> None:
+    features = (("agreement", agreement), ("samples", 2.0))
+    assert MODEL.estimate(features) == pytest.approx(chance, abs=1e-4)
+
+
+def test_a_feature_that_is_not_known_counts_as_its_mean() -> None:
+    assert MODEL.estimate((("samples", 2.0),)) == pytest.approx(0.6225, abs=1e-4)
+
+
+@pytest.mark.parametrize("samples", [0.0, 4.0])
+def test_other_numbers_of_samples_have_no_estimate(samples: float) -> None:
+    assert MODEL.estimate((("agreement", 1.0), ("samples", samples))) is None
+    assert MODEL.estimate(()) is None
+
+
+def test_the_choice_is_none_a_file_or_what_is_packaged_for_the_model(tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps(VALUE))
+    assert load_calibration("none", "any") is None
+    assert load_calibration("auto", "a model nobody measured") is None
+    assert load_calibration(str(file), "any") == MODEL
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"intercept": "x", "features": {}, "samples": [1]}'])
+def test_a_file_that_is_none_is_an_error_with_a_hint(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "broken.json"
+    file.write_text(text)
+    with pytest.raises(SettingsError, match="no calibration"):
+        load_calibration(str(file), "any")
+
+
+def test_a_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="no calibration"):
+        load_calibration(str(tmp_path / "none.json"), "any")
+
+
+PACKAGED = sorted(
+    each.name for each in files("ranking.confidence").iterdir() if each.name.endswith(".json")
+)
+
+
+@pytest.mark.parametrize("name", PACKAGED)
+def test_what_is_packaged_is_whole_and_says_where_it_comes_from(name: str) -> None:
+    assert name == f"{name_file(name.removesuffix('.json'))}.json"
+    value = json.loads(files("ranking.confidence").joinpath(name).read_text("utf-8"))
+    assert load_calibration("auto", name.removesuffix(".json")) is not None
+    assert {"runs", "models", "questions", "date", "calibration_error"} <= set(value["provenance"])

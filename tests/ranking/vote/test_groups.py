@@ -1,0 +1,54 @@
+"""Which candidates vote together: equal results, equal pages, equal plans."""
+
+from __future__ import annotations
+
+from nl2sql.types import Assessment, Explained
+from ranking.vote.groups import agree, group_assessments
+from tests.fakes import build_assessment, build_diagnostic, build_result
+
+
+def list_groups(*assessments: Assessment) -> list[int]:
+    return [each.group for each in group_assessments(assessments)]
+
+
+def test_columns_may_stand_in_another_order_and_floats_may_differ_at_the_end() -> None:
+    one = build_assessment("c1", rows=[(0.1 + 0.2, "a")])
+    other = build_assessment("c2", rows=[("a", 0.3)])
+    assert list_groups(one, other) == [0, 0]
+
+
+def test_duplicate_rows_count() -> None:
+    assert list_groups(
+        build_assessment("c1", rows=[(1,), (1,)]), build_assessment("c2", rows=[(1,)])
+    ) == [0, 1]
+
+
+def test_a_page_agrees_with_the_same_page_and_with_no_whole_result() -> None:
+    whole, page = build_result((1,), (2,)), build_result((2,), (1,), truncated=True)
+    assert agree(page, build_result((1,), (2,), truncated=True))
+    assert not agree(whole, page)
+
+
+def test_an_error_has_no_group() -> None:
+    assert list_groups(build_assessment("c1", diagnostic=build_diagnostic())) == [-1]
+
+
+def test_what_was_not_run_joins_the_group_of_its_plan() -> None:
+    plan = Explained(1.0, 1.0, "scan")
+    run = build_assessment("c1", rows=[(1,)], explained=plan)
+    same = build_assessment("c2", unrun="budget", explained=plan)
+    assert list_groups(build_assessment("c0", rows=[(9,)]), run, same) == [0, 1, 1]
+
+
+def test_what_was_not_run_and_has_no_plan_stands_alone() -> None:
+    late = [build_assessment(name, unrun="budget") for name in ("c1", "c2")]
+    assert list_groups(*late) == [0, 1]
+
+
+def test_equal_plans_that_were_not_run_stand_together() -> None:
+    plan, other = Explained(1.0, 1.0, "scan"), Explained(1.0, 1.0, "sort")
+    late = [
+        build_assessment(name, unrun="budget", explained=which)
+        for name, which in (("c1", plan), ("c2", other), ("c3", plan))
+    ]
+    assert list_groups(*late) == [0, 1, 0]

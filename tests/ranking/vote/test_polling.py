@@ -1,0 +1,82 @@
+"""Candidates run for the vote within limits and a shared budget; what is left out is told."""
+
+from __future__ import annotations
+
+import asyncio
+
+from nl2sql.ranking_settings import RankingSettings
+from nl2sql.types import (
+    Assessment,
+    Diagnostic,
+    ExecutionLimits,
+    Explained,
+    GuardedQuery,
+    ResultSet,
+)
+from ranking.vote.polling import run_candidates
+from tests.fakes import FakeExecutor, build_assessment, build_diagnostic, build_result
+
+SETTINGS = RankingSettings(vote_rows=5, vote_bytes=2048, vote_timeout_ms=700)
+
+
+async def test_each_runs_once_under_the_limits_of_the_vote() -> None:
+    executor = FakeExecutor({"a": [build_result((1,))], "b": [build_result((2,))]})
+    fresh = [build_assessment("c1", sql="a"), build_assessment("c2", sql="b", samples=3)]
+    run = await run_candidates(executor, fresh, SETTINGS)
+    again = await run_candidates(executor, run, SETTINGS)
+    assert [each.result is not None for each in again] == [True, True]
+    # Those with most samples go first.
+    assert [(query.sql, rows) for query, rows in executor.executed] == [("b", 5), ("a", 5)]
+    assert set(executor.limits) == {ExecutionLimits(700, 2048)}
+
+
+async def test_what_takes_too_long_for_the_vote_is_not_wrong() -> None:
+    executor = FakeExecutor({"a": [build_diagnostic("late", sqlstate="57014")]})
+    (late,) = await run_candidates(executor, [build_assessment(sql="a")], SETTINGS)
+    assert (late.unrun, late.failed) == ("timeout", False)
+    await run_candidates(executor, [late], SETTINGS)
+    assert len(executor.executed) == 1
+
+
+async def test_what_expects_too_much_keeps_its_plan() -> None:
+    plan = Explained(1e12, 1e12, "product")
+    executor = FakeExecutor({"a": [Diagnostic("54001", "The query was not run.", explained=plan)]})
+    (forbidden,) = await run_candidates(executor, [build_assessment(sql="a")], SETTINGS)
+    assert (forbidden.unrun, forbidden.failed, forbidden.explained) == ("estimate", True, plan)
+
+
+async def test_an_error_is_the_candidate_s_own() -> None:
+    executor = FakeExecutor({"a": [build_diagnostic()]})
+    (broken,) = await run_candidates(executor, [build_assessment(sql="a")], SETTINGS)
+    assert (broken.unrun, broken.failed) == ("", True)
+
+
+async def test_after_the_budget_nothing_runs_and_that_is_told() -> None:
+    spent = build_assessment("c1", rows=[(1,)])  # took 1 ms, by the fake
+    late = build_assessment("c2", sql="b")
+    settings = SETTINGS.model_copy(update={"vote_budget_ms": 1})
+    executor = FakeExecutor()
+    run = await run_candidates(executor, [spent, late], settings)
+    assert [each.unrun for each in run] == ["", "budget"]
+    assert executor.executed == []
+
+
+async def test_no_more_run_at_once_than_may() -> None:
+    class Slow(FakeExecutor):
+        running = most = 0
+
+        async def execute(
+            self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
+        ) -> ResultSet | Diagnostic:
+            self.running += 1
+            self.most = max(self.most, self.running)
+            await asyncio.sleep(0)
+            self.running -= 1
+            return build_result((1,))
+
+    executor = Slow()
+    settings = SETTINGS.model_copy(update={"vote_parallel": 2})
+    fresh: list[Assessment] = [build_assessment(f"c{number}") for number in range(6)]
+    run = await run_candidates(executor, fresh, settings)
+    assert all(each.result is not None for each in run)
+    assert executor.most == 2

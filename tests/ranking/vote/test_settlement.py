@@ -1,0 +1,65 @@
+"""When another sample is not worth its time."""
+
+from __future__ import annotations
+
+import pytest
+
+from nl2sql.ranking_settings import RankingSettings
+from nl2sql.types import Assessment
+from ranking.vote import vote
+from tests.fakes import build_assessment, build_diagnostic
+
+CERTAIN = RankingSettings(settle_agreement=2.0)
+
+
+def build(*samples: int) -> list[Assessment]:
+    """Groups of so many samples each."""
+    return [
+        build_assessment(f"c{number}", samples=count, rows=[(number,)])
+        for number, count in enumerate(samples, start=1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("samples", "most", "settled"),
+    [
+        ((4,), 8, False),  # four more could agree on something else: a draw
+        ((5,), 8, True),
+        ((3, 1), 5, True),
+        ((3, 1), 6, False),
+        ((2, 2), 4, False),  # a draw; the last round ends by itself
+        ((2, 1), 3, True),
+    ],
+)
+def test_a_lead_that_the_rest_cannot_overturn(
+    samples: tuple[int, ...], most: int, settled: bool
+) -> None:
+    assert vote(build(*samples), sum(samples), CERTAIN, most_samples=most).settled is settled
+
+
+@pytest.mark.parametrize(
+    ("samples", "drawn", "settled"),
+    [((3, 1), 4, True), ((2,), 2, True), ((2, 1), 3, False), ((1,), 1, False), ((3,), 5, False)],
+)
+def test_a_share_that_is_clear_enough(samples: tuple[int, ...], drawn: int, settled: bool) -> None:
+    settings = RankingSettings(settle_agreement=0.75)
+    assert vote(build(*samples), drawn, settings, most_samples=64).settled is settled
+
+
+def test_a_lead_that_says_nothing_is_never_clear() -> None:
+    empty = build_assessment("c1", samples=4, rows=[])
+    assert not vote([empty], 4, RankingSettings(settle_agreement=0.5), most_samples=8).settled
+
+
+def test_without_a_result_nothing_is_settled() -> None:
+    broken = build_assessment("c1", samples=4, diagnostic=build_diagnostic())
+    assert not vote([broken], 4, CERTAIN, most_samples=4).settled
+    assert not vote([], 0, CERTAIN).settled
+
+
+def test_a_sample_to_come_may_weigh_as_much_as_the_heaviest_so_far() -> None:
+    settings = RankingSettings(settle_agreement=2.0, vote_score_weight=5.0)
+    heavy = build_assessment("c1", samples=1, score=150.0, rows=[(1,)])
+    light = build_assessment("c2", samples=4, score=100.0, rows=[(2,)])
+    # One more like c1 weighs exp(2.5) = 12.2, the lead is 12.2 - 4.
+    assert not vote([heavy, light], 5, settings, most_samples=6).settled
