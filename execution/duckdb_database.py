@@ -17,6 +17,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -28,11 +29,11 @@ from execution.duckdb_file import OpenFile, SharedFile, refuse_file
 from execution.duckdb_page import Page, build_description, build_page
 from execution.duckdb_plan import build_explained, check_estimate
 from execution.duckdb_session import Session
-from execution.results import ResultBuilder
+from execution.results import ResultBuilder, tighten_limits
 from execution.statement_threads import QUERY_CANCELED, StatementThreads
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.settings import LimitSettings
-from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
+from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, ResultSet
 
 # A probe answers before whoever asked for it gives up.
 _PROBE_TIMEOUT_MS = 2000
@@ -124,37 +125,42 @@ class DuckDbDatabase:
                 return plan
             most_pairs = self._limits.max_estimated_rows
             too_much = check_estimate(plan, most_pairs, restricted=query.restricted)
-            return too_much or build_explained(plan)
+            explained = build_explained(plan)
+            return replace(too_much, explained=explained) if too_much else explained
 
         return await self._run(query, self._limits.explain_timeout_ms, work)
 
-    async def execute(self, query: GuardedQuery, max_rows: int) -> ResultSet | Diagnostic:
+    async def execute(
+        self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
+    ) -> ResultSet | Diagnostic:
         """At most ``max_rows`` rows, or the database's error. Raises DatabaseUnavailable.
 
         One row more is fetched, to tell whether there were more. A query whose plan expects too
         much is not run, which is an error of SQLSTATE 54001.
         """
 
+        within = tighten_limits(self._limits, limits)
+
         def work(session: Session) -> ResultSet | Diagnostic:
             start = time.perf_counter()
             columns = session.describe(build_description(query.sql))
             types = [kind for _, kind in columns]
-            page = build_page(query.sql, types, max_rows + 1, self._limits)
+            page = build_page(query.sql, types, max_rows + 1, within)
             plan = session.plan(page)
             if isinstance(plan, Diagnostic):
                 return plan
             most_pairs = self._limits.max_estimated_rows
             if too_much := check_estimate(plan, most_pairs, restricted=query.restricted):
-                return too_much
+                return replace(too_much, explained=build_explained(plan))
             names = [name for name, _ in columns]
-            builder = ResultBuilder(names, max_rows, self._limits, page.readers)
+            builder = ResultBuilder(names, max_rows, within, page.readers)
             cursor = session.execute(page)
             while rows := cursor.fetchmany(page.rows_a_chunk):
                 if not all(map(builder.add, rows)):
                     break
             return builder.build(types, (time.perf_counter() - start) * 1000)
 
-        return await self._run(query, self._limits.statement_timeout_ms, work)
+        return await self._run(query, within.statement_timeout_ms, work)
 
     async def probe(self) -> str:
         """What is wrong with this database; empty when all is well."""

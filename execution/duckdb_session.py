@@ -67,4 +67,6 @@ class Session:
 
     def _run(self, text: str, offset: int) -> duckdb.DuckDBPyConnection:
         self._text, self._offset = text, offset
-        return self._connection.execute(text, list(self._query.params))
+        # A list of values travels as a tuple, so that the query is hashable.
+        values = [list(each) if isinstance(each, tuple) else each for each in self._query.params]
+        return self._connection.execute(text, values)

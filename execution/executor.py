@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from nl2sql.errors import UnknownDatabase
-from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
+from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, ResultSet
 
 
 class Database(Protocol):
@@ -15,7 +15,9 @@ class Database(Protocol):
 
     async def explain(self, query: GuardedQuery) -> Explained | Diagnostic: ...
 
-    async def execute(self, query: GuardedQuery, max_rows: int) -> ResultSet | Diagnostic:
+    async def execute(
+        self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
+    ) -> ResultSet | Diagnostic:
         """At most ``max_rows`` rows. Raise DatabaseUnavailable, InsecureRole."""
         ...
 
@@ -36,9 +38,11 @@ class ReadOnlyExecutor:
         """Raises UnknownDatabase, DatabaseUnavailable, InsecureRole."""
         return await self._database(query.database).explain(query)
 
-    async def execute(self, query: GuardedQuery, max_rows: int) -> ResultSet | Diagnostic:
+    async def execute(
+        self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
+    ) -> ResultSet | Diagnostic:
         """Raises UnknownDatabase, DatabaseUnavailable, InsecureRole."""
-        return await self._database(query.database).execute(query, max_rows)
+        return await self._database(query.database).execute(query, max_rows, limits)
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """(``database NAME``, what is wrong or empty) for every database, asked in parallel."""

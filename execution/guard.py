@@ -14,7 +14,7 @@ limit that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -30,6 +30,7 @@ from execution.name_resolution.walk import resolve_names
 from execution.policies.access import Access, CompiledPolicy, open_access
 from execution.policies.grouping import complete_group
 from execution.policies.policy_file import Policy
+from execution.policies.row_hints import describe_rows
 from execution.policies.views import replace_table
 from execution.policies.wrappers import Wrapper
 from execution.postgres_grammar import check_grammar
@@ -99,6 +100,13 @@ class SqlGuard:
         """The columns whose every stored value ``principal`` may see. Raises as ``guard`` does."""
         access = await self.access(database, principal)
         return frozenset() if isinstance(access, Violation) else access.open_columns
+
+    async def describe_rows(
+        self, database: str, principal: Principal, tables: Iterable[str]
+    ) -> tuple[tuple[str, str], ...]:
+        """See ``row_hints.describe_rows``. Raises as ``guard`` does."""
+        access = await self.access(database, principal)
+        return () if isinstance(access, Violation) else describe_rows(access, tables)
 
     async def access(self, database: str, principal: Principal) -> Access | Violation:
         """What ``principal`` may see of the database. Raises as ``guard`` does."""

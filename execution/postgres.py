@@ -17,6 +17,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any, cast
 
 import psycopg
@@ -25,14 +26,15 @@ from psycopg.adapt import Transformer
 from psycopg.pq import Format
 
 from execution.postgres_errors import build_diagnostic, check_text, is_gone
+from execution.postgres_fingerprint import fingerprint_plan
 from execution.postgres_page import DESCRIBE_PREFIX, DescribedColumn, build_description, build_page
 from execution.postgres_plan import RecentPlans, check_estimate
 from execution.postgres_pool import Connection, ConnectionPool, pipelined
 from execution.postgres_session import apply_settings, assume_identity, build_settings
-from execution.results import ResultBuilder
+from execution.results import ResultBuilder, tighten_limits
 from nl2sql.errors import DatabaseUnavailable, InsecureRole
 from nl2sql.settings import LimitSettings
-from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
+from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, ResultSet
 
 # A probe answers before whoever asked for it gives up.
 _PROBE_TIMEOUT_S = 2
@@ -71,13 +73,15 @@ class PostgresDatabase:
             if too_much is not None:
                 return too_much
             self._recent.add(query)
-            return Explained(float(plan["Total Cost"]), float(plan["Plan Rows"]))
+            return _build_explained(plan, query)
 
         if (unsendable := check_text(query)) is not None:
             return unsendable
         return await self._pool.run(work)
 
-    async def execute(self, query: GuardedQuery, max_rows: int) -> ResultSet | Diagnostic:
+    async def execute(
+        self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
+    ) -> ResultSet | Diagnostic:
         """At most ``max_rows`` rows, or the database's error.
 
         One row more is fetched, to tell whether there were more. Raises DatabaseUnavailable,
@@ -86,6 +90,7 @@ class PostgresDatabase:
 
         # What passed with the most rows that may be asked for passes with fewer.
         is_weighed = max_rows <= self._limits.max_rows and query in self._recent
+        within = tighten_limits(self._limits, limits)
 
         async def work(connection: Connection) -> ResultSet | Diagnostic:
             start = time.perf_counter()
@@ -99,14 +104,14 @@ class PostgresDatabase:
                     if not is_weighed:
                         explain = _encode(_EXPLAIN + query.sql)
                         planned = await connection.execute(explain, _bind(query))
-                    timeout = ("statement_timeout", str(self._limits.statement_timeout_ms))
+                    timeout = ("statement_timeout", str(within.statement_timeout_ms))
                     await apply_settings(connection, [timeout])
                 if planned is not None:
                     plan = await _read_plan(planned)
                     if (too_much := self._check_estimate(plan, query, max_rows)) is not None:
                         return too_much
                 running = True
-                builder = await self._fetch(connection, described, query, max_rows)
+                builder = await self._fetch(connection, described, query, max_rows, within)
                 types = await self._name_types(connection, described)
             except psycopg.Error as error:
                 offset = len(DESCRIBE_PREFIX)
@@ -161,9 +166,10 @@ class PostgresDatabase:
     def _check_estimate(
         self, plan: Mapping[str, Any], query: GuardedQuery, max_rows: int
     ) -> Diagnostic | None:
-        return check_estimate(
+        too_much = check_estimate(
             plan, max_rows + 1, self._limits.max_estimated_rows, restricted=query.restricted
         )
+        return too_much and replace(too_much, explained=_build_explained(plan, query))
 
     async def _fetch(
         self,
@@ -171,14 +177,13 @@ class PostgresDatabase:
         described: AsyncCursor[Any],
         query: GuardedQuery,
         max_rows: int,
+        limits: LimitSettings,
     ) -> ResultBuilder:
         """The page. Raises psycopg.Error."""
         columns = described.description or []
-        page = build_page(
-            query.sql, _describe_columns(connection, described), max_rows + 1, self._limits
-        )
+        page = build_page(query.sql, _describe_columns(connection, described), max_rows + 1, limits)
         builder = ResultBuilder(
-            [column.name for column in columns], max_rows, self._limits, page.readers, page.wide
+            [column.name for column in columns], max_rows, limits, page.readers, page.wide
         )
         # libpq hands on single rows or, since version 17, chunks of them; never the whole.
         size = page.rows_a_chunk if capabilities.has_stream_chunked() else 1
@@ -221,6 +226,14 @@ async def _read_plan(planned: AsyncCursor[Any]) -> Mapping[str, Any]:
     (((root,),),) = await planned.fetchall()
     plan: Mapping[str, Any] = root["Plan"]
     return plan
+
+
+def _build_explained(plan: Mapping[str, Any], query: GuardedQuery) -> Explained:
+    return Explained(
+        float(plan["Total Cost"]),
+        float(plan["Plan Rows"]),
+        fingerprint_plan(plan, query.sql, query.params),
+    )
 
 
 def _describe_columns(connection: Connection, described: AsyncCursor[Any]) -> list[DescribedColumn]:

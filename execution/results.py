@@ -18,7 +18,7 @@ from typing import Any
 from uuid import UUID
 
 from nl2sql.settings import LimitSettings
-from nl2sql.types import ResultSet
+from nl2sql.types import ExecutionLimits, ResultSet
 from nl2sql.values import Interval
 
 # What a number, a date or a NULL counts for.
@@ -111,6 +111,22 @@ class ResultBuilder:
 def share_cell_bytes(limits: LimitSettings, columns: int) -> int:
     """The longest cell of a result of so many columns: one row always fits into the result."""
     return min(limits.cell_bytes, limits.result_bytes // max(columns, 1))
+
+
+def tighten_limits(limits: LimitSettings, tighter: ExecutionLimits | None) -> LimitSettings:
+    """The limits of one execution; ``tighter`` ones never widen them.
+
+    >>> tighten_limits(LimitSettings(), ExecutionLimits(50, 2**40)).statement_timeout_ms
+    50
+    """
+    if tighter is None:
+        return limits
+    return limits.model_copy(
+        update={
+            "statement_timeout_ms": min(limits.statement_timeout_ms, tighter.timeout_ms),
+            "result_bytes": min(limits.result_bytes, tighter.result_bytes),
+        }
+    )
 
 
 # Types whose values are short; all others are measured.

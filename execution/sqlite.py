@@ -22,14 +22,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
-from execution.results import ResultBuilder
+from execution.results import ResultBuilder, tighten_limits
 from execution.sqlite_authorizer import build_authorizer
 from execution.sqlite_errors import QUERY_CANCELED, build_diagnostic, is_gone
 from execution.sqlite_functions import add_functions
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.names import build_sqlite_uri
 from nl2sql.settings import LimitSettings
-from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
+from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, ResultSet
 
 SQLITE_VERSION = sqlite3.sqlite_version
 
@@ -144,14 +144,19 @@ class SqliteDatabase:
         scans = [step for step in steps if step.startswith("SCAN ") and "CONSTANT" not in step]
         return Explained(cost=float(len(scans)), rows=0.0)
 
-    async def execute(self, query: GuardedQuery, max_rows: int) -> ResultSet | Diagnostic:
+    async def execute(
+        self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
+    ) -> ResultSet | Diagnostic:
         """At most ``max_rows`` rows, or the database's error. Raises DatabaseUnavailable.
 
         One row more is fetched, to tell whether there were more. Types are the storage class of
         each column's first value that is not NULL: a column of SQLite's has no other of its own.
         """
         start = time.perf_counter()
-        page = await self._run(query.sql, query, max_rows, self._limits.statement_timeout_ms)
+        within = tighten_limits(self._limits, limits)
+        page = await self._run(
+            query.sql, query, max_rows, within.statement_timeout_ms, limits=within
+        )
         if isinstance(page, Diagnostic):
             return page
         types = [_find_type(page.rows, column) for column in range(len(page.columns))]
@@ -175,7 +180,13 @@ class SqliteDatabase:
             await asyncio.to_thread(threads.shutdown)
 
     async def _run(
-        self, sql: str, query: GuardedQuery, most_rows: int, timeout_ms: int
+        self,
+        sql: str,
+        query: GuardedQuery,
+        most_rows: int,
+        timeout_ms: int,
+        *,
+        limits: LimitSettings | None = None,
     ) -> ResultBuilder | Diagnostic:
         try:
             async with asyncio.timeout(_SLOT_TIMEOUT_S):
@@ -188,7 +199,7 @@ class SqliteDatabase:
             self._threads = ThreadPoolExecutor(self._limits.pool_size, f"sqlite-{self.name}")
         timeout_s = timeout_ms / 1000
         late = Diagnostic(QUERY_CANCELED, f"The statement took longer than {timeout_ms} ms.")
-        statement = _Statement(sql, query, most_rows, timeout_s, self._limits)
+        statement = _Statement(sql, query, most_rows, timeout_s, limits or self._limits)
         self._running.add(statement)
         work = asyncio.get_running_loop().run_in_executor(self._threads, self._work, statement)
 

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import asyncio
 from functools import partial
 
-from generation.hints import choose_examples, render_example, render_hints
-from generation.intent_gate import check_intent
+from generation.adaptive_k import count_round
+from generation.answer_writer import AnswerWriter
+from generation.dealing import deal_samples
+from generation.follow_up import FollowUps
+from generation.grammar import build_grammar
+from generation.hints import render_hints
+from generation.intent_gate import IntentGate
+from generation.merging import merge_candidates
+from generation.prompt_builder import PROMPTS, PromptBuilder, read_texts
+from nl2sql.prompt_variants import parse_variant
 from nl2sql.prompts import render_prompt
 from nl2sql.protocols import Engine
 from nl2sql.schema_text import SchemaWriter, TokenCounts
 from nl2sql.settings import Settings
-from nl2sql.sql_text import extract_sql, normal_form
+from nl2sql.sql_text import extract_sql
 from nl2sql.types import (
-    Candidate,
+    AnswerText,
     Completions,
     Generated,
+    Intent,
     Plan,
     Prompt,
     Question,
+    ResultSet,
+    Rewriting,
     SamplingRequest,
     SchemaContext,
     Sketch,
+    Turn,
 )
 
-PROMPTS = "generation.prompts"
-# What examples may take of the model's window, all together: one part in four.
-_EXAMPLES_PART = 4
 # A sketch is read for its names, so that it may end early.
 _SKETCH_TOKENS = 128
 
@@ -37,14 +46,25 @@ class CandidateGenerator:
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self._engine = engine
         self._settings = settings
-        self._tokens = TokenCounts(engine)
-        self._writer = SchemaWriter(self._tokens, settings)
+        self._gate = IntentGate(engine, settings)
+        self._follow_ups = FollowUps(engine, settings)
+        self._answers = AnswerWriter(engine, settings)
+        tokens = TokenCounts(engine)
+        self._writer = SchemaWriter(tokens, settings)
+        self._builder = PromptBuilder(tokens, settings)
+        self._variants = tuple(map(parse_variant, settings.sampling.variants))
 
-    async def gate(self, question: Question, context: SchemaContext) -> str:
-        """The reason to refuse the question, or an empty string."""
-        if not self._settings.flags.intent_gate:
-            return ""
-        return check_intent(context, self._settings.retrieval.min_similarity)
+    async def gate(self, question: Question, context: SchemaContext) -> Intent:
+        """Whether the question is about this database, and asks instead of ordering."""
+        return await self._gate.check(question, context)
+
+    async def rewrite(self, question: Question, turns: tuple[Turn, ...]) -> Rewriting:
+        """A follow-up as a whole question, or the reading that it chooses."""
+        return await self._follow_ups.rewrite(question, turns)
+
+    async def write_answer(self, question: Question, sql: str, result: ResultSet) -> AnswerText:
+        """What the rows say, in words."""
+        return await self._answers.write(question, sql, result)
 
     async def sketch(self, question: Question, context: SchemaContext) -> Sketch:
         """One greedy draft over the names alone. Raises PromptTooLong, EngineUnavailable."""
@@ -60,15 +80,19 @@ class CandidateGenerator:
         written = await self._writer.write(
             context,
             database=question.database,
-            beside=_read_texts(render(schema="")),
+            beside=read_texts(render(schema="")),
             answer_tokens=most,
             form="names",
         )
         completions = await self._sample(
-            render(schema=written.text), k=1, seed=question.seed, max_tokens=most
+            render(schema=written.text),
+            k=1,
+            seed=question.seed,
+            temperature=0.0,
+            max_tokens=most,
         )
         return Sketch(
-            extract_sql(completions.texts[0]),
+            extract_sql(completions.texts[0], context.dialect),
             completions.prompt_tokens,
             completions.completion_tokens,
         )
@@ -76,96 +100,81 @@ class CandidateGenerator:
     async def generate(
         self, question: Question, context: SchemaContext, plan: Plan, *, round_number: int = 0
     ) -> Generated:
-        """Candidates in the order of their first sample.
+        """Candidates in the order of their first sample; every variant's samples are drawn at once.
 
         Raises PromptTooLong, EngineUnavailable.
         """
-        prompt, left_out = await self.build_prompt(question, context, plan)
-        completions = await self._sample(
-            prompt,
-            k=question.k,
+        sampling = self._settings.sampling
+        k, more = count_round(question, plan, sampling, round_number)
+        draws = deal_samples(
+            k,
+            self._variants,
             seed=question.seed,
-            max_tokens=self._settings.sampling.max_tokens,
+            temperature=sampling.temperature,
+            greedy_first=sampling.greedy_first,
+            round_number=round_number,
         )
+        chosen = tuple(dict.fromkeys(draw.variant for draw in draws))
+        written = await asyncio.gather(
+            *(self._builder.build(question, context, plan, variant) for variant in chosen)
+        )
+        prompts = {
+            variant.name: prompt for variant, (prompt, _) in zip(chosen, written, strict=True)
+        }
+        grammar = build_grammar(context, plan) if sampling.grammar else ""
+        drawn = await asyncio.gather(
+            *(
+                self._sample(
+                    prompts[draw.variant.name],
+                    k=draw.k,
+                    seed=draw.seed,
+                    temperature=draw.temperature,
+                    max_tokens=sampling.max_tokens,
+                    grammar=grammar,
+                )
+                for draw in draws
+            )
+        )
+        named = zip((draw.variant.name for draw in draws), drawn, strict=True)
         return Generated(
-            prompt=prompt,
-            candidates=merge_candidates(completions, context.dialect),
-            prompt_tokens=completions.prompt_tokens,
-            completion_tokens=completions.completion_tokens,
-            left_out=left_out,
-            samples=question.k,
+            prompt=written[0][0],
+            candidates=merge_candidates(named, context.dialect),
+            prompt_tokens=sum(each.prompt_tokens for each in drawn),
+            completion_tokens=sum(each.completion_tokens for each in drawn),
+            left_out=written[0][1],
+            samples=k,
+            more=more,
+            prompts=tuple(prompts.items()),
         )
 
     async def build_prompt(
         self, question: Question, context: SchemaContext, plan: Plan
     ) -> tuple[Prompt, tuple[str, ...]]:
-        """The prompt, and what of the schema did not fit into it.
+        """The prompt of the first variant, and what of the schema did not fit into it.
 
-        The schema stands first, then examples, then what was found out, then the question. Raises
-        EngineUnavailable.
+        Raises EngineUnavailable.
         """
-        sampling = self._settings.sampling
-        render = partial(
-            render_prompt,
-            PROMPTS,
-            "generate",
-            dialect=context.dialect,
-            examples=await self._render_examples(context),
-            question=question.text,
-        )
-        hints = partial(render_hints, question, context, plan if sampling.show_plan else Plan())
-        written = await self._writer.write(
-            context,
-            database=question.database,
-            beside=_read_texts(render(schema="", hints=hints())),
-            answer_tokens=sampling.max_tokens,
-            plan=plan,
-        )
-        prompt = render(schema=written.text, hints=hints(left_out=written.left_out))
-        return prompt, written.left_out
+        return await self._builder.build(question, context, plan, self._variants[0])
 
-    async def _render_examples(self, context: SchemaContext) -> str:
-        """As many as fit into their part of the window, the best of them next to the question."""
-        # A fence within a literal would end the example, and what follows would be taken for ours.
-        shown = [each for each in context.examples if "```" not in each.sql + each.question]
-        if not shown:
-            return ""
-        counts = await self._tokens.count(render_example(each) for each in shown)
-        chosen = choose_examples(counts, self._settings.model.max_model_len // _EXAMPLES_PART)
-        return "".join(reversed(chosen))
-
-    async def _sample(self, prompt: Prompt, *, k: int, seed: int, max_tokens: int) -> Completions:
+    async def _sample(
+        self,
+        prompt: Prompt,
+        *,
+        k: int,
+        seed: int,
+        temperature: float,
+        max_tokens: int,
+        grammar: str = "",
+    ) -> Completions:
         return await self._engine.sample(
             SamplingRequest(
                 prompt=prompt,
                 k=k,
                 seed=seed,
-                temperature=self._settings.sampling.temperature if k > 1 else 0.0,
+                temperature=temperature,
                 max_tokens=max_tokens,
                 answer_start="```sql\n",
                 stop=("```",),
+                grammar=grammar,
             )
         )
-
-
-def _read_texts(prompt: Prompt) -> list[str]:
-    return [message.content for message in prompt.messages]
-
-
-def merge_candidates(completions: Completions, dialect: str = "postgres") -> tuple[Candidate, ...]:
-    """One candidate for each normal form; ``samples`` counts the texts that had it.
-
-    >>> both = merge_candidates(Completions(("SELECT 1", "select 1;", "hm"), 9, 9))
-    >>> [(each.id, each.samples) for each in both]
-    [('c1', 2)]
-    """
-    merged: dict[str, Candidate] = {}
-    likelihoods = completions.logprobs or (None,) * len(completions.texts)
-    for text, logprob in zip(completions.texts, likelihoods, strict=True):
-        if not (sql := extract_sql(text)):
-            continue
-        form = normal_form(sql, dialect)
-        known = merged.get(form, Candidate(f"c{len(merged) + 1}", sql, samples=0))
-        told = [each for each in (known.logprob, logprob) if each is not None]
-        merged[form] = replace(known, samples=known.samples + 1, logprob=max(told, default=None))
-    return tuple(merged.values())

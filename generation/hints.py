@@ -53,6 +53,12 @@ def render_hints(
         # A line break would end the hint, and no query of a model spells one.
         and match.value.isprintable()
     ]
+    rules = [(names[table], told) for table, told in context.row_rules if table in names]
+    if rules:
+        lines.append(
+            "Already limited to the rows that the user may see, add no filter for it: "
+            + ", ".join(f"{table} ({told})" if told else table for table, told in rules)
+        )
     if columns:
         lines.append(f"Columns that may matter: {', '.join(columns)}")
     if plan.joins.skeleton:

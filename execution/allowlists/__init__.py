@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from nl2sql.catalog import Column, Table
 from nl2sql.errors import SettingsError
+from nl2sql.yaml_file import read_yaml
 
 
 @dataclass(frozen=True)
@@ -65,11 +66,10 @@ def extend_allowlist(dialect: str, path: Path) -> Allowlist:
 
     Raises SettingsError when the file is missing or holds an unknown key.
     """
+    found = read_yaml(path, called="allowlist")
     try:
-        added = _Additions.model_validate(_read_yaml(path))
-    except OSError as error:
-        raise SettingsError(f"Cannot read the allowlist {path}: {error.strerror}.") from error
-    except (yaml.YAMLError, ValidationError) as error:
+        added = _Additions.model_validate({} if found is None else found)
+    except ValidationError as error:
         raise SettingsError(
             f"The allowlist {path} is wrong: {error}",
             hint="It may hold functions, types (lists of names) and catalogs "
@@ -87,11 +87,6 @@ def extend_allowlist(dialect: str, path: Path) -> Allowlist:
 def _build_table(qualified: str, columns: tuple[str, ...]) -> Table:
     schema, _, name = qualified.partition(".")
     return Table(schema, name, tuple(Column(each, "") for each in columns), kind="system table")
-
-
-def _read_yaml(path: Path) -> object:
-    value = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return {} if value is None else value
 
 
 def _read(name: str) -> dict[str, list[str]]:

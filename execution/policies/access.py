@@ -65,6 +65,10 @@ class RoleView:
             if column.name not in rule.masks
         )
 
+    def rules_of(self, qualified: str) -> tuple[TableRule, ...]:
+        """The rules of a table, one for each of the roles that see it."""
+        return tuple(rules[qualified] for rules in self._roles if qualified in rules)
+
     def wrapper(self, qualified: str, columns: frozenset[str] | None = None) -> Wrapper:
         """The derived table in the place of a visible table, with the columns that are needed.
 

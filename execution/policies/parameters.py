@@ -126,7 +126,7 @@ class Parameters:
             values = value if isinstance(value, tuple) else (value,)
             self.params += [_to_sqlite(each) for each in values]
             return tuple(range(len(self.params) - len(values) + 1, len(self.params) + 1))
-        self.params.append(list(value) if isinstance(value, tuple) else value)
+        self.params.append(value)
         return (len(self.params),)
 
 

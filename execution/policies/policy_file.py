@@ -10,10 +10,10 @@ import difflib
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from nl2sql.errors import PolicyError
+from nl2sql.yaml_file import read_yaml
 
 Mask = Literal["null", "hash"]
 AttributeType = Literal[
@@ -116,14 +116,7 @@ def load_policy(path: Path) -> Policy:
 
     Raises PolicyError when it is missing, is no YAML, or holds a wrong key or value.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise PolicyError(f"Cannot read the policy file {path}: {error.strerror}.") from error
-    try:
-        value = yaml.load(text, _StrictLoader)
-    except yaml.YAMLError as error:
-        raise PolicyError(f"{path} is not valid YAML: {error}") from error
+    value = read_yaml(path, called="policy file", error=PolicyError)
     return parse_policy(value, where=str(path))
 
 
@@ -136,21 +129,6 @@ def parse_policy(value: Any, *, where: str = "policy") -> Policy:
     except ValidationError as error:
         lines = [_describe(problem) for problem in error.errors()]
         raise PolicyError(f"{where}: " + "; ".join(lines)) from error
-
-
-class _StrictLoader(yaml.SafeLoader):
-    """Refuses a key that stands twice: the second would silently take the place of the first."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[Any] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} stands here twice", key_node.start_mark
-                )
-            seen.add(key)
-        return super().construct_mapping(node, deep)
 
 
 _KEYS = {

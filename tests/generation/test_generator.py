@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from generation.generator import CandidateGenerator, merge_candidates
+from generation.generator import CandidateGenerator
 from nl2sql.errors import EngineUnavailable
 from nl2sql.schema_text import render_schema
 from nl2sql.types import (
-    Candidate,
-    Completions,
     FewShot,
     JoinPlan,
     Plan,
@@ -55,33 +53,6 @@ async def test_an_error_of_the_engine_passes_through() -> None:
     generator = CandidateGenerator(FakeEngine(EngineUnavailable("Busy.")), build_settings())
     with pytest.raises(EngineUnavailable):
         await generator.generate(build_question(), CONTEXT, Plan())
-
-
-def test_equal_queries_are_one_candidate_in_the_order_of_their_first_sample() -> None:
-    texts = (
-        "SELECT b FROM t",
-        "SELECT a FROM t",
-        "select A\nfrom T;",
-        "no idea",
-        "SELECT b FROM t",
-    )
-    assert merge_candidates(Completions(texts, 9, 9)) == (
-        Candidate("c1", "SELECT b FROM t", samples=2),
-        Candidate("c2", "SELECT a FROM t", samples=2),
-    )
-
-
-def test_a_candidate_is_as_likely_as_its_likeliest_sample() -> None:
-    completions = Completions(("SELECT a", "SELECT b", "select A"), 9, 9, (-0.5, -0.1, -0.2))
-    assert [(each.samples, each.logprob) for each in merge_candidates(completions)] == [
-        (2, -0.2),
-        (1, -0.1),
-    ]
-
-
-@pytest.mark.parametrize("texts", [(), ("", "I do not know")], ids=["nothing", "no_sql"])
-def test_no_query_is_no_candidate(texts: tuple[str, ...]) -> None:
-    assert merge_candidates(Completions(texts, 9, 9)) == ()
 
 
 async def read_user_message(context: SchemaContext, plan: Plan, **flags: bool) -> str:
@@ -256,10 +227,11 @@ async def test_the_gate_goes_by_the_setting() -> None:
     far = SchemaContext(
         tuple(type(hit)(hit.table, 0.1, cosine=0.3) for hit in context.tables), (), context.names
     )
-    for similarity, passes in ((0.2, True), (0.4, False)):
-        settings = build_settings(retrieval={"min_similarity": similarity})
-        reason = await CandidateGenerator(FakeEngine(), settings).gate(build_question(), far)
-        assert (reason == "") is passes
+    question = build_question(text="Is it sunny?")
+    for similarity, code in ((0.2, ""), (0.4, "off_topic")):
+        settings = build_settings(gate={"refuse_below": similarity, "pass_above": 0.5})
+        intent = await CandidateGenerator(FakeEngine(), settings).gate(question, far)
+        assert intent.code == code
 
 
 async def test_the_plan_is_not_shown_unless_asked() -> None:

@@ -12,7 +12,8 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from generation.engine_watch import find_children, watch_processes
+from generation.chat_encoder import ChatEncoder
+from generation.engines.engine_watch import find_children, watch_processes
 from nl2sql.errors import EngineUnavailable, PromptTooLong
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Completions, SamplingRequest
@@ -61,14 +62,15 @@ class VllmEngine:
         started = find_children()
         self._watcher = watch_processes({pid: started[pid] for pid in started.keys() - before})
         self._max_model_len = settings.max_model_len
+        self._chat = ChatEncoder(self._engine.get_tokenizer())
 
     async def sample(self, request: SamplingRequest) -> Completions:
         """``request.k`` completions. Raises PromptTooLong; EngineUnavailable when it died."""
         from vllm import SamplingParams, TokensPrompt
-        from vllm.sampling_params import RequestOutputKind
+        from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
         from vllm.v1.engine.exceptions import EngineDeadError
 
-        token_ids = self._encode(request)
+        token_ids = self._chat.encode(request.prompt, request.answer_start)
         room = self._max_model_len - len(token_ids)
         if room < 1:
             raise PromptTooLong(
@@ -83,6 +85,9 @@ class VllmEngine:
             stop=list(request.stop),
             # Only the drawn tokens' own: what tells a sure answer from an unsure one.
             logprobs=0,
+            structured_outputs=(
+                StructuredOutputsParams(grammar=request.grammar) if request.grammar else None
+            ),
             output_kind=RequestOutputKind.FINAL_ONLY,
         )
         final: Any = None
@@ -107,8 +112,7 @@ class VllmEngine:
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """Tokens of each text, without the marks that open and close a prompt."""
-        tokenizer: Any = self._engine.get_tokenizer()
-        return tuple(len(tokenizer.encode(text, add_special_tokens=False)) for text in texts)
+        return tuple(map(self._chat.count, texts))
 
     async def requests_in_flight(self) -> int:
         """Requests that the engine has not finished; a cancelled one does not count."""
@@ -127,22 +131,12 @@ class VllmEngine:
         if self._engine.errored:
             raise EngineUnavailable("The language model's engine has died.")
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Stops the engine's own process."""
         self._engine.shutdown()
         # Its destructor needs an interpreter that is not ending yet.
         del self._engine
         self._watcher.communicate()
-
-    def _encode(self, request: SamplingRequest) -> list[int]:
-        tokenizer: Any = self._engine.get_tokenizer()
-        chat = [
-            {"role": message.role, "content": message.content}
-            for message in request.prompt.messages
-        ]
-        text = tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
-        ids: list[int] = tokenizer.encode(text + request.answer_start, add_special_tokens=False)
-        return ids
 
 
 def _cpu_arguments(settings: ModelSettings) -> dict[str, Any]:

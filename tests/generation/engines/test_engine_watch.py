@@ -9,13 +9,13 @@ import time
 import psutil
 import pytest
 
-from generation.engine_watch import watch_processes
+from generation.engines.engine_watch import watch_processes
 from tests.conftest import ROOT
 
 # Starts a process, has it watched, says its id, and waits to be killed, or ends by itself.
 PARENT = """
 import subprocess, sys, time
-from generation.engine_watch import find_children, watch_processes
+from generation.engines.engine_watch import find_children, watch_processes
 engine = subprocess.Popen(["sleep", "120"])
 watcher = watch_processes(find_children())
 print(engine.pid, watcher.pid, flush=True)

@@ -1,0 +1,97 @@
+"""What a principal may be told of the rows that the policy leaves, for the model's prompt.
+
+The guard filters whatever the model writes; a hint only keeps the model from filtering again, or
+wrongly. Of a filter it tells the principal's own values in columns that the principal may read
+(``region_id IN (3, 5)``); of any other filter, that there is one. A constant of the policy, a
+column that is hidden or masked, and the tables that rows inherit over are never told.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+from decimal import Decimal
+
+from sqlglot import exp
+
+from execution.policies.access import Access
+from execution.policies.parameters import Bound, BoundValue
+from execution.policies.rules import TableRule
+from nl2sql.names import quote_name
+
+_MOST_VALUES = 12
+_LONGEST_TEXT = 80
+
+
+def describe_rows(access: Access, tables: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Pairs of a table (``schema.table``) and its condition, for those whose rows are limited.
+
+    The condition is empty where no more may be told than that there is one.
+    """
+    if access.view is None:
+        return ()
+    hints = []
+    for qualified in tables:
+        rules = access.view.rules_of(qualified)
+        if rules and not any(_is_unfiltered(rule) for rule in rules):
+            # Of several roles, each sees other rows.
+            told = _describe(rules[0], access) if len(rules) == 1 else ""
+            hints.append((qualified, told))
+    return tuple(hints)
+
+
+def _is_unfiltered(rule: TableRule) -> bool:
+    return rule.filter is None and rule.inherits is None and not rule.expands
+
+
+def _describe(rule: TableRule, access: Access) -> str:
+    if rule.filter is None:
+        return ""
+    condition = rule.filter.unnest()
+    operands = condition.flatten() if isinstance(condition, exp.And) else (condition,)
+    parts = [_describe_part(each, rule, access) for each in operands]
+    return " AND ".join(parts) if all(parts) else ""
+
+
+def _describe_part(part: exp.Expr, rule: TableRule, access: Access) -> str:
+    """``column = value`` or ``column IN (values)``; empty for anything else."""
+    part = part.unnest()
+    if isinstance(part, exp.EQ):
+        column, value = part.this, part.expression
+        if isinstance(column, exp.Placeholder):
+            column, value = value, column
+    elif isinstance(part, exp.In):
+        column, value = part.this, part.args.get("field")
+    else:
+        return ""
+    if not isinstance(column, exp.Column) or not isinstance(value, exp.Placeholder):
+        return ""
+    shown = {each.name for each in rule.columns} - set(rule.masks)
+    if column.name not in shown or value.name not in access.values:
+        return ""
+    text = _render_value(access.values[value.name])
+    name = quote_name(column.name, access.catalog.dialect)
+    return text and f"{name} {'IN' if isinstance(part, exp.In) else '='} {text}"
+
+
+def _render_value(value: BoundValue) -> str:
+    """The value as SQL; empty for one that is too long to tell, or is no plain text.
+
+    >>> _render_value(("DE", "FR")), _render_value(7), _render_value(()), _render_value("a\\nb")
+    ("('DE', 'FR')", '7', '', '')
+    """
+    if not isinstance(value, tuple):
+        return _render_scalar(value)
+    texts = [_render_scalar(each) for each in value]
+    return f"({', '.join(texts)})" if texts and all(texts) and len(texts) <= _MOST_VALUES else ""
+
+
+def _render_scalar(value: Bound) -> str:
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, int | float | Decimal):
+        return str(value)
+    text = value.isoformat() if isinstance(value, dt.date) else value
+    if not text.isprintable() or len(text) > _LONGEST_TEXT or "`" in text:
+        return ""
+    return "'" + text.replace("'", "''") + "'"

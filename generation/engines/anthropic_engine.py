@@ -1,0 +1,235 @@
+"""Anthropic's messages, through the ``anthropic`` client (``quorumsql[anthropic]``).
+
+One request gives one answer, so K candidates are K requests. The interface has no seed and tells no
+log-probabilities: a run does not repeat exactly. An answer is continued after the text it starts
+with where the model takes that; newer ones refuse it, which is learned once. Knows nothing of SQL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, Field, ValidationError
+
+from generation.engines.optional_fields import OptionalFields, RequestRefused
+from generation.engines.server import (
+    build_nonsense,
+    build_timeout,
+    build_too_long,
+    build_unreachable,
+    choose_stops,
+    count_marks,
+    describe_server,
+    estimate_tokens,
+    gather_all,
+    read_api_key,
+    read_own_words,
+    translate_status,
+)
+from nl2sql.errors import EngineUnavailable, PromptTooLong, QuorumError
+from nl2sql.settings import ModelSettings
+from nl2sql.types import Completions, SamplingRequest
+
+if TYPE_CHECKING:
+    import anthropic
+
+_LOG = logging.getLogger("quorumsql")
+_OWN_URL = "https://api.anthropic.com"
+# Optional parts of a request: the assistant's message at its end is no field, but refused as one.
+_CONTINUATION, _TEMPERATURE, _STOPS = "assistant message", "temperature", "stop_sequences"
+_MAX_TEMPERATURE = 1.0
+# What is asked to find out about the server takes it milliseconds.
+_QUICK_TIMEOUT_S = 10.0
+
+
+class _Block(BaseModel):
+    """A part of an answer: ``text``, or another kind that is no answer to us."""
+
+    type: str
+    text: str = ""
+
+
+class _Usage(BaseModel):
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class _Answer(BaseModel):
+    """One completion."""
+
+    content: tuple[_Block, ...]
+    usage: _Usage = _Usage()
+
+    @property
+    def text(self) -> str:
+        """The model's words, without its thoughts."""
+        return "".join(block.text for block in self.content if block.type == "text")
+
+
+class _Counted(BaseModel):
+    input_tokens: Annotated[int, Field(ge=0)]
+
+
+class AnthropicEngine:
+    """A model of Anthropic's, or behind a server that speaks as theirs do."""
+
+    def __init__(self, settings: ModelSettings) -> None:
+        """Connects at the first request. Raises SettingsError, EngineUnavailable."""
+        key = read_api_key(settings)
+        try:
+            import anthropic
+        except ImportError as error:
+            raise EngineUnavailable(
+                f"The anthropic client cannot be imported: {error}",
+                hint="Install quorumsql[anthropic].",
+            ) from error
+        self._settings = settings
+        self._client = anthropic.AsyncAnthropic(
+            base_url=settings.base_url.rstrip("/").removesuffix("/v1") or _OWN_URL,
+            # The client insists on one, or looks for one where we did not say.
+            api_key=key or "none",
+            timeout=settings.timeout_ms / 1000,
+            max_retries=settings.retries,
+        )
+        self._quick = self._client.with_options(timeout=_QUICK_TIMEOUT_S, max_retries=0)
+        self._fields = OptionalFields()
+        self._slots = asyncio.Semaphore(settings.concurrency)
+        self._in_flight = 0
+
+    async def sample(self, request: SamplingRequest) -> Completions:
+        """``request.k`` completions.
+
+        Raises PromptTooLong, EngineUnavailable; SettingsError for a key, address or model name that
+        the server does not know.
+        """
+        if request.grammar:
+            _LOG.info("%s keeps to no grammar", describe_server(self._settings))
+        max_tokens = await self._find_room(request)
+        # The first alone: what it learns about the server, the others need not.
+        answers = [await self._complete(request, max_tokens)]
+        answers += await gather_all(
+            [self._complete(request, max_tokens) for _ in range(1, request.k)]
+        )
+        return Completions(
+            texts=tuple(answer.text for answer in answers),
+            prompt_tokens=sum(answer.usage.input_tokens for answer in answers),
+            completion_tokens=sum(answer.usage.output_tokens for answer in answers),
+        )
+
+    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        """An upper bound for each text: a request a text would take longer than the question."""
+        return tuple(map(estimate_tokens, texts))
+
+    async def requests_in_flight(self) -> int:
+        """HTTP requests that wait for their answer."""
+        return self._in_flight
+
+    async def probe(self) -> tuple[tuple[str, str], ...]:
+        """``(("engine", what is wrong or empty),)``: whether the server has the model."""
+        try:
+            await self._request(self._quick, f"/v1/models/{self._settings.served_name}")
+        except RequestRefused as refusal:
+            return (("engine", str(refusal.error)),)
+        except QuorumError as error:
+            return (("engine", str(error)),)
+        return (("engine", ""),)
+
+    def check_health(self) -> None:
+        """A restart here would mend nothing: the server is another's."""
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._client.close()
+
+    async def _find_room(self, request: SamplingRequest) -> int:
+        """Tokens that the answer may have. Raises PromptTooLong."""
+        messages = [message.content for message in request.prompt.messages]
+        # A token is at least one byte: most prompts need no count.
+        most = sum(len(text.encode()) for text in (*messages, request.answer_start))
+        window = self._settings.max_model_len
+        if most + count_marks(messages) + request.max_tokens <= window:
+            return request.max_tokens
+        body = {"model": self._settings.served_name, **_build_chat(request, continued=False)}
+        try:
+            answer = await self._request(self._client, "/v1/messages/count_tokens", body)
+            tokens = _Counted.model_validate(answer).input_tokens
+        except RequestRefused as refusal:
+            raise refusal.error from refusal
+        except ValidationError as error:
+            raise build_nonsense(self._settings) from error
+        room = window - tokens
+        if room < 1:
+            raise build_too_long(f"The prompt has {tokens} tokens, the model may take {window}.")
+        return min(request.max_tokens, room)
+
+    async def _complete(self, request: SamplingRequest, max_tokens: int) -> _Answer:
+        async def send(fields: frozenset[str]) -> _Answer:
+            continued = _CONTINUATION in fields
+            optional: dict[str, Any] = {
+                _TEMPERATURE: min(request.temperature, _MAX_TEMPERATURE),
+                _STOPS: list(request.stop if continued else choose_stops(request)),
+            }
+            body = {
+                "model": self._settings.served_name,
+                "max_tokens": max_tokens,
+                **_build_chat(request, continued=continued),
+                **{name: value for name, value in optional.items() if name in fields},
+            }
+            answer = await self._request(self._client, "/v1/messages", body)
+            try:
+                read = _Answer.model_validate(answer)
+            except ValidationError as error:
+                raise build_nonsense(self._settings) from error
+            if continued:
+                return read
+            words = _Block(type="text", text=read_own_words(read.text, request))
+            return read.model_copy(update={"content": (words,)})
+
+        wanted = {_TEMPERATURE, _STOPS} | ({_CONTINUATION} if request.answer_start else set())
+        return await self._fields.send(frozenset(wanted), send)
+
+    async def _request(
+        self, client: anthropic.AsyncAnthropic, path: str, body: dict[str, Any] | None = None
+    ) -> object:
+        """The answer's JSON, or its text where it is none; without a ``body`` a GET.
+
+        Raises RequestRefused, PromptTooLong, EngineUnavailable, SettingsError.
+        """
+        import anthropic
+
+        async with self._slots:
+            self._in_flight += 1
+            try:
+                if body is None:
+                    return await client.get(path, cast_to=object)
+                return await client.post(path, cast_to=object, body=body)
+            except anthropic.APIStatusError as error:
+                known = translate_status(self._settings, error.status_code, error.message)
+                if error.status_code in (400, 422) and not isinstance(known, PromptTooLong):
+                    raise RequestRefused(known) from error
+                raise known from error
+            except anthropic.APITimeoutError as error:
+                raise build_timeout(self._settings) from error
+            except anthropic.APIConnectionError as error:
+                raise build_unreachable(self._settings) from error
+            except (anthropic.AnthropicError, ValueError) as error:
+                # What says that it is JSON, and is none.
+                raise build_nonsense(self._settings) from error
+            finally:
+                self._in_flight -= 1
+
+
+def _build_chat(request: SamplingRequest, *, continued: bool) -> dict[str, Any]:
+    """The system's message stands apart from the others."""
+    system = [each.content for each in request.prompt.messages if each.role == "system"]
+    messages = [
+        {"role": each.role, "content": each.content}
+        for each in request.prompt.messages
+        if each.role != "system"
+    ]
+    if continued:
+        # White space at the end of the last message is refused.
+        messages.append({"role": "assistant", "content": request.answer_start.rstrip()})
+    return {"messages": messages} | ({"system": "\n\n".join(system)} if system else {})

@@ -1,0 +1,297 @@
+"""Any server that speaks OpenAI's chat completions, through the ``openai`` client.
+
+vLLM's own server is recognised by its ``/tokenize``: there an answer is continued after the text it
+starts with, tokens are counted exactly and a grammar is kept. What other servers refuse is learned
+once: K completions of one prompt become K requests, whose seeds are those that vLLM itself gives
+the samples of one (seed + i). A cancelled call closes its connections, which ends its requests on
+the server. Knows nothing of SQL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from generation.engines.openai_answers import ModelList, Reply, Tokenized
+from generation.engines.optional_fields import OptionalFields, RequestRefused
+from generation.engines.server import (
+    build_nonsense,
+    build_timeout,
+    build_too_long,
+    build_unreachable,
+    choose_stops,
+    count_marks,
+    describe_server,
+    estimate_prompt_tokens,
+    estimate_tokens,
+    gather_all,
+    read_api_key,
+    translate_status,
+)
+from nl2sql.errors import EngineUnavailable, PromptTooLong, QuorumError, SettingsError
+from nl2sql.settings import ModelSettings
+from nl2sql.types import Completions, SamplingRequest
+
+if TYPE_CHECKING:
+    import openai
+
+_LOG = logging.getLogger("quorumsql")
+# Optional fields, as servers name them when they refuse one.
+_MANY, _SEED, _LOGPROBS, _TEMPERATURE = "n", "seed", "logprobs", "temperature"
+# Newer models of OpenAI's take the limit under another name, and refuse this one.
+_MAX_TOKENS = "max_tokens"
+# Only for vLLM's server, by the field that it would complain of.
+_CONTINUATION, _GRAMMAR = "continue_final_message", "structured_outputs"
+# What is asked to find out about the server takes it milliseconds.
+_QUICK_TIMEOUT_S = 10.0
+
+
+class OpenAiEngine:
+    """A language model behind ``model.base_url``."""
+
+    def __init__(self, settings: ModelSettings) -> None:
+        """Connects at the first request. Raises SettingsError, EngineUnavailable."""
+        key = read_api_key(settings)
+        try:
+            import openai
+        except ImportError as error:
+            raise EngineUnavailable(
+                f"The openai client cannot be imported: {error}", hint="Install openai."
+            ) from error
+        self._settings = settings
+        self._client = openai.AsyncOpenAI(
+            base_url=settings.base_url,
+            # The client insists on one; a server that wants none ignores it.
+            api_key=key or "none",
+            timeout=settings.timeout_ms / 1000,
+            max_retries=settings.retries,
+        )
+        self._quick = self._client.with_options(timeout=_QUICK_TIMEOUT_S, max_retries=0)
+        self._root = settings.base_url.rstrip("/").removesuffix("/v1")
+        self._fields = OptionalFields()
+        self._slots = asyncio.Semaphore(settings.concurrency)
+        self._in_flight = 0
+        self._is_vllm: bool | None = None
+        self._max_model_len = settings.max_model_len
+
+    async def sample(self, request: SamplingRequest) -> Completions:
+        """``request.k`` completions.
+
+        Raises PromptTooLong, EngineUnavailable; SettingsError for a key, address or model name that
+        the server does not know.
+        """
+        is_vllm = await self._recognise()
+        if request.grammar and not is_vllm:
+            _LOG.info("%s keeps to no grammar", describe_server(self._settings))
+        wanted = {_SEED, _LOGPROBS, _TEMPERATURE, _MAX_TOKENS}
+        wanted |= {_CONTINUATION} if is_vllm and request.answer_start else set()
+        wanted |= {_GRAMMAR} if is_vllm and request.grammar else set()
+        max_tokens = await self._find_room(request)
+        replies: list[Reply] = []
+        if request.k > 1 and self._fields.choose(frozenset({_MANY})):
+            first = await self._complete(request, frozenset({*wanted, _MANY}), max_tokens)
+            if len(first.choices) < request.k:
+                self._fields.refuse(_MANY)
+            replies.append(first)
+        drawn = sum(len(reply.choices) for reply in replies)
+        replies += await self._complete_singly(
+            request, frozenset(wanted), max_tokens, range(drawn, request.k)
+        )
+        return self._read(request, replies)
+
+    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        """Tokens of each text: the server's count, or else an upper bound."""
+        if not await self._recognise():
+            return tuple(map(estimate_tokens, texts))
+        bodies = [{"prompt": text, "add_special_tokens": False} for text in texts]
+        return tuple(await gather_all([self._tokenize(body) for body in bodies]))
+
+    async def requests_in_flight(self) -> int:
+        """HTTP requests that wait for their answer."""
+        return self._in_flight
+
+    async def probe(self) -> tuple[tuple[str, str], ...]:
+        """``(("engine", what is wrong or empty),)``: whether the server has the model."""
+        try:
+            answer = await self._request(self._quick, "/models")
+            names = [model.id for model in ModelList.model_validate(answer).data]
+        except ValidationError:
+            # Some servers list no models; this one answers.
+            return (("engine", ""),)
+        except RequestRefused as refusal:
+            return (("engine", str(refusal.error)),)
+        except QuorumError as error:
+            return (("engine", str(error)),)
+        name = self._settings.served_name
+        known = name in names or f"{name}:latest" in names
+        return (("engine", "" if known else f"no model {name!r} there, but {', '.join(names)}"),)
+
+    def check_health(self) -> None:
+        """A restart here would mend nothing: the server is another's."""
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._client.close()
+
+    # -- what the server can --------------------------------------------------------------------
+
+    async def _recognise(self) -> bool:
+        """Whether vLLM serves there; found out once. Raises EngineUnavailable."""
+        if self._is_vllm is None:
+            body = {"prompt": "SELECT", "add_special_tokens": False}
+            try:
+                found = await self._ask_tokenizer(self._quick, body)
+            except (RequestRefused, SettingsError):
+                self._is_vllm = False
+            else:
+                self._is_vllm = True
+                self._max_model_len = min(self._max_model_len, found.max_model_len)
+        return self._is_vllm
+
+    async def _find_room(self, request: SamplingRequest) -> int:
+        """Tokens that the answer may have. Raises PromptTooLong."""
+        messages = [message.content for message in request.prompt.messages]
+        # A token is at least one byte: most prompts need no count.
+        most = sum(len(text.encode()) for text in (*messages, request.answer_start))
+        if most + count_marks(messages) + request.max_tokens <= self._max_model_len:
+            return request.max_tokens
+        tokens = (
+            await self._tokenize(self._build_chat(request, continued=bool(request.answer_start)))
+            if self._is_vllm
+            else estimate_prompt_tokens(request)
+        )
+        room = self._max_model_len - tokens
+        if room < 1:
+            raise build_too_long(
+                f"The prompt has {tokens} tokens, the model takes {self._max_model_len}."
+            )
+        return min(request.max_tokens, room)
+
+    async def _tokenize(self, body: dict[str, Any]) -> int:
+        try:
+            return (await self._ask_tokenizer(self._client, body)).count
+        except RequestRefused as refusal:
+            raise refusal.error from refusal
+
+    async def _ask_tokenizer(self, client: openai.AsyncOpenAI, body: dict[str, Any]) -> Tokenized:
+        body = {"model": self._settings.served_name, **body}
+        answer = await self._request(client, f"{self._root}/tokenize", body)
+        try:
+            return Tokenized.model_validate(answer)
+        except ValidationError as error:
+            # Other servers have a /tokenize of their own.
+            raise RequestRefused(build_nonsense(self._settings)) from error
+
+    # -- requests -------------------------------------------------------------------------------
+
+    async def _complete_singly(
+        self, request: SamplingRequest, wanted: frozenset[str], max_tokens: int, numbers: range
+    ) -> list[Reply]:
+        return await gather_all(
+            [
+                self._complete(request, wanted, max_tokens, seed=request.seed + number)
+                for number in numbers
+            ]
+        )
+
+    async def _complete(
+        self,
+        request: SamplingRequest,
+        wanted: frozenset[str],
+        max_tokens: int,
+        *,
+        seed: int | None = None,
+    ) -> Reply:
+        async def send(fields: frozenset[str]) -> Reply:
+            body = self._build_body(request, fields, max_tokens)
+            if seed is not None and _SEED in fields:
+                body[_SEED] = seed
+            answer = await self._request(self._client, "/chat/completions", body)
+            try:
+                reply = Reply.model_validate(answer)
+            except ValidationError as error:
+                raise build_nonsense(self._settings) from error
+            return reply if _CONTINUATION in fields else reply.cut(request)
+
+        return await self._fields.send(wanted, send)
+
+    def _build_body(
+        self, request: SamplingRequest, fields: frozenset[str], max_tokens: int
+    ) -> dict[str, Any]:
+        continued = _CONTINUATION in fields
+        stops = request.stop if continued else choose_stops(request)
+        limit = _MAX_TOKENS if _MAX_TOKENS in fields else "max_completion_tokens"
+        body: dict[str, Any] = {
+            "model": self._settings.served_name,
+            **self._build_chat(request, continued=continued),
+            limit: max_tokens,
+        }
+        if stops:
+            body["stop"] = list(stops)
+        optional: dict[str, Any] = {
+            _MANY: request.k,
+            _SEED: request.seed,
+            _LOGPROBS: True,
+            _TEMPERATURE: request.temperature,
+            _GRAMMAR: {"grammar": request.grammar},
+        }
+        return body | {name: value for name, value in optional.items() if name in fields}
+
+    @staticmethod
+    def _build_chat(request: SamplingRequest, *, continued: bool) -> dict[str, Any]:
+        messages = [
+            {"role": message.role, "content": message.content}
+            for message in request.prompt.messages
+        ]
+        if not continued:
+            return {"messages": messages}
+        messages.append({"role": "assistant", "content": request.answer_start})
+        return {"messages": messages, _CONTINUATION: True, "add_generation_prompt": False}
+
+    async def _request(
+        self, client: openai.AsyncOpenAI, url: str, body: dict[str, Any] | None = None
+    ) -> object:
+        """The answer's JSON, or its text where it is none; without a ``body`` a GET.
+
+        Raises RequestRefused, PromptTooLong, EngineUnavailable, SettingsError.
+        """
+        import openai
+
+        async with self._slots:
+            self._in_flight += 1
+            try:
+                if body is None:
+                    return await client.get(url, cast_to=object)
+                return await client.post(url, cast_to=object, body=body)
+            except openai.APIStatusError as error:
+                raise self._translate(error) from error
+            except openai.APITimeoutError as error:
+                raise build_timeout(self._settings) from error
+            except openai.APIConnectionError as error:
+                raise build_unreachable(self._settings) from error
+            except (openai.OpenAIError, ValueError) as error:
+                # What says that it is JSON, and is none.
+                raise build_nonsense(self._settings) from error
+            finally:
+                self._in_flight -= 1
+
+    def _translate(self, error: openai.APIStatusError) -> Exception:
+        code = str(error.code or "")
+        known = translate_status(self._settings, error.status_code, error.message, code)
+        if error.status_code in (400, 422) and not isinstance(known, PromptTooLong):
+            return RequestRefused(known, field=error.param or "")
+        return known
+
+    def _read(self, request: SamplingRequest, replies: Sequence[Reply]) -> Completions:
+        choices = [choice for reply in replies for choice in reply.choices][: request.k]
+        told = [choice.mean_logprob() for choice in choices]
+        return Completions(
+            texts=tuple(choice.message.content or "" for choice in choices),
+            prompt_tokens=sum(reply.usage.prompt_tokens for reply in replies),
+            completion_tokens=sum(reply.usage.completion_tokens for reply in replies),
+            logprobs=tuple(each for each in told if each is not None) if None not in told else (),
+        )

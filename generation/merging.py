@@ -1,0 +1,36 @@
+"""Completions become candidates: those of one normal form are one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from nl2sql.sql_text import extract_sql, normal_form
+from nl2sql.types import Candidate, Completions
+
+
+def merge_candidates(
+    drawn: Iterable[tuple[str, Completions]], dialect: str
+) -> tuple[Candidate, ...]:
+    """Candidates in the order of their first sample, from pairs of (variant, completions).
+
+    ``samples`` counts the texts of that normal form, from whichever variant they came.
+
+    >>> both = merge_candidates([("ddl", Completions(("SELECT 1", "hm", "select 1;"), 9, 9))], "")
+    >>> [(each.id, each.samples, each.variant) for each in both]
+    [('c1', 2, 'ddl')]
+    """
+    merged: dict[str, Candidate] = {}
+    for variant, completions in drawn:
+        likelihoods = completions.logprobs or (None,) * len(completions.texts)
+        for text, logprob in zip(completions.texts, likelihoods, strict=True):
+            if not (sql := extract_sql(text, dialect)):
+                continue
+            form = normal_form(sql, dialect)
+            new = Candidate(f"c{len(merged) + 1}", sql, samples=0, variant=variant)
+            known = merged.get(form, new)
+            told = [each for each in (known.logprob, logprob) if each is not None]
+            merged[form] = replace(
+                known, samples=known.samples + 1, logprob=max(told, default=None)
+            )
+    return tuple(merged.values())

@@ -1,0 +1,78 @@
+"""The prompt of a question, in any of its variants: schema, examples, hints, question."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from generation.hints import choose_examples, render_example, render_hints
+from generation.worked_examples import render_worked_examples
+from nl2sql.prompt_variants import PromptVariant
+from nl2sql.prompts import render_prompt
+from nl2sql.schema_text import SchemaWriter, TokenCounts
+from nl2sql.settings import Settings
+from nl2sql.types import Message, Plan, Prompt, Question, SchemaContext
+
+PROMPTS = "generation.prompts"
+# What examples may take of the model's window, all together: one part in four.
+_EXAMPLES_PART = 4
+# What a chat template puts around one more message.
+_TURN_MARKS = 12
+
+
+class PromptBuilder:
+    """Writes prompts that fit into the model's window."""
+
+    def __init__(self, tokens: TokenCounts, settings: Settings) -> None:
+        self._tokens = tokens
+        self._settings = settings
+        self._writer = SchemaWriter(tokens, settings)
+
+    async def build(
+        self, question: Question, context: SchemaContext, plan: Plan, variant: PromptVariant
+    ) -> tuple[Prompt, tuple[str, ...]]:
+        """The prompt, and what of the schema did not fit into it.
+
+        The schema stands first, then examples, then what was found out, then the question. Raises
+        EngineUnavailable.
+        """
+        sampling = self._settings.sampling
+        form = variant.schema_form or sampling.schema_form
+        show_plan = sampling.show_plan if variant.show_plan is None else variant.show_plan
+        turns = render_worked_examples(context.dialect, form) if variant.worked else ()
+        render = partial(
+            render_prompt,
+            PROMPTS,
+            "generate",
+            dialect=context.dialect,
+            examples=await self._render_examples(context) if variant.show_examples else "",
+            question=question.text,
+        )
+        hints = partial(render_hints, question, context, plan if show_plan else Plan())
+        written = await self._writer.write(
+            context,
+            database=question.database,
+            beside=read_texts(render(schema="", hints=hints()), *turns),
+            answer_tokens=sampling.max_tokens + _TURN_MARKS * len(turns),
+            plan=plan,
+            form=form,
+            order=variant.order,
+        )
+        prompt = render(schema=written.text, hints=hints(left_out=written.left_out))
+        system, *rest = prompt.messages
+        return replace(prompt, messages=(system, *turns, *rest)), written.left_out
+
+    async def _render_examples(self, context: SchemaContext) -> str:
+        """As many as fit into their part of the window, the best of them next to the question."""
+        # A fence within a literal would end the example, and what follows would be taken for ours.
+        shown = [each for each in context.examples if "```" not in each.sql + each.question]
+        if not shown:
+            return ""
+        counts = await self._tokens.count(render_example(each) for each in shown)
+        chosen = choose_examples(counts, self._settings.model.max_model_len // _EXAMPLES_PART)
+        return "".join(reversed(chosen))
+
+
+def read_texts(prompt: Prompt, *turns: Message) -> list[str]:
+    """All that a prompt says, and the turns before it."""
+    return [message.content for message in (*prompt.messages, *turns)]

@@ -1,0 +1,37 @@
+"""Whether somebody greets, thanks, or wants something written: no question about any database.
+
+A few shapes that are sure. The gate asks only about what retrieval does not find near, so that a
+database about poems may be asked for one.
+"""
+
+from __future__ import annotations
+
+import re
+
+_WORKS = (
+    r"joke|story|poem|haiku|limerick|song|essay|letter|e-?mail|regex|regular expression|"
+    r"(?:\w+ )?(?:function|script|program|class)"
+)
+_SHAPES = (
+    r"(?:hello|hi|hey|good (?:morning|afternoon|evening|night|day)|thanks?|thank you|bye|goodbye)\b"
+    r"(?:[\s,]+(?:there|all|everybody|again|how are you(?: today| doing)?|very much|so much|a lot|"
+    r"that was \w+))*",
+    rf"(?:please |can you |could you )*(?:tell|write|compose|sing|create|give)(?: me| us)?"
+    rf" (?:an? |some )(?:\w+ )?(?:{_WORKS})\b.*",
+    r"who (?:are|made|built|created) you|what(?:'s| is) your name|what can you do|how are you.*|"
+    r"are you (?:an? )?(?:human|robot|bot|ai|machine|person|model)\b.*",
+    r"translate .+ (?:in)?to \w+",
+    r"play (?:some|a|the) \w+.*",
+)
+_SMALL_TALK = re.compile(rf"(?:{'|'.join(_SHAPES)})[\s.!?]*", re.IGNORECASE)
+
+
+def is_small_talk(text: str) -> bool:
+    """True where the whole text has one of these shapes.
+
+    >>> [is_small_talk(each) for each in ("Hello there!", "Write a haiku about autumn.")]
+    [True, True]
+    >>> [is_small_talk(each) for each in ("Hi, how many orders?", "Give me a list of poems.")]
+    [False, False]
+    """
+    return _SMALL_TALK.fullmatch(text.strip()) is not None

@@ -1,0 +1,37 @@
+"""The address of a model's server, checked before any question goes there."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+
+def check_base_url(url: str) -> None:
+    """Raises ValueError for what is no plain http or https address.
+
+    A key belongs into the environment: an address is printed, logged and kept with measurements.
+
+    >>> check_base_url("http://127.0.0.1:8000/v1")
+    >>> check_base_url("https://me:secret@example.com/v1")
+    Traceback (most recent call last):
+    ValueError: base_url holds a user or key; name an environment variable in api_key_env
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("base_url must look like http://host:8000/v1 or https://host/v1")
+    if "@" in parts.netloc:
+        raise ValueError(
+            "base_url holds a user or key; name an environment variable in api_key_env"
+        )
+    if parts.query or parts.fragment:
+        raise ValueError("base_url must end with its path, without ? or #")
+    # Raises ValueError by itself for a port that is none.
+    _ = parts.port
+
+
+def is_on_loopback(url: str) -> bool:
+    """Whether the address is this machine's own.
+
+    >>> is_on_loopback("http://localhost:11434/v1"), is_on_loopback("http://gpu.example.com/v1")
+    (True, False)
+    """
+    return urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")

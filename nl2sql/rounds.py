@@ -1,0 +1,61 @@
+"""Rounds of sampling: what a new round adds to the candidates that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from nl2sql.sql_text import normal_form
+from nl2sql.types import Assessment, Candidate, Prompt
+
+
+def merge_round(
+    known: tuple[Assessment, ...], drawn: tuple[Candidate, ...], dialect: str
+) -> tuple[tuple[Assessment, ...], tuple[Candidate, ...]]:
+    """What was assessed before, with the samples of a new round, and what the round brings anew.
+
+    Candidates are the same by normal form; new ones are numbered on. The samples of one whose
+    repair stands for it go to the repair.
+    """
+    forms = {
+        normal_form(each.candidate.sql, dialect): number
+        for number, each in enumerate(known)
+        if not each.candidate.repairs
+    }
+    merged = list(known)
+    new: list[Candidate] = []
+    for candidate in drawn:
+        number = forms.get(normal_form(candidate.sql, dialect))
+        if number is None:
+            new.append(replace(candidate, id=f"c{len(forms) + len(new) + 1}"))
+            continue
+        heir = _find_heir(merged, number)
+        before = merged[heir].candidate
+        told = [each for each in (before.logprob, candidate.logprob) if each is not None]
+        merged[heir] = replace(
+            merged[heir],
+            candidate=replace(
+                before,
+                samples=before.samples + candidate.samples,
+                logprob=max(told, default=None),
+            ),
+        )
+    return tuple(merged), tuple(new)
+
+
+def _find_heir(assessments: Sequence[Assessment], number: int) -> int:
+    """Who holds the samples of a candidate: itself, or the last of its repairs that took them."""
+    repairs = {
+        each.candidate.repairs: at for at, each in enumerate(assessments) if each.candidate.repairs
+    }
+    here = number
+    while (after := repairs.get(assessments[here].candidate.id)) is not None:
+        here = after
+    return here if assessments[here].candidate.samples else number
+
+
+def merge_prompts(
+    known: tuple[tuple[str, Prompt], ...], written: tuple[tuple[str, Prompt], ...]
+) -> tuple[tuple[str, Prompt], ...]:
+    """The prompt of each variant that was drawn from; a variant's is the same in every round."""
+    return tuple({**dict(known), **dict(written)}.items())

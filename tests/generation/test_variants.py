@@ -1,0 +1,173 @@
+"""Candidates from several prompts at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from generation.generator import CandidateGenerator
+from nl2sql.errors import SettingsError
+from nl2sql.prompt_variants import PromptVariant, parse_variant
+from nl2sql.types import FewShot, JoinPlan, Plan, SchemaContext
+from tests.fakes import FakeEngine, build_context, build_question, build_settings
+from tests.golden import load_text, render_golden
+
+CONTEXT = build_context(examples=(FewShot("How many items?", "SELECT count(*) FROM items"),))
+PLAN = Plan(joins=JoinPlan(skeleton="FROM orders JOIN customers"))
+
+
+async def read_prompts(
+    *variants: str, context: SchemaContext = CONTEXT, **settings: Any
+) -> dict[str, list[str]]:
+    """What each variant says, message by message, behind the system's."""
+    engine = FakeEngine(*[["SELECT 1"]] * len(variants))
+    made = build_settings(sampling={"variants": list(variants), "greedy_first": False}, **settings)
+    question = build_question(k=len(variants))
+    generated = await CandidateGenerator(engine, made).generate(question, context, PLAN)
+    return {
+        name: [message.content for message in prompt.messages[1:]]
+        for name, prompt in generated.prompts
+    }
+
+
+@pytest.mark.parametrize(
+    ("variant", "shown", "hidden"),
+    [
+        pytest.param("standard", "CREATE TABLE orders", "FROM orders JOIN", id="standard"),
+        pytest.param("m_schema", "# Table: orders", "CREATE TABLE", id="m_schema"),
+        pytest.param("plan", "FROM orders JOIN customers", "# Table", id="plan"),
+        pytest.param("m_schema+plan", "FROM orders JOIN customers", "CREATE TABLE", id="both"),
+        pytest.param("no_examples", "CREATE TABLE orders", "How many items?", id="no examples"),
+    ],
+)
+async def test_a_variant_is_a_prompt_of_its_own(variant: str, shown: str, hidden: str) -> None:
+    (text,) = (await read_prompts("ddl", variant))[variant]
+    assert shown in text
+    assert hidden not in text
+
+
+async def test_a_shuffled_schema_has_the_same_tables_in_another_order() -> None:
+    prompts = await read_prompts("standard", "order1", "order2")
+    schemas = [text[: text.index("Question:")] for (text,) in prompts.values()]
+    assert len(set(schemas)) == 3
+    assert len({tuple(sorted(schema.split())) for schema in schemas}) == 1
+
+
+async def test_worked_examples_are_earlier_turns_of_the_conversation() -> None:
+    prompts = await read_prompts("standard", "worked", "worked+m_schema")
+    first, *rest = prompts["worked"]
+    assert first.startswith("Schema:\nCREATE TABLE books (")
+    assert first.endswith("Question: How many books stand on shelf B?")
+    assert rest[0] == "```sql\nSELECT count(*) FROM books WHERE shelf = 'B'\n```"
+    assert rest[-1] == prompts["standard"][0]
+    assert "CREATE TABLE" not in "".join(prompts["worked+m_schema"])
+
+
+async def test_the_prompt_with_worked_examples_is_the_golden_one() -> None:
+    settings = build_settings(sampling={"variants": ["worked+m_schema"]})
+    context = build_context(tables=("sales.orders",), dialect="sqlite")
+    question = build_question(text="What was spent?")
+    generator = CandidateGenerator(FakeEngine(), settings)
+    prompt, _ = await generator.build_prompt(question, context, Plan())
+    assert render_golden(prompt) == load_text("prompt_worked.txt")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "year"),
+    [("postgres", "EXTRACT(YEAR"), ("duckdb", "EXTRACT(YEAR"), ("sqlite", "strftime('%Y'")],
+)
+async def test_worked_examples_speak_the_dialect(dialect: str, year: str) -> None:
+    context = build_context(dialect=dialect)
+    turns = (await read_prompts("standard", "worked", context=context))["worked"]
+    assert any(year in turn for turn in turns)
+
+
+async def test_worked_examples_take_their_part_of_the_window() -> None:
+    model = {"max_model_len": 1000}
+    prompts = await read_prompts("standard", "worked", model=model)
+    assert len(prompts["worked"][-1]) < len(prompts["standard"][-1])
+    assert len("".join(prompts["worked"])) // 4 < 1000
+
+
+async def test_all_variants_are_drawn_from_and_merged() -> None:
+    engine = FakeEngine(["SELECT a FROM t"] * 2, ["SELECT b FROM t"], ["SELECT t.a FROM t"])
+    settings = build_settings(sampling={"variants": ["standard", "m_schema+t1.0", "plan"]})
+    generated = await CandidateGenerator(engine, settings).generate(
+        build_question(k=4, seed=7), CONTEXT, PLAN
+    )
+    assert [(each.k, each.temperature) for each in engine.requests] == [
+        (2, 0.7),
+        (1, 1.0),
+        (1, 0.7),
+    ]
+    assert engine.requests[0].seed == 7
+    assert [(each.sql, each.samples, each.variant) for each in generated.candidates] == [
+        ("SELECT a FROM t", 3, "standard"),
+        ("SELECT b FROM t", 1, "m_schema+t1.0"),
+    ]
+    assert (generated.samples, generated.more) == (4, False)
+    assert (generated.prompt_tokens, generated.completion_tokens) == (300, 40)
+    assert [name for name, _ in generated.prompts] == ["standard", "m_schema+t1.0", "plan"]
+    assert generated.prompt is generated.prompts[0][1]
+
+
+async def test_the_greedy_sample_is_of_the_first_variant() -> None:
+    engine = FakeEngine(["SELECT 1"], ["SELECT 2", "SELECT 1"])
+    settings = build_settings(sampling={"greedy_first": True})
+    generated = await CandidateGenerator(engine, settings).generate(
+        build_question(k=3), CONTEXT, PLAN
+    )
+    assert [(each.k, each.temperature) for each in engine.requests] == [(1, 0.0), (2, 0.7)]
+    assert engine.requests[0].prompt == engine.requests[1].prompt
+    assert [each.samples for each in generated.candidates] == [2, 1]
+
+
+async def test_rounds_of_an_adaptive_question_differ_in_seed_and_share_their_prompt() -> None:
+    engine = FakeEngine(["SELECT 1"] * 2, ["SELECT 1"] * 2)
+    generator = CandidateGenerator(engine, build_settings())
+    for number in range(2):
+        generated = await generator.generate(
+            build_question(k=0), CONTEXT, Plan(), round_number=number
+        )
+        assert (generated.samples, generated.more) == (2, True)
+    first, second = engine.requests
+    assert first.prompt == second.prompt
+    assert first.seed != second.seed
+
+
+async def test_the_model_is_held_to_a_grammar_where_that_is_set() -> None:
+    for is_set in (False, True):
+        engine = FakeEngine(["SELECT 1"])
+        generator = CandidateGenerator(engine, build_settings(sampling={"grammar": is_set}))
+        await generator.generate(build_question(), CONTEXT, Plan())
+        assert engine.requests[0].grammar.startswith("root ::=") is is_set
+
+
+@pytest.mark.parametrize(
+    "variant", ["dll", "", "m_schema+", "order0", "t3.0", "t1", "standard plan"]
+)
+def test_an_unknown_variant_is_an_error(variant: str) -> None:
+    with pytest.raises(SettingsError, match=r"sampling\.variants"):
+        build_settings(sampling={"variants": [variant]})
+
+
+def test_a_variant_stands_once_and_there_is_one_at_least() -> None:
+    for variants in ([], ["plan", "plan"]):
+        with pytest.raises(SettingsError, match=r"sampling\.variants"):
+            build_settings(sampling={"variants": variants})
+
+
+def test_the_rounds_may_not_fall() -> None:
+    with pytest.raises(SettingsError, match="must not fall"):
+        build_settings(sampling={"k_easy": 5})
+
+
+def test_a_variant_is_read_part_by_part() -> None:
+    assert parse_variant("m_schema+plan+order3+t0.35") == PromptVariant(
+        "m_schema+plan+order3+t0.35",
+        schema_form="m_schema",
+        show_plan=True,
+        order=3,
+        temperature=0.35,
+    )
