@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nl2sql.attempts import Attempt
 from nl2sql.types import (
+    Intent,
     ModuleRoute,
     Plan,
     Prompt,
@@ -12,8 +14,10 @@ from nl2sql.types import (
     Ranking,
     Repair,
     ResultSet,
+    Rewriting,
     SchemaContext,
 )
+from nl2sql.types.conversation import AS_ASKED, PASSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,9 @@ class Trace:
     """Everything that happened: what the page, the logs, the metrics and the evaluation read.
 
     ``sketch`` is the first draft of the query, ``left_out`` what did not fit into the prompt.
+    ``prompts`` pairs each variant that was sampled with its prompt; ``prompt`` is the first.
+    ``question`` is the one that was answered, ``asked`` the asker's words where it was rewritten;
+    ``notes`` say what was done without, and why.
     """
 
     question: Question
@@ -39,51 +46,75 @@ class Trace:
     plan: Plan | None = None
     sketch: str = ""
     prompt: Prompt | None = None
+    prompts: tuple[tuple[str, Prompt], ...] = ()
     left_out: tuple[str, ...] = ()
     ranking: Ranking | None = None
     repairs: tuple[Repair, ...] = ()
     timings: tuple[StageTiming, ...] = ()
+    intent: Intent = PASSED
+    rewriting: Rewriting = AS_ASKED
+    asked: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The query that won, and its rows."""
+    """The query that won, and its rows; what they say in words, and by whom (``AnswerText``)."""
 
     sql: str
     result: ResultSet
     confidence: float
     quorum: bool
     trace: Trace
+    text: str = ""
+    text_source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The question is not answered on purpose; ``code`` is stable, ``reason`` is for people."""
+    """The question is not answered on purpose; ``code`` is stable, ``reason`` is for people.
+
+    ``suggestions`` are questions that can be asked instead.
+    """
 
     code: str
     reason: str
     trace: Trace
+    suggestions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way to read the question: its query, what that asks for in ``words``, and its share.
+
+    ``share`` is the part of all samples whose result is this one's.
+    """
+
+    sql: str
+    words: str
+    share: float
 
 
 @dataclass(frozen=True, slots=True)
 class Clarify:
-    """Two readings divided the vote; ``readings`` are their queries, best first.
+    """Two readings divided the vote, best first; there may be but one that is too unsure.
 
     ``confidence`` is what the first would have been answered with.
     """
 
     reason: str
     confidence: float
-    readings: tuple[str, ...]
+    readings: tuple[Reading, ...]
     trace: Trace
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """No candidate gave a result. Every attempt is in the trace."""
+    """No candidate gave a result; ``attempts`` are all queries that were tried."""
 
     reason: str
     trace: Trace
+    attempts: tuple[Attempt, ...] = ()
 
 
 Answer = Answered | Refused | Clarify | Failed

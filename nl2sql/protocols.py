@@ -5,19 +5,24 @@ All calls are coroutines, so that a stage may live in this process or behind a d
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
+from nl2sql.answers import Answer
 from nl2sql.catalog import Catalog
 from nl2sql.types import (
+    AnswerText,
     Assessment,
     Candidate,
     Completions,
     Diagnostic,
+    ExecutionLimits,
     Explained,
     Feedback,
     FeedbackReceipt,
     Generated,
     GuardedQuery,
+    Intent,
     ModuleRoute,
     Plan,
     Principal,
@@ -25,9 +30,11 @@ from nl2sql.types import (
     Ranking,
     Repair,
     ResultSet,
+    Rewriting,
     SamplingRequest,
     SchemaContext,
     Sketch,
+    Turn,
     Violation,
 )
 
@@ -71,6 +78,16 @@ class Visibility(Protocol):
         """
         ...
 
+    async def describe_rows(
+        self, database: str, principal: Principal, tables: Iterable[str]
+    ) -> tuple[tuple[str, str], ...]:
+        """(``schema.table``, condition) for those of the tables whose rows the policy limits.
+
+        The condition is SQL that the principal may read; empty where it may not be told. Raises as
+        ``visible_catalog`` does.
+        """
+        ...
+
 
 class Planner(Protocol):
     """Stage 3: schema links and joins."""
@@ -93,8 +110,16 @@ class Engine(Protocol):
 class Generator(Protocol):
     """Stages 0 and 4: is the question about this database, and which queries answer it."""
 
-    async def gate(self, question: Question, context: SchemaContext) -> str:
-        """The reason to refuse, or an empty string to go on."""
+    async def gate(self, question: Question, context: SchemaContext) -> Intent:
+        """Whether to go on; never raises for want of a model."""
+        ...
+
+    async def rewrite(self, question: Question, turns: tuple[Turn, ...]) -> Rewriting:
+        """A follow-up as a whole question; never raises for want of a model."""
+        ...
+
+    async def write_answer(self, question: Question, sql: str, result: ResultSet) -> AnswerText:
+        """What the rows say, in words; never raises for want of a model."""
         ...
 
     async def sketch(self, question: Question, context: SchemaContext) -> Sketch:
@@ -125,13 +150,21 @@ class Executor(Protocol):
 
     async def explain(self, query: GuardedQuery) -> Explained | Diagnostic: ...
 
-    async def execute(self, query: GuardedQuery, max_rows: int) -> ResultSet | Diagnostic: ...
+    async def execute(
+        self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
+    ) -> ResultSet | Diagnostic:
+        """At most ``max_rows`` rows; ``limits`` are tighter than the service's own."""
+        ...
 
 
 class Ranker(Protocol):
     """Stage 6: guard, EXPLAIN, score and vote over all candidates."""
 
-    async def assess(self, question: Question, candidate: Candidate, plan: Plan) -> Assessment: ...
+    async def assess(
+        self, question: Question, candidate: Candidate, context: SchemaContext, plan: Plan
+    ) -> Assessment:
+        """Guard verdict, EXPLAIN, findings and score; types and keys are those of ``context``."""
+        ...
 
     async def rank(
         self, question: Question, assessments: tuple[Assessment, ...], *, samples: int
@@ -139,14 +172,30 @@ class Ranker(Protocol):
         """Runs what has not run and orders all. ``samples`` counts the completions drawn so far."""
         ...
 
+    async def conclude(
+        self, question: Question, context: SchemaContext, ranking: Ranking
+    ) -> Ranking:
+        """The last word: the winner's whole page, and how far it can be believed."""
+        ...
+
 
 class Repairer(Protocol):
     """Stage 7: a failed candidate becomes a new one, or None when nothing can be done."""
 
     async def repair(
-        self, question: Question, context: SchemaContext, failed: Assessment, *, ask_model: bool
+        self,
+        question: Question,
+        context: SchemaContext,
+        failed: Assessment,
+        *,
+        ask_model: bool,
+        plan: Plan = ...,
+        history: tuple[Assessment, ...] = ...,
     ) -> tuple[Candidate | None, Repair]:
-        """By rule, or with ``ask_model`` by one call to the engine. Raise EngineUnavailable."""
+        """By rule, or with ``ask_model`` by one call to the engine. Raise EngineUnavailable.
+
+        ``history`` holds what the candidate repairs, and what that repaired, the original first.
+        """
         ...
 
 
@@ -163,4 +212,28 @@ class Probe(Protocol):
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """Pairs of (name, what is wrong); the second is empty where all is well."""
+        ...
+
+
+class Answerer(Protocol):
+    """Answers questions: the pipeline, or what stands around it."""
+
+    async def answer(self, question: Question) -> Answer:
+        """Raise Unavailable and its kin; every other outcome is an Answer."""
+        ...
+
+
+class Sessions(Protocol):
+    """What a principal asked before, as far as that may still be shown."""
+
+    async def recall(self, question: Question) -> tuple[Turn, ...]:
+        """The turns of the question's session, oldest first. Raise Unavailable."""
+        ...
+
+    async def remember(self, question: Question, turn: Turn) -> None:
+        """Keeps a turn in the question's session. Raise Unavailable."""
+        ...
+
+    async def forget(self, principal: Principal, session: str) -> int:
+        """Forgets a session of the principal; how many turns there were. Raise Unavailable."""
         ...

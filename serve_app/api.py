@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
 from nl2sql.types import (
     Assessment,
+    Prompt,
     ResultSet,
     Violation,
 )
@@ -23,9 +24,24 @@ class QueryRequest(BaseModel):
     question: str = Field(description="The question in plain language.")
     evidence: str = Field("", description="What you know besides, such as a definition.")
     database: str | None = Field(None, description="The database it is about.")
-    k: int | None = Field(None, description="How many candidates to sample.")
+    k: int | None = Field(
+        None, description="How many candidates to sample; 0: as many as the question needs."
+    )
     seed: int | None = Field(None, ge=0, lt=2**31, description="Seed; a run repeats with it.")
     max_rows: int | None = Field(None, description="Most rows to return.")
+    picked: str = Field(
+        "",
+        description="The `sql` of a reading that you were asked to choose: it is guarded and run, "
+        "nothing is sampled.",
+    )
+    session: str | None = Field(
+        None,
+        description="The conversation that the question belongs to: an id of your own (1 to 64 "
+        "letters, digits, dots, dashes, underscores), or `new` for one that the answer brings.",
+    )
+    answer_text: Literal["off", "rule", "model"] | None = Field(
+        None, description="Who puts the answer in words: nobody, a rule, or the model."
+    )
     trace: bool = Field(False, description="Add everything that led to the answer.")
     spreadsheet_safe: bool = Field(
         False,
@@ -41,26 +57,44 @@ def describe_outcome(answer: Answer) -> dict[str, str]:
 
 def render_answer(answer: Answer, *, trace: bool) -> dict[str, Any]:
     """The answer as JSON; ``outcome`` tells its kind."""
+    question = answer.trace.question
     body: dict[str, Any] = {
         "outcome": type(answer).__name__.lower(),
-        "question": answer.trace.question.text,
-        "database": answer.trace.question.database,
+        "question": answer.trace.asked or question.text,
+        "database": question.database,
     }
+    if question.session:
+        body["session"] = question.session
+    if answer.trace.asked:
+        body["rewritten"] = question.text
+    if answer.trace.notes:
+        body["notes"] = list(answer.trace.notes)
     match answer:
         case Answered():
             body["sql"] = answer.sql
             body["confidence"] = answer.confidence
             body["quorum"] = answer.quorum
+            body["text"] = answer.text
+            body["text_source"] = answer.text_source
             body |= _render_result(answer.result)
         case Refused():
             body["code"] = answer.code
             body["reason"] = answer.reason
+            body["suggestions"] = list(answer.suggestions)
         case Clarify():
             body["reason"] = answer.reason
             body["confidence"] = answer.confidence
-            body["readings"] = list(answer.readings)
+            body["readings"] = [
+                {"sql": each.sql, "words": each.words, "share": each.share}
+                for each in answer.readings
+            ]
         case Failed():
             body["reason"] = answer.reason
+            body["attempts"] = [
+                {"sql": each.sql, "origin": each.origin, "error": each.cause}
+                | {"error_class": each.error_class, "suggestion": each.suggestion}
+                for each in answer.attempts
+            ]
     if trace:
         body["trace"] = render_trace(answer.trace)
     return body
@@ -70,8 +104,11 @@ def render_trace(trace: Trace) -> dict[str, Any]:
     """Everything that led to the answer, without the candidates' rows."""
     return {
         "k": trace.question.k,
+        "samples": trace.ranking.samples if trace.ranking else 0,
         "seed": trace.question.seed,
         "principal": trace.question.principal.name,
+        "gate": trace.intent.method,
+        "rewriting": trace.rewriting.method,
         "modules": [
             {"module": module, "confidence": confidence}
             for module, confidence in zip(trace.route.modules, trace.route.confidences, strict=True)
@@ -132,10 +169,9 @@ def render_trace(trace: Trace) -> dict[str, Any]:
         ],
         "sketch": trace.sketch,
         "left_out": list(trace.left_out),
-        "prompt": [
-            {"role": message.role, "content": message.content}
-            for message in (trace.prompt.messages if trace.prompt else ())
-        ],
+        "prompt": _render_prompt(trace.prompt) if trace.prompt else [],
+        "prompts": {variant: _render_prompt(prompt) for variant, prompt in trace.prompts},
+        "features": dict(trace.ranking.features) if trace.ranking else {},
         "candidates": [
             _render_assessment(each)
             for each in (trace.ranking.assessments if trace.ranking else ())
@@ -147,6 +183,10 @@ def render_trace(trace: Trace) -> dict[str, Any]:
                 "method": repair.method,
                 "outcome": repair.outcome,
                 "sql": repair.sql,
+                "rules": list(repair.rules),
+                "error_class": repair.error_class,
+                "attempt": repair.attempt,
+                "risks": list(repair.risks),
             }
             for repair in trace.repairs
         ],
@@ -162,6 +202,10 @@ def render_trace(trace: Trace) -> dict[str, Any]:
     }
 
 
+def _render_prompt(prompt: Prompt) -> list[dict[str, str]]:
+    return [{"role": message.role, "content": message.content} for message in prompt.messages]
+
+
 def _render_assessment(each: Assessment) -> dict[str, Any]:
     verdict = each.verdict
     violation = verdict if isinstance(verdict, Violation) else None
@@ -175,7 +219,9 @@ def _render_assessment(each: Assessment) -> dict[str, Any]:
         "variant": each.candidate.variant,
         "logprob": each.candidate.logprob,
         "votes": each.votes,
+        "weight": each.weight,
         "group": each.group,
+        "unrun": each.unrun,
         "guard": "refused" if violation else "passed",
         "violation": {"code": violation.code, "message": violation.message} if violation else None,
         "guarded_sql": query.sql if query else None,
@@ -190,6 +236,7 @@ def _render_assessment(each: Assessment) -> dict[str, Any]:
         "findings": [finding.rule for finding in each.findings],
         "score": {"total": each.score.total, "terms": {t.name: t.value for t in each.score.terms}},
         "rows": len(each.result.rows) if each.result else None,
+        "truncated": bool(each.result and each.result.truncated),
         "ms": round(each.result.ms, 2) if each.result else None,
     }
 

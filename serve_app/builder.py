@@ -63,12 +63,16 @@ def build_application(wiring: Wiring, engine: Application | None = None) -> Appl
 
 
 def _bind_engine(wiring: Wiring, options: dict[str, Any]) -> Application:
-    gpus = wiring.settings.model.tensor_parallel_size if _cluster_has_gpu() else 0
+    model = wiring.settings.model
+    gpus = model.tensor_parallel_size if _cluster_has_gpu() and not model.is_remote else 0
     deployment = serve.deployment(
         EngineReplica,
         name="engine",
         # vLLM batches what is in flight, so the replica takes as much as the ingress sends.
-        ray_actor_options={"num_cpus": _ENGINE_CPUS, "num_gpus": gpus},
+        ray_actor_options={
+            "num_cpus": _STAGE_CPUS if model.is_remote else _ENGINE_CPUS,
+            "num_gpus": gpus,
+        },
         health_check_timeout_s=60,
         graceful_shutdown_timeout_s=10,
         **options,

@@ -14,6 +14,7 @@ import psutil
 
 from execution.executor import ReadOnlyExecutor
 from execution.postgres_role import find_missing_limits
+from nl2sql.base_url import is_on_loopback
 from nl2sql.errors import QuorumError
 from nl2sql.settings import Settings
 from nl2sql.skipped import describe_skipped
@@ -45,11 +46,16 @@ class Check:
 def run_checks(settings: Settings) -> Iterator[Check]:
     """All checks, one after the other; none of them changes anything."""
     yield check_cores()
-    yield check_memory(settings)
+    if not settings.model.is_remote:
+        yield check_memory(settings)
     yield check_disk(settings)
-    yield check_vllm()
+    if settings.model.is_remote:
+        yield from _guarded("model's server", lambda: list(check_server(settings)))
+    else:
+        yield check_vllm()
     yield from _guarded("embedded PostgreSQL", lambda: _check_databases(settings))
-    yield from _guarded("weights", lambda: [check_weights(settings)])
+    if not settings.model.is_remote:
+        yield from _guarded("weights", lambda: [check_weights(settings)])
     yield check_identity(settings)
     yield from check_ports(settings)
 
@@ -106,6 +112,32 @@ def check_vllm() -> Check:
     return Check(
         "vLLM", "failed", "not installed", "Install quorumsql[cpu] or [gpu] as the README says."
     )
+
+
+def check_server(settings: Settings) -> Iterator[Check]:
+    """Whether the model's server answers and has the model. Raises SettingsError for its key."""
+    model = settings.model
+    engine = Wiring(settings).open_engine()
+
+    async def ask() -> str:
+        try:
+            return dict(await engine.probe())["engine"]
+        finally:
+            await engine.close()
+
+    problem = asyncio.run(ask())
+    name = "model's server"
+    if problem:
+        yield Check(name, "failed", problem, "Is it up, and are the keys under `model` right?")
+    else:
+        yield Check(name, "ok", f"has {model.served_name}")
+    if model.base_url.startswith("http:") and not is_on_loopback(model.base_url):
+        yield Check(
+            "connection to the model",
+            "warning",
+            "questions, names and values go unencrypted to another machine",
+            "Use https, or a network that nobody else reads.",
+        )
 
 
 def check_weights(settings: Settings) -> Check:

@@ -37,6 +37,14 @@ def post_query(
     return read_answer(_post(f"{url}/query", body, {}, token=token, timeout_s=timeout_s))
 
 
+def delete_session(
+    url: str, session: str, *, token: str = "", timeout_s: float = 60
+) -> dict[str, Any]:
+    """What came of ``DELETE /sessions/{session}``. Raises as ``post_query``."""
+    where = f"{url}/sessions/{session}"
+    return read_answer(_send("DELETE", where, None, {}, token=token, timeout_s=timeout_s))
+
+
 def post_feedback(
     url: str, body: dict[str, Any], *, token: str = "", timeout_s: float = 60
 ) -> dict[str, Any]:
@@ -61,9 +69,23 @@ def post_export(
 def _post(
     url: str, body: dict[str, Any], headers: Mapping[str, str], *, token: str, timeout_s: float
 ) -> httpx.Response:
+    return _send("POST", url, body, headers, token=token, timeout_s=timeout_s)
+
+
+def _send(
+    method: str,
+    url: str,
+    body: dict[str, Any] | None,
+    headers: Mapping[str, str],
+    *,
+    token: str,
+    timeout_s: float,
+) -> httpx.Response:
     identity = {"Authorization": f"Bearer {token}"} if token else {}
     try:
-        return httpx.post(url, json=body, headers={**headers, **identity}, timeout=timeout_s)
+        return httpx.request(
+            method, url, json=body, headers={**headers, **identity}, timeout=timeout_s
+        )
     except httpx.HTTPError as error:
         raise Unavailable(
             f"No service answers at {url} ({type(error).__name__}).",

@@ -11,7 +11,6 @@ from typing import Any, cast
 from starlette.types import ASGIApp
 
 from execution.executor import ReadOnlyExecutor
-from generation.vllm_engine import VllmEngine
 from nl2sql.answers import Answer
 from nl2sql.protocols import (
     Engine,
@@ -23,12 +22,17 @@ from nl2sql.protocols import (
     Ranker,
     Repairer,
     Retriever,
+    Sessions,
 )
 from nl2sql.types import (
+    Completions,
     Feedback,
     FeedbackReceipt,
     GuardedQuery,
     Principal,
+    Question,
+    SamplingRequest,
+    Turn,
     Violation,
 )
 from ranking.ranker import CandidateRanker
@@ -40,19 +44,39 @@ from serve_app.feedback import FeedbackRequest, FeedbackResponse, FeedbackServic
 from serve_app.http_app import build_http_app
 from serve_app.remote import RemoteStage
 from serve_app.service import QueryService
+from serve_app.sessions import SessionService
 from serve_app.wiring import Wiring
 
 
-class EngineReplica(VllmEngine):
-    """The language model, in a deployment of its own."""
+class EngineReplica:
+    """The configured engine, in a deployment of its own."""
 
     def __init__(self, wiring: Wiring) -> None:
-        folder = wiring.build_model_store().pull(wiring.model_name())
-        super().__init__(folder, wiring.settings.model)
+        self._engine = wiring.open_engine()
+
+    async def sample(self, request: SamplingRequest) -> Completions:
+        """See ``Engine.sample``."""
+        return await self._engine.sample(request)
+
+    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        """See ``Engine.count_tokens``."""
+        return await self._engine.count_tokens(texts)
+
+    async def requests_in_flight(self) -> int:
+        """See ``OpenEngine.requests_in_flight``."""
+        return await self._engine.requests_in_flight()
+
+    async def probe(self) -> tuple[tuple[str, str], ...]:
+        """See ``Probe.probe``."""
+        return await self._engine.probe()
+
+    def check_health(self) -> None:
+        """For Ray Serve, which restarts a replica whose check raises."""
+        self._engine.check_health()
 
 
 class RetrieverReplica(HybridRetriever):
-    """Stages 1 and 2, and feedback: here are the embedder and the examples.
+    """Stages 1 and 2, feedback and sessions: here are the index, the embedder and the examples.
 
     ``executor`` is an ExecutorReplica or the handle of one.
     """
@@ -74,10 +98,23 @@ class RetrieverReplica(HybridRetriever):
             modules=wiring.module_patterns(),
         )
         self._desk = wiring.build_feedback_desk(store, embedder, guard, door)
+        self._sessions = wiring.build_sessions(store, guard)
 
     async def take_feedback(self, feedback: Feedback) -> FeedbackReceipt:
         """See ``FeedbackDesk.take_feedback``."""
         return await self._desk.take_feedback(feedback)
+
+    async def recall(self, question: Question) -> tuple[Turn, ...]:
+        """See ``GuardedSessions.recall``."""
+        return await self._sessions.recall(question)
+
+    async def remember(self, question: Question, turn: Turn) -> None:
+        """See ``GuardedSessions.remember``."""
+        await self._sessions.remember(question, turn)
+
+    async def forget(self, principal: Principal, session: str) -> int:
+        """See ``GuardedSessions.forget``."""
+        return await self._sessions.forget(principal, session)
 
 
 class PlannerReplica(SchemaPlanner):
@@ -112,7 +149,12 @@ class RankerReplica(CandidateRanker):
 
     def __init__(self, wiring: Wiring, executor: Any) -> None:
         remote = RemoteStage("executor", executor)
-        super().__init__(cast(Guard, remote), cast(Executor, remote), wiring.settings.flags)
+        super().__init__(
+            cast(Guard, remote),
+            cast(Executor, remote),
+            wiring.settings,
+            wiring.read_calibration(),
+        )
 
 
 class RepairerReplica(CandidateRepairer):
@@ -149,6 +191,7 @@ class Ingress:
             planner=cast(Planner, stages["planner"]),
             ranker=cast(Ranker, stages["ranker"]),
             repairer=cast(Repairer, stages["repairer"]),
+            sessions=cast(Sessions, stages["retriever"]),
         )
         probes = {
             "index": cast(Probe, stages["retriever"]),
@@ -156,6 +199,7 @@ class Ingress:
             "engine": cast(Probe, remote_engine),
         }
         self._service = QueryService(wiring.settings, pipeline, probes)
+        self._sessions = SessionService(cast(Sessions, stages["retriever"]))
         taker = cast(FeedbackTaker, stages["retriever"])
         self._feedback = FeedbackService(wiring.settings, taker)
         self._body_bytes = wiring.settings.limits.body_bytes
@@ -170,4 +214,9 @@ class Ingress:
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
         """Ray Serve calls this once after the constructor."""
-        return build_http_app(self._service, body_bytes=self._body_bytes, feedback=self._feedback)
+        return build_http_app(
+            self._service,
+            body_bytes=self._body_bytes,
+            feedback=self._feedback,
+            sessions=self._sessions,
+        )

@@ -80,15 +80,25 @@ def export_answer(answer: Answered, format_: Format, *, spreadsheet_safe: bool =
 def describe_answer(answer: Answered) -> dict[str, str]:
     """What has to be said with the rows, as HTTP headers.
 
-    ``QuorumSQL-SQL`` is UTF-8, percent-encoded; it is left out where it would be longer than 4,000
-    characters.
+    ``QuorumSQL-SQL``, and in a session ``-Rewritten`` and ``-Notes``, are UTF-8, percent-encoded;
+    one is left out where it would be longer than 4,000 characters.
     """
-    sql = quote(answer.sql, safe=" ()*,.;:=<>'\"+-/")
+    trace = answer.trace
+    texts = {"QuorumSQL-SQL": quote(answer.sql, safe=" ()*,.;:=<>'\"+-/")}
+    if trace.question.session:
+        texts["QuorumSQL-Session"] = trace.question.session
+    if trace.asked:
+        texts["QuorumSQL-Rewritten"] = quote(trace.question.text, safe=" ,.?")
+    if trace.notes:
+        texts["QuorumSQL-Notes"] = quote(" ".join(trace.notes), safe=" ,.'")
     headers = {
-        "QuorumSQL-Database": quote(answer.trace.question.database),
+        "QuorumSQL-Database": quote(trace.question.database),
         "QuorumSQL-Confidence": str(answer.confidence),
         "QuorumSQL-Quorum": str(answer.quorum).lower(),
         "QuorumSQL-Truncated": str(answer.result.truncated).lower(),
         "QuorumSQL-Cut-Cells": str(len(answer.result.cut)),
     }
-    return {"QuorumSQL-SQL": sql, **headers} if len(sql) <= _LONGEST_HEADER else headers
+    return {
+        **headers,
+        **{name: text for name, text in texts.items() if len(text) <= _LONGEST_HEADER},
+    }

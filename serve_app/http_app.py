@@ -21,6 +21,7 @@ from serve_app.formats import MEDIA_TYPES, describe_answer, export_answer, find_
 from serve_app.negotiation import choose_media_type
 from serve_app.problems import install_problem_handlers, render_problem
 from serve_app.service import QueryService
+from serve_app.sessions import Forgotten, SessionService
 
 # nginx's status for a client that closed the request; nobody reads it but a log.
 _CLIENT_GONE = 499
@@ -28,7 +29,8 @@ _CLIENT_GONE = 499
 _RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The answer as JSON, or its rows in the accepted format, with the headers "
-        "QuorumSQL-SQL (percent-encoded), -Database, -Confidence, -Quorum, -Truncated, -Cut-Cells.",
+        "QuorumSQL-SQL (percent-encoded), -Database, -Confidence, -Quorum, -Truncated, -Cut-Cells; "
+        "in a session -Session, -Rewritten and -Notes (percent-encoded).",
         "content": {media_type: {} for media_type in MEDIA_TYPES},
     },
     406: {"description": "No accepted format is served."},
@@ -47,10 +49,22 @@ _FEEDBACK_RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
+_SESSION_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"description": "Nothing of the session is kept any more; nothing may have been."},
+    401: {"description": "Nobody knows who sends it."},
+    422: {"description": "That is no id of a session."},
+    503: {"description": "The index is away; try again later."},
+}
+
+
 def build_http_app(
-    service: QueryService, *, body_bytes: int, feedback: FeedbackService | None = None
+    service: QueryService,
+    *,
+    body_bytes: int,
+    feedback: FeedbackService | None = None,
+    sessions: SessionService | None = None,
 ) -> ASGIApp:
-    """Routes ``/query``, ``/healthz``, ``/readyz`` and, over a service for it, ``/feedback``.
+    """Routes ``/query``, ``/healthz``, ``/readyz``; ``/feedback``, ``/sessions`` over services.
 
     Bodies over ``body_bytes`` are refused.
     """
@@ -87,6 +101,8 @@ def build_http_app(
 
     if feedback is not None:
         _add_feedback(app, service, feedback)
+    if sessions is not None:
+        _add_sessions(app, service, sessions)
 
     @app.get("/healthz", summary="Is the process alive?")
     async def healthz() -> dict[str, str]:
@@ -110,6 +126,14 @@ def _add_feedback(app: FastAPI, service: QueryService, feedback: FeedbackService
         taken = await feedback.take(body, service.identify(authorization))
         response.status_code = 202 if taken.outcome == "recorded" else 200
         return taken
+
+
+def _add_sessions(app: FastAPI, service: QueryService, sessions: SessionService) -> None:
+    @app.delete(
+        "/sessions/{session}", summary="Forget a conversation", responses=_SESSION_RESPONSES
+    )
+    async def forget(session: str, authorization: Annotated[str, Header()] = "") -> Forgotten:
+        return await sessions.forget(session, service.identify(authorization))
 
 
 class BoundedBodies:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from evaluation.baseline import PlainBaseline
 from execution.executor import ReadOnlyExecutor
 from execution.guard import SqlGuard
-from generation.vllm_engine import VllmEngine
-from nl2sql.pipeline import Pipeline
+from generation.engines import OpenEngine
+from nl2sql.dialogue import Dialogue
 from nl2sql.protocols import Engine
 from nl2sql.settings import Settings
 from retrieval.catalogs import IndexedCatalogs
@@ -40,7 +40,7 @@ class LocalParts:
     executor: ReadOnlyExecutor
     values: ValueMemory
 
-    def build_pipeline(self, settings: Settings) -> Pipeline:
+    def build_pipeline(self, settings: Settings) -> Dialogue:
         """The pipeline under ``settings``, which must name the same model and index.
 
         Loads the embedder, so that no question waits for it.
@@ -53,6 +53,7 @@ class LocalParts:
             planner=self.build_planner(settings),
             ranker=wiring.build_ranker(self.guard, self.executor),
             repairer=wiring.build_repairer(self.engine),
+            sessions=wiring.build_sessions(self.store, self.guard),
         )
 
     def build_retriever(self, settings: Settings) -> HybridRetriever:
@@ -89,12 +90,11 @@ async def open_parts(
 
     ``engine`` takes the place of the configured model. Raises ModelError, EngineUnavailable.
     """
-    loaded: VllmEngine | None = None
+    loaded: OpenEngine | None = None
     if engine is None:
         with reporter.step("Language model"):
-            folder = wiring.build_model_store().pull(wiring.model_name())
             # In this thread: the engine belongs to the event loop that it is made in.
-            engine = loaded = VllmEngine(folder, wiring.settings.model)
+            engine = loaded = wiring.open_engine()
     store = wiring.build_index_store()
     catalogs = IndexedCatalogs(store)
     guard = wiring.build_guard(catalogs)
@@ -114,4 +114,4 @@ async def open_parts(
         await executor.close()
         await store.close()
         if loaded is not None:
-            loaded.close()
+            await loaded.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from generation.vllm_engine import VllmEngine
+from generation.engines import OpenEngine
 from nl2sql.protocols import Engine
 from retrieval.glosses.model_glosses import find_missing, write_glosses
 from retrieval.index_store.gloss_store import GlossStore
@@ -23,7 +23,7 @@ async def write_model_glosses(
     """
     store = wiring.build_index_store()
     glosses = GlossStore(store)
-    loaded: VllmEngine | None = None
+    loaded: OpenEngine | None = None
     described = 0
     try:
         await store.prepare()
@@ -33,9 +33,8 @@ async def write_model_glosses(
                 continue
             if engine is None:
                 with reporter.step("Language model"):
-                    folder = wiring.build_model_store().pull(wiring.model_name())
                     # In this thread: the engine belongs to the event loop that it is made in.
-                    engine = loaded = VllmEngine(folder, wiring.settings.model)
+                    engine = loaded = wiring.open_engine()
             with reporter.step(f"Glosses of {name}") as step:
                 count = await write_glosses(catalog, engine, glosses, progress=step.update)
                 step.finish(f"{count:,} columns described")
@@ -43,5 +42,5 @@ async def write_model_glosses(
     finally:
         await store.close()
         if loaded is not None:
-            loaded.close()
+            await loaded.close()
     return described

@@ -61,10 +61,14 @@ async def _check_policies(wiring: Wiring, databases: list[str]) -> None:
         await store.close()
 
 
-def pull_model(settings: Settings) -> Path:
-    """The folder of the configured model's weights, fetched with progress. Raises ModelError."""
+def pull_model(settings: Settings) -> None:
+    """Fetches the configured model's weights with progress; none where a server runs the model.
+
+    Raises ModelError.
+    """
     wiring = Wiring(settings)
-    return wiring.build_model_store(RichProgress()).pull(wiring.model_name())
+    if not settings.model.is_remote:
+        wiring.build_model_store(RichProgress()).pull(wiring.model_name())
 
 
 def start_embedded_server(settings: Settings) -> EmbeddedServer | None:

@@ -10,14 +10,15 @@ from collections.abc import Mapping
 
 from nl2sql.answers import Answer
 from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError, Unauthenticated
-from nl2sql.pipeline import Pipeline
-from nl2sql.protocols import Probe
+from nl2sql.protocols import Answerer, Probe
+from nl2sql.sampling_settings import SamplingSettings
 from nl2sql.settings import Settings
 from nl2sql.types import (
     Principal,
     Question,
 )
 from serve_app.api import QueryRequest
+from serve_app.sessions import read_session
 
 _PROBE_TIMEOUT_S = 5.0
 
@@ -25,7 +26,7 @@ _PROBE_TIMEOUT_S = 5.0
 class QueryService:
     """Answers requests and tells whether it could."""
 
-    def __init__(self, settings: Settings, pipeline: Pipeline, probes: Mapping[str, Probe]) -> None:
+    def __init__(self, settings: Settings, pipeline: Answerer, probes: Mapping[str, Probe]) -> None:
         self._settings = settings
         self._pipeline = pipeline
         self._probes = dict(probes)
@@ -96,15 +97,35 @@ def build_question(request: QueryRequest, settings: Settings, principal: Princip
             f"The evidence has {len(evidence)} characters, {limits.question_chars} are allowed.",
             field="evidence",
         )
+    if len(request.picked) > limits.question_chars:
+        raise InvalidRequest(
+            f"The reading has {len(request.picked)} characters, {limits.question_chars} are "
+            "allowed.",
+            field="picked",
+        )
     return Question(
         text=text,
         evidence=evidence,
         database=settings.database_name(request.database),
         principal=principal,
-        k=_in_range("k", request.k, sampling.k, sampling.max_k),
+        k=_choose_k(request.k, sampling),
         seed=request.seed if request.seed is not None else sampling.seed,
         max_rows=_in_range("max_rows", request.max_rows, limits.rows, limits.max_rows),
+        picked=request.picked.strip(),
+        session=read_session(request.session),
+        wording=request.answer_text or settings.answer.text,
     )
+
+
+def _choose_k(asked: int | None, sampling: SamplingSettings) -> int:
+    """0 is a choice of its own: as many as the question needs."""
+    if asked is not None and not 0 <= asked <= sampling.max_k:
+        raise InvalidRequest(
+            f"k must be from 1 to {sampling.max_k}, or 0 for as many as the question needs, "
+            f"it is {asked}.",
+            field="k",
+        )
+    return min(sampling.k, sampling.max_k) if asked is None else asked
 
 
 def _in_range(field: str, value: int | None, default: int, most: int) -> int:

@@ -18,11 +18,16 @@ from execution.guard import PolicySettings, SqlGuard
 from execution.policies.policy_file import load_policy
 from execution.postgres import PostgresDatabase
 from execution.sqlite import SqliteDatabase
+from generation.engines import OpenEngine
+from generation.engines.anthropic_engine import AnthropicEngine
+from generation.engines.openai_engine import OpenAiEngine
+from generation.engines.vllm_engine import VllmEngine
 from generation.generator import CandidateGenerator
 from generation.models.store import ModelStore, ProgressReporter, default_model
 from nl2sql.catalog import Catalog
 from nl2sql.connection import ConnectionSettings
 from nl2sql.database_settings import DatabaseSettings
+from nl2sql.dialogue import Dialogue
 from nl2sql.pipeline import Pipeline, Stages
 from nl2sql.protocols import (
     CatalogSource,
@@ -33,8 +38,10 @@ from nl2sql.protocols import (
     Ranker,
     Repairer,
     Retriever,
+    Sessions,
 )
 from nl2sql.settings import FlagSettings, RetrievalSettings, Settings
+from ranking.confidence.calibration import AUTO, Calibration, load_calibration
 from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
 from retrieval.catalogs import IndexedCatalogs
@@ -54,11 +61,13 @@ from retrieval.index_store.key_samples import (
 )
 from retrieval.index_store.postgres_catalog import read_postgres_catalog
 from retrieval.index_store.postgres_values import PostgresValues
+from retrieval.index_store.session_store import SessionStore
 from retrieval.index_store.sqlite_catalog import read_sqlite_catalog
 from retrieval.index_store.sqlite_values import SqliteValues
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
 from retrieval.joins.inference import Sampler
+from retrieval.sessions import GuardedSessions
 from retrieval.values.memory import ValueMemory
 from retrieval.values.reading import ValueReader
 from retrieval.values.search import IndexedValueSearch
@@ -169,14 +178,32 @@ class Wiring:
             {name: database.dialect for name, database in databases},
         )
 
+    def build_sessions(self, store: IndexStore, guard: SqlGuard) -> GuardedSessions:
+        """What was asked before in a session, over the shared index."""
+        return GuardedSessions(SessionStore(store), guard, self.settings.sessions)
+
     def build_model_store(self, progress: ProgressReporter | None = None) -> ModelStore:
         """The weights under ``home``."""
         return ModelStore(
             self.settings.home / "models", progress=progress, folders=self.settings.model.folders
         )
 
+    def open_engine(self) -> OpenEngine:
+        """The configured engine, its weights fetched where it runs here.
+
+        Raises ModelError, EngineUnavailable; SettingsError for a key that is not set.
+        """
+        model = self.settings.model
+        if model.engine == "openai":
+            return OpenAiEngine(model)
+        if model.engine == "anthropic":
+            return AnthropicEngine(model)
+        return VllmEngine(self.build_model_store().pull(self.model_name()), model)
+
     def model_name(self) -> str:
         """The configured model; ``auto`` is the default for a GPU or a CPU, whichever is here."""
+        if self.settings.model.is_remote:
+            return self.settings.model.served_name
         if self.settings.model.name != "auto":
             return self.settings.model.name
         import torch
@@ -273,8 +300,13 @@ class Wiring:
         return PostgresDatabase(name, self.reader_url(name), limits, search_path=settings.schemas)
 
     def build_ranker(self, guard: Guard, executor: Executor) -> CandidateRanker:
-        """Stage 6."""
-        return CandidateRanker(guard, executor, self.settings.flags)
+        """Stage 6. Raises SettingsError for a calibration that cannot be read."""
+        return CandidateRanker(guard, executor, self.settings, self.read_calibration())
+
+    def read_calibration(self) -> Calibration | None:
+        """What makes a confidence of the vote. Raises SettingsError."""
+        choice = self.settings.ranking.calibration
+        return load_calibration(choice, self.model_name() if choice == AUTO else "")
 
     def build_repairer(self, engine: Engine) -> CandidateRepairer:
         """Stage 7."""
@@ -288,12 +320,16 @@ class Wiring:
         planner: Planner,
         ranker: Ranker,
         repairer: Repairer,
-    ) -> Pipeline:
-        """The pipeline over these stages."""
+        sessions: Sessions | None = None,
+    ) -> Dialogue:
+        """The pipeline over these stages, and the dialogue around it."""
         generator = CandidateGenerator(engine, self.settings)
-        return Pipeline(
+        pipeline = Pipeline(
             Stages(retriever, planner, generator, ranker, repairer),
             min_confidence=self.settings.ranking.min_confidence,
+            repair=self.settings.repair,
             model_repair=self.settings.flags.model_repair,
+            value_repair=self.settings.flags.value_repair,
             pre_sql=self.settings.flags.pre_sql,
         )
+        return Dialogue(pipeline, generator, sessions)

@@ -5,6 +5,7 @@ Every form renders one of these, so that all forms show the same schema.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
@@ -24,7 +25,8 @@ class SchemaView:
     ``columns`` maps a qualified name to the columns left of that table; a table that is not among
     them keeps all. ``left_out`` names tables (``schema.table``) and columns
     (``schema.table.column``) that are not shown at all. ``comments`` are those of the database: the
-    glosses of ``context`` are shown without them too.
+    glosses of ``context`` are shown without them too. ``order`` 0 is by name, any other number a
+    shuffle of its own.
     """
 
     context: SchemaContext
@@ -32,6 +34,7 @@ class SchemaView:
     left_out: frozenset[str] = frozenset()
     comments: bool = True
     database: str = ""
+    order: int = 0
     _names: dict[str, str] = field(init=False, repr=False)
     _shown: dict[str, tuple[Column, ...]] = field(init=False, repr=False)
     _glosses: dict[str, list[str]] = field(init=False, repr=False)
@@ -64,8 +67,12 @@ class SchemaView:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The tables that are shown, in name order: similar questions share a prefix."""
-        return tuple(sorted((hit.table for hit in self.hits), key=lambda table: table.qualified))
+        """The tables that are shown, in an order that similar questions share: so their prefix."""
+        return tuple(sorted((hit.table for hit in self.hits), key=self._place))
+
+    def _place(self, table: Table) -> tuple[int, str]:
+        name = table.qualified
+        return (zlib.crc32(f"{self.order} {name}".encode()) if self.order else 0, name)
 
     @property
     def keys(self) -> tuple[ForeignKey, ...]:

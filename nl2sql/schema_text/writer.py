@@ -41,12 +41,13 @@ class SchemaWriter:
         answer_tokens: int,
         plan: Plan | None = None,
         form: Form | None = None,
+        order: int = 0,
     ) -> WrittenSchema:
         """The schema that fits into the window with the texts ``beside`` it and the answer.
 
         Where it does not fit, the least relevant columns go first, then the tables of the lowest
         rank; keys and linked columns of the best table stay even if they do not fit either. Raises
-        EngineUnavailable.
+        EngineUnavailable. ``order`` is that of the tables, see ``SchemaView``.
         """
         plan = plan or Plan()
         view = SchemaView(
@@ -54,6 +55,7 @@ class SchemaWriter:
             columns=dict(plan.columns),
             comments=self._settings.flags.comments,
             database=database,
+            order=order,
         )
         build = FORMS[form or self._settings.sampling.schema_form]
         whole = build(view)

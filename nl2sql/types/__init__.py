@@ -6,9 +6,11 @@ field's standard names. What crosses HTTP is pydantic and lives in ``serve_app``
 
 from __future__ import annotations
 
+from nl2sql.types.conversation import AnswerText, Intent, Rewriting, Turn
 from nl2sql.types.execution import (
     NOT_PERMITTED,
     Diagnostic,
+    ExecutionLimits,
     Explained,
     GuardedQuery,
     ResultSet,
@@ -54,11 +56,13 @@ from nl2sql.types.schema import (
 
 __all__ = [
     "NOT_PERMITTED",
+    "AnswerText",
     "Assessment",
     "AttributeValue",
     "Candidate",
     "Completions",
     "Diagnostic",
+    "ExecutionLimits",
     "Explained",
     "Feedback",
     "FeedbackOutcome",
@@ -67,6 +71,7 @@ __all__ = [
     "Finding",
     "Generated",
     "GuardedQuery",
+    "Intent",
     "JoinPath",
     "JoinPlan",
     "Message",
@@ -79,6 +84,7 @@ __all__ = [
     "Repair",
     "ResultSet",
     "RetrievedTable",
+    "Rewriting",
     "SamplingRequest",
     "Scalar",
     "SchemaContext",
@@ -88,6 +94,7 @@ __all__ = [
     "ScoreTerm",
     "SessionIdentity",
     "Sketch",
+    "Turn",
     "ValueMatch",
     "Violation",
 ]

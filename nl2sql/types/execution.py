@@ -52,21 +52,35 @@ class Violation:
 class Diagnostic:
     """The one form in which a database's error travels. Branch on ``sqlstate`` only.
 
-    ``position`` counts characters from 1; 0 when the server named none.
+    ``position`` counts characters from 1; 0 when the server named none. ``explained`` is what the
+    planner expects of a query that is not run because that is too much.
     """
 
     sqlstate: str
     message: str
     position: int = 0
     hint: str = ""
+    explained: Explained | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """The root of an EXPLAIN: the planner's total cost (its own unit) and estimated rows."""
+    """The root of an EXPLAIN: the planner's total cost (its own unit) and estimated rows.
+
+    Queries of one ``plan`` give the same result; empty where the database does not tell enough.
+    """
 
     cost: float
     rows: float
+    plan: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionLimits:
+    """Limits of one execution, where they are tighter than the service's own."""
+
+    timeout_ms: int
+    result_bytes: int
 
 
 @dataclass(frozen=True, slots=True)

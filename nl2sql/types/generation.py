@@ -86,7 +86,8 @@ class Generated:
 
     ``samples`` completions were drawn in it, and ``more`` says whether another round may follow.
     ``left_out`` names the tables (``schema.table``) and columns (``schema.table.column``) that did
-    not fit into the prompt.
+    not fit into the prompt. ``prompts`` pairs the variants drawn from with their prompts, of which
+    ``prompt`` is the first.
     """
 
     prompt: Prompt
@@ -96,3 +97,4 @@ class Generated:
     left_out: tuple[str, ...] = ()
     samples: int = 0
     more: bool = False
+    prompts: tuple[tuple[str, Prompt], ...] = ()

@@ -47,6 +47,9 @@ class Assessment:
 
     ``diagnostic`` is the first database error it met, at EXPLAIN or execution. ``group`` numbers
     the candidates with equivalent results (-1: no result); ``votes`` counts the samples in it.
+    ``weight`` is what they weigh together. ``unrun`` says why a query has no result though nothing
+    is wrong with it: ``estimate``, its plan expects too much; ``timeout``, it takes longer than the
+    vote waits; ``budget``, the time for the vote was spent before. Its group is one of equal plans.
     """
 
     candidate: Candidate
@@ -58,6 +61,8 @@ class Assessment:
     score: Score = Score()
     group: int = -1
     votes: int = 0
+    weight: float = 0.0
+    unrun: str = ""
 
     @property
     def failed(self) -> bool:
@@ -69,9 +74,9 @@ class Assessment:
 class Ranking:
     """Candidates best first. ``quorum`` is true when more than half of at least two samples agree.
 
-    ``confidence`` is the lower end of the 95 % Wilson interval on that share: an honest reading of
-    few samples, not yet calibrated against accuracy. ``settled`` says that no further sample is
-    worth its time; ``features`` are what the confidence was read from.
+    ``confidence`` is how likely the winner is right, as calibrated on a benchmark; without a
+    calibration the lower end of the 95 % Wilson interval on the share that agrees. ``settled`` says
+    that no further sample is worth its time; ``features`` are what the confidence was read from.
     """
 
     assessments: tuple[Assessment, ...] = ()
@@ -93,7 +98,9 @@ class Repair:
 
     ``none`` means that no new query came of it. ``method`` is ``normalize``, ``autocorrect``,
     ``whitelist`` or ``model``; ``rules`` names the rules that changed something; ``error_class`` is
-    the class of the error in the taxonomy; ``attempt`` counts from 1.
+    the class of the error in the taxonomy, ``suggestion`` its advice; ``attempt`` counts from 1.
+    ``risks`` tells where one kind of thing took the place of another, such as a name for a number:
+    such a repair takes over no samples.
     """
 
     candidate: str
@@ -104,3 +111,5 @@ class Repair:
     rules: tuple[str, ...] = ()
     error_class: str = ""
     attempt: int = 1
+    suggestion: str = ""
+    risks: tuple[str, ...] = ()

@@ -64,7 +64,9 @@ class SchemaContext:
     says why the principal may see nothing of the database at all. ``glosses`` pairs
     ``schema.table`` or ``schema.table.column`` with a description that the database does not hold
     itself. ``foreign_keys`` holds inferred keys too. Nothing in it is hidden from the principal.
-    ``catalog_tables`` counts all tables of the database that the principal may see.
+    ``catalog_tables`` counts all tables of the database that the principal may see, ``modules``
+    names the groups that they are in. ``row_rules`` pairs a table whose rows the policy limits with
+    the condition, empty where that is not told.
     """
 
     tables: tuple[RetrievedTable, ...]
@@ -77,6 +79,8 @@ class SchemaContext:
     values: tuple[ValueMatch, ...] = ()
     examples: tuple[FewShot, ...] = ()
     catalog_tables: int = 0
+    modules: tuple[str, ...] = ()
+    row_rules: tuple[tuple[str, str], ...] = ()
 
     @property
     def best_cosine(self) -> float:

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from nl2sql.catalog import Catalog
 from nl2sql.errors import SettingsError
+from nl2sql.yaml_file import read_yaml
 
 Words = tuple[Annotated[str, Field(min_length=1, max_length=200)], ...]
 
@@ -42,14 +42,7 @@ def load_synonyms(path: Path) -> Synonyms:
 
     Raises SettingsError when it is missing, is no YAML, or holds a wrong key or value.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise SettingsError(f"Cannot read the synonym file {path}: {error.strerror}.") from error
-    try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise SettingsError(f"{path} is not valid YAML: {error}") from error
+    value = read_yaml(path, called="synonym file")
     return parse_synonyms(value, where=str(path))
 
 

@@ -18,15 +18,11 @@ from typing import Any
 import duckdb
 
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
-from nl2sql.duckdb_files import (
-    ATTACHED,
-    CLOSED_CONFIG,
-    build_duckdb_opening,
-    extract_view_query,
-)
+from nl2sql.duckdb_files import ATTACHED, extract_view_query
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.names import enquote, fold_name
 from nl2sql.skipped import Skipped
+from retrieval.index_store.database_files import describe_duckdb_error, open_duckdb_file
 from retrieval.index_store.twins import remove_twins
 
 _DEFAULT_SCHEMA = "main"
@@ -74,16 +70,13 @@ def read_duckdb_catalog(path: Path, *, database: str, schemas: tuple[str, ...] =
     ``schemas`` are those to read, in search-path order; none means all.
     """
     try:
-        with duckdb.connect(":memory:", config=dict(CLOSED_CONFIG)) as connection:
-            for statement in build_duckdb_opening(path):
-                connection.execute(statement)
-            connection.execute(f"USE {ATTACHED}")
+        with open_duckdb_file(path) as connection:
             tables, keys, broken = _read_schema(connection)
             macros = connection.execute(_MACROS).fetchall()
             present = {name for (name,) in connection.execute(_SCHEMAS).fetchall()}
     except duckdb.Error as error:
         raise DatabaseUnavailable(
-            f"Cannot read the schema of {path}: {describe_error(error)}",
+            f"Cannot read the schema of {path}: {describe_duckdb_error(error)}",
             database=database,
             hint="Is it a DuckDB database, may this process read it, and has nobody else it open "
             "for writing?",
@@ -158,7 +151,7 @@ def _read_schema(
             found = _read_view_columns(connection, schema, name, comments)
             query = _read_definition(connection, schema, sql, found, spelled)
         except duckdb.Error as error:
-            reason, said = "it does not work", describe_error(error)
+            reason, said = "it does not work", describe_duckdb_error(error)
             broken[schema, name] = Skipped("view", f"{schema}.{name}", reason, said)
             continue
         tables.append(Table(schema, name, found, (), _clean(comment), "view", query))
@@ -291,14 +284,3 @@ def _clean(text: str) -> str:
 
 def _fold(schema: str, name: str) -> tuple[str, str]:
     return fold_name(schema, "duckdb"), fold_name(name, "duckdb")
-
-
-def describe_error(error: duckdb.Error) -> str:
-    """The first line of what DuckDB says, which comes as JSON behind the name of its class."""
-    text = str(error)
-    try:
-        told = json.loads(text[text.find("{") :])
-        text = str(told["exception_message"])
-    except (ValueError, KeyError, TypeError):
-        pass
-    return text.partition("\n")[0]

@@ -15,10 +15,10 @@ from typing import Self
 import duckdb
 
 from nl2sql.catalog import Table
-from nl2sql.duckdb_files import ATTACHED, CLOSED_CONFIG, build_duckdb_opening
+from nl2sql.duckdb_files import ATTACHED
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.names import enquote
-from retrieval.index_store.duckdb_catalog import describe_error
+from retrieval.index_store.database_files import describe_duckdb_error, open_duckdb_file
 from retrieval.index_store.file_marks import read_file_mark
 from retrieval.values.reading import TextColumn, Unreadable
 
@@ -36,14 +36,10 @@ class DuckDbValues:
     def __enter__(self) -> Self:
         """Opens the file. Raises DatabaseUnavailable."""
         try:
-            self._connection = duckdb.connect(
-                ":memory:", config={**CLOSED_CONFIG, "memory_limit": _MEMORY}
-            )
-            for statement in build_duckdb_opening(self._path):
-                self._connection.execute(statement)
+            self._connection = open_duckdb_file(self._path, memory=_MEMORY)
         except duckdb.Error as error:
             raise DatabaseUnavailable(
-                f"Cannot read values of {self._path}: {describe_error(error)}",
+                f"Cannot read values of {self._path}: {describe_duckdb_error(error)}",
                 database=self._database,
             ) from error
         return self
@@ -87,7 +83,7 @@ class DuckDbValues:
         except duckdb.InterruptException:
             return Unreadable(f"took longer than {timeout_ms} ms", timed_out=True)
         except duckdb.Error as error:
-            return Unreadable(describe_error(error))
+            return Unreadable(describe_duckdb_error(error))
         finally:
             alarm.cancel()
         return tuple(row[0] for row in rows)

@@ -19,9 +19,9 @@ import duckdb
 import psycopg
 
 from nl2sql.catalog import Table
-from nl2sql.duckdb_files import ATTACHED, CLOSED_CONFIG, build_duckdb_opening
 from nl2sql.errors import DatabaseUnavailable
-from nl2sql.names import build_sqlite_uri, enquote
+from nl2sql.names import enquote
+from retrieval.index_store.database_files import open_duckdb_file, open_sqlite_file
 from retrieval.joins.inference import Containment
 
 _MOST_ROWS = 5000
@@ -80,12 +80,9 @@ def open_postgres_sampler(url: str, *, database: str) -> Iterator[SqlSampler]:
 def open_sqlite_sampler(path: Path, *, database: str) -> Iterator[SqlSampler]:
     """Over the file, opened read-only. Raises DatabaseUnavailable."""
     try:
-        connection = sqlite3.connect(build_sqlite_uri(path), uri=True, check_same_thread=False)
-        connection.execute("PRAGMA query_only = ON")
-        connection.execute("PRAGMA trusted_schema = OFF")
+        connection = open_sqlite_file(path)
     except sqlite3.Error as error:
         raise _unavailable(database, error) from error
-    connection.text_factory = bytes  # whatever its encoding
 
     def run(query: str) -> tuple[Any, ...] | None:
         deadline = time.monotonic() + _TIMEOUT_S
@@ -104,10 +101,7 @@ def open_sqlite_sampler(path: Path, *, database: str) -> Iterator[SqlSampler]:
 def open_duckdb_sampler(path: Path, *, database: str) -> Iterator[SqlSampler]:
     """Over the file, attached read-only to a closed instance. Raises DatabaseUnavailable."""
     try:
-        connection = duckdb.connect(":memory:", config=dict(CLOSED_CONFIG))
-        for statement in build_duckdb_opening(path):
-            connection.execute(statement)
-        connection.execute(f"USE {ATTACHED}")
+        connection = open_duckdb_file(path)
     except duckdb.Error as error:
         raise _unavailable(database, error) from error
 

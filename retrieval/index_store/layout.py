@@ -14,6 +14,7 @@ from psycopg import AsyncConnection, sql
 from nl2sql.errors import IndexUnavailable
 from retrieval.index_store.example_store import TABLES as EXAMPLE_TABLES
 from retrieval.index_store.gloss_store import TABLES as GLOSS_TABLES
+from retrieval.index_store.session_store import TABLES as SESSION_TABLES
 from retrieval.index_store.value_store import TABLES as VALUE_TABLES
 
 # Raise it with every change to a table below, or to those of the values and the examples.
@@ -52,7 +53,7 @@ CREATE TABLE IF NOT EXISTS quorumsql.pending_vectors (
 );
 """
 
-FIXED_TABLES = (_TABLES, VALUE_TABLES, GLOSS_TABLES, EXAMPLE_TABLES)
+FIXED_TABLES = (_TABLES, VALUE_TABLES, GLOSS_TABLES, EXAMPLE_TABLES, SESSION_TABLES)
 
 # Positions count from 0. A table names its columns and their cards by position: what a thousand
 # tables share is stored and read once.

@@ -18,8 +18,9 @@ from pathlib import Path
 
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
 from nl2sql.errors import DatabaseUnavailable
-from nl2sql.names import build_sqlite_uri, fold_name
+from nl2sql.names import fold_name
 from nl2sql.skipped import Skipped
+from retrieval.index_store.database_files import open_sqlite_file
 from retrieval.index_store.twins import remove_twins
 
 _SCHEMA = "main"
@@ -57,10 +58,7 @@ def read_sqlite_catalog(path: Path, *, database: str) -> Catalog:
     """The catalog of the file at ``path``, opened read-only. Raises DatabaseUnavailable."""
     skipped: list[Skipped] = []
     try:
-        with closing(sqlite3.connect(build_sqlite_uri(path), uri=True)) as connection:
-            connection.text_factory = lambda text: text.decode(errors="replace")
-            connection.execute("PRAGMA query_only = ON")
-            connection.execute("PRAGMA trusted_schema = OFF")
+        with closing(open_sqlite_file(path)) as connection:
             found = connection.execute(_TABLES).fetchall()
             read = [
                 _read_table(connection, name, kind, text, skipped) for name, kind, text in found

@@ -17,7 +17,8 @@ from typing import Self
 
 from nl2sql.catalog import Table
 from nl2sql.errors import DatabaseUnavailable
-from nl2sql.names import build_sqlite_uri, enquote
+from nl2sql.names import enquote
+from retrieval.index_store.database_files import open_sqlite_file
 from retrieval.index_store.file_marks import read_file_mark
 from retrieval.values.reading import TextColumn, Unreadable
 
@@ -36,12 +37,7 @@ class SqliteValues:
     def __enter__(self) -> Self:
         """Opens the file. Raises DatabaseUnavailable."""
         try:
-            self._connection = sqlite3.connect(
-                build_sqlite_uri(self._path), uri=True, check_same_thread=False
-            )
-            self._connection.text_factory = lambda text: text.decode(errors="replace")
-            self._connection.execute("PRAGMA query_only = ON")
-            self._connection.execute("PRAGMA trusted_schema = OFF")
+            self._connection = open_sqlite_file(self._path)
         except sqlite3.Error as error:
             raise DatabaseUnavailable(
                 f"Cannot read values of {self._path}: {error}", database=self._database

@@ -42,7 +42,7 @@ class ModuleRouter:
         self, modules: Mapping[str, Sequence[int]], documents: Sequence[Sequence[str]]
     ) -> None:
         """``modules``: module → its tables, as positions in ``documents``, the tables' words."""
-        self._names = tuple(modules)
+        self.names = tuple(modules)
         self.module_of = np.zeros(len(documents), dtype=np.int32)
         for number, tables in enumerate(modules.values()):
             self.module_of[list(tables)] = number
@@ -58,7 +58,7 @@ class ModuleRouter:
         scores = self._keywords.score(words.own)
         scores = scores + RELATED_WEIGHT * self._keywords.score(words.related)
         best = float(scores.max(initial=0.0))
-        nearest = np.zeros(len(self._names), dtype=np.float32)
+        nearest = np.zeros(len(self.names), dtype=np.float32)
         if cosines:
             at = self.module_of[np.fromiter(cosines, dtype=np.int64, count=len(cosines))]
             np.maximum.at(nearest, at, np.fromiter(cosines.values(), dtype=np.float32))
@@ -74,7 +74,7 @@ class ModuleRouter:
         chosen = [int(at) for at in order if scores[at] >= _NEAR_BEST * best]
         methods = {"keywords": evidence.words, "embedding": evidence.nearest}
         return ModuleRoute(
-            modules=tuple(self._names[at] for at in chosen),
+            modules=tuple(self.names[at] for at in chosen),
             method="+".join(name for name, shares in methods.items() if shares.any()),
             confidences=tuple(round(float(scores[at]), 4) for at in chosen),
         )

@@ -92,9 +92,10 @@ class HybridRetriever:
             return NO_ROUTE, SchemaContext((), (), (), refusal=refusal)
         names = [visible.tables[number].qualified for number in ranking.order]
         tables = self._choose_tables(space, ranking, read_sketch(sketch, visible, names))
-        examples, glosses = await asyncio.gather(
+        examples, glosses, row_rules = await asyncio.gather(
             self._select_examples(question, vector, visible),
             self._describe(question, tables, visible),
+            self._describe_rows(question, tables),
         )
         inside = {hit.table.qualified for hit in tables}
         keys = (key for name in sorted(inside) for key in space.keys.get(space.numbers[name], ()))
@@ -105,9 +106,11 @@ class HybridRetriever:
             version=space.head.version,
             dialect=visible.dialect,
             catalog_tables=len(visible.tables),
+            modules=space.router.names,
             values=choose_shown(values, (hit.table for hit in tables), self._settings.max_values),
             examples=examples,
             glosses=glosses,
+            row_rules=row_rules,
         )
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
@@ -214,6 +217,14 @@ class HybridRetriever:
         if self._examples is None:
             return ()
         return await self._examples.select(question, vector, visible)
+
+    async def _describe_rows(
+        self, question: Question, tables: Sequence[RetrievedTable]
+    ) -> tuple[tuple[str, str], ...]:
+        if not self._flags.policy_hints:
+            return ()
+        names = [hit.table.qualified for hit in tables]
+        return await self._visibility.describe_rows(question.database, question.principal, names)
 
     async def _describe(
         self, question: Question, tables: Sequence[RetrievedTable], visible: Catalog

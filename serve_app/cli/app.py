@@ -11,6 +11,7 @@ import typer
 from nl2sql.errors import QuorumError
 from serve_app.cli import (
     ask,
+    chat,
     demo,
     doctor,
     evaluate,
@@ -20,6 +21,7 @@ from serve_app.cli import (
     model,
     policy,
     serve,
+    sessions,
     show_settings,
 )
 from serve_app.cli.context import CliContext
@@ -33,6 +35,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("ask")(ask.ask)
+app.command("chat")(chat.chat)
 app.command("feedback")(feedback.feedback)
 app.command("serve")(serve.serve)
 app.command("stop")(serve.stop)
@@ -43,6 +46,7 @@ app.add_typer(index.app, name="index", help="What search reads of the databases.
 app.add_typer(model.app, name="model", help="Fetch, list and remove model weights.")
 app.add_typer(policy.app, name="policy", help="Who may see what: check, show, try, apply.")
 app.add_typer(examples.app, name="examples", help="Verified questions shown to the model.")
+app.add_typer(sessions.app, name="sessions", help="What is kept of conversations.")
 app.add_typer(evaluate.app, name="eval", help="Measure the service on a benchmark.")
 
 

@@ -22,9 +22,16 @@ from nl2sql.answers import Answer, Answered
 from serve_app.api import QueryRequest, describe_outcome, render_answer
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import CONSOLE, ERRORS, TerminalReporter, print_answer
+from serve_app.cli.wording import Wording
 from serve_app.client import Export, NoRows, post_export, post_query
 from serve_app.formats import Format, describe_answer, export_answer, find_format
-from serve_app.last_answer import LastAnswer, remember_answer
+from serve_app.last_answer import (
+    LastAnswer,
+    LastReadings,
+    recall_readings,
+    remember_answer,
+    remember_readings,
+)
 from serve_app.local import open_parts
 from serve_app.preparation import prepare
 from serve_app.reporting import Reporter, Silence
@@ -46,12 +53,15 @@ class OutputFormat(StrEnum):
 
 def ask(
     context: typer.Context,
-    question: Annotated[str, typer.Argument(help="The question in plain language.")],
+    question: Annotated[str, typer.Argument(help="The question in plain language.")] = "",
     evidence: Annotated[
         str, typer.Option(help="What you know besides, such as a definition.")
     ] = "",
     database: Annotated[str | None, typer.Option(help="The database it is about.")] = None,
-    k: Annotated[int | None, typer.Option(help="How many candidates to sample.")] = None,
+    k: Annotated[
+        int | None,
+        typer.Option(help="How many candidates to sample; 0: as many as the question needs."),
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed; a run repeats with it.")] = None,
     max_rows: Annotated[int | None, typer.Option(help="Most rows to return.")] = None,
     url: Annotated[str, typer.Option(help="The service; default: the one configured.")] = "",
@@ -61,6 +71,16 @@ def ask(
     in_process: Annotated[
         bool, typer.Option("--in-process", help="Without a service: load the model here.")
     ] = False,
+    pick: Annotated[
+        int, typer.Option(help="Run this reading of the last question that was given back.", min=0)
+    ] = 0,
+    session: Annotated[
+        str | None,
+        typer.Option(help="The conversation it belongs to: an id of yours, or new."),
+    ] = None,
+    words: Annotated[
+        Wording | None, typer.Option(help="Who puts the answer in words; default: as configured.")
+    ] = None,
     output_format: Annotated[
         OutputFormat,
         typer.Option("--format", help="table; json: the whole answer; others: the rows."),
@@ -77,6 +97,13 @@ def ask(
     cli: CliContext = context.obj
     format_ = find_format(output_format)
     _check_output(output_format, format_, output)
+    picked = ""
+    if pick:
+        last = recall_readings(cli.settings.home)
+        question, database, as_ = last.question, last.database, last.principal
+        picked = last.pick(pick)
+    elif not question:
+        raise typer.BadParameter("Ask a question, or --pick a reading of the last one.")
     request = QueryRequest(
         question=question,
         evidence=evidence,
@@ -84,6 +111,9 @@ def ask(
         k=k,
         seed=seed,
         max_rows=max_rows,
+        picked=picked,
+        session=session,
+        answer_text=words.value if words else None,
         trace=format_ is None,
         spreadsheet_safe=spreadsheet_safe,
     )
@@ -104,8 +134,15 @@ def ask(
     else:
         answer = post_query(where, request.model_dump(), token=token)
     if answer["outcome"] == "answered":
-        told = LastAnswer(answer["database"], answer["question"], answer["sql"], as_)
+        question = answer.get("rewritten", answer["question"])
+        told = LastAnswer(answer["database"], question, answer["sql"], as_)
         remember_answer(cli.settings.home, told)
+    if answer["outcome"] == "clarify":
+        queries = tuple(each["sql"] for each in answer["readings"])
+        remember_readings(
+            cli.settings.home,
+            LastReadings(answer["database"], answer["question"], queries, as_),
+        )
     if output is not None:
         output.write_text(json.dumps(answer, ensure_ascii=False) + "\n", encoding="utf-8")
     elif output_format == OutputFormat.JSON:
@@ -144,6 +181,10 @@ def _write_export(exported: Export | NoRows, output: Path | None) -> None:
 
 
 def _print_headers(headers: Mapping[str, str]) -> None:
+    if told := headers.get("QuorumSQL-Rewritten"):
+        ERRORS.print(f"Understood as: {unquote(told)}", highlight=False, markup=False)
+    if told := headers.get("QuorumSQL-Notes"):
+        ERRORS.print(f"! {unquote(told)}", highlight=False, markup=False)
     ERRORS.print(unquote(headers.get("QuorumSQL-SQL", "")), highlight=False, markup=False)
     quorum = "a quorum" if headers["QuorumSQL-Quorum"] == "true" else "no quorum"
     ERRORS.print(f"confidence {headers['QuorumSQL-Confidence']}, {quorum}", highlight=False)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, Group
 from rich.markup import escape
 from rich.panel import Panel
 from rich.progress import (
@@ -102,6 +102,10 @@ def print_answer(answer: dict[str, Any], *, seconds: float) -> None:
     """An answer of ``POST /query``: question, SQL, candidates, rows, stages."""
     CONSOLE.print()
     CONSOLE.print(Panel(Text(answer["question"]), title="Question", title_align="left"))
+    if "rewritten" in answer:
+        CONSOLE.print(Text(f"Understood as: {answer['rewritten']}", style="bold"))
+    for note in answer.get("notes", ()):
+        CONSOLE.print(Text(f"! {note}", style="yellow"))
     if answer["outcome"] == "answered":
         CONSOLE.print(
             Panel(
@@ -111,14 +115,16 @@ def print_answer(answer: dict[str, Any], *, seconds: float) -> None:
             )
         )
     else:
-        CONSOLE.print(f"[bold yellow]{answer['outcome']}[/]: {answer['reason']}", highlight=False)
-        for reading in answer.get("readings", ()):
-            CONSOLE.print(Syntax(reading, "sql", word_wrap=True, background_color="default"))
+        reason = escape(answer["reason"])
+        CONSOLE.print(f"[bold yellow]{answer['outcome']}[/]: {reason}", highlight=False)
+        _print_readings(answer.get("readings", ()), session=answer.get("session", ""))
     trace = answer.get("trace")
     if trace and trace["candidates"]:
         CONSOLE.print(_build_candidates(trace))
     if answer["outcome"] == "answered":
         _print_verdict(answer, trace)
+        if answer.get("text"):
+            CONSOLE.print(Text(answer["text"], style="bold green"))
         CONSOLE.print(_build_rows(answer))
     if trace:
         _print_values(trace["values"])
@@ -127,11 +133,29 @@ def print_answer(answer: dict[str, Any], *, seconds: float) -> None:
     CONSOLE.print(f"[dim]{seconds:.1f} s in all[/]", highlight=False)
 
 
+def _print_readings(readings: Sequence[dict[str, Any]], *, session: str) -> None:
+    """What the question may mean, and how to choose."""
+    for number, reading in enumerate(readings, start=1):
+        CONSOLE.print(
+            Panel(
+                Group(
+                    Text(reading["words"]),
+                    Syntax(reading["sql"], "sql", word_wrap=True, background_color="default"),
+                ),
+                title=f"{number}: {reading['share']:.0%} of the samples",
+                title_align="left",
+            )
+        )
+    if readings:
+        way = "say its number" if session else "quorumsql ask --pick 1"
+        CONSOLE.print(f"Choose one: {way}", highlight=False)
+
+
 def _print_verdict(answer: dict[str, Any], trace: dict[str, Any] | None) -> None:
     if not trace:
         return
     winner = trace["candidates"][0]
-    agreement = f"{winner['votes']} of {trace['k']} samples agree on this result"
+    agreement = f"{winner['votes']} of {trace['samples']} samples agree on this result"
     quorum = "a quorum" if answer["quorum"] else "[yellow]no quorum[/]"
     CONSOLE.print(
         f"Why {winner['id']}: {agreement} ({quorum}); confidence {answer['confidence']:.2f}.",
@@ -150,7 +174,7 @@ def _build_candidates(trace: dict[str, Any]) -> Table:
             terms = f"{terms} [{each['error']['sqlstate']}]"
         table.add_row(
             each["id"],
-            f"{each['votes']}/{trace['k']}",
+            f"{each['votes']}/{trace['samples']}",
             Text(verdict, style="green" if verdict == "passed" else "red"),
             f"{each['score']['total']:.0f}",
             Text(terms),

@@ -14,7 +14,8 @@ from nl2sql.pipeline import Pipeline, Stages
 from nl2sql.protocols import Generator, Ranker, Repairer, Retriever
 from nl2sql.types import (
     Assessment,
-    Candidate,
+    Message,
+    Prompt,
     Ranking,
     SchemaContext,
     Violation,
@@ -137,6 +138,18 @@ async def test_rounds_follow_until_the_ranking_is_settled() -> None:
     ]
 
 
+async def test_the_prompts_of_all_rounds_are_in_the_trace() -> None:
+    one, two = (Prompt("generate", (Message("user", text),)) for text in ("one", "two"))
+    first = replace(
+        build_generated(GOOD.candidate), prompt=one, prompts=(("a", one),), samples=2, more=True
+    )
+    again = replace(build_generated(GOOD.candidate), prompt=two, prompts=(("b", two),), samples=2)
+    ranker = FakeRanker(known(GOOD), rank(GOOD, samples=2), rank(GOOD, samples=4))
+    answer = await build_pipeline(FakeGenerator(first, again), ranker).answer(build_question(k=0))
+    assert answer.trace.prompt == one
+    assert answer.trace.prompts == (("a", one), ("b", two))
+
+
 async def test_the_gate_refuses_before_any_work_of_the_model() -> None:
     generator, ranker = FakeGenerator(reason="Not about shops."), FakeRanker({})
     answer = await build_pipeline(generator, ranker).answer(build_question())
@@ -187,85 +200,8 @@ async def test_asking_back_names_the_best_query_of_the_two_best_readings() -> No
     pipeline = build_pipeline(generate(GOOD, same, OTHER, third), ranker, min_confidence=0.5)
     answer = await pipeline.answer(build_question())
     assert isinstance(answer, Clarify)
-    assert answer.readings == ("good", "other")
+    assert [each.sql for each in answer.readings] == ["good", "other"]
     assert "0.10" in answer.reason
-
-
-@pytest.mark.parametrize(
-    ("first", "tried", "listed"),
-    [
-        pytest.param(rank(GOOD, BAD, quorum=True), 0, 0, id="quorum"),
-        pytest.param(rank(GOOD, OTHER, quorum=False), 0, 0, id="no_quorum_but_nothing_failed"),
-        pytest.param(rank(GOOD, BAD, quorum=False), 1, 0, id="no_quorum_and_a_failure"),
-        # By rule, which does not count when none applies, then by the model.
-        pytest.param(rank(BAD, BROKEN, quorum=False), 4, 2, id="nothing_but_failures"),
-    ],
-)
-async def test_repair_needs_a_missing_quorum_and_a_failure(
-    first: Ranking, tried: int, listed: int
-) -> None:
-    repairer = FakeRepairer(*[""] * tried)
-    ranker = FakeRanker(known(*first.assessments), first)
-    answer = await build_pipeline(generate(*first.assessments), ranker, repairer).answer(
-        build_question()
-    )
-    assert len(repairer.failed) == tried
-    assert len(answer.trace.repairs) == listed
-
-
-@pytest.mark.parametrize(
-    ("first", "asked"),
-    [(rank(GOOD, BAD, quorum=False), [False]), (rank(BAD, quorum=False), [False, True])],
-    ids=["another_candidate_works", "none_works"],
-)
-async def test_a_repair_asks_the_model_only_where_no_rule_helped_and_nothing_works(
-    first: Ranking, asked: list[bool]
-) -> None:
-    repairer = FakeRepairer("", "")
-    ranker = FakeRanker(known(*first.assessments), first)
-    await build_pipeline(generate(*first.assessments), ranker, repairer).answer(build_question())
-    assert repairer.may_ask_model == asked
-
-
-async def test_a_repair_that_works_takes_over_the_samples() -> None:
-    broken = replace(BROKEN, candidate=replace(BROKEN.candidate, samples=3))
-    fixed = build_assessment(
-        candidate=Candidate("c3r", "fixed", 3, "repair", "c3"), rows=[(7,)], group=0
-    )
-    ranker = FakeRanker(
-        {"broken": broken, "good": GOOD, "fixed": fixed},
-        rank(GOOD, broken, quorum=False),
-        rank(fixed, GOOD),
-    )
-    answer = await build_pipeline(generate(GOOD, broken), ranker, FakeRepairer("fixed")).answer(
-        build_question()
-    )
-    assert isinstance(answer, Answered)
-    assert answer.sql == "fixed"
-    assert [each.outcome for each in answer.trace.repairs] == ["fixed"]
-    second = ranker.ranked[1]
-    assert {each.candidate.id: each.candidate.samples for each in second} == {
-        "c1": 3,
-        "c3": 0,
-        "c3r": 3,
-    }
-
-
-async def test_a_repair_that_fails_again_leaves_the_samples_where_they_are() -> None:
-    again = build_assessment(
-        candidate=Candidate("c3r", "again", 1, "repair", "c3"), diagnostic=build_diagnostic()
-    )
-    ranker = FakeRanker(
-        {"broken": BROKEN, "again": again},
-        rank(BROKEN, quorum=False),
-        rank(BROKEN, again, quorum=False),
-    )
-    repairer = FakeRepairer("again", "")
-    answer = await build_pipeline(generate(BROKEN), ranker, repairer).answer(build_question())
-    assert isinstance(answer, Failed)
-    assert [each.outcome for each in answer.trace.repairs] == ["failed", "none"]
-    assert [each.candidate.id for each in repairer.failed] == ["c3", "c3r"]
-    assert [each.candidate.samples for each in ranker.ranked[1]] == [1, 1]
 
 
 async def test_every_candidate_is_assessed_and_so_is_every_repair() -> None:
@@ -397,7 +333,7 @@ def build_real_pipeline(engine: FakeEngine, guard: FakeGuard, executor: FakeExec
     settings = build_settings()
     return build_pipeline(
         CandidateGenerator(engine, settings),
-        CandidateRanker(guard, executor, settings.flags),
+        CandidateRanker(guard, executor, settings),
         CandidateRepairer(engine, settings),
     )
 

@@ -76,8 +76,7 @@ async def test_the_prompt_to_repair_is_the_golden_one() -> None:
         diagnostic=build_diagnostic('column "amount" does not exist', hint="Perhaps total."),
     )
     repairer = CandidateRepairer(FakeEngine(), build_settings())
-    cause = 'column "amount" does not exist Perhaps total. (SQLSTATE 42703)'
-    prompt = await repairer.build_prompt(QUESTION, CONTEXT, failed, cause)
+    prompt = await repairer.build_prompt(QUESTION, CONTEXT, failed)
     assert render_golden(prompt) == load_text("prompt_repair.txt")
 
 
@@ -123,5 +122,5 @@ async def test_evidence_stands_beside_the_question() -> None:
     assert user.content.endswith("Hint: Spent is total.\n\nQuestion: What was spent?")
     repairer = CandidateRepairer(FakeEngine(), build_settings())
     failed = build_assessment(diagnostic=build_diagnostic())
-    _, user = (await repairer.build_prompt(question, CONTEXT, failed, "it broke")).messages
+    _, user = (await repairer.build_prompt(question, CONTEXT, failed)).messages
     assert "Question: What was spent?\nHint: Spent is total.\n" in user.content

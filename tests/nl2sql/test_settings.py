@@ -60,7 +60,7 @@ def test_an_unknown_key_names_the_nearest(value: dict[str, Any], key: str, neare
 
 def test_every_wrong_key_is_listed() -> None:
     with pytest.raises(SettingsError) as caught:
-        build_settings(sampling={"k": 0, "kk": 1}, serve={"port": "x"})
+        build_settings(sampling={"k": -1, "kk": 1}, serve={"port": "x"})
     assert all(key in str(caught.value) for key in ("sampling.k:", "sampling.kk", "serve.port:"))
 
 
@@ -299,3 +299,16 @@ def test_paths_in_the_file_are_relative_to_it(tmp_path: Path) -> None:
     assert settings.home == folder / "here"
     assert settings.model.folders == (folder / "weights",)
     assert settings.databases["shop"].reader.sqlite_path == folder / "data/shop.sqlite"
+
+
+@pytest.mark.parametrize(
+    ("calibration", "found"),
+    [("auto", "auto"), ("none", "none"), ("fits/mine.json", "{folder}/fits/mine.json")],
+)
+def test_a_calibration_of_its_own_is_relative_to_the_file(
+    tmp_path: Path, calibration: str, found: str
+) -> None:
+    path = tmp_path / "quorumsql.yaml"
+    path.write_text(f"{MINIMAL}ranking: {{calibration: {calibration}}}\n")
+    expected = found.format(folder=tmp_path.resolve())
+    assert load_settings(path).ranking.calibration == expected

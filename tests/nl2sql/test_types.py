@@ -8,12 +8,14 @@ import pickle
 import pytest
 
 from nl2sql import answers, types
-from nl2sql.answers import Answered, Clarify, Failed, Refused, StageTiming, Trace
+from nl2sql.answers import Answered, Clarify, Failed, Reading, Refused, StageTiming, Trace
 from nl2sql.types import (
+    AnswerText,
     Assessment,
     Candidate,
     Completions,
     Diagnostic,
+    ExecutionLimits,
     Explained,
     Feedback,
     FeedbackReceipt,
@@ -21,6 +23,7 @@ from nl2sql.types import (
     Finding,
     Generated,
     GuardedQuery,
+    Intent,
     JoinPath,
     JoinPlan,
     Message,
@@ -33,6 +36,7 @@ from nl2sql.types import (
     Repair,
     ResultSet,
     RetrievedTable,
+    Rewriting,
     SamplingRequest,
     SchemaContext,
     SchemaLink,
@@ -41,6 +45,7 @@ from nl2sql.types import (
     ScoreTerm,
     SessionIdentity,
     Sketch,
+    Turn,
     ValueMatch,
     Violation,
 )
@@ -85,6 +90,7 @@ TRACE = Trace(
     PLAN,
     "SELECT 1",
     PROMPT,
+    (("ddl", PROMPT),),
     ("s.t.c",),
     RANKING,
     (REPAIR,),
@@ -129,8 +135,14 @@ EXAMPLES: tuple[object, ...] = (
     TRACE,
     Answered("SELECT 1", RESULT, 0.5, True, TRACE),
     Refused("off_topic", "No.", TRACE),
-    Clarify("Which?", 0.2, ("SELECT 1", "SELECT 2"), TRACE),
+    Clarify("Which?", 0.2, (Reading("SELECT 1", "shows 1.", 0.5),), TRACE),
+    Reading("SELECT 1", "shows 1.", 0.5),
+    ExecutionLimits(50, 1024),
     Failed("Nothing ran.", TRACE),
+    Intent("off_topic", "No.", ("How many?",), "model", 10, 2),
+    Turn("How many?", "clarify", readings=("SELECT 1",)),
+    Rewriting("How many orders?", "picked", "SELECT 1"),
+    AnswerText("Answer: 3.", "rule"),
 )
 
 DATACLASSES: set[type] = {

@@ -82,7 +82,8 @@ class PostgresSession:
             with connection.transaction(force_rollback=self._is_walled):
                 for name in planner:
                     connection.execute(f"SET LOCAL {name} = off".encode())
-                cursor = connection.execute(page.encode(), params or None, prepare=True)
+                values = [list(each) if isinstance(each, tuple) else each for each in params]
+                cursor = connection.execute(page.encode(), values or None, prepare=True)
                 columns = tuple(column.name for column in cursor.description or ())
                 rows: list[tuple[Any, ...]] = cursor.fetchall()
         except psycopg.Error as error:

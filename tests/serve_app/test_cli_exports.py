@@ -57,7 +57,7 @@ def serve(reason: str) -> Iterator[str]:
         FakeRetriever(),
         FakePlanner(),
         FakeGenerator(build_generated(build_candidate(SQL)), reason=reason),
-        CandidateRanker(FakeGuard(), FakeExecutor({SQL: [RESULT]}), settings.flags),
+        CandidateRanker(FakeGuard(), FakeExecutor({SQL: [RESULT, RESULT]}), settings),
         FakeRepairer(),
     )
     service = QueryService(settings, Pipeline(stages), {})

@@ -62,7 +62,7 @@ async def post(
         FakeRetriever(),
         FakePlanner(),
         FakeGenerator(build_generated(*([build_candidate(sql)] if sql else ())), reason=reason),
-        CandidateRanker(guard, FakeExecutor({sql: [result]}), settings.flags),
+        CandidateRanker(guard, FakeExecutor({sql: [result, result]}), settings),
         FakeRepairer(),
     )
     service = QueryService(settings, Pipeline(stages), {})

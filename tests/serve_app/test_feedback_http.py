@@ -47,7 +47,7 @@ async def send(
 ) -> httpx.Response:
     built = build_settings(**settings)
     guard, executor = FakeGuard(), FakeExecutor()
-    ranker = CandidateRanker(guard, executor, built.flags)
+    ranker = CandidateRanker(guard, executor, built)
     stages = Stages(FakeRetriever(), FakePlanner(), FakeGenerator(), ranker, FakeRepairer())
     app = build_http_app(
         QueryService(built, Pipeline(stages), {}),

@@ -48,9 +48,7 @@ def build_client(
         FakeRetriever(),
         FakePlanner(),
         FakeGenerator(*answers, reason=reason),
-        CandidateRanker(
-            FakeGuard(), FakeExecutor({"SELECT 1": [build_result((1,))]}), settings.flags
-        ),
+        CandidateRanker(FakeGuard(), FakeExecutor({"SELECT 1": [build_result((1,))]}), settings),
         FakeRepairer(),
     )
     service = QueryService(settings, Pipeline(stages), {"parts": probe or FakeProbe()})
@@ -80,7 +78,7 @@ async def post(body: Any, *answers: Generated | Exception, **options: Any) -> ht
         pytest.param({"question": None}, 422, "question", id="question is null"),
         pytest.param({"question": "q", "database": "no"}, 404, "database", id="unknown database"),
         pytest.param({"question": "q", "database": 1}, 422, "database", id="database is a number"),
-        pytest.param({"question": "q", "k": 0}, 422, "k", id="k is 0"),
+        pytest.param({"question": "q", "k": -1}, 422, "k", id="k is -1"),
         pytest.param({"question": "q", "k": 1000}, 422, "k", id="k is 1000"),
         pytest.param({"question": "q", "k": "4"}, 422, "k", id="k is text"),
         pytest.param({"question": "q", "k": 1.5}, 422, "k", id="k is a fraction"),
@@ -132,6 +130,7 @@ async def test_an_answer_names_its_outcome_and_hides_the_trace_unless_asked() ->
         "database": "shop",
         "code": "off_topic",
         "reason": "Not about this database.",
+        "suggestions": [],
     }
     failed = await post({**question, "trace": True}, build_generated())
     assert failed.json()["outcome"] == "failed"

@@ -35,7 +35,7 @@ async def ask(identity: dict[str, Any], headers: dict[str, str]) -> tuple[httpx.
         FakeRetriever(),
         FakePlanner(),
         FakeGenerator(build_generated(build_candidate(sql="SELECT 1"))),
-        CandidateRanker(guard, FakeExecutor({"SELECT 1": [build_result((1,))]}), settings.flags),
+        CandidateRanker(guard, FakeExecutor({"SELECT 1": [build_result((1,))]}), settings),
         FakeRepairer(),
     )
     service = QueryService(settings, Pipeline(stages), {})

@@ -50,6 +50,15 @@ def test_what_the_guard_refuses_fails_and_says_why(ingress: Any) -> None:
     assert verdict.code == "function_not_allowed"
 
 
+def test_all_replicas_share_a_session(ingress: Any) -> None:
+    first = ask(ingress, "SELECT count(*) FROM employees", session="local-test")
+    again = ask(ingress, "And of those?", session="local-test")
+    other = ask(ingress, "And of those?", session="another-test")
+    assert [each.trace.notes for each in (first, again, other)] == [(), (), ()]
+    # The engine echoes what makes no whole question; without earlier turns it is not asked.
+    assert [each.trace.rewriting.method for each in (first, again, other)] == ["", "kept", ""]
+
+
 def test_two_databases_are_kept_apart(ingress: Any) -> None:
     sql = "SELECT count(*) FROM tickets"
     assert isinstance(ask(ingress, sql, database="demo_erp"), Answered)

@@ -28,6 +28,12 @@ def stranger(wiring: Wiring) -> str:
     return str(row[0])
 
 
+def switch(wiring: Wiring, **flags: bool) -> Wiring:
+    """The same wiring with these flags."""
+    changed = wiring.settings.flags.model_copy(update=flags)
+    return Wiring(wiring.settings.model_copy(update={"flags": changed}), wiring.socket_folder)
+
+
 def prompt(answer: Answer) -> str:
     shown = answer.trace.prompt
     assert shown is not None
@@ -52,8 +58,9 @@ async def test_values_of_a_filtered_table_stand_in_no_gloss(
     guarded: Wiring,
 ) -> None:
     question = "How many warehouses are there by type?"
-    boss, _ = await ask(guarded, "local", question, COUNT)
-    mia, _ = await ask(guarded, "mia", question, COUNT)
+    glossed = switch(guarded, glosses=True)
+    boss, _ = await ask(glossed, "local", question, COUNT)
+    mia, _ = await ask(glossed, "mia", question, COUNT)
 
     def enumerated(answer: Answer) -> set[str]:
         assert answer.trace.context is not None
@@ -68,8 +75,7 @@ async def test_the_parts_can_be_switched_off(
     guarded: Wiring,
     stranger: str,
 ) -> None:
-    flags = guarded.settings.flags.model_copy(update={"value_index": False, "glosses": False})
-    plain = Wiring(guarded.settings.model_copy(update={"flags": flags}), guarded.socket_folder)
+    plain = switch(guarded, value_index=False, glosses=False)
     answer, _ = await ask(plain, "local", f"Employees called {stranger.lower()}?", COUNT)
     assert answer.trace.context is not None
     assert answer.trace.context.values == ()

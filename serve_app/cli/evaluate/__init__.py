@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import typer
 
-from serve_app.cli.evaluate import measure, retrieval, show
+from serve_app.cli.evaluate import calibrate, measure, retrieval, show
 
 app = typer.Typer(no_args_is_help=True)
 app.command("run")(measure.run)
 app.command("curve")(measure.curve)
 app.command("ablate")(measure.ablate)
 app.command("retrieval")(retrieval.retrieval)
+app.command("calibrate")(calibrate.calibrate)
 app.command("report")(show.report)
 app.command("compare")(show.compare)
 app.command("list")(show.list_runs)

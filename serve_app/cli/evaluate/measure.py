@@ -12,7 +12,14 @@ from rich.markup import escape
 
 from data.benchmarks.load import load_benchmark
 from data.benchmarks.types import Benchmark
-from evaluation.variants import Variant, build_ablation, build_curve, build_variant, override
+from evaluation.variants import (
+    Variant,
+    build_ablation,
+    build_curve,
+    build_variant,
+    override,
+    parse_count,
+)
 from nl2sql.errors import SettingsError, Unavailable
 from nl2sql.settings import Settings
 from serve_app.benchmarks import prepare_benchmark, select
@@ -27,7 +34,7 @@ from serve_app.running import is_ready
 def run(
     context: typer.Context,
     benchmark: opt.BenchmarkName = "demo_erp",
-    k: Annotated[int | None, typer.Option(help="Candidates; default: sampling.k.")] = None,
+    k: Annotated[str, typer.Option(help="Candidates, or adaptive; default: sampling.k.")] = "",
     baseline: Annotated[
         str, typer.Option(help="plain: the whole schema as DDL and one greedy query.")
     ] = "",
@@ -43,7 +50,7 @@ def run(
 ) -> None:
     """Run a benchmark once. The same command again goes on where it was stopped."""
     settings = override(_settings(context), set_ or ())
-    variants = (build_variant(settings, k, baseline),)
+    variants = (build_variant(settings, parse_count(k) if k else None, baseline),)
     _measure(
         settings,
         variants,
@@ -57,7 +64,9 @@ def run(
 def curve(
     context: typer.Context,
     benchmark: opt.BenchmarkName = "demo_erp",
-    k: Annotated[str, typer.Option(help="Numbers of candidates, with commas.")] = "1,2,4,8,16",
+    k: Annotated[
+        str, typer.Option(help="Numbers of candidates, or adaptive, with commas.")
+    ] = "1,2,4,8,16",
     baseline: Annotated[str, typer.Option(help="plain: run the baseline too.")] = "",
     set_: opt.Overrides = None,
     sample: opt.Sample = 0,
@@ -71,7 +80,7 @@ def curve(
 ) -> None:
     """Run a benchmark once for each K, with one model loaded."""
     settings = override(_settings(context), set_ or ())
-    variants = build_curve(settings, _parse_counts(k), baseline)
+    variants = build_curve(settings, [parse_count(part) for part in k.split(",")], baseline)
     _measure(
         settings,
         variants,
@@ -85,7 +94,7 @@ def curve(
 def ablate(
     context: typer.Context,
     benchmark: opt.BenchmarkName = "demo_erp",
-    k: Annotated[int | None, typer.Option(help="Candidates; default: sampling.k.")] = None,
+    k: Annotated[str, typer.Option(help="Candidates, or adaptive; default: sampling.k.")] = "",
     only: Annotated[str, typer.Option(help="The flags to take, with commas.")] = "",
     set_: opt.Overrides = None,
     sample: opt.Sample = 0,
@@ -101,7 +110,7 @@ def ablate(
     chosen = [name.strip() for name in only.split(",") if name.strip()]
     _measure(
         settings,
-        build_ablation(settings, k, chosen),
+        build_ablation(settings, parse_count(k) if k else None, chosen),
         benchmark,
         MeasureOptions(
             output, benchmark, sample, seed, evidence, concurrency, "", time_queries, fresh
@@ -112,15 +121,6 @@ def ablate(
 def _settings(context: typer.Context) -> Settings:
     cli: CliContext = context.obj
     return cli.settings
-
-
-def _parse_counts(text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError as error:
-        raise SettingsError(
-            f"--k {text}: these are no numbers.", hint="For example --k 1,4,8."
-        ) from error
 
 
 def _measure(

@@ -53,7 +53,7 @@ def compare(
         raise SettingsError("The runs share no question.", hint="`eval list` shows the runs.")
     CONSOLE.print(
         f"{found.right} minus {found.left} over {found.shared} questions: "
-        f"{_show(found.difference, signed=True)}, McNemar p = {found.p_value:.3g}",
+        f"{show_estimate(found.difference, signed=True)}, McNemar p = {found.p_value:.3g}",
         highlight=False,
     )
     for title, ids in (("gained", found.gained), ("lost", found.lost)):
@@ -142,7 +142,8 @@ def print_runs(folders: Sequence[Path]) -> None:
         CONSOLE.print(f"[red]{kind}[/] {name}: {escape(reason)}", highlight=False)
 
 
-def _show(estimate: Estimate, *, signed: bool = False) -> str:
+def show_estimate(estimate: Estimate, *, signed: bool = False) -> str:
+    """The value with its interval."""
     sign = "+" if signed else ""
     return (
         f"{estimate.value:{sign}.1%} "

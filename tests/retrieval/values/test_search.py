@@ -128,7 +128,7 @@ async def test_a_withheld_value_leaves_no_trace_in_what_is_told() -> None:
 class _Nothing(FakeExecutor):
     """No row of any query."""
 
-    async def execute(self, query: object, max_rows: int) -> Diagnostic:
+    async def execute(self, query: object, max_rows: int, limits: object = None) -> Diagnostic:
         return build_diagnostic("nothing")
 
 

@@ -1,0 +1,87 @@
+"""Sessions as a principal may see them: its own, and only while every query in them is allowed.
+
+A session belongs to a name with its roles and attributes: who has others sees nothing of it. What
+was allowed when it was asked may be withheld since; so every query is guarded again before its turn
+is shown, and a session with one that is refused now is forgotten as a whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+
+from nl2sql.conversation_settings import SessionSettings
+from nl2sql.protocols import Guard
+from nl2sql.types import Principal, Question, Turn, Violation
+from retrieval.examples.records import build_access_key
+from retrieval.index_store.session_store import SessionStore
+
+# A longer query is not kept: it would fill the prompt of the next question.
+_LONGEST_QUERY = 8000
+
+
+class GuardedSessions:
+    """The sessions of one index, under one guard."""
+
+    def __init__(self, store: SessionStore, guard: Guard, settings: SessionSettings) -> None:
+        self._store = store
+        self._guard = guard
+        self._settings = settings
+
+    async def recall(self, question: Question) -> tuple[Turn, ...]:
+        """The session's turns on the question's database, oldest first.
+
+        Raises Unavailable, and PolicyError where the policy does not fit the database.
+        """
+        owner = identify_owner(question.principal)
+        turns = await self._store.load(
+            owner,
+            question.session,
+            question.database,
+            most=self._settings.turns,
+            keep_hours=self._settings.keep_hours,
+        )
+        queries = {sql for turn in turns for sql in (turn.sql, *turn.readings) if sql}
+        verdicts = await asyncio.gather(
+            *(
+                self._guard.guard(question.database, sql, question.principal)
+                for sql in sorted(queries)
+            )
+        )
+        if any(isinstance(verdict, Violation) for verdict in verdicts):
+            await self._store.forget(owner, question.session)
+            return ()
+        return turns
+
+    async def remember(self, question: Question, turn: Turn) -> None:
+        """Keeps the turn under the question's principal. Raises IndexUnavailable."""
+        if any(len(sql) > _LONGEST_QUERY for sql in (turn.sql, *turn.readings)):
+            return
+        await self._store.add(
+            identify_owner(question.principal),
+            question.session,
+            question.database,
+            turn,
+            most=self._settings.turns,
+            keep_hours=self._settings.keep_hours,
+        )
+
+    async def forget(self, principal: Principal, session: str) -> int:
+        """Forgets the principal's session. Raises IndexUnavailable."""
+        return await self._store.forget(identify_owner(principal), session)
+
+    async def clear(self, *, principal: Principal | None = None, session: str = "") -> int:
+        """For who runs the service: forgets what is named, or all. Raises IndexUnavailable."""
+        owner = identify_owner(principal) if principal is not None else ""
+        return await self._store.forget_all(owner=owner, session=session)
+
+
+def identify_owner(principal: Principal) -> str:
+    """The same for the same name with the same roles and attributes, and for nobody else.
+
+    >>> mia = Principal("mia", ("clerk",))
+    >>> identify_owner(mia) == identify_owner(Principal("mia", ("clerk", "boss")))
+    False
+    """
+    whole = f"{principal.name}\0{build_access_key(principal)}"
+    return hashlib.sha256(whole.encode("utf-8", "replace")).hexdigest()[:32]

@@ -1,0 +1,145 @@
+"""``eval calibrate``: fits the confidence to runs, and tells what it is worth."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.table import Table
+
+from evaluation.calibration_fit import collect_cases, fit_model, measure_fit, render_model
+from evaluation.figures import CalibrationFigures
+from evaluation.manifest import Manifest
+from evaluation.run_folder import read_run
+from generation.models.store import default_model
+from nl2sql.errors import SettingsError
+from serve_app.cli.evaluate.show import Folders, show_estimate
+from serve_app.cli.terminal import CONSOLE
+
+_FEWEST_CASES = 50
+# Risk is shown at these coverages.
+_COVERAGES = (0.2, 0.4, 0.6, 0.8, 1.0)
+
+
+def calibrate(
+    runs: Folders,
+    output: Annotated[
+        Path, typer.Option(help="The file to write; name it in ranking.calibration.")
+    ] = Path("calibration.json"),
+    folds: Annotated[int, typer.Option(help="Folds of the cross-validation.", min=2)] = 5,
+    by_database: Annotated[
+        bool,
+        typer.Option(
+            "--by-database/--by-question",
+            help="No database, or no question, has a part in its own confidence.",
+        ),
+    ] = True,
+    gain: Annotated[
+        float, typer.Option(help="By how much answers above the threshold shall be better.")
+    ] = 0.1,
+) -> None:
+    """Fit the confidence to what was right in runs, and report what it promises and keeps."""
+    cases, samples, questions = [], set(), 0
+    for folder in runs:
+        _, records = read_run(folder)
+        found = collect_cases(records)
+        if not found:
+            raise SettingsError(
+                f"{folder} says nothing of what its confidences were read from.",
+                hint="Make the run again: traces hold the features since this version.",
+            )
+        cases += found
+        questions += sum(record.counts for record in records)
+        samples |= {round(2 ** case.features["samples"]) for case in found}
+    if len(cases) < _FEWEST_CASES or len({case.right for case in cases}) < 2:
+        raise SettingsError(
+            f"{len(cases)} answers are too few to fit a confidence.",
+            hint=f"At least {_FEWEST_CASES} are needed, right and wrong ones.",
+        )
+    figures = measure_fit(cases, questions, folds, by_database=by_database, gain=gain)
+    value = render_model(
+        fit_model(cases), (min(samples), max(samples)), _describe(runs, figures, by_database)
+    )
+    output.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    _print(figures, value)
+    CONSOLE.print(f"[green]✓[/] {output}", highlight=False)
+
+
+def _describe(runs: list[Path], figures: CalibrationFigures, by_database: bool) -> dict[str, Any]:
+    """Where the model comes from and what it is worth, for whoever reads the file."""
+    manifests = [read_run(folder)[0] for folder in runs]
+    return {
+        "runs": [folder.name for folder in runs],
+        "benchmarks": sorted({each.benchmark for each in manifests}),
+        "models": sorted({_name_model(each) for each in manifests}),
+        "questions": figures.questions,
+        "answered": figures.answered,
+        "date": datetime.now(UTC).date().isoformat(),
+        "folds": "databases" if by_database else "questions",
+        "calibration_error": round(figures.confidence.calibration_error, 4),
+        "equal_mass_error": round(figures.confidence.equal_mass_error, 4),
+        "brier": round(figures.confidence.brier, 4),
+        "auroc": round(figures.confidence.auroc, 4),
+        "threshold": round(figures.confidence.at_threshold.threshold, 4),
+        "coverage": round(figures.confidence.at_threshold.coverage, 4),
+    }
+
+
+def _name_model(manifest: Manifest) -> str:
+    """The model of a run; what ``auto`` was on its machine."""
+    name = str(manifest.configuration["model"]["name"])
+    if name != "auto":
+        return name
+    return default_model(has_gpu=manifest.machine.get("accelerators", "none") != "none")
+
+
+def _print(figures: CalibrationFigures, value: dict[str, Any]) -> None:
+    confidence, at = figures.confidence, figures.confidence.at_threshold
+    CONSOLE.print(
+        f"{figures.answered} answers to {figures.questions} questions, {figures.overall:.1%} right "
+        f"overall. On questions that the model was not fitted on:",
+        highlight=False,
+    )
+    rows = (
+        ("calibration error, ten bins of equal width", f"{confidence.calibration_error:.3f}"),
+        ("calibration error, ten bins of equal mass", f"{confidence.equal_mass_error:.3f}"),
+        ("Brier score", f"{confidence.brier:.3f}"),
+        ("AUROC", f"{confidence.auroc:.3f}"),
+        ("area under risk-coverage", f"{confidence.area:.3f}"),
+        (f"answered from {at.threshold:.3f} up", f"{at.coverage:.1%}"),
+        ("accuracy of those", show_estimate(at.accuracy)),
+        ("answered, threshold from the other folds", f"{figures.honest_coverage:.1%}"),
+        ("accuracy of those", show_estimate(figures.honest_accuracy)),
+        *_list_risks(figures),
+    )
+    _print_table(("figure", "value"), rows)
+    weights = sorted(value["features"].items(), key=lambda pair: -abs(pair[1]["weight"]))
+    _print_table(
+        ("feature", "weight a standard deviation"),
+        [(name, f"{each['weight']:+.3f}") for name, each in weights],
+    )
+
+
+def _list_risks(figures: CalibrationFigures) -> list[tuple[str, str]]:
+    """Accuracy when only so large a share of the questions is answered."""
+    curve = figures.confidence.risk_coverage
+    found = []
+    for wanted in _COVERAGES:
+        reached = [(covered, risk) for covered, risk in curve if covered <= wanted]
+        if reached:
+            covered, risk = reached[-1]
+            found.append((f"accuracy of the surest {covered:.0%}", f"{1 - risk:.1%}"))
+    return list(dict.fromkeys(found))
+
+
+def _print_table(columns: tuple[str, ...], rows: Any) -> None:
+    table = Table(box=box.SIMPLE_HEAD)
+    for column in columns:
+        table.add_column(column)
+    for row in rows:
+        table.add_row(*row)
+    CONSOLE.print(table)

@@ -1,0 +1,62 @@
+"""Which parts change what the model is shown: how many prompts differ when a part is switched off.
+
+``python -m tests.benchmarks.ablation BENCHMARK [FLAG=VALUE ...]``: the whole pipeline with a model
+that answers at once, once as it is set and once with each flag that is on switched off, then with
+each assignment. A part that changes no prompt of a benchmark cannot change what is sampled there,
+so that no model need be run to know its share.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from pathlib import Path
+
+from data.benchmarks.load import load_benchmark
+from evaluation.run_folder import read_run
+from evaluation.variants import Variant, build_ablation, override
+from nl2sql.settings import load_settings
+from nl2sql.types import Completions, SamplingRequest
+from serve_app.benchmarks import prepare_benchmark
+from serve_app.measuring import MeasureOptions, measure
+from serve_app.reporting import Silence
+from tests.fakes import count_fake_tokens
+
+
+class SilentModel:
+    """Answers every question alike; what counts here is what it is asked."""
+
+    async def sample(self, request: SamplingRequest) -> Completions:
+        """``SELECT 1``, K times."""
+        return Completions(("SELECT 1",) * request.k, prompt_tokens=1, completion_tokens=1)
+
+    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        """As every fake model counts."""
+        return count_fake_tokens(texts)
+
+
+async def main(name: str, assignments: list[str]) -> None:
+    """Prints, part by part, how many prompts differ and their mean length in characters."""
+    settings = load_settings(Path("quorumsql.yaml"))
+    benchmark = load_benchmark(name, configured=settings.databases)
+    ready = await prepare_benchmark(settings, benchmark, Silence())
+    own = ready.wiring.settings
+    variants = (
+        *build_ablation(own, 1),
+        *(Variant(each, override(own, [each]), 1) for each in assignments),
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        options = MeasureOptions(Path(folder), name, time_queries=False)
+        runs = await measure(ready, variants, options, Silence(), engine=SilentModel())
+        prompts = [
+            {each.id: str(each.trace.get("prompt")) for each in read_run(run)[1]} for run in runs
+        ]
+    for variant, shown in zip(variants, prompts, strict=True):
+        differ = sum(shown[question] != text for question, text in prompts[0].items())
+        length = sum(map(len, shown.values())) / len(shown)
+        print(f"{variant.name:32} {differ:4} of {len(shown)} prompts differ, {length:7,.0f} chars")
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], sys.argv[2:]))

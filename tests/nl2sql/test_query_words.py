@@ -1,0 +1,87 @@
+"""Queries in words: the same for the same query, and never an error."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nl2sql.query_words import describe_apart, describe_query
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        (
+            "SELECT DISTINCT c.name FROM customers c JOIN orders o ON o.customer_id = c.id "
+            "WHERE o.total > 10 AND NOT c.country IN ('FR', 'DE')",
+            "shows different customers.name; of customers and orders; joined where "
+            "orders.customer_id is customers.id; where orders.total is more than 10 and "
+            "customers.country is none of 'FR' and 'DE'",
+        ),
+        (
+            "SELECT country, count(DISTINCT id) FROM c GROUP BY country HAVING count(*) >= 2",
+            "shows country and the number of different id; of c; for each country; only groups "
+            "where the number of rows is at least 2",
+        ),
+        (
+            "SELECT name FROM c WHERE id NOT IN (SELECT customer_id FROM o) AND born IS NOT NULL",
+            "shows name; of c; where id is none of (shows customer_id; of o) and born is known",
+        ),
+        (
+            "SELECT name FROM a EXCEPT SELECT name FROM b LIMIT 1",
+            "shows name; of a; but without (shows name; of b); only 1 row",
+        ),
+        (
+            "SELECT a.x, b.y FROM a LEFT JOIN b ON a.i = b.i",
+            "shows a.x and b.y; of a and b; joined where a.i is b.i (left join)",
+        ),
+        ("SELECT * FROM a, b", "shows all columns; of a and b; with every row of b"),
+        (
+            "SELECT x FROM t WHERE EXISTS (SELECT 1 FROM u) AND NOT EXISTS (SELECT 1 FROM v)",
+            "shows x; of t; where there is any (shows 1; of u) and there is no (shows 1; of v)",
+        ),
+        (
+            "SELECT x FROM t WHERE y BETWEEN 1 AND 2 OR (z LIKE 'a%' AND w IS NULL)",
+            "shows x; of t; where y is between 1 and 2 or (z is like 'a%' and w is missing)",
+        ),
+        ("SELECT upper(x) AS u FROM (SELECT x FROM t) s", "shows UPPER(x); of (shows x; of t)"),
+        ("WITH a AS (SELECT 1 AS x) SELECT x FROM a", "shows x; of a; a being (shows 1)"),
+        ("SELECT 1 UNION SELECT 2", "shows 1; together with (shows 2)"),
+    ],
+)
+def test_a_query_in_words(query: str, words: str) -> None:
+    assert "; ".join(describe_query(query, "postgres")) == words
+
+
+def test_what_does_not_parse_stays_as_it_is() -> None:
+    assert describe_query("SELECT  FROM (", "postgres") == ("SELECT FROM (",)
+    assert len(describe_query("((" + "x" * 500, "postgres")[0]) < 200
+
+
+def test_what_tells_two_readings_apart_comes_first() -> None:
+    one, other = describe_apart(
+        ["SELECT name FROM t ORDER BY a DESC LIMIT 1", "SELECT name FROM t ORDER BY b LIMIT 1"],
+        "sqlite",
+    )
+    assert one == "sorted by a, highest first. The same in both: shows name; of t; only 1 row."
+    assert other == "sorted by b. The same in both: shows name; of t; only 1 row."
+
+
+def test_readings_that_share_nothing_or_everything_are_told_whole() -> None:
+    assert describe_apart(["SELECT 1", "SELECT 2"], "sqlite") == ("shows 1.", "shows 2.")
+    assert describe_apart(["SELECT 1", "SELECT 1"], "sqlite") == ("shows 1.", "shows 1.")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            "SELECT FROM WHERE ( ) , * t.a 'x' = JOIN ON AND NOT IN GROUP BY LIMIT 3 UNION "
+            "count( DISTINCT ORDER DESC IS NULL WITH AS USING LATERAL".split()
+        ),
+        max_size=14,
+    )
+)
+def test_any_words_are_described(tokens: list[str]) -> None:
+    assert all(isinstance(each, str) for each in describe_query(" ".join(tokens), "postgres"))

@@ -1,0 +1,154 @@
+"""A question that is given back, and the reading that is chosen: over HTTP and by the command."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+import yaml
+from starlette.types import ASGIApp
+from typer.testing import CliRunner
+
+from nl2sql.errors import SettingsError
+from nl2sql.pipeline import Pipeline, Stages
+from ranking.ranker import CandidateRanker
+from serve_app.cli.app import app
+from serve_app.http_app import build_http_app
+from serve_app.last_answer import LastReadings, recall_readings, remember_readings
+from serve_app.service import QueryService
+from tests.fakes import (
+    FakeExecutor,
+    FakeGenerator,
+    FakeGuard,
+    FakePlanner,
+    FakeRepairer,
+    FakeRetriever,
+    build_candidate,
+    build_generated,
+    build_result,
+    build_settings,
+    build_violation,
+)
+
+FIRST, SECOND = "SELECT name FROM customers WHERE id = 1", "SELECT name FROM customers"
+READINGS = [
+    {
+        "sql": FIRST,
+        "words": "where id is 1. The same in both: shows name; of customers.",
+        "share": 0.5,
+    },
+    {"sql": SECOND, "words": "shows name; of customers.", "share": 0.5},
+]
+
+
+class Parts:
+    """A service over fakes that is never sure enough, and what it asks of guard and model."""
+
+    def __init__(self) -> None:
+        self.guard = FakeGuard({"SELECT secret": build_violation("not_permitted")})
+        self.generator = FakeGenerator(
+            build_generated(build_candidate(FIRST), build_candidate(SECOND, id="c2"), samples=2)
+        )
+        results = {FIRST: [build_result(("a",))] * 2, SECOND: [build_result(("a",), ("b",))] * 2}
+        settings = build_settings()
+        ranker = CandidateRanker(self.guard, FakeExecutor(results), settings)
+        stages = Stages(
+            FakeRetriever(), FakePlanner(), self.generator, ranker, FakeRepairer("", "")
+        )
+        pipeline = Pipeline(stages, min_confidence=0.9)
+        self.app: ASGIApp = build_http_app(QueryService(settings, pipeline, {}), body_bytes=65_536)
+
+    async def post(self, body: dict[str, Any]) -> httpx.Response:
+        transport = httpx.ASGITransport(self.app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            return await client.post("/query", json=body)
+
+
+async def test_a_divided_vote_is_given_back_with_its_readings_in_words() -> None:
+    body = (await Parts().post({"question": "Who?", "k": 2})).json()
+    assert body["outcome"] == "clarify"
+    assert body["readings"] == READINGS
+    assert "Choose" in body["reason"]
+
+
+async def test_the_reading_that_is_picked_is_guarded_and_run_and_nothing_is_sampled() -> None:
+    parts = Parts()
+    body = (await parts.post({"question": "Who?", "picked": SECOND, "trace": True})).json()
+    assert body["outcome"] == "answered"
+    assert body["sql"] == SECOND
+    assert body["rows"] == [["a"], ["b"]]
+    assert body["confidence"] == 1.0
+    assert body["trace"]["candidates"][0]["origin"] == "picked"
+    assert parts.generator.questions == []
+    assert [sql for _, sql, _ in parts.guard.guarded] == [SECOND]
+
+
+async def test_what_the_guard_refuses_cannot_be_picked() -> None:
+    body = (await Parts().post({"question": "Who?", "picked": "SELECT secret"})).json()
+    assert (body["outcome"], body["code"]) == ("refused", "not_permitted")
+
+
+async def test_a_reading_may_be_no_longer_than_a_question() -> None:
+    response = await Parts().post({"question": "Who?", "picked": "x" * 5000})
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["field"] == "picked"
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    """The service on a port of its own."""
+    server = uvicorn.Server(uvicorn.Config(Parts().app, port=0, log_level="error", lifespan="off"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join(10)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = tmp_path / "quorumsql.yaml"
+    databases = {"shop": {"reader": {"url": "embedded"}}}
+    path.write_text(yaml.safe_dump({"home": "home", "databases": databases}))
+    return path
+
+
+def test_the_command_shows_the_readings_and_runs_the_one_that_is_picked(
+    url: str, config: Path
+) -> None:
+    def ask(*options: str) -> tuple[int, str]:
+        arguments = ["--config", str(config), "ask", "--url", url, *options]
+        result = CliRunner().invoke(app, arguments)
+        return result.exit_code, result.stdout or result.stderr
+
+    code, shown = ask("Who?", "--k", "2")
+    assert code == 2
+    assert "where id is 1" in shown
+    assert "ask --pick 1" in shown
+    code, shown = ask("--pick", "2", "--format", "json")
+    assert code == 0
+    answer = json.loads(shown)
+    assert (answer["question"], answer["sql"]) == ("Who?", SECOND)
+    assert ask("--pick", "3")[0] != 0
+    assert ask()[0] != 0
+
+
+def test_readings_are_remembered_for_their_owner_only(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="nothing to pick"):
+        recall_readings(tmp_path)
+    readings = LastReadings("shop", "Who?", (FIRST, SECOND), "ravi")
+    remember_readings(tmp_path, readings)
+    assert recall_readings(tmp_path) == readings
+    assert (tmp_path / "last_readings.json").stat().st_mode & 0o077 == 0
+    assert readings.pick(2) == SECOND
+    with pytest.raises(SettingsError, match="no reading 3"):
+        readings.pick(3)
