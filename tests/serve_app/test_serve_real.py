@@ -95,7 +95,7 @@ async def test_a_benchmark_runs_through_the_service(
     assert (right.correct, right.confidence > 0, right.quorum) == (True, True, True)
     assert right.result.rows == right.gold_result.rows
     assert (wrong.outcome, wrong.correct) == ("answered", False)
-    assert (refused.outcome, refused.correct) == ("failed", False)
+    assert (refused.outcome, refused.correct) == ("refused", False)
 
 
 async def test_a_service_that_is_gone_ends_the_run_with_what_to_do(

@@ -242,7 +242,7 @@ async def retrieve_with_sources(sources: FakeSources, **settings: object) -> Sch
 async def test_a_table_with_a_value_of_the_question_is_found() -> None:
     sources = FakeSources()
     context = await retrieve_with_sources(
-        sources, max_tables=1, max_values=1, fk_expansion_limit=0, cosine=False
+        sources, max_tables=1, max_values=1, fk_expansion_limit=0, cosine=False, glosses=True
     )
     assert [hit.table.name for hit in context.tables] == ["returns"]
     assert [match.value for match in context.values] == ["Broken"]
@@ -261,7 +261,7 @@ async def test_a_table_with_a_value_of_the_question_is_found() -> None:
 )
 async def test_what_is_switched_off_is_not_asked(setting: dict[str, object], unasked: str) -> None:
     sources = FakeSources()
-    await retrieve_with_sources(sources, **setting)
+    await retrieve_with_sources(sources, **{"glosses": True} | setting)
     assert set(sources.asked) == {"match", "select", "describe"} - {unasked}
 
 
