@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
+from nl2sql.rounds import add_samples
 from nl2sql.sql_text import extract_sql, normal_form
 from nl2sql.types import Candidate, Completions
 
@@ -28,9 +28,5 @@ def merge_candidates(
                 continue
             form = normal_form(sql, dialect)
             new = Candidate(f"c{len(merged) + 1}", sql, samples=0, variant=variant)
-            known = merged.get(form, new)
-            told = [each for each in (known.logprob, logprob) if each is not None]
-            merged[form] = replace(
-                known, samples=known.samples + 1, logprob=max(told, default=None)
-            )
+            merged[form] = add_samples(merged.get(form, new), 1, logprob)
     return tuple(merged.values())

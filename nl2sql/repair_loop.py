@@ -10,8 +10,9 @@ Knows nothing of how a repair is made: that is the repairer's business.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from nl2sql.protocols import Ranker, Repairer
 from nl2sql.repair_settings import RepairSettings
@@ -62,9 +63,12 @@ class RepairLoop:
         """
         attempts: list[Repair] = []
         doubtful: set[str] = set()
+        # Rules say the same of the same candidate every time.
+        unruled: dict[str, _Tried] = {}
         ranking = replace(ranking, assessments=_hand_over(ranking.assessments, doubtful))
         while self.finds_work(ranking):
-            tried = await self._try_all(question, context, plan, ranking, ask_model=False)
+            tried = await self._try_all(question, context, plan, ranking, known=unruled)
+            unruled |= {repair.candidate: (None, repair) for each, repair in tried if each is None}
             if not _made(tried) and self._ask_model and is_last and ranking.winner is None:
                 tried = await self._try_all(question, context, plan, ranking, ask_model=True)
             made = _made(tried)
@@ -90,15 +94,21 @@ class RepairLoop:
         plan: Plan,
         ranking: Ranking,
         *,
-        ask_model: bool,
+        ask_model: bool = False,
+        known: Mapping[str, _Tried] = MappingProxyType({}),
     ) -> list[_Tried]:
-        """One repair for each candidate that needs one, side by side; what came of them."""
-        return await asyncio.gather(
-            *(
-                self._try(question, context, plan, each, _trace_back(each, ranking), ask_model)
-                for each in self._find_repairable(ranking)
-            )
-        )
+        """One repair for each candidate that needs one, side by side; what came of them.
+
+        What is ``known`` already is not tried again.
+        """
+
+        async def attempt(failed: Assessment) -> _Tried:
+            if failed.candidate.id in known:
+                return known[failed.candidate.id]
+            history = _trace_back(failed, ranking)
+            return await self._try(question, context, plan, failed, history, ask_model)
+
+        return await asyncio.gather(*map(attempt, self._find_repairable(ranking)))
 
     async def _try(
         self,

@@ -30,17 +30,20 @@ def merge_round(
             new.append(replace(candidate, id=f"c{len(forms) + len(new) + 1}"))
             continue
         heir = _find_heir(merged, number)
-        before = merged[heir].candidate
-        told = [each for each in (before.logprob, candidate.logprob) if each is not None]
-        merged[heir] = replace(
-            merged[heir],
-            candidate=replace(
-                before,
-                samples=before.samples + candidate.samples,
-                logprob=max(told, default=None),
-            ),
-        )
+        grown = add_samples(merged[heir].candidate, candidate.samples, candidate.logprob)
+        merged[heir] = replace(merged[heir], candidate=grown)
     return tuple(merged), tuple(new)
+
+
+def add_samples(candidate: Candidate, samples: int, logprob: float | None) -> Candidate:
+    """The candidate with further samples, as likely as its likeliest.
+
+    >>> grown = add_samples(Candidate("c1", "SELECT 1", 2, logprob=-0.3), 1, -0.1)
+    >>> grown.samples, grown.logprob
+    (3, -0.1)
+    """
+    told = [each for each in (candidate.logprob, logprob) if each is not None]
+    return replace(candidate, samples=candidate.samples + samples, logprob=max(told, default=None))
 
 
 def _find_heir(assessments: Sequence[Assessment], number: int) -> int:

@@ -7,18 +7,15 @@ with where the model takes that; newer ones refuse it, which is learned once. Kn
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, ValidationError
 
 from generation.engines.optional_fields import OptionalFields, RequestRefused
 from generation.engines.server import (
     build_nonsense,
-    build_timeout,
     build_too_long,
-    build_unreachable,
     choose_stops,
     count_marks,
     describe_server,
@@ -26,22 +23,17 @@ from generation.engines.server import (
     gather_all,
     read_api_key,
     read_own_words,
-    translate_status,
 )
-from nl2sql.errors import EngineUnavailable, PromptTooLong, QuorumError
+from generation.engines.server_client import ServerClient
+from nl2sql.errors import EngineUnavailable, QuorumError
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Completions, SamplingRequest
-
-if TYPE_CHECKING:
-    import anthropic
 
 _LOG = logging.getLogger("quorumsql")
 _OWN_URL = "https://api.anthropic.com"
 # Optional parts of a request: the assistant's message at its end is no field, but refused as one.
 _CONTINUATION, _TEMPERATURE, _STOPS = "assistant message", "temperature", "stop_sequences"
 _MAX_TEMPERATURE = 1.0
-# What is asked to find out about the server takes it milliseconds.
-_QUICK_TIMEOUT_S = 10.0
 
 
 class _Block(BaseModel):
@@ -86,17 +78,15 @@ class AnthropicEngine:
                 hint="Install quorumsql[anthropic].",
             ) from error
         self._settings = settings
-        self._client = anthropic.AsyncAnthropic(
+        client = anthropic.AsyncAnthropic(
             base_url=settings.base_url.rstrip("/").removesuffix("/v1") or _OWN_URL,
             # The client insists on one, or looks for one where we did not say.
             api_key=key or "none",
             timeout=settings.timeout_ms / 1000,
             max_retries=settings.retries,
         )
-        self._quick = self._client.with_options(timeout=_QUICK_TIMEOUT_S, max_retries=0)
+        self._server = ServerClient(settings, client, anthropic, anthropic.AnthropicError)
         self._fields = OptionalFields()
-        self._slots = asyncio.Semaphore(settings.concurrency)
-        self._in_flight = 0
 
     async def sample(self, request: SamplingRequest) -> Completions:
         """``request.k`` completions.
@@ -124,12 +114,12 @@ class AnthropicEngine:
 
     async def requests_in_flight(self) -> int:
         """HTTP requests that wait for their answer."""
-        return self._in_flight
+        return self._server.in_flight
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """``(("engine", what is wrong or empty),)``: whether the server has the model."""
         try:
-            await self._request(self._quick, f"/v1/models/{self._settings.served_name}")
+            await self._server.request(f"/v1/models/{self._settings.served_name}", quick=True)
         except RequestRefused as refusal:
             return (("engine", str(refusal.error)),)
         except QuorumError as error:
@@ -141,7 +131,7 @@ class AnthropicEngine:
 
     async def close(self) -> None:
         """Closes the connections."""
-        await self._client.close()
+        await self._server.close()
 
     async def _find_room(self, request: SamplingRequest) -> int:
         """Tokens that the answer may have. Raises PromptTooLong."""
@@ -153,7 +143,7 @@ class AnthropicEngine:
             return request.max_tokens
         body = {"model": self._settings.served_name, **_build_chat(request, continued=False)}
         try:
-            answer = await self._request(self._client, "/v1/messages/count_tokens", body)
+            answer = await self._server.request("/v1/messages/count_tokens", body)
             tokens = _Counted.model_validate(answer).input_tokens
         except RequestRefused as refusal:
             raise refusal.error from refusal
@@ -177,7 +167,7 @@ class AnthropicEngine:
                 **_build_chat(request, continued=continued),
                 **{name: value for name, value in optional.items() if name in fields},
             }
-            answer = await self._request(self._client, "/v1/messages", body)
+            answer = await self._server.request("/v1/messages", body)
             try:
                 read = _Answer.model_validate(answer)
             except ValidationError as error:
@@ -189,36 +179,6 @@ class AnthropicEngine:
 
         wanted = {_TEMPERATURE, _STOPS} | ({_CONTINUATION} if request.answer_start else set())
         return await self._fields.send(frozenset(wanted), send)
-
-    async def _request(
-        self, client: anthropic.AsyncAnthropic, path: str, body: dict[str, Any] | None = None
-    ) -> object:
-        """The answer's JSON, or its text where it is none; without a ``body`` a GET.
-
-        Raises RequestRefused, PromptTooLong, EngineUnavailable, SettingsError.
-        """
-        import anthropic
-
-        async with self._slots:
-            self._in_flight += 1
-            try:
-                if body is None:
-                    return await client.get(path, cast_to=object)
-                return await client.post(path, cast_to=object, body=body)
-            except anthropic.APIStatusError as error:
-                known = translate_status(self._settings, error.status_code, error.message)
-                if error.status_code in (400, 422) and not isinstance(known, PromptTooLong):
-                    raise RequestRefused(known) from error
-                raise known from error
-            except anthropic.APITimeoutError as error:
-                raise build_timeout(self._settings) from error
-            except anthropic.APIConnectionError as error:
-                raise build_unreachable(self._settings) from error
-            except (anthropic.AnthropicError, ValueError) as error:
-                # What says that it is JSON, and is none.
-                raise build_nonsense(self._settings) from error
-            finally:
-                self._in_flight -= 1
 
 
 def _build_chat(request: SamplingRequest, *, continued: bool) -> dict[str, Any]:

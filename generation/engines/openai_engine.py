@@ -9,10 +9,9 @@ the server. Knows nothing of SQL.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -20,9 +19,7 @@ from generation.engines.openai_answers import ModelList, Reply, Tokenized
 from generation.engines.optional_fields import OptionalFields, RequestRefused
 from generation.engines.server import (
     build_nonsense,
-    build_timeout,
     build_too_long,
-    build_unreachable,
     choose_stops,
     count_marks,
     describe_server,
@@ -30,14 +27,11 @@ from generation.engines.server import (
     estimate_tokens,
     gather_all,
     read_api_key,
-    translate_status,
 )
-from nl2sql.errors import EngineUnavailable, PromptTooLong, QuorumError, SettingsError
+from generation.engines.server_client import ServerClient
+from nl2sql.errors import EngineUnavailable, QuorumError, SettingsError
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Completions, SamplingRequest
-
-if TYPE_CHECKING:
-    import openai
 
 _LOG = logging.getLogger("quorumsql")
 # Optional fields, as servers name them when they refuse one.
@@ -46,8 +40,6 @@ _MANY, _SEED, _LOGPROBS, _TEMPERATURE = "n", "seed", "logprobs", "temperature"
 _MAX_TOKENS = "max_tokens"
 # Only for vLLM's server, by the field that it would complain of.
 _CONTINUATION, _GRAMMAR = "continue_final_message", "structured_outputs"
-# What is asked to find out about the server takes it milliseconds.
-_QUICK_TIMEOUT_S = 10.0
 
 
 class OpenAiEngine:
@@ -63,18 +55,16 @@ class OpenAiEngine:
                 f"The openai client cannot be imported: {error}", hint="Install openai."
             ) from error
         self._settings = settings
-        self._client = openai.AsyncOpenAI(
+        client = openai.AsyncOpenAI(
             base_url=settings.base_url,
             # The client insists on one; a server that wants none ignores it.
             api_key=key or "none",
             timeout=settings.timeout_ms / 1000,
             max_retries=settings.retries,
         )
-        self._quick = self._client.with_options(timeout=_QUICK_TIMEOUT_S, max_retries=0)
+        self._server = ServerClient(settings, client, openai, openai.OpenAIError)
         self._root = settings.base_url.rstrip("/").removesuffix("/v1")
         self._fields = OptionalFields()
-        self._slots = asyncio.Semaphore(settings.concurrency)
-        self._in_flight = 0
         self._is_vllm: bool | None = None
         self._max_model_len = settings.max_model_len
 
@@ -112,12 +102,12 @@ class OpenAiEngine:
 
     async def requests_in_flight(self) -> int:
         """HTTP requests that wait for their answer."""
-        return self._in_flight
+        return self._server.in_flight
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """``(("engine", what is wrong or empty),)``: whether the server has the model."""
         try:
-            answer = await self._request(self._quick, "/models")
+            answer = await self._server.request("/models", quick=True)
             names = [model.id for model in ModelList.model_validate(answer).data]
         except ValidationError:
             # Some servers list no models; this one answers.
@@ -135,7 +125,7 @@ class OpenAiEngine:
 
     async def close(self) -> None:
         """Closes the connections."""
-        await self._client.close()
+        await self._server.close()
 
     # -- what the server can --------------------------------------------------------------------
 
@@ -144,7 +134,7 @@ class OpenAiEngine:
         if self._is_vllm is None:
             body = {"prompt": "SELECT", "add_special_tokens": False}
             try:
-                found = await self._ask_tokenizer(self._quick, body)
+                found = await self._ask_tokenizer(body, quick=True)
             except (RequestRefused, SettingsError):
                 self._is_vllm = False
             else:
@@ -173,13 +163,13 @@ class OpenAiEngine:
 
     async def _tokenize(self, body: dict[str, Any]) -> int:
         try:
-            return (await self._ask_tokenizer(self._client, body)).count
+            return (await self._ask_tokenizer(body)).count
         except RequestRefused as refusal:
             raise refusal.error from refusal
 
-    async def _ask_tokenizer(self, client: openai.AsyncOpenAI, body: dict[str, Any]) -> Tokenized:
+    async def _ask_tokenizer(self, body: dict[str, Any], *, quick: bool = False) -> Tokenized:
         body = {"model": self._settings.served_name, **body}
-        answer = await self._request(client, f"{self._root}/tokenize", body)
+        answer = await self._server.request(f"{self._root}/tokenize", body, quick=quick)
         try:
             return Tokenized.model_validate(answer)
         except ValidationError as error:
@@ -210,7 +200,7 @@ class OpenAiEngine:
             body = self._build_body(request, fields, max_tokens)
             if seed is not None and _SEED in fields:
                 body[_SEED] = seed
-            answer = await self._request(self._client, "/chat/completions", body)
+            answer = await self._server.request("/chat/completions", body)
             try:
                 reply = Reply.model_validate(answer)
             except ValidationError as error:
@@ -251,40 +241,6 @@ class OpenAiEngine:
             return {"messages": messages}
         messages.append({"role": "assistant", "content": request.answer_start})
         return {"messages": messages, _CONTINUATION: True, "add_generation_prompt": False}
-
-    async def _request(
-        self, client: openai.AsyncOpenAI, url: str, body: dict[str, Any] | None = None
-    ) -> object:
-        """The answer's JSON, or its text where it is none; without a ``body`` a GET.
-
-        Raises RequestRefused, PromptTooLong, EngineUnavailable, SettingsError.
-        """
-        import openai
-
-        async with self._slots:
-            self._in_flight += 1
-            try:
-                if body is None:
-                    return await client.get(url, cast_to=object)
-                return await client.post(url, cast_to=object, body=body)
-            except openai.APIStatusError as error:
-                raise self._translate(error) from error
-            except openai.APITimeoutError as error:
-                raise build_timeout(self._settings) from error
-            except openai.APIConnectionError as error:
-                raise build_unreachable(self._settings) from error
-            except (openai.OpenAIError, ValueError) as error:
-                # What says that it is JSON, and is none.
-                raise build_nonsense(self._settings) from error
-            finally:
-                self._in_flight -= 1
-
-    def _translate(self, error: openai.APIStatusError) -> Exception:
-        code = str(error.code or "")
-        known = translate_status(self._settings, error.status_code, error.message, code)
-        if error.status_code in (400, 422) and not isinstance(known, PromptTooLong):
-            return RequestRefused(known, field=error.param or "")
-        return known
 
     def _read(self, request: SamplingRequest, replies: Sequence[Reply]) -> Completions:
         choices = [choice for reply in replies for choice in reply.choices][: request.k]
