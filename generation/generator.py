@@ -147,15 +147,6 @@ class CandidateGenerator:
             prompts=tuple(prompts.items()),
         )
 
-    async def build_prompt(
-        self, question: Question, context: SchemaContext, plan: Plan
-    ) -> tuple[Prompt, tuple[str, ...]]:
-        """The prompt of the first variant, and what of the schema did not fit into it.
-
-        Raises EngineUnavailable.
-        """
-        return await self._builder.build(question, context, plan, self._variants[0])
-
     async def _sample(
         self,
         prompt: Prompt,

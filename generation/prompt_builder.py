@@ -9,15 +9,13 @@ from generation.hints import choose_examples, render_example, render_hints
 from generation.worked_examples import render_worked_examples
 from nl2sql.prompt_variants import PromptVariant
 from nl2sql.prompts import render_prompt
-from nl2sql.schema_text import SchemaWriter, TokenCounts
+from nl2sql.schema_text import MESSAGE_MARKS, SchemaWriter, TokenCounts
 from nl2sql.settings import Settings
 from nl2sql.types import Message, Plan, Prompt, Question, SchemaContext
 
 PROMPTS = "generation.prompts"
 # What examples may take of the model's window, all together: one part in four.
 _EXAMPLES_PART = 4
-# What a chat template puts around one more message.
-_TURN_MARKS = 12
 
 
 class PromptBuilder:
@@ -53,7 +51,7 @@ class PromptBuilder:
             context,
             database=question.database,
             beside=read_texts(render(schema="", hints=hints()), *turns),
-            answer_tokens=sampling.max_tokens + _TURN_MARKS * len(turns),
+            answer_tokens=sampling.max_tokens + MESSAGE_MARKS * len(turns),
             plan=plan,
             form=form,
             order=variant.order,

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from typing import TypeVar
 
 from nl2sql.errors import EngineUnavailable, PromptTooLong, QuorumError, SettingsError
+from nl2sql.schema_text import MESSAGE_MARKS
 from nl2sql.settings import ModelSettings
 from nl2sql.types import SamplingRequest
 
@@ -16,8 +17,6 @@ _MESSAGE_CHARS = 300
 # Servers without a code of their own for it say one of these.
 _TOO_LONG = ("context length", "context window", "context size", "prompt is too long")
 _TOO_LONG_CODES = ("context_length_exceeded", "exceed_context_size_error", "request_too_large")
-# What a chat template puts around a message, at most.
-_MARK_TOKENS = 12
 _THINKING_END = "</think>"
 
 _T = TypeVar("_T")
@@ -119,7 +118,7 @@ def estimate_prompt_tokens(request: SamplingRequest) -> int:
 
 def count_marks(messages: Sequence[object]) -> int:
     """Tokens that a chat template adds to that many messages and the answer's opening."""
-    return _MARK_TOKENS * (len(messages) + 1)
+    return MESSAGE_MARKS * (len(messages) + 1)
 
 
 def read_own_words(text: str, request: SamplingRequest) -> str:

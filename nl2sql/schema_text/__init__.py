@@ -8,6 +8,6 @@ from __future__ import annotations
 
 from nl2sql.schema_text.forms import Form, render_schema
 from nl2sql.schema_text.token_counts import TokenCounts
-from nl2sql.schema_text.writer import SchemaWriter, WrittenSchema
+from nl2sql.schema_text.writer import MESSAGE_MARKS, SchemaWriter, WrittenSchema
 
-__all__ = ["Form", "SchemaWriter", "TokenCounts", "WrittenSchema", "render_schema"]
+__all__ = ["MESSAGE_MARKS", "Form", "SchemaWriter", "TokenCounts", "WrittenSchema", "render_schema"]

@@ -15,6 +15,8 @@ from nl2sql.types import Plan, SchemaContext
 # What a chat template puts around a system and a user message, and the answer's first line: 16
 # tokens with Qwen's, about 45 with Llama 3's.
 CHAT_MARKS = 48
+# What it puts around one more message, at most.
+MESSAGE_MARKS = 12
 
 
 @dataclass(frozen=True, slots=True)

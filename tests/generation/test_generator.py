@@ -19,6 +19,7 @@ from nl2sql.types import (
     ValueMatch,
 )
 from tests.fakes import FakeEngine, build_context, build_question, build_settings
+from tests.generation.written_prompt import write_prompt
 
 CONTEXT = build_context()
 
@@ -56,10 +57,8 @@ async def test_an_error_of_the_engine_passes_through() -> None:
 
 
 async def read_user_message(context: SchemaContext, plan: Plan, **flags: bool) -> str:
-    generator = CandidateGenerator(
-        FakeEngine(), build_settings(flags=flags, sampling={"show_plan": True})
-    )
-    prompt, _ = await generator.build_prompt(build_question(text="How many orders?"), context, plan)
+    settings = build_settings(flags=flags, sampling={"show_plan": True})
+    prompt, _ = await write_prompt(settings, build_question(text="How many orders?"), context, plan)
     return prompt.messages[1].content
 
 
@@ -76,9 +75,9 @@ async def test_the_schema_stands_before_the_hints_and_the_question_at_the_end() 
 
 
 async def test_questions_on_the_same_tables_share_their_prefix() -> None:
-    generator = CandidateGenerator(FakeEngine(), build_settings(sampling={"show_plan": True}))
+    settings = build_settings(sampling={"show_plan": True})
     texts = [
-        (await generator.build_prompt(build_question(text=text), CONTEXT, Plan()))[0]
+        (await write_prompt(settings, build_question(text=text), CONTEXT, Plan()))[0]
         .messages[1]
         .content
         for text in ("How many?", "Which ones?")
@@ -137,8 +136,7 @@ async def test_the_hints_of_a_table_that_is_left_out_go_with_it() -> None:
             ValueMatch("germany", "sales.customers", "country", "Germany", 1.0),
         ),
     )
-    generator = CandidateGenerator(FakeEngine(), small)
-    prompt, left_out = await generator.build_prompt(build_question(), context, Plan())
+    prompt, left_out = await write_prompt(small, build_question(), context, Plan())
     text = prompt.messages[1].content
     assert "sales.customers" in left_out
     assert "orders.status holds 'CXL' (the question says \"cancelled\")" in text
@@ -153,8 +151,7 @@ async def test_pruned_columns_are_not_shown() -> None:
 
 async def test_the_schema_comes_in_the_form_of_the_setting() -> None:
     settings = build_settings(sampling={"schema_form": "m_schema"})
-    generator = CandidateGenerator(FakeEngine(), settings)
-    prompt, _ = await generator.build_prompt(build_question(), CONTEXT, Plan())
+    prompt, _ = await write_prompt(settings, build_question(), CONTEXT, Plan())
     assert prompt.messages[1].content.startswith("Schema:\n【DB_ID】 shop\n【Schema】\n# Table: ")
 
 
@@ -162,12 +159,12 @@ FEW = tuple(FewShot(f"How many {name}?", f"SELECT count(*) FROM {name}") for nam
 
 
 async def test_all_that_depends_on_the_question_stands_after_the_schema() -> None:
-    generator = CandidateGenerator(FakeEngine(), build_settings())
+    settings = build_settings()
     texts = []
     for question, value, examples in (("One?", "Germany", FEW), ("Two?", "France", FEW[:1])):
         match = ValueMatch("x", "sales.customers", "country", value, 1.0)
         context = build_context(values=(match,), examples=examples)
-        prompt, _ = await generator.build_prompt(build_question(text=question), context, Plan())
+        prompt, _ = await write_prompt(settings, build_question(text=question), context, Plan())
         assert prompt.messages[0] == (await plain_prompt()).messages[0]
         texts.append(prompt.messages[1].content)
     schema = f"Schema:\n{render_schema(CONTEXT)}\n\n"
@@ -175,8 +172,8 @@ async def test_all_that_depends_on_the_question_stands_after_the_schema() -> Non
 
 
 async def plain_prompt() -> Prompt:
-    generator = CandidateGenerator(FakeEngine(), build_settings())
-    return (await generator.build_prompt(build_question(), CONTEXT, Plan()))[0]
+    settings = build_settings()
+    return (await write_prompt(settings, build_question(), CONTEXT, Plan()))[0]
 
 
 async def test_the_best_example_stands_next_to_the_question() -> None:
@@ -235,7 +232,7 @@ async def test_the_gate_goes_by_the_setting() -> None:
 
 
 async def test_the_plan_is_not_shown_unless_asked() -> None:
-    generator = CandidateGenerator(FakeEngine(), build_settings())
+    settings = build_settings()
     links = SchemaLinks((SchemaLink("total", "sales.orders", "total", 1.0),))
-    prompt, _ = await generator.build_prompt(build_question(), CONTEXT, Plan(links=links))
+    prompt, _ = await write_prompt(settings, build_question(), CONTEXT, Plan(links=links))
     assert "Columns that may matter" not in prompt.messages[-1].content

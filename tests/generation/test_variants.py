@@ -11,6 +11,7 @@ from nl2sql.errors import SettingsError
 from nl2sql.prompt_variants import PromptVariant, parse_variant
 from nl2sql.types import FewShot, JoinPlan, Plan, SchemaContext
 from tests.fakes import FakeEngine, build_context, build_question, build_settings
+from tests.generation.written_prompt import write_prompt
 from tests.golden import load_text, render_golden
 
 CONTEXT = build_context(examples=(FewShot("How many items?", "SELECT count(*) FROM items"),))
@@ -68,8 +69,7 @@ async def test_the_prompt_with_worked_examples_is_the_golden_one() -> None:
     settings = build_settings(sampling={"variants": ["worked+m_schema"]})
     context = build_context(tables=("sales.orders",), dialect="sqlite")
     question = build_question(text="What was spent?")
-    generator = CandidateGenerator(FakeEngine(), settings)
-    prompt, _ = await generator.build_prompt(question, context, Plan())
+    prompt, _ = await write_prompt(settings, question, context, Plan())
     assert render_golden(prompt) == load_text("prompt_worked.txt")
 
 

@@ -18,6 +18,7 @@ from tests.fakes import (
     build_question,
     build_settings,
 )
+from tests.generation.written_prompt import write_prompt
 from tests.golden import load_text, render_golden
 
 CONTEXT = build_context(tables=("sales.orders", "sales.customers"))
@@ -33,8 +34,8 @@ async def test_the_prompt_to_generate_is_the_golden_one() -> None:
             skeleton="FROM customers\nJOIN orders ON orders.customer_id = customers.id",
         ),
     )
-    generator = CandidateGenerator(FakeEngine(), build_settings(sampling={"show_plan": True}))
-    prompt, _ = await generator.build_prompt(QUESTION, CONTEXT, plan)
+    settings = build_settings(sampling={"show_plan": True})
+    prompt, _ = await write_prompt(settings, QUESTION, CONTEXT, plan)
     assert render_golden(prompt) == load_text("prompt_generate.txt")
 
 
@@ -55,8 +56,8 @@ async def test_the_prompt_with_all_that_retrieval_finds_is_the_golden_one() -> N
     question = build_question(
         text="What did O'Hara from germany spend on cancelled orders?", evidence="Spent is total."
     )
-    generator = CandidateGenerator(FakeEngine(), build_settings())
-    prompt, left_out = await generator.build_prompt(question, context, Plan())
+    settings = build_settings()
+    prompt, left_out = await write_prompt(settings, question, context, Plan())
     assert render_golden(prompt) == load_text("prompt_generate_full.txt")
     assert left_out == ()
 
@@ -108,16 +109,16 @@ def test_the_roles_are_system_and_user() -> None:
 
 async def test_the_model_is_told_the_dialect_of_the_database() -> None:
     context = dataclasses.replace(CONTEXT, dialect="sqlite")
-    generator = CandidateGenerator(FakeEngine(), build_settings())
-    prompt, _ = await generator.build_prompt(QUESTION, context, Plan())
+    settings = build_settings()
+    prompt, _ = await write_prompt(settings, QUESTION, context, Plan())
     system, _ = prompt.messages
     assert "You are a SQLite expert." in system.content
 
 
 async def test_evidence_stands_beside_the_question() -> None:
     question = build_question(text="What was spent?", evidence="Spent is total.")
-    generator = CandidateGenerator(FakeEngine(), build_settings())
-    prompt, _ = await generator.build_prompt(question, CONTEXT, Plan())
+    settings = build_settings()
+    prompt, _ = await write_prompt(settings, question, CONTEXT, Plan())
     _, user = prompt.messages
     assert user.content.endswith("Hint: Spent is total.\n\nQuestion: What was spent?")
     repairer = CandidateRepairer(FakeEngine(), build_settings())

@@ -1,0 +1,20 @@
+"""The prompt that a question gets under some settings, without sampling from it."""
+
+from __future__ import annotations
+
+from generation.prompt_builder import PromptBuilder
+from nl2sql.prompt_variants import parse_variant
+from nl2sql.schema_text import TokenCounts
+from nl2sql.settings import Settings
+from nl2sql.types import Plan, Prompt, Question, SchemaContext
+from tests.fakes import FakeEngine
+
+
+async def write_prompt(
+    settings: Settings, question: Question, context: SchemaContext, plan: Plan
+) -> tuple[Prompt, tuple[str, ...]]:
+    """The prompt of the first variant, and what of the schema did not fit into it."""
+    builder = PromptBuilder(TokenCounts(FakeEngine()), settings)
+    return await builder.build(
+        question, context, plan, parse_variant(settings.sampling.variants[0])
+    )
