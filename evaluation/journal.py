@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
+from evaluation.json_lines import append_line, drop_torn_line, read_lines
 from evaluation.manifest import RunManifest
 from evaluation.records import Record
 from nl2sql.errors import SettingsError
@@ -100,7 +101,7 @@ class Journal:
                 hint="Give this one another --output, or start over with --fresh.",
             )
         for file in self.folder.glob("*.jsonl"):
-            _drop_torn_line(file)
+            drop_torn_line(file)
 
 
 def read_manifest(folder: Path, kind: type[_M]) -> _M:
@@ -135,23 +136,6 @@ def read_journal(folder: Path, kind: type[_M], record_kind: type[_R]) -> tuple[_
     return manifest.model_copy(update=clock), ordered
 
 
-def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The JSON lines of a file; a torn last one is left out."""
-    if not path.exists():
-        return
-    with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            if line.endswith("\n"):
-                yield json.loads(line)
-
-
-def append_line(path: Path, value: Mapping[str, Any]) -> None:
-    """Puts ``value`` at the end of a file of JSON lines."""
-    line = json.dumps(value, ensure_ascii=False) + "\n"
-    with path.open("a", encoding="utf-8") as file:
-        file.write(line)
-
-
 def _find_differences(before: RunManifest, now: RunManifest) -> list[str]:
     """What differs that figures may depend on, as ``key: old → new``."""
     old, new = before.identity(), now.identity()
@@ -176,15 +160,6 @@ def _pairs(
 def _show(value: Any) -> str:
     text = json.dumps(value)
     return text if len(text) <= 60 else f"{text[:60]}…"
-
-
-def _drop_torn_line(path: Path) -> None:
-    """Cuts what a kill left of a line, or the next one would be appended to it."""
-    with path.open("rb+") as file:
-        content = file.read()
-        whole = content.rfind(b"\n") + 1
-        if whole < len(content):
-            file.truncate(whole)
 
 
 def _replace(path: Path, value: Mapping[str, Any]) -> None:

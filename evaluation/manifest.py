@@ -44,7 +44,8 @@ class Manifest(RunManifest):
     """Everything that the figures of an ``eval run`` depend on.
 
     ``configuration`` is the whole of the settings, ``variant`` the name under which reports show
-    this run (``K=4``, ``plain``, ``without bm25``).
+    this run (``K=4``, ``plain``, ``without bm25``). ``samples`` is the file that the model's
+    samples were kept in and taken from; its times say nothing then.
     """
 
     FILE: ClassVar[str] = "manifest.json"
@@ -55,6 +56,7 @@ class Manifest(RunManifest):
     seed: int
     concurrency: int = 1
     service: str = ""
+    samples: str = ""
     configuration: dict[str, Any]
 
     @property

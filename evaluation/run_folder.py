@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from evaluation.journal import Journal, append_line, read_journal, read_lines
+from evaluation.journal import Journal, read_journal
+from evaluation.json_lines import append_line, read_lines
 from evaluation.manifest import Manifest
 from evaluation.records import QuestionRecord
 from nl2sql.bird_scores import r_ves_reward

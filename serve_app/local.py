@@ -7,13 +7,12 @@ pipelines whose settings differ in anything but the model and the index.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from evaluation.baseline import PlainBaseline
 from execution.executor import ReadOnlyExecutor
 from execution.guard import SqlGuard
-from generation.engines import OpenEngine
 from nl2sql.dialogue import Dialogue
 from nl2sql.protocols import Engine
 from nl2sql.settings import Settings
@@ -90,16 +89,15 @@ async def open_parts(
 
     ``engine`` takes the place of the configured model. Raises ModelError, EngineUnavailable.
     """
-    loaded: OpenEngine | None = None
-    if engine is None:
-        with reporter.step("Language model"):
-            # In this thread: the engine belongs to the event loop that it is made in.
-            engine = loaded = wiring.open_engine()
-    store = wiring.build_index_store()
-    catalogs = IndexedCatalogs(store)
-    guard = wiring.build_guard(catalogs)
-    executor = ReadOnlyExecutor(wiring.build_databases())
-    try:
+    async with AsyncExitStack() as stack:
+        if engine is None:
+            engine = await stack.enter_async_context(open_engine(wiring, reporter))
+        store = wiring.build_index_store()
+        stack.push_async_callback(store.close)
+        catalogs = IndexedCatalogs(store)
+        guard = wiring.build_guard(catalogs)
+        executor = ReadOnlyExecutor(wiring.build_databases())
+        stack.push_async_callback(executor.close)
         yield LocalParts(
             wiring,
             engine,
@@ -110,8 +108,15 @@ async def open_parts(
             executor,
             wiring.build_value_memory(store),
         )
+
+
+@asynccontextmanager
+async def open_engine(wiring: Wiring, reporter: Reporter) -> AsyncIterator[Engine]:
+    """The configured model, closed at the end. Raises ModelError, EngineUnavailable."""
+    with reporter.step("Language model"):
+        # In this thread: the engine belongs to the event loop that it is made in.
+        engine = wiring.open_engine()
+    try:
+        yield engine
     finally:
-        await executor.close()
-        await store.close()
-        if loaded is not None:
-            await loaded.close()
+        await engine.close()

@@ -12,7 +12,7 @@ import json
 import random
 import re
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +23,7 @@ import httpx
 from data.benchmarks.types import Benchmark, Example
 from evaluation.environment import collect_versions, describe_machine, find_revision
 from evaluation.judge import Judge, Response
+from evaluation.kept_samples import KeptSamples
 from evaluation.manifest import Manifest, RunManifest
 from evaluation.run_folder import RunFolder
 from evaluation.runner import Ask, Progress, measure_times, run_questions
@@ -34,8 +35,9 @@ from nl2sql.types import Question
 from serve_app.api import render_answer
 from serve_app.benchmarks import ReadyBenchmark
 from serve_app.client import read_answer
-from serve_app.local import LocalParts, open_parts
+from serve_app.local import LocalParts, open_engine, open_parts
 from serve_app.reporting import Reporter
+from serve_app.wiring import Wiring
 
 _TIMEOUT_S = 600
 _NOT_IN_NAME = re.compile(r"[^a-z0-9]+")
@@ -46,6 +48,7 @@ class MeasureOptions:
     """How a benchmark is run. ``service`` is the URL of a running one; empty: in this process.
 
     ``sample`` questions are drawn with ``seed`` (0: all); ``seed`` is also that of the model.
+    ``samples`` is the file that keeps the model's samples.
     """
 
     output: Path
@@ -57,6 +60,7 @@ class MeasureOptions:
     service: str = ""
     time_queries: bool = True
     fresh: bool = False
+    samples: Path | None = None
 
 
 def draw_sample(benchmark: Benchmark, sample: int, seed: int) -> tuple[Example, ...]:
@@ -88,6 +92,7 @@ def build_manifest(
         evidence=options.evidence,
         concurrency=options.concurrency,
         service=options.service,
+        samples=str(options.samples or ""),
         configuration=variant.settings.model_dump(mode="json"),
         question_ids=tuple(example.id for example in examples),
         versions=collect_versions(),
@@ -142,7 +147,10 @@ async def measure(
         return [run.folder for run in runs]
     if options.service:
         engine = _NoEngine()
-    async with open_parts(ready.wiring, reporter, engine=engine) as parts:
+    async with (
+        _keep_samples(ready.wiring, options, reporter, engine) as engine,
+        open_parts(ready.wiring, reporter, engine=engine) as parts,
+    ):
         principal = ready.wiring.settings.identity.principal()
         judge = Judge(parts.catalogs, parts.guard, parts.executor, benchmark.missing, principal)
         for variant, run in zip(variants, runs, strict=True):
@@ -166,6 +174,25 @@ async def measure(
                 if options.time_queries:
                     await measure_times(examples, judge, run)
     return [run.folder for run in runs]
+
+
+@asynccontextmanager
+async def _keep_samples(
+    wiring: Wiring, options: MeasureOptions, reporter: Reporter, engine: Engine | None
+) -> AsyncIterator[Engine | None]:
+    """The engine behind the file of samples; as it is where none is named."""
+    if options.samples is None:
+        yield engine
+        return
+    async with AsyncExitStack() as stack:
+
+        async def find_engine() -> Engine:
+            if engine is not None:
+                return engine
+            return await stack.enter_async_context(open_engine(wiring, reporter))
+
+        with KeptSamples(options.samples, wiring.model_name(), find_engine).open() as kept:
+            yield kept
 
 
 def _open_run(

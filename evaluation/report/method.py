@@ -92,6 +92,7 @@ def derive_command(manifest: Manifest, changes: Mapping[str, Any]) -> str:
     words += ["--evidence"] if manifest.evidence else []
     words += ["--concurrency", str(manifest.concurrency)]
     words += ["--service", manifest.service] if manifest.service else []
+    words += ["--samples", manifest.samples] if manifest.samples else []
     for key, value in changes.items():
         words += ["--set", f"{key}={json.dumps(value)}"]
     return shlex.join(words)
@@ -126,6 +127,8 @@ def _facts(manifest: Manifest) -> Iterator[tuple[str, str]]:
     yield "model", _model(manifest)
     yield "sampling", _sampling(manifest)
     yield "asked", manifest.service or "in the process of the command"
+    if manifest.samples:
+        yield "samples", f"kept in {manifest.samples}; what stood there took no time"
     yield "questions in flight", str(manifest.concurrency)
     yield "revision", manifest.revision or "unknown"
     yield "machine", _join(manifest.machine)

@@ -148,3 +148,26 @@ async def test_variants_run_through_pipeline_and_baseline(wiring: Wiring, tmp_pa
     fresh = dataclasses.replace(options, fresh=True)
     assert await measure(ready, variants[:1], fresh, Silence(), engine=model) == folders[:1]
     assert folders[0].with_name(f"{folders[0].name}.old1").exists()
+
+
+async def test_samples_are_kept_for_runs_that_differ_in_what_follows(
+    wiring: Wiring, tmp_path: Path
+) -> None:
+    question = "SELECT count(*) FROM orders"
+    example = build_example("q", database="demo_erp", question=question, golds=(question,))
+    benchmark = Benchmark("mini", "postgres", (example,), {"demo_erp": Configured()}, "0" * 64)
+    ready = ReadyBenchmark(benchmark, wiring)
+    model = EchoModel()
+    options = MeasureOptions(tmp_path, "mini.jsonl", samples=tmp_path / "samples.jsonl")
+    for settings, k in (
+        (wiring.settings, 4),
+        (override(wiring.settings, ["autocorrect=false"]), 4),
+        (wiring.settings, 2),
+    ):
+        variant = build_variant(settings, k, "")
+        (folder,) = await measure(ready, (variant,), options, Silence(), engine=model)
+        manifest, (record,) = read_run(folder)
+        assert record.correct
+        assert record.candidates[0].samples == k
+        assert manifest.samples == str(options.samples)
+    assert model.requests == 1

@@ -43,6 +43,7 @@ def run(
     seed: opt.Seed = 0,
     evidence: opt.Evidence = False,
     concurrency: opt.Concurrency = 16,
+    samples: opt.Samples = None,
     service: opt.Service = "",
     output: opt.Output = opt.DEFAULT_OUTPUT,
     time_queries: opt.Times = True,
@@ -56,7 +57,16 @@ def run(
         variants,
         benchmark,
         MeasureOptions(
-            output, benchmark, sample, seed, evidence, concurrency, service, time_queries, fresh
+            output,
+            benchmark,
+            sample,
+            seed,
+            evidence,
+            concurrency,
+            service,
+            time_queries,
+            fresh,
+            samples,
         ),
     )
 
@@ -73,6 +83,7 @@ def curve(
     seed: opt.Seed = 0,
     evidence: opt.Evidence = False,
     concurrency: opt.Concurrency = 16,
+    samples: opt.Samples = None,
     service: opt.Service = "",
     output: opt.Output = opt.DEFAULT_OUTPUT,
     time_queries: opt.Times = True,
@@ -86,7 +97,16 @@ def curve(
         variants,
         benchmark,
         MeasureOptions(
-            output, benchmark, sample, seed, evidence, concurrency, service, time_queries, fresh
+            output,
+            benchmark,
+            sample,
+            seed,
+            evidence,
+            concurrency,
+            service,
+            time_queries,
+            fresh,
+            samples,
         ),
     )
 
@@ -101,6 +121,7 @@ def ablate(
     seed: opt.Seed = 0,
     evidence: opt.Evidence = False,
     concurrency: opt.Concurrency = 16,
+    samples: opt.Samples = None,
     output: opt.Output = opt.DEFAULT_OUTPUT,
     time_queries: opt.Times = True,
     fresh: opt.Fresh = False,
@@ -113,7 +134,16 @@ def ablate(
         build_ablation(settings, parse_count(k) if k else None, chosen),
         benchmark,
         MeasureOptions(
-            output, benchmark, sample, seed, evidence, concurrency, "", time_queries, fresh
+            output,
+            benchmark,
+            sample,
+            seed,
+            evidence,
+            concurrency,
+            "",
+            time_queries,
+            fresh,
+            samples,
         ),
     )
 
@@ -134,6 +164,11 @@ def _measure(
         benchmark,
         [each.id for each in draw_sample(benchmark, options.sample, options.seed)],
     )
+    if options.service and options.samples:
+        raise SettingsError(
+            "A service samples by itself: nothing can be kept of it.",
+            hint="Leave --samples out, or --service.",
+        )
     if options.service:
         check_service(options.service, settings, chosen, variants)
         if not is_ready(options.service):

@@ -32,6 +32,13 @@ Service = Annotated[
     str,
     typer.Option(help="URL of a running service; default: the pipeline in this process."),
 ]
+Samples = Annotated[
+    Path | None,
+    typer.Option(
+        help="File that keeps the model's samples: runs that share it compare what comes after "
+        "sampling on the same candidates, and fewer of them, without the model."
+    ),
+]
 Output = Annotated[Path, typer.Option(help="Folder that the run's own folder is made in.")]
 Times = Annotated[
     bool,

@@ -1,0 +1,34 @@
+"""Files of JSON lines that a kill may cut short."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The JSON lines of a file; a torn last one is left out."""
+    if not path.exists():
+        return
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            if line.endswith("\n"):
+                yield json.loads(line)
+
+
+def append_line(path: Path, value: Mapping[str, Any]) -> None:
+    """Puts ``value`` at the end of a file of JSON lines."""
+    line = json.dumps(value, ensure_ascii=False) + "\n"
+    with path.open("a", encoding="utf-8") as file:
+        file.write(line)
+
+
+def drop_torn_line(path: Path) -> None:
+    """Cuts what a kill left of a line, or the next one would be appended to it."""
+    with path.open("rb+") as file:
+        content = file.read()
+        whole = content.rfind(b"\n") + 1
+        if whole < len(content):
+            file.truncate(whole)
