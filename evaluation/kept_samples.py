@@ -13,6 +13,7 @@ Not covered: times. What is given again takes none.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Iterator
@@ -39,6 +40,7 @@ class KeptSamples:
         self._model = model
         self._open_engine = open_engine
         self._engine: Engine | None = None
+        self._opening = asyncio.Lock()
         self._completions: dict[str, Completions] = {}
         self._tokens: dict[str, int] = {}
 
@@ -85,9 +87,10 @@ class KeptSamples:
         return tuple(self._tokens[key] for key in keys)
 
     async def _find_engine(self) -> Engine:
-        if self._engine is None:
-            self._engine = await self._open_engine()
-        return self._engine
+        async with self._opening:
+            if self._engine is None:
+                self._engine = await self._open_engine()
+            return self._engine
 
     def _read(self) -> None:
         if not self._path.exists():

@@ -6,6 +6,7 @@ pipelines whose settings differ in anything but the model and the index.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -114,8 +115,8 @@ async def open_parts(
 async def open_engine(wiring: Wiring, reporter: Reporter) -> AsyncIterator[Engine]:
     """The configured model, closed at the end. Raises ModelError, EngineUnavailable."""
     with reporter.step("Language model"):
-        # In this thread: the engine belongs to the event loop that it is made in.
-        engine = wiring.open_engine()
+        # Not in the event loop's thread: what else runs there has time limits of its own.
+        engine = await asyncio.to_thread(wiring.open_engine)
     try:
         yield engine
     finally:
