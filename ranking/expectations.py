@@ -12,11 +12,8 @@ import re
 from dataclasses import dataclass
 
 from ranking.asked_columns import count_columns
+from ranking.asked_comparisons import NUMBER_WORDS, Comparison, list_comparisons
 
-_NUMBERS = {
-    word: number
-    for number, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
-}
 _SUPERLATIVE = (
     r"(?:most|least|fewest|highest|lowest|largest|smallest|biggest|greatest|oldest|youngest|latest|"
     r"earliest|newest|longest|shortest|best|worst|heaviest|lightest|cheapest|tallest|fastest|"
@@ -30,15 +27,16 @@ _HOW_MANY = re.compile(
 )
 _GROUPED = re.compile(
     r"\b(?:for|of|in|by|from|at|to|on|with|does|do|did|have|has)\s+each\b"
-    r"|(?<!miles )\bper\b|\bgrouped by\b",
+    # "Miles per gallon" is one figure, of a row.
+    r"|\bper\b(?!\s+(?:second|minute|hour|week|gallon|mile|head|capita|square)\b)|\bgrouped by\b",
     re.IGNORECASE,
 )
 _FIGURE = re.compile(
-    rf"\b(?:number|count|average|mean|total|sum|how many|{_SUPERLATIVE})\b", re.IGNORECASE
+    rf"\b(?:numbers? of|count|average|mean|total|sum|how many|{_SUPERLATIVE})\b", re.IGNORECASE
 )
 _TOP = re.compile(
-    rf"\b(?:top|first|last|bottom)\s+(\d+|{'|'.join(_NUMBERS)})\b"
-    rf"|\b(\d+|{'|'.join(_NUMBERS)})\s+{_SUPERLATIVE}\b",
+    rf"\b(?:top|first|last|bottom)\s+(\d+|{'|'.join(NUMBER_WORDS)})\b"
+    rf"|\b(\d+|{'|'.join(NUMBER_WORDS)})\s+{_SUPERLATIVE}\b",
     re.IGNORECASE,
 )
 _ONE_BEST = re.compile(
@@ -46,10 +44,11 @@ _ONE_BEST = re.compile(
     rf"|\bthe\s+{_SUPERLATIVE}\s+(?:number|amount|count)\b",
     re.IGNORECASE,
 )
+# "Products ordered" were bought.
 _ORDERED = re.compile(
-    r"\b(?:order(?:ed)?\s+by|sort(?:ed)?\s+by|in\s+(?:\w+\s+)?(?:alphabetical|ascending|descending|"
+    r"\b(?:order(?:ed)?\s+by|ordered\s+(?:from|according)|sort(?:ed)?\s+by|in\s+(?:\w+\s+)?(?:alphabetical|ascending|descending|"
     r"lexicographical|increasing|decreasing|chronological)\s+order|in\s+the\s+order\s+of|"
-    r"ascending|descending|alphabetically|sorted|ordered)\b",
+    r"ascending|descending|alphabetically|sorted)\b",
     re.IGNORECASE,
 )
 _DISTINCT = re.compile(r"\b(?:distinct|different|unique)\b", re.IGNORECASE)
@@ -59,6 +58,30 @@ _NEGATED = re.compile(
     re.IGNORECASE,
 )
 _AVERAGE = re.compile(r"\b(?:average|mean|avg)\b", re.IGNORECASE)
+_EXTREMES = (
+    ("max", re.compile(r"\bmax(?:imum)?\b", re.IGNORECASE)),
+    ("min", re.compile(r"\bmin(?:imum)?\b", re.IGNORECASE)),
+)
+_DOWN = re.compile(r"\b(?:descending|decreasing)\b", re.IGNORECASE)
+_UP = re.compile(
+    r"\b(?:ascending|increasing|alphabetical(?:ly)?|lexicographic(?:al|ally)?)\b", re.IGNORECASE
+)
+_REVERSED = re.compile(r"\brevers", re.IGNORECASE)
+# Not of time or rank, whose first is a small number or a large one.
+_HIGH = re.compile(
+    r"(?<!at )\bmost\b|\b(?:highest|largest|biggest|greatest|maximum|max)\b(?! rank)",
+    re.IGNORECASE,
+)
+_LOW = re.compile(
+    r"(?<!at )\bleast\b|\b(?:fewest|lowest|smallest|minimum|min)\b(?! rank)", re.IGNORECASE
+)
+_PART = re.compile(
+    rf"\b(?:{_SUPERLATIVE}|top|bottom|first|last|single|any|which|common|popular|recent(?:ly)?|"
+    rf"frequent(?:ly)?|next|previous|example|sample|\w+est|\d+|{'|'.join(NUMBER_WORDS)})\b",
+    re.IGNORECASE,
+)
+_KEY = re.compile(r"id\b|ids\b|\b(?:identif\w+|codes?|numbers?|keys?|serial|isbn)\b", re.IGNORECASE)
+_TIME = re.compile(r"\b(?:recent(?:ly)?|latest|first|last|newest|earliest|oldest)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +89,11 @@ class Expectations:
     """What the answer should look like; None, empty and False expect nothing.
 
     ``columns`` holds the numbers of columns that fit. ``rows`` is the number of rows, at most.
-    ``one_number``: one row of one number. ``best``: the one or few at one end of an order.
+    ``one_number``: one row of one number. ``best``: the one or few at one end of an order, of which
+    ``highest`` says which end, as ``descending`` says of an order asked for. ``extremes`` holds
+    ``max`` and ``min`` where they are named, ``comparisons`` what figures are compared by.
+    ``part``: not all rows that fit may be wanted. ``keyed``: a key may be asked for, by whatever
+    name. ``timed``: the first or the last, which a key may tell as it grows.
     """
 
     columns: tuple[int, ...] = ()
@@ -79,6 +106,13 @@ class Expectations:
     best: bool = False
     distinct: bool = False
     negated: bool = False
+    descending: bool | None = None
+    highest: bool | None = None
+    extremes: tuple[str, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    part: bool = False
+    keyed: bool = False
+    timed: bool = False
 
 
 def read_expectations(question: str) -> Expectations:
@@ -98,6 +132,7 @@ def read_expectations(question: str) -> Expectations:
     grouped = _GROUPED.search(text) is not None
     counts = _HOW_MANY.search(text) is not None
     rows = _read_rows(text)
+    negated = _NEGATED.search(text) is not None
     best = rows is not None or _ONE_BEST.search(text) is not None
     return Expectations(
         columns=columns,
@@ -109,8 +144,22 @@ def read_expectations(question: str) -> Expectations:
         ordered=_ORDERED.search(text) is not None,
         best=best,
         distinct=_DISTINCT.search(text) is not None,
-        negated=_NEGATED.search(text) is not None,
+        negated=negated,
+        descending=None if _REVERSED.search(text) else _choose(text, _DOWN, _UP),
+        highest=_choose(text, _HIGH, _LOW),
+        extremes=tuple(name for name, pattern in _EXTREMES if pattern.search(text)),
+        # "Not more than 3" turns them, and what is negated is not always what is compared.
+        comparisons=() if negated else tuple(list_comparisons(text)),
+        part=_PART.search(text) is not None,
+        keyed=_KEY.search(text) is not None,
+        timed=_TIME.search(text) is not None,
     )
+
+
+def _choose(text: str, yes: re.Pattern[str], no: re.Pattern[str]) -> bool | None:
+    """True for the first alone, False for the second alone."""
+    found = yes.search(text) is not None
+    return None if found == (no.search(text) is not None) else found
 
 
 def _read_rows(text: str) -> int | None:
@@ -122,4 +171,4 @@ def _read_rows(text: str) -> int | None:
     if (match := _TOP.search(text)) is None:
         return None
     word = (match.group(1) or match.group(2)).lower()
-    return int(word) if word.isdigit() else _NUMBERS[word]
+    return int(word) if word.isdigit() else NUMBER_WORDS[word]

@@ -17,10 +17,18 @@ _NUMBER_WORDS = {
     for number, word in enumerate(
         "zero one two three four five six seven eight nine ten eleven twelve".split()
     )
+} | {
+    word: str(number)
+    for words in ("once twice thrice", "first second third fourth fifth sixth seventh eighth ninth")
+    for number, word in enumerate(words.split(), 1)
 }
+# How columns write that something is or is not so, which no question says in these words.
+_FLAGS = frozenset("y n t f yes no true false".split())
 # So many letters in common make "French" and "France" one word.
 _STEM = 4
 _WORDS = re.compile(r"[^\W_]+")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
+_DATE = re.compile(r"(\d{4})-\d\d(-\d\d.*)?")
 _NUMBERS = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?![\w])")
 
 
@@ -53,7 +61,8 @@ def list_conditions(query: Query) -> Iterator[Condition]:
 def is_said(text: str, question: str) -> bool:
     """True when the words of a literal stand in the question in their order.
 
-    Case and plural do not count, nor the ends of long words.
+    Case and plural do not count, nor the ends of long words. Of a date the year must be said. Yes
+    and no are said by what the question asks, and a code in capitals by the word that it begins.
 
     >>> is_said("JetBlue Airways", "Give the number of Jetblue Airways flights.")
     True
@@ -61,8 +70,16 @@ def is_said(text: str, question: str) -> bool:
     (True, True, False)
     >>> is_said("2", "more than two concerts"), is_said("20", "in 2014")
     (True, False)
+    >>> is_said("2014-06-21", "June 21, 2014"), is_said("M", "male"), is_said("3000", "3,000")
+    (True, True, True)
     """
-    said = [_NUMBER_WORDS.get(word, word) for word in _split(question)]
+    if text.lower() in _FLAGS:
+        return True
+    if match := _DATE.fullmatch(text):
+        text = match.group(1)
+    said = [_NUMBER_WORDS.get(word, word) for word in _split(_THOUSANDS.sub("", question))]
+    if text.isalpha() and text.isupper() and any(word.startswith(text.lower()) for word in said):
+        return True
     wanted = _split(text)
     return any(
         all(_is_same(one, other) for one, other in zip(wanted, said[start:], strict=False))

@@ -5,16 +5,22 @@ Each measure has a name and a strength between 0 and 1; one that does not apply 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
 from nl2sql.types import SchemaContext
+from ranking.asked_comparisons import list_comparisons
 from ranking.expectations import Expectations
 from ranking.literals import is_said, list_conditions, list_numbers
 from ranking.query import ColumnUse, Query
 
 Measure = tuple[str, float]
+
+_FIGURE_NAME = re.compile(
+    r"(?:^|_)(?:num|number|total|count|amount|average|avg|mean|sum)s?(?:_|$)", re.IGNORECASE
+)
 
 
 def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
@@ -32,7 +38,10 @@ def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
         yield "columns_differ", 1.0
     if expected.grouped:
         grouped = any(select.args.get("group") for select in query.selects())
-        yield "group_by_matches" if grouped else "group_by_missing", 1.0
+        if grouped:
+            yield "group_by_matches", 1.0
+        elif not _names_figure(query):
+            yield "group_by_missing", 1.0
     if expected.best:
         ordered = tree.find(exp.Order) is not None and tree.find(exp.Limit, exp.Fetch) is not None
         extreme = ordered or tree.find(exp.Max, exp.Min, exp.Window) is not None
@@ -42,7 +51,8 @@ def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
         yield "limit_differs", 1.0
     if expected.ordered and tree.find(exp.Order) is None:
         yield "order_missing", 1.0
-    if expected.count and tree.find(exp.Count, exp.Sum) is None:
+    counts = tree.find(exp.Count, exp.Sum, exp.Avg) is not None
+    if expected.count and not counts and not _names_figure(query):
         yield "count_missing", 1.0
     if expected.average and tree.find(exp.Avg) is None and not _names_average(query):
         yield "average_missing", 1.0
@@ -63,6 +73,10 @@ def measure_literals(question: str, query: Query, context: SchemaContext) -> Ite
     """
     conditions = list(list_conditions(query))
     known = {match.value.strip().lower() for match in context.values}
+    literals = {literal.this for literal in query.tree.find_all(exp.Literal)}
+    # "More than one" is > 1 or >= 2.
+    meant = [{figure for _, figure in pairs} for pairs in list_comparisons(question)]
+    known |= {figure for figures in meant for figure in figures}
     glosses = dict(context.glosses)
     unsaid = [
         each
@@ -75,8 +89,10 @@ def measure_literals(question: str, query: Query, context: SchemaContext) -> Ite
     if unsaid:
         yield "literals_unsaid", len(unsaid) / len(conditions)
     if said := list_numbers(question):
-        written = " ".join(literal.this for literal in query.tree.find_all(exp.Literal))
-        missing = [number for number in said if number not in written]
+        # SQLite takes "338" for a text where there is no such column.
+        written = " ".join([*literals, *(each.name for each in query.tree.find_all(exp.Column))])
+        held = {figure for figures in meant if figures & literals for figure in figures}
+        missing = [number for number in said if number not in written and number not in held]
         if missing:
             yield "numbers_missing", len(missing) / len(said)
 
@@ -115,6 +131,11 @@ def _find_limit(query: Query) -> int | None:
     limit = query.tree.args.get("limit")
     count = limit and (limit.args.get("expression") or limit.args.get("count"))
     return int(count.this) if isinstance(count, exp.Literal) and count.this.isdigit() else None
+
+
+def _names_figure(query: Query) -> bool:
+    """True when a column of the query is called a number of something: it is counted already."""
+    return any(_FIGURE_NAME.search(column.name) for column in query.tree.find_all(exp.Column))
 
 
 def _names_average(query: Query) -> bool:

@@ -22,11 +22,13 @@ from nl2sql.types import (
     Score,
     ScoreTerm,
 )
+from ranking.comparison_terms import measure_comparisons
 from ranking.expectations import read_expectations
 from ranking.plan_terms import measure_plan, measure_values
 from ranking.query import Query
 from ranking.question_terms import Measure, measure_literals, measure_shape
 from ranking.result_terms import measure_result
+from ranking.unasked_terms import measure_unasked
 
 BASE = 100.0
 EXPLAIN_FAILS = -50.0
@@ -51,6 +53,11 @@ QUERY_POINTS = {
     "negation_missing": -25.0,
     "distinct_missing": -15.0,
     "distinct_unasked": -10.0,
+    "comparison_differs": -25.0,
+    "direction_differs": -25.0,
+    "extreme_missing": -25.0,
+    "limit_unasked": -25.0,
+    "best_by_key": -25.0,
     "literals_unsaid": -25.0,
     "numbers_missing": -25.0,
     "tables_missed": -25.0,
@@ -95,6 +102,8 @@ def score_candidate(
         expected = read_expectations(question.text)
         measured = chain(
             measure_shape(expected, query),
+            measure_comparisons(expected, query),
+            measure_unasked(expected, query),
             measure_plan(query, guarded, plan),
             measure_literals(question.search_text, query, context),
             measure_values(query, context.values),

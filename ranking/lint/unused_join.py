@@ -15,7 +15,8 @@ _ANY = ""
 def unused_join(query: Query) -> Finding | None:
     """A warning where only the condition of one join names a table.
 
-    It may be there to keep the rows that have a partner; more often it only multiplies them.
+    It may be there to keep the rows that have a partner; more often it only multiplies them. In
+    EXCEPT, INTERSECT and UNION, which drop repeated rows, it does the first alone and is let be.
 
     >>> from ranking.query import read_query
     >>> sql = "SELECT a.x FROM a JOIN b ON a.i = b.i"
@@ -25,7 +26,7 @@ def unused_join(query: Query) -> Finding | None:
     """
     for select in query.selects():
         joins = select.args.get("joins") or ()
-        if not joins or select.is_star or _counts_rows(select):
+        if not joins or select.is_star or _counts_rows(select) or _is_made_distinct(select):
             continue
         uses = _count_uses(query, select)
         for node in [select.args["from_"].this, *(join.this for join in joins)]:
@@ -33,6 +34,10 @@ def unused_join(query: Query) -> Finding | None:
             if isinstance(node, exp.Table) and uses[name] == 1 and not uses[_ANY]:
                 return Finding("unused_join", "warning", f"{name} is joined and not used.")
     return None
+
+
+def _is_made_distinct(select: exp.Select) -> bool:
+    return isinstance(select.parent, exp.SetOperation) and bool(select.parent.args.get("distinct"))
 
 
 def _counts_rows(select: exp.Select) -> bool:

@@ -1,0 +1,56 @@
+"""The comparisons with a figure that a question asks for: "more than 5", "at least two"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+NUMBER_WORDS = {
+    word: number
+    for number, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
+}
+_FIGURE = rf"\$?\s*(\d[\d,]*(?:\.\d+)?|{'|'.join(NUMBER_WORDS)})\b"
+_UP = r"more|greater|higher|larger|older|bigger|longer|heavier|taller|later|better"
+_DOWN = r"less|fewer|lower|smaller|younger|shorter|lighter|cheaper|earlier"
+# "above 50 or below 46" holds no "50 or below".
+_ALONE = rf"(?!\s+(?:than\s+)?{_FIGURE.replace('(', '(?:', 1)})"
+# The operators that each form admits; those of whole numbers one off are added where they mean it.
+_FORMS = tuple(
+    (re.compile(pattern, re.IGNORECASE), operators)
+    for pattern, operators in (
+        (rf"(?<!no )(?<!not )\b(?:{_UP})\s+than\s+{_FIGURE}(?!\s+or\s+equal)", (">",)),
+        (rf"\b(?:above|over|exceed(?:s|ing)?)\s+{_FIGURE}(?!\s+or\s+equal)", (">",)),
+        (rf"(?<!no )(?<!not )\b(?:{_DOWN})\s+than\s+{_FIGURE}(?!\s+or\s+equal)", ("<",)),
+        (rf"\b(?:below|under)\s+{_FIGURE}(?!\s+or\s+equal)", ("<",)),
+        (rf"\b(?:at\s+least|no\s+(?:less|fewer)\s+than)\s+{_FIGURE}", (">=",)),
+        (rf"\b(?:at\s+most|no\s+more\s+than|not\s+more\s+than)\s+{_FIGURE}", ("<=",)),
+        (rf"(?<!than )\b{_FIGURE}\s+or\s+(?:more|above|over|higher|greater){_ALONE}", (">=",)),
+        (rf"(?<!than )\b{_FIGURE}\s+or\s+(?:less|fewer|below|under|lower){_ALONE}", ("<=",)),
+        (rf"\bbefore\s+{_FIGURE}", ("<", "<=")),
+        (rf"\b(?:after|since)\s+{_FIGURE}", (">", ">=")),
+    )
+)
+_NEIGHBOURS = {">": (">=", 1), ">=": (">", -1), "<": ("<=", -1), "<=": ("<", 1)}
+
+Comparison = frozenset[tuple[str, str]]
+
+
+def list_comparisons(question: str) -> Iterator[Comparison]:
+    """For each comparison asked for, the pairs of operator and figure that mean it.
+
+    >>> [sorted(each) for each in list_comparisons("Who has more than two songs?")]
+    [[('>', '2'), ('>=', '3')]]
+    >>> [sorted(each) for each in list_comparisons("older than 20.5, or founded before 1,900")]
+    [[('>', '20.5')], [('<', '1900'), ('<=', '1900')]]
+    >>> [sorted(each) for each in list_comparisons("those with 2 or more, or over 50 or below 46")]
+    [[('>', '50'), ('>=', '51')], [('<', '46'), ('<=', '45')], [('>', '1'), ('>=', '2')]]
+    """
+    for pattern, operators in _FORMS:
+        for match in pattern.finditer(question):
+            figure = match.group(1).lower().replace(",", "")
+            figure = str(NUMBER_WORDS.get(figure, figure))
+            pairs = {(operator, figure) for operator in operators}
+            if len(operators) == 1 and figure.isdigit():
+                operator, step = _NEIGHBOURS[operators[0]]
+                pairs.add((operator, str(int(figure) + step)))
+            yield frozenset(pairs)

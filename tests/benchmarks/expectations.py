@@ -1,0 +1,171 @@
+"""How often each term of the score speaks against a right query: lint, expectations, links, result.
+
+``python -m tests.benchmarks.expectations BENCHMARK [--sample N] [--show TERM]``: the gold queries
+go through retrieval, planning and ranking as a model's candidates would, without a model. A gold is
+right by definition, so that a term that takes points from it is a false alarm. A rate that is much
+higher on one benchmark than on another says that the rule was made while looking at the other.
+
+``asked`` counts the questions that a term can speak about at all: those that raise its expectation,
+hold figures, or name tables or columns; every question for what needs nothing of it. ``--show``
+prints the golds that a term takes points from. Golds that the guard refuses or that do not run are
+counted and left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from data.benchmarks.load import load_benchmark
+from data.benchmarks.types import Example
+from nl2sql.settings import load_settings
+from nl2sql.types import (
+    Candidate,
+    Completions,
+    Plan,
+    Principal,
+    Question,
+    SamplingRequest,
+)
+from ranking.expectations import read_expectations
+from ranking.literals import list_numbers
+from serve_app.benchmarks import prepare_benchmark
+from serve_app.local import LocalParts, open_parts
+from serve_app.measuring import draw_sample
+from serve_app.reporting import Silence
+from tests.fakes import count_fake_tokens
+
+_RAISED = {
+    "columns": ("columns_differ", "width_differs"),
+    "rows": ("limit_differs", "rows_differ"),
+    "one_number": ("one_number_differs",),
+    "count": ("count_missing",),
+    "average": ("average_missing",),
+    "grouped": ("group_by_missing", "group_by_matches"),
+    "ordered": ("order_missing",),
+    "best": ("best_missing", "order_and_limit_match"),
+    "distinct": ("distinct_missing",),
+    "negated": ("negation_missing",),
+    "comparisons": ("comparison_differs",),
+    "extremes": ("extreme_missing",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What was said of one gold: the terms that could speak, and the points of those that did."""
+
+    question: str
+    sql: str
+    asked: frozenset[str]
+    points: dict[str, float]
+
+
+def list_asked(question: str, plan: Plan) -> frozenset[str]:
+    """The terms that the question gives something to say about, of those that need it to.
+
+    >>> sorted(list_asked("Show the singers that are over 40.", Plan()))[:3]
+    ['best_by_key', 'columns_differ', 'comparison_differs']
+    """
+    expected = read_expectations(question)
+    asked = {term for field, terms in _RAISED.items() if getattr(expected, field) for term in terms}
+    if not expected.distinct:
+        asked.add("distinct_unasked")
+    if (expected.descending, expected.highest) != (None, None):
+        asked.add("direction_differs")
+    if expected.columns and not expected.part:
+        asked.add("limit_unasked")
+    if expected.columns and not expected.keyed and not expected.timed:
+        asked.add("best_by_key")
+    if list_numbers(question):
+        asked.add("numbers_missing")
+    named = [link for link in plan.links.links if link.method == "name"]
+    if any(not link.column for link in named):
+        asked.add("tables_missed")
+    if any(link.column for link in named):
+        asked.add("links_missed")
+    if len(plan.joins.tables) > 1:
+        asked.add("join_match")
+    return frozenset(asked)
+
+
+def count_terms(heard: Iterable[Heard]) -> list[tuple[str, int, int, int]]:
+    """Term, questions asked, golds it speaks for and golds it speaks against, by name.
+
+    >>> one = Heard("Anything?", "SELECT 1", frozenset({"a"}), {"a": -25.0, "b": 15.0})
+    >>> count_terms([one, Heard("", "", frozenset(), {})])
+    [('a', 1, 0, 1), ('b', 2, 1, 0)]
+    """
+    every = list(heard)
+    asked = Counter(term for each in every for term in each.asked)
+    gains = Counter(term for each in every for term, points in each.points.items() if points > 0)
+    losses = Counter(term for each in every for term, points in each.points.items() if points < 0)
+    return [
+        (term, asked[term] or len(every), gains[term], losses[term])
+        for term in sorted({*asked, *gains, *losses})
+    ]
+
+
+async def main(name: str, sample: int, shown: str) -> None:
+    """Prints one line a term."""
+    settings = load_settings(Path("quorumsql.yaml"))
+    benchmark = load_benchmark(name, configured=settings.databases)
+    ready = await prepare_benchmark(settings, benchmark, Silence())
+    examples = [
+        each
+        for each in draw_sample(benchmark, sample, seed=0)
+        if each.database not in ready.benchmark.missing
+    ]
+    heard: list[Heard] = []
+    async with open_parts(ready.wiring, Silence(), engine=_NoModel()) as parts:
+        for example in examples:
+            if (one := await _hear(parts, example)) is not None:
+                heard.append(one)
+    print(f"{benchmark.name}: {len(heard)} golds, {len(examples) - len(heard)} left out")
+    print(f"{'term':28} {'asked':>6} {'for':>6} {'against':>8}")
+    for term, asked, gains, losses in count_terms(heard):
+        print(f"{term:28} {asked:6} {gains:6} {losses:8} {losses / asked:7.1%}")
+    for each in heard:
+        if each.points.get(shown, 0.0) < 0:
+            print(f"\n{each.question}\n{each.sql}")
+
+
+async def _hear(parts: LocalParts, example: Example) -> Heard | None:
+    """What is said of the example's gold; None where it does not run."""
+    settings = parts.wiring.settings
+    question = Question(example.question, example.database, Principal("benchmark"), 1, 0, 100)
+    _, context = await parts.build_retriever(settings).retrieve(question)
+    plan = await parts.build_planner(settings).plan(question, context)
+    ranker = parts.wiring.build_ranker(parts.guard, parts.executor)
+    candidate = Candidate("gold", example.golds[0])
+    assessed = await ranker.assess(question, candidate, context, plan)
+    ranking = await ranker.rank(question, (assessed,), samples=1)
+    (run,) = ranking.assessments
+    if run.result is None:
+        return None
+    points = {term.name: term.value for term in run.score.terms}
+    return Heard(example.question, example.golds[0], list_asked(example.question, plan), points)
+
+
+class _NoModel:
+    """Stands for the language model, which nothing here asks."""
+
+    async def sample(self, request: SamplingRequest) -> Completions:
+        raise AssertionError("no model is asked here")
+
+    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        """As every fake model counts."""
+        return count_fake_tokens(texts)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("benchmark")
+    parser.add_argument("--sample", type=int, default=0, help="questions drawn; 0 takes all")
+    parser.add_argument("--show", default="", help="a term whose false alarms are printed")
+    chosen = parser.parse_args()
+    asyncio.run(main(chosen.benchmark, chosen.sample, chosen.show))
