@@ -18,7 +18,6 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 from nl2sql.types import Plan, SchemaContext
 from repair.autocorrect.aggregates_in_group import aggregates_in_group
 from repair.autocorrect.aggregates_in_where import aggregates_in_where
-from repair.autocorrect.aliases_in_conditions import aliases_in_conditions
 from repair.autocorrect.ambiguous_columns import ambiguous_columns
 from repair.autocorrect.invented_columns import invented_columns
 from repair.autocorrect.invented_tables import invented_tables
@@ -49,7 +48,6 @@ RULES: tuple[Rule, ...] = (
     unknown_aliases,
     join_keys,
     wrong_tables,
-    aliases_in_conditions,
     wrong_from,
     neighbour_columns,
     invented_columns,

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from repair.autocorrect.levels import list_faults, point_at, read_levels
+from repair.autocorrect.levels import list_faults, may_mean, point_at, read_levels
 from repair.autocorrect.sight import Sight
 
 
 def ambiguous_columns(tree: exp.Expr, sight: Sight) -> bool:
-    """Qualifies them with the first table that has them: joined columns are mostly equal."""
+    """Qualifies them with the first table that has them: joined columns are mostly equal.
+
+    In a join's condition it is the one on the other side of the comparison.
+    """
     changed = False
     for level in read_levels(tree, sight):
         for column, name in list_faults(level, "ambiguous"):
             owners = level.owners_in_sight(name)
-            point_at(column, owners[0], name, sight)
-            changed = True
+            meant = [each for each in owners if may_mean(column, name, each, level)]
+            if meant:
+                point_at(column, meant[0], name, sight)
+                changed = True
     return changed

@@ -167,6 +167,29 @@ def compares_itself(column: exp.Column, source: Source, name: str, sight: Sight)
     )
 
 
+def may_mean(column: exp.Column, name: str, source: Source, level: Level) -> bool:
+    """Whether the column can be the source's, as far as what it is compared with tells.
+
+    None is compared with itself, and a join compares what it joins with what stands before it.
+    """
+    if compares_itself(column, source, name, level.sight):
+        return False
+    join = column.find_ancestor(exp.Join, exp.Select)
+    if not isinstance(join, exp.Join) or not isinstance(column.parent, exp.EQ):
+        return True
+    alias = join.this.args.get("alias")
+    joined = alias.this if alias is not None else join.this.this
+    sides = (column.parent.left, column.parent.right)
+    other = next((each for each in sides if each is not column), None)
+    if not isinstance(other, exp.Column) or not isinstance(joined, exp.Identifier):
+        return True
+    if other.args.get("table") is None:
+        return True
+    target = level.sight.spell(joined)
+    spelled = (level.sight.spell(each) for each in (source.identifier, other.args["table"]))
+    return sum(each == target for each in spelled) == 1
+
+
 def _all_told(owners: list[Source]) -> bool:
     return all(owner.columns is not None for owner in owners)
 

@@ -12,19 +12,19 @@ from repair.autocorrect.sight import Sight
 def missing_groups(tree: exp.Expr, sight: Sight) -> bool:
     """``SELECT country, COUNT(*) FROM customers`` is grouped by country.
 
-    SQLite takes any row's country instead, but refuses an aggregate that only orders rows.
+    SQLite takes any row's country instead, but refuses an aggregate that only orders or filters.
     """
     return max([_complete(level) for level in read_levels(tree, sight)], default=False)
 
 
 def _complete(level: Level) -> bool:
     select, sight = level.select, level.sight
-    group, order = select.args.get("group"), select.args.get("order")
+    group, order, having = (select.args.get(each) for each in ("group", "order", "having"))
     selects_aggregate = any(map(has_aggregate, select.expressions))
-    orders_by_aggregate = order is not None and has_aggregate(order)
-    if sight.dialect == "sqlite" and (selects_aggregate or group or not orders_by_aggregate):
+    needs_group = having is not None or (order is not None and has_aggregate(order))
+    if sight.dialect == "sqlite" and (selects_aggregate or group or not needs_group):
         return False
-    if not (selects_aggregate or orders_by_aggregate or select.args.get("having") or group):
+    if not (selects_aggregate or needs_group or group):
         return False
     if any(isinstance(each, exp.Star) for each in select.expressions):
         return False

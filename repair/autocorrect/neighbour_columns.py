@@ -2,54 +2,89 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
+from nl2sql.catalog import Table
 from repair.autocorrect.joining import add_join
 from repair.autocorrect.levels import (
     Level,
     Source,
     find_clause,
+    find_fault,
     list_faults,
     point_at,
     read_levels,
 )
 from repair.autocorrect.sight import Neighbour, Sight
 
+_Fits = Callable[[Table], bool]
+
 
 def neighbour_columns(tree: exp.Expr, sight: Sight) -> bool:
     """``SELECT country FROM orders`` joins the customers, if no other neighbour has a country.
 
-    Also over one table between. A JOIN's own condition asks for no further table.
+    So does ``SELECT T2.country``, where nothing bears the alias, for all that is asked of it. Also
+    over one table between. A JOIN's own condition asks for no further table.
     """
     changed = False
     for level in read_levels(tree, sight):
-        for column, name in list_faults(level, "owner", "column"):
-            if find_clause(column) == "joins":
+        for column, name in list_faults(level, "owner", "column", "qualifier"):
+            if find_clause(column) == "joins" or level.owners_in_sight(name):
                 continue
-            ways = _find_ways(level, column, name)
+            asked = _list_asked(column, level)
+            fits = _build_test(asked, level)
+            ways = _find_ways(level, fits)
             if way := sight.choose(ways):
                 added = add_join(level, *way)
             else:
-                added = _add_bridge(level, name) if not ways else None
+                added = _add_bridge(level, fits) if not ways else None
             if added is not None:
-                point_at(column, added, name, sight)
+                for each in asked:
+                    point_at(each, added, sight.spell(each.this), sight)
                 changed = True
     return changed
 
 
-def _add_bridge(level: Level, name: str) -> Source | None:
-    """Joins the only table two keys away that has the column, and the one between."""
+def _list_asked(column: exp.Column, level: Level) -> list[exp.Column]:
+    """The column, and with it all that is asked of the same alias where nothing bears that."""
+    if find_fault(column, level) != "qualifier":
+        return [column]
+    alias = column.table.lower()
+    return [each for each in level.columns if each.table.lower() == alias]
+
+
+def _build_test(asked: list[exp.Column], level: Level) -> _Fits:
+    """Whether a table that is not joined yet has all that is asked.
+
+    What is asked by the name of a table in sight, that table must have.
+    """
+    sight = level.sight
+    names = {sight.spell(each.this) for each in asked}
+    joined = [table for _, table in level.list_tables()]
+    meant = sight.tables
+    if find_fault(asked[0], level) == "qualifier":
+        alias = sight.fold(asked[0].table)
+        meant = tuple(each for each in meant if sight.fold(each.name) == alias) or meant
+
+    def fits(table: Table) -> bool:
+        return table in meant and table not in joined and names <= set(sight.list_columns(table))
+
+    return fits
+
+
+def _add_bridge(level: Level, fits: _Fits) -> Source | None:
+    """Joins the only table two keys away that fits, and the one between."""
     sight = level.sight
     joined = [table for _, table in level.list_tables()]
-    if level.owners_in_sight(name):
-        return None
     ways = [
         (source, first, second)
         for source, table in level.list_tables()
         for first in sight.list_neighbours(table)
         if first.table not in joined
         for second in sight.list_neighbours(first.table)
-        if second.table not in joined and name in sight.list_columns(second.table)
+        if fits(second.table)
     ]
     if len(ways) != 1:
         return None
@@ -58,14 +93,10 @@ def _add_bridge(level: Level, name: str) -> Source | None:
     return add_join(level, bridge, second) if bridge else None
 
 
-def _find_ways(level: Level, column: exp.Column, name: str) -> list[tuple[Source, Neighbour]]:
-    sight = level.sight
-    joined = [table for _, table in level.list_tables()]
-    if level.owners_in_sight(name):
-        return []
+def _find_ways(level: Level, fits: _Fits) -> list[tuple[Source, Neighbour]]:
     return [
         (source, neighbour)
         for source, table in level.list_tables()
-        for neighbour in sight.list_neighbours(table)
-        if neighbour.table not in joined and name in sight.list_columns(neighbour.table)
+        for neighbour in level.sight.list_neighbours(table)
+        if fits(neighbour.table)
     ]

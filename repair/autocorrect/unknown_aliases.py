@@ -2,19 +2,68 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from sqlglot import exp
 
-from repair.autocorrect.levels import list_faults, point_at, read_levels
+from repair.autocorrect.levels import (
+    Level,
+    Source,
+    list_faults,
+    may_mean,
+    point_at,
+    read_levels,
+)
 from repair.autocorrect.sight import Sight
+
+_Asked = tuple[exp.Column, str]
 
 
 def unknown_aliases(tree: exp.Expr, sight: Sight) -> bool:
-    """``T3.name`` becomes the ``name`` of the only source that has one."""
+    """``T3.name`` becomes the ``name`` of the only source that has all that is asked of ``T3``.
+
+    Of several it is the one of which nothing else is asked: its alias was forgotten. In
+    ``a JOIN b ON T1.id = a.b_id`` it is ``b``. Where no source has all of it, each column is the
+    column of the only one that has it.
+    """
     changed = False
     for level in read_levels(tree, sight):
+        asked: dict[str, list[_Asked]] = defaultdict(list)
         for column, name in list_faults(level, "qualifier"):
-            owners = level.owners_in_sight(name)
-            if len(owners) == 1 and owners[0].columns is not None:
-                point_at(column, owners[0], name, sight)
-                changed = True
+            asked[sight.spell(column.args["table"])].append((column, name))
+        for columns in asked.values():
+            whole = _find_meant(columns, level)
+            for column, name in columns:
+                source = whole or _find_meant([(column, name)], level)
+                if source is not None:
+                    point_at(column, source, name, sight)
+                    changed = True
     return changed
+
+
+def _find_meant(columns: list[_Asked], level: Level) -> Source | None:
+    """What these columns' alias stands for, here or else in the nearest SELECT around."""
+    here: Level | None = level
+    while here is not None:
+        owners = [
+            each for each in here.sources.values() if all(each.has(name) for _, name in columns)
+        ]
+        if any(owner.columns is None for owner in owners):
+            return None
+        if owners:
+            left = [
+                each for each in owners if all(may_mean(*asked, each, here) for asked in columns)
+            ]
+            if len(left) > 1:
+                left = [each for each in left if not _is_asked(each, here)]
+            return left[0] if len(left) == 1 else None
+        here = here.outer
+    return None
+
+
+def _is_asked(source: Source, level: Level) -> bool:
+    """Whether some column of the SELECT is qualified with the source's name."""
+    sight = level.sight
+    name = sight.spell(source.identifier)
+    qualifiers = (column.args.get("table") for column in level.columns)
+    return any(each is not None and sight.spell(each) == name for each in qualifiers)

@@ -19,6 +19,7 @@ def alias_references(tree: exp.Expr, facts: Facts) -> bool:
     """``HAVING total > 5`` becomes ``HAVING SUM(amount) > 5`` where that output is named total.
 
     Left alone where a table has a column of that name, or where the tables' columns are not known.
+    An aggregate that it puts into WHERE is moved to HAVING by autocorrect.
     """
     changed = False
     for select in tree.find_all(exp.Select):
@@ -45,7 +46,7 @@ def _replace_in(select: exp.Select, place: str, outputs: dict[str, exp.Expr]) ->
                 continue
             if column in set(meant.find_all(exp.Column)):
                 continue  # an output that is named like a part of itself
-            if _is_aggregated(meant) and (place == "where" or column.find_ancestor(exp.Anonymous)):
+            if _is_aggregated(meant) and column.find_ancestor(exp.Anonymous):
                 continue
             is_whole = isinstance(meant, exp.Binary | exp.Unary)
             column.replace(exp.paren(meant) if is_whole else meant.copy())

@@ -80,6 +80,15 @@ def test_broken_queries_break_nothing() -> None:
             assert made is None or made.sql
 
 
+def test_an_aggregates_alias_in_where_becomes_the_aggregate_for_autocorrect_to_move() -> None:
+    made = normalize_dialect(
+        "SELECT city, COUNT(*) AS n FROM people WHERE n > 1 GROUP BY city", tables=TABLES
+    )
+    assert made is not None
+    assert made.rules == ("alias_references",)
+    assert "WHERE COUNT(*) > 1" in made.sql
+
+
 @pytest.mark.skipif(not BENCH, reason="QUORUMSQL_BENCH names no folder")
 def test_a_right_query_gives_the_same_rows() -> None:
     benchmark = load_benchmark(f"{BENCH}/spider/dev.json", configured=())

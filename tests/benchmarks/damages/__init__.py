@@ -1,0 +1,85 @@
+"""Right queries damaged in the ways in which small models damage them.
+
+One damage a function, in the order of ``DAMAGES``. Each takes the query's tree, which is its own to
+change, and returns the damaged query, or None where the query has nothing to damage so. Which of
+several places is hit is the random generator's choice, so a seed gives the same damage again.
+Whether a database still runs what comes of it is not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+from sqlglot import exp
+
+from repair.autocorrect.sight import Sight
+from tests.benchmarks.damages.clauses import (
+    aggregate_in_where,
+    alias_in_having,
+    grouped_aggregate,
+    missing_group,
+    mysql_words,
+    postgres_words,
+    quoted_text,
+    sqlite_words,
+    tsql_words,
+)
+from tests.benchmarks.damages.joins import (
+    lost_bridge,
+    lost_join_aliased,
+    lost_join_bare,
+    lost_join_named,
+    repeated_join,
+    same_keys,
+    shuffled_joins,
+    swapped_keys,
+)
+from tests.benchmarks.damages.names import (
+    bare_column,
+    lost_alias,
+    misspelled_column,
+    plural_column,
+    plural_table,
+    quoted_upper,
+    respelled_column,
+    table_word_added,
+    table_word_lost,
+    word_added,
+    wrong_alias,
+    wrong_table,
+)
+
+Damage = Callable[[exp.Expr, Sight, Random], str | None]
+
+DAMAGES: tuple[Damage, ...] = (
+    wrong_table,
+    lost_alias,
+    wrong_alias,
+    bare_column,
+    plural_table,
+    plural_column,
+    respelled_column,
+    table_word_added,
+    table_word_lost,
+    word_added,
+    misspelled_column,
+    quoted_upper,
+    lost_join_bare,
+    lost_join_named,
+    lost_join_aliased,
+    lost_bridge,
+    swapped_keys,
+    same_keys,
+    shuffled_joins,
+    repeated_join,
+    missing_group,
+    grouped_aggregate,
+    aggregate_in_where,
+    alias_in_having,
+    quoted_text,
+    mysql_words,
+    tsql_words,
+    sqlite_words,
+    postgres_words,
+)

@@ -1,0 +1,115 @@
+"""Clauses that a database refuses, and other dialects' words."""
+
+from __future__ import annotations
+
+from random import Random
+
+from sqlglot import exp
+from sqlglot.errors import ErrorLevel
+
+from repair.autocorrect.aggregates import list_aggregates
+from repair.autocorrect.sight import Sight
+from tests.benchmarks.damages.places import write_query
+
+
+def missing_group(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+    """``SELECT country, COUNT(*) … GROUP BY country`` loses its GROUP BY, or one of several."""
+    groups = [each for each in tree.find_all(exp.Group) if each.expressions]
+    if not groups:
+        return None
+    group = random.choice(groups)
+    kept = list(group.expressions)
+    kept.pop(random.randrange(len(kept)))
+    if kept:
+        group.set("expressions", kept)
+    elif group.parent is not None:
+        group.parent.set("group", None)
+    return write_query(tree, sight)
+
+
+def grouped_aggregate(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+    """``GROUP BY country`` → ``GROUP BY country, COUNT(*)``."""
+    places = [
+        (select.args["group"], aggregates[0])
+        for select in tree.find_all(exp.Select)
+        if select.args.get("group")
+        and (aggregates := [one for each in select.expressions for one in list_aggregates(each)])
+    ]
+    if not places:
+        return None
+    group, aggregate = random.choice(places)
+    group.append("expressions", aggregate.copy())
+    return write_query(tree, sight)
+
+
+def aggregate_in_where(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+    """``HAVING COUNT(*) > 2`` → ``WHERE COUNT(*) > 2``."""
+    places = [each for each in tree.find_all(exp.Select) if each.args.get("having")]
+    if not places:
+        return None
+    select = random.choice(places)
+    condition = select.args["having"].this.copy()
+    select.set("having", None)
+    select.where(condition, copy=False)
+    return write_query(tree, sight)
+
+
+def alias_in_having(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+    """``HAVING COUNT(*) > 2`` → ``SELECT …, COUNT(*) AS n … HAVING n > 2``, selected already."""
+    places = [
+        (output, aggregate)
+        for select in tree.find_all(exp.Select)
+        if (having := select.args.get("having"))
+        for output in select.expressions
+        for aggregate in list_aggregates(having.this)
+        if output == aggregate
+    ]
+    if not places:
+        return None
+    output, aggregate = random.choice(places)
+    aggregate.replace(exp.column("n_rows"))
+    output.replace(exp.alias_(output.copy(), "n_rows"))
+    return write_query(tree, sight)
+
+
+def quoted_text(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+    """``'Germany'`` → ``"Germany"``."""
+    texts = [each for each in tree.find_all(exp.Literal) if each.is_string]
+    if not texts or sight.dialect == "sqlite":
+        return None
+    for text in texts:
+        text.replace(exp.to_identifier(text.name, quoted=True))
+    return write_query(tree, sight)
+
+
+def mysql_words(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+    """As MySQL writes it, names in backticks."""
+    return _translate(tree, sight, "mysql")
+
+
+def tsql_words(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+    """As SQL Server writes it, names in brackets."""
+    return _translate(tree, sight, "tsql")
+
+
+def sqlite_words(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+    """As SQLite writes it."""
+    return _translate(tree, sight, "sqlite")
+
+
+def postgres_words(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+    """As PostgreSQL writes it."""
+    return _translate(tree, sight, "postgres")
+
+
+def _translate(tree: exp.Expr, sight: Sight, dialect: str) -> str | None:
+    if dialect == sight.dialect:
+        return None
+    real = {name for table in sight.tables for name in sight.list_columns(table)}
+    for column in list(tree.find_all(exp.Column)):
+        # SQLite's golds write texts in double quotes, which are names to the others.
+        if column.this.args.get("quoted") and sight.spell(column.this) not in real:
+            column.replace(exp.Literal.string(column.name))
+    quoted = dialect in ("mysql", "tsql")
+    written = tree.sql(dialect, identify=quoted, unsupported_level=ErrorLevel.IGNORE)
+    return written.replace("COUNT_BIG(", "COUNT(")  # the writer's word, nobody's

@@ -1,0 +1,161 @@
+"""Joins that are missing, stand in another order, or compare other columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+from sqlglot import exp
+
+from repair.autocorrect.levels import Level, Source, read_levels
+from repair.autocorrect.sight import Sight
+from tests.benchmarks.damages.places import write_query
+
+
+def lost_join_bare(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+    """A table is not joined, and what is asked of it is asked of nobody: ``SELECT country``."""
+    return _lose_join(tree, sight, random, lambda source: None)
+
+
+def lost_join_named(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+    """A table is not joined, and named where its columns are asked for."""
+
+    def name(source: Source) -> exp.Identifier | None:
+        return sight.build_identifier(source.table.name) if source.table is not None else None
+
+    return _lose_join(tree, sight, random, name)
+
+
+def lost_join_aliased(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+    """A table is not joined, and its columns keep the alias that it had."""
+    return _lose_join(tree, sight, random, lambda source: source.identifier.copy())
+
+
+def lost_bridge(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+    """``a JOIN b ON a.x = b.x JOIN c ON b.y = c.y`` → ``a JOIN c ON a.y = c.y``."""
+    places = []
+    for level in read_levels(tree, sight):
+        for bridge, join in _list_joined(level):
+            others = [each for each in level.sources.values() if each is not bridge]
+            uses = [column for column in level.columns if _belongs(column, bridge, level)]
+            on = [column for column in uses if column.find_ancestor(exp.Join) is not None]
+            if len(level.sources) == 3 and len(on) == len(uses) == 2:
+                places.append((join, on, others[0]))
+    if not places:
+        return None
+    join, on, start = random.choice(places)
+    for column in on:
+        column.set("table", start.identifier.copy())
+    _drop(join)
+    return write_query(tree, sight)
+
+
+def swapped_keys(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+    """``ON o.customer_id = c.id`` → ``ON o.id = c.customer_id``."""
+    conditions = [
+        each for each in _list_conditions(tree) if each.left.name.lower() != each.right.name.lower()
+    ]
+    if not conditions:
+        return None
+    condition = random.choice(conditions)
+    left, right = condition.left.this.copy(), condition.right.this.copy()
+    condition.left.set("this", right)
+    condition.right.set("this", left)
+    return write_query(tree, sight)
+
+
+def same_keys(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+    """``ON o.customer_id = c.id`` → ``ON o.customer_id = c.customer_id``."""
+    conditions = [
+        each for each in _list_conditions(tree) if each.left.name.lower() != each.right.name.lower()
+    ]
+    if not conditions:
+        return None
+    condition = random.choice(conditions)
+    condition.right.set("this", condition.left.this.copy())
+    return write_query(tree, sight)
+
+
+def shuffled_joins(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+    """A table is joined over one that is joined after it."""
+    selects = [each for each in tree.find_all(exp.Select) if len(each.args.get("joins") or ()) > 1]
+    if not selects:
+        return None
+    select = random.choice(selects)
+    select.set("joins", select.args["joins"][::-1])
+    return write_query(tree, sight)
+
+
+def repeated_join(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+    """A table is joined once more under the name that it has, over the same condition."""
+    joins = [join for join in tree.find_all(exp.Join) if join.args.get("on") is not None]
+    if not joins:
+        return None
+    join = random.choice(joins)
+    select = join.parent
+    assert isinstance(select, exp.Select)
+    select.append("joins", join.copy())
+    return write_query(tree, sight)
+
+
+def _list_joined(level: Level) -> list[tuple[Source, exp.Join]]:
+    """The joined tables, each with its join."""
+    found = []
+    for join in level.select.args.get("joins") or ():
+        name = join.this.alias_or_name if isinstance(join.this, exp.Table) else ""
+        source = level.sources.get(level.sight.fold(name))
+        if source is not None and source.table is not None and join.args.get("on") is not None:
+            found.append((source, join))
+    return found
+
+
+def _belongs(column: exp.Column, source: Source, level: Level) -> bool:
+    qualifier = column.args.get("table")
+    if qualifier is not None:
+        return level.sources.get(level.sight.spell(qualifier)) is source
+    return level.owners(level.sight.spell(column.this)) == [source]
+
+
+def _lose_join(
+    tree: exp.Expr,
+    sight: Sight,
+    random: Random,
+    name: Callable[[Source], exp.Identifier | None],
+) -> str | None:
+    """Drops a join that no other needs; columns of its table are asked of what ``name`` gives."""
+    places = []
+    for level in read_levels(tree, sight):
+        for source, join in _list_joined(level):
+            uses = [
+                column
+                for column in level.columns
+                if _belongs(column, source, level) and column.find_ancestor(exp.Join) is not join
+            ]
+            if uses and not any(column.find_ancestor(exp.Join) for column in uses):
+                places.append((join, source, uses))
+    if not places:
+        return None
+    join, source, uses = random.choice(places)
+    for column in uses:
+        column.set("table", name(source))
+    _drop(join)
+    return write_query(tree, sight)
+
+
+def _drop(join: exp.Join) -> None:
+    select = join.parent
+    assert isinstance(select, exp.Select)
+    select.set("joins", [each for each in select.args["joins"] if each is not join])
+
+
+def _list_conditions(tree: exp.Expr) -> list[exp.EQ]:
+    """Joins' conditions that compare two qualified columns."""
+    return [
+        condition
+        for join in tree.find_all(exp.Join)
+        if isinstance(condition := join.args.get("on"), exp.EQ)
+        and all(
+            isinstance(side, exp.Column) and side.args.get("table") is not None
+            for side in (condition.left, condition.right)
+        )
+    ]
