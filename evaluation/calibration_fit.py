@@ -183,11 +183,14 @@ def measure_fit(
     )
 
 
-def render_model(model: Model, samples: tuple[int, int], provenance: Mapping[str, Any]) -> Any:
+def render_model(
+    model: Model, samples: tuple[int, int], threshold: float, provenance: Mapping[str, Any]
+) -> Any:
     """The model as the JSON value that ``ranking.confidence`` reads, and where it comes from."""
     return {
         "provenance": dict(provenance),
         "samples": list(samples),
+        "threshold": round(threshold, 4),
         "intercept": round(model.intercept, 6),
         "features": {
             name: {"mean": round(mean, 6), "scale": round(scale, 6), "weight": round(weight, 6)}

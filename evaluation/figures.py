@@ -102,10 +102,15 @@ class Summary:
     """All figures of a run over the questions whose gold gave a result.
 
     ``first`` is the accuracy of the first sample, ``mean_sample`` that of a sample drawn at random,
-    ``accuracy`` that of the answer given, ``oracle`` the share with any right candidate:
-    ``oracle - accuracy`` is what selection leaves on the table. ``pass_at`` is the unbiased
-    estimator for every power of two up to K, and K. ``recall_tables`` and ``recall_columns`` are
-    over the first k retrieved, ``all_tables`` the share of questions that got every gold table.
+    ``majority`` that of the result that most samples gave, None without a vote. ``accuracy`` is
+    that of the answer given; ``chosen`` counts what the vote put first also where it was not given
+    for being too unsure. ``oracle`` is the share with any right candidate: ``oracle - chosen`` is
+    what selection leaves on the table. ``selection`` holds the vote against the better of
+    ``first`` and ``majority``, None where there was nothing to choose. ``pass_at`` is the unbiased
+    estimator for every power of two up to K, and K. ``repairs`` are by method,
+    ``repair_rules`` by rule, ``repair_classes`` by the class of the error. ``recall_tables`` and
+    ``recall_columns`` are over the first k retrieved, ``all_tables`` the share of questions that
+    got every gold table.
     """
 
     questions: int
@@ -121,7 +126,10 @@ class Summary:
     executes: Estimate
     first: Estimate
     mean_sample: Estimate
+    majority: Estimate | None
+    chosen: Estimate
     oracle: Estimate
+    selection: PairedComparison | None
     pass_at: Mapping[int, Estimate]
     by_difficulty: Mapping[str, Estimate]
     by_database: Mapping[str, Estimate]
@@ -130,6 +138,8 @@ class Summary:
     recall_columns: Estimate | None
     all_tables: Estimate | None
     repairs: Mapping[str, RepairFigures]
+    repair_rules: Mapping[str, RepairFigures]
+    repair_classes: Mapping[str, RepairFigures]
     confidence: ConfidenceFigures | None
     stages_ms: Mapping[str, Percentiles]
     own_ms: Percentiles

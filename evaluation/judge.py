@@ -270,6 +270,8 @@ def _build_repairs(trace: Mapping[str, Any], right: Mapping[str, bool]) -> tuple
             method=each["method"],
             outcome=each["outcome"],
             sql=each["sql"],
+            rules=tuple(each["rules"]),
+            error_class=each["error_class"],
             correct_before=right.get(each["candidate"], False),
             correct_after=right.get(repaired.get(each["candidate"], ""), False),
         )

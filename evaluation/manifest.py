@@ -63,3 +63,8 @@ class Manifest(RunManifest):
     def is_ablated(self) -> bool:
         """True when one stage was switched off to see what it is worth."""
         return self.variant.startswith(WITHOUT)
+
+    @property
+    def is_timed(self) -> bool:
+        """False where samples came from a file, which takes no time: speed is not shown then."""
+        return not self.samples

@@ -6,16 +6,24 @@ wrong. Both are named. Every accuracy is over all other questions, answered or n
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from evaluation.calibration import measure_confidence
 from evaluation.figures import Estimate, Percentiles, RepairFigures, Summary
 from evaluation.records import QuestionRecord, RepairRecord
+from evaluation.selection import (
+    compare_selection,
+    has_groups,
+    is_first_correct,
+    is_majority_correct,
+    is_vote_correct,
+)
 from evaluation.statistics import estimate, pass_at_k, percentile
 
-# The model's share of a question; everything else is the pipeline's own time.
-_MODEL_STAGES = frozenset({"generate", "repair"})
+MODEL_STAGES = frozenset({"generate", "repair"})
+"""The model's share of a question; everything else is the pipeline's own time."""
+
 _OUTCOMES = ("answered", "clarify", "refused", "failed", "error")
 _RECALL_AT = (1, 2, 3, 5, 8, 10, 15, 20)
 # The words of Spider, BIRD and plain usage, easiest first; others follow by name.
@@ -53,9 +61,12 @@ def summarize(records: Sequence[QuestionRecord], *, seconds: float, threshold: f
         soft_f1=_mean(counted, lambda record: record.soft_f1),
         r_ves=estimate(timed) if timed else None,
         executes=_mean(counted, lambda record: record.outcome in ("answered", "clarify")),
-        first=_mean(counted, _is_first_correct),
+        first=_mean(counted, is_first_correct),
         mean_sample=_mean(counted, _share_of_samples),
+        majority=_mean(counted, is_majority_correct) if has_groups(counted) else None,
+        chosen=_mean(counted, is_vote_correct),
         oracle=_mean(counted, lambda record: any(each.correct for each in record.candidates)),
+        selection=compare_selection(counted),
         pass_at=_measure_pass_at(counted),
         by_difficulty=_measure_groups(counted, _difficulty, _difficulty_rank),
         by_database=_measure_groups(counted, lambda record: record.database),
@@ -64,6 +75,8 @@ def summarize(records: Sequence[QuestionRecord], *, seconds: float, threshold: f
         recall_columns=_measure_column_recall(counted),
         all_tables=_measure_all_tables(counted),
         repairs=_count_repairs(counted),
+        repair_rules=_count_by(counted, lambda repair: repair.rules),
+        repair_classes=_count_by(counted, lambda repair: (repair.error_class,)),
         confidence=measure_confidence(counted, threshold),
         stages_ms=_measure_stages(counted),
         own_ms=_percentiles(owns),
@@ -88,13 +101,6 @@ def _is_correct(record: QuestionRecord) -> bool:
 def _is_gold_empty(record: QuestionRecord) -> bool:
     """True for a gold without rows. A result has columns; a record without any holds no gold."""
     return bool(record.gold_result.columns) and record.gold_result.rows_in_all == 0
-
-
-def _is_first_correct(record: QuestionRecord) -> bool:
-    """True when the first query was right as it came: a repair is another candidate."""
-    return any(
-        each.id == "c1" and each.origin == "sample" and each.correct for each in record.candidates
-    )
 
 
 def _correct_samples(record: QuestionRecord) -> int:
@@ -218,6 +224,19 @@ def _count_repairs(records: Iterable[QuestionRecord]) -> dict[str, RepairFigures
     return figures
 
 
+def _count_by(
+    records: Iterable[QuestionRecord], name: Callable[[RepairRecord], Iterable[str]]
+) -> dict[str, RepairFigures]:
+    """By what ``name`` tells of a repair; one with several names counts for each of them."""
+    groups: dict[str, list[RepairRecord]] = defaultdict(list)
+    for record in records:
+        for repair in record.repairs:
+            for each in filter(None, name(repair)):
+                groups[each].append(repair)
+    ordered = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+    return {each: _build_repair_figures(repairs) for each, repairs in ordered}
+
+
 def _build_repair_figures(repairs: Sequence[RepairRecord]) -> RepairFigures:
     return RepairFigures(
         tried=len(repairs),
@@ -240,7 +259,7 @@ def _measure_stages(records: Sequence[QuestionRecord]) -> Mapping[str, Percentil
 
 
 def _own_ms(record: QuestionRecord) -> float:
-    return sum(ms for name, ms in record.stages_ms.items() if name not in _MODEL_STAGES)
+    return sum(ms for name, ms in record.stages_ms.items() if name not in MODEL_STAGES)
 
 
 def _percentiles(values: Sequence[float]) -> Percentiles:

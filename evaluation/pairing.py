@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from evaluation.figures import Estimate, PairedComparison
 from evaluation.records import QuestionRecord
@@ -20,23 +20,30 @@ def compare_runs(
 
     ``gained`` and ``lost`` are in the order of the left run.
     """
-    right_by_id = {record.id: record for record in right_records if record.counts}
-    pairs = [
-        (record, right_by_id[record.id])
-        for record in left_records
-        if record.counts and record.id in right_by_id
-    ]
-    gained = tuple(left.id for left, right in pairs if right.correct and not left.correct)
-    lost = tuple(left.id for left, right in pairs if left.correct and not right.correct)
+    return compare_marks(
+        left_name,
+        {record.id: record.correct for record in left_records if record.counts},
+        right_name,
+        {record.id: record.correct for record in right_records if record.counts},
+    )
+
+
+def compare_marks(
+    left_name: str, left: Mapping[str, bool], right_name: str, right: Mapping[str, bool]
+) -> PairedComparison:
+    """The same for two ways to answer: by question, whether each was right."""
+    pairs = [(name, mark, right[name]) for name, mark in left.items() if name in right]
+    gained = tuple(name for name, before, after in pairs if after and not before)
+    lost = tuple(name for name, before, after in pairs if before and not after)
     return PairedComparison(
         left=left_name,
         right=right_name,
         shared=len(pairs),
-        both=sum(left.correct and right.correct for left, right in pairs),
-        neither=sum(not left.correct and not right.correct for left, right in pairs),
+        both=sum(before and after for _, before, after in pairs),
+        neither=sum(not before and not after for _, before, after in pairs),
         gained=gained,
         lost=lost,
-        difference=estimate_difference([right.correct - left.correct for left, right in pairs]),
+        difference=estimate_difference([after - before for _, before, after in pairs]),
         p_value=mcnemar_exact(len(gained), len(lost)),
     )
 

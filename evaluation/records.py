@@ -48,13 +48,18 @@ class CandidateRecord(Record):
 
 
 class RepairRecord(Record):
-    """One attempt at repair. ``broken``: it replaced a query that was right by one that is not."""
+    """One attempt at repair, by the ``rules`` that changed something, or by the model.
+
+    ``error_class`` is the taxonomy's class of what was wrong before; empty for a query that ran.
+    """
 
     candidate: str
     cause: str
     method: str
     outcome: str
     sql: str = ""
+    rules: tuple[str, ...] = ()
+    error_class: str = ""
     correct_before: bool = False
     correct_after: bool = False
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from evaluation.journal import Journal, read_journal
 from evaluation.json_lines import append_line, read_lines
-from evaluation.manifest import Manifest
+from evaluation.manifest import Manifest, RunManifest
 from evaluation.records import QuestionRecord
 from nl2sql.bird_scores import r_ves_reward
 
@@ -66,6 +66,6 @@ def _add_time(record: QuestionRecord, ratios: Mapping[str, float | None] | None)
     return record.model_copy(update={"r_ves": reward})
 
 
-def find_runs(folder: Path) -> Sequence[Path]:
-    """The runs in a folder, by name."""
-    return sorted(path.parent for path in folder.glob(f"*/{Manifest.FILE}"))
+def find_runs(folder: Path, kind: type[RunManifest] = Manifest) -> Sequence[Path]:
+    """The runs of one kind in a folder, by name."""
+    return sorted(path.parent for path in folder.glob(f"*/{kind.FILE}"))

@@ -17,12 +17,13 @@ from pathlib import Path
 from data.benchmarks.types import Benchmark
 from evaluation.environment import collect_versions, describe_machine, find_revision
 from evaluation.journal import Journal, read_journal
+from evaluation.report import render_markdown
 from evaluation.retrieval.measures import RetrievalFigures, summarize
 from evaluation.retrieval.records import RetrievalManifest, RetrievalRecord
 from evaluation.retrieval.remembered_embedder import RememberedEmbedder
+from evaluation.retrieval.report_section import build_section
 from evaluation.retrieval.runner import Asking, run_retrieval
 from evaluation.retrieval.search import SearchSystem
-from evaluation.retrieval.tables import render_markdown
 from evaluation.retrieval.variants import budget_of, widen
 from nl2sql.errors import SettingsError
 from nl2sql.settings import Settings
@@ -141,7 +142,8 @@ async def measure_retrieval(
 def write_report(folder: Path) -> RetrievalFigures:
     """Puts ``report.md`` and ``figures.json`` into a run's folder. Raises SettingsError."""
     manifest, figures = read_figures(folder)
-    (folder / "report.md").write_text(render_markdown(manifest, figures), encoding="utf-8")
+    section = build_section(manifest, figures, drawn=False)
+    (folder / "report.md").write_text(render_markdown([], [], [section]), encoding="utf-8")
     values = json.dumps(dataclasses.asdict(figures), indent=1, ensure_ascii=False)
     (folder / "figures.json").write_text(values, encoding="utf-8")
     return figures

@@ -48,6 +48,19 @@ def show_estimate(estimate: Estimate | None) -> Cell:
     )
 
 
+def show_difference(difference: Estimate) -> Cell:
+    """A paired difference with its interval, in percentage points.
+
+    >>> show_difference(Estimate(0.03, -0.01, 0.07, 100)).text
+    '+3.0 pts'
+    """
+    return Cell(
+        f"{show_points(difference.value, signed=True)} pts",
+        f"{show_points(difference.low, signed=True)} to "
+        f"{show_points(difference.high, signed=True)}",
+    )
+
+
 def show_reward(estimate: Estimate | None) -> Cell:
     """R-VES times 100, as BIRD gives it: no percentage, since it can pass 100."""
     if estimate is None or not estimate.count:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evaluation.figures import Estimate
-from evaluation.report.cells import show_estimate, show_percent, show_points
+from evaluation.pairing import compare_runs
+from evaluation.report.cells import NONE, show_estimate, show_percent, show_points
 from evaluation.report.sections import Section
 
 
@@ -35,7 +36,7 @@ def build_headline(section: Section) -> Headline:
     figures = [
         (
             "oracle gap",
-            f"{show_points(summary.oracle.value - summary.accuracy.value)} pts",
+            f"{show_points(summary.oracle.value - summary.chosen.value)} pts",
             f"a right candidate: {show_percent(summary.oracle.value)}",
         ),
         ("executes", show_percent(summary.executes.value), "of the questions"),
@@ -43,13 +44,28 @@ def build_headline(section: Section) -> Headline:
             "questions / min",
             f"{summary.questions_per_minute:,.1f}",
             f"median {summary.seconds.p50:.1f} s",
-        ),
+        )
+        if featured.run.manifest.is_timed
+        else ("questions / min", NONE, "samples were kept in a file"),
     ]
     if baseline is not None:
-        theirs = baseline.run.summary.accuracy.value
-        difference = show_points(summary.accuracy.value - theirs, signed=True)
+        pair = compare_runs(
+            baseline.run.name, baseline.run.records, featured.run.name, featured.run.records
+        )
+        difference = show_points(pair.difference.value, signed=True)
+        theirs = (pair.both + len(pair.lost)) / pair.shared if pair.shared else 0.0
         figures.append(
             (f"against {baseline.label}", f"{difference} pts", f"from {show_percent(theirs)}")
+        )
+    if summary.confidence is not None:
+        at = summary.confidence.at_threshold
+        figures.append(
+            (
+                "calibration error",
+                f"{summary.confidence.calibration_error:.3f}",
+                f"above {at.threshold:.2f}: {show_percent(at.coverage)} answered, "
+                f"{show_percent(at.accuracy.value)} of them right",
+            )
         )
     return Headline(
         title=section.title,

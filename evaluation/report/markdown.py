@@ -13,12 +13,13 @@ from evaluation.figures import PairedComparison
 from evaluation.report.cells import Cell
 from evaluation.report.headline import Headline, build_headline
 from evaluation.report.method import INTERVALS, RULES, Method, build_method
+from evaluation.report.paired_tables import build_paired_tables, list_pairs
+from evaluation.report.retrieval_section import RetrievalSection
 from evaluation.report.run import Run
 from evaluation.report.sections import Problem, Section, build_sections
 from evaluation.report.tables import (
     Table,
     build_accuracy_table,
-    build_comparison_table,
     build_detail_tables,
     build_outcome_table,
     build_speed_table,
@@ -31,21 +32,28 @@ _SEE_PAGE = (
 _FENCE = re.compile(r"`{3,}")
 
 
-def render_markdown(runs: Sequence[Run], comparisons: Sequence[PairedComparison]) -> str:
-    """The report of these runs. Raises ValueError without a run."""
-    if not runs:
+def render_markdown(
+    runs: Sequence[Run],
+    comparisons: Sequence[PairedComparison],
+    retrieval: Sequence[RetrievalSection] = (),
+) -> str:
+    """The report of these runs, those of retrieval after the others.
+
+    Raises ValueError without a run.
+    """
+    if not runs and not retrieval:
         raise ValueError("a report needs a run")
     sections = build_sections(runs, comparisons)
-    lines = [
-        "# Evaluation",
-        "",
-        _SEE_PAGE,
-        "",
-        *_render_headlines([build_headline(each) for each in sections]),
-    ]
+    lines = ["# Evaluation", ""]
+    if sections:
+        headlines = _render_headlines([build_headline(each) for each in sections])
+        lines += (_SEE_PAGE, "", *headlines)
     for section in sections:
         lines += _render_section(section)
-    lines += _render_method(build_method(sections))
+    for found in retrieval:
+        lines += (f"## {escape_markdown(found.title)}", "", *_render_retrieval(found))
+    if sections:
+        lines += _render_method(build_method(sections))
     text = "\n".join(lines) + "\n"
     # Half a surrogate pair, which a model may write, is no text that a file can hold.
     return text.encode("utf-8", "replace").decode("utf-8")
@@ -80,15 +88,29 @@ def _render_section(section: Section) -> Iterator[str]:
     for note in section.notes:
         yield from (f"> **Note:** {escape_markdown(note)}", "")
     yield from render_table(build_accuracy_table(section))
-    compared = build_comparison_table(section)
-    if compared is not None:
-        yield from render_table(compared)
+    for table in build_paired_tables(section):
+        yield from render_table(table)
+    if list_pairs(section):
         yield from _render_flips(section)
     yield from render_table(build_outcome_table(section))
     yield from _render_problems(section.problems)
     yield from render_table(build_speed_table(section))
     for table in build_detail_tables(section):
         yield from render_table(table)
+
+
+def _render_retrieval(section: RetrievalSection) -> Iterator[str]:
+    """The lines of a retrieval run under its title."""
+    yield from (escape_markdown(section.scope), "", section.method, "")
+    for table in section.tables:
+        yield from render_table(table)
+    yield from ("### Failures", "")
+    if not section.problems:
+        yield from ("Every question is counted.", "")
+    for kind, question, reason in section.problems:
+        yield f"- {kind}: {escape_markdown(question)}: {escape_markdown(reason)}"
+    yield from ("", "### Made with", "")
+    yield from _render_facts(section.facts)
 
 
 def render_table(table: Table) -> Iterator[str]:
@@ -133,7 +155,7 @@ def _render_problems(problems: Sequence[Problem]) -> Iterator[str]:
 def _render_flips(section: Section) -> Iterator[str]:
     yield _row(("runs", "gained", "lost"))
     yield _row([":--"] * 3)
-    for each in section.comparisons:
+    for each in list_pairs(section):
         runs = f"{section.label(each.right)} against {section.label(each.left)}"
         texts = (runs, ", ".join(each.gained) or "none", ", ".join(each.lost) or "none")
         yield _row([escape_markdown(text) for text in texts])

@@ -18,16 +18,18 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from evaluation.figures import PairedComparison
-from evaluation.report.charts import Chart, build_charts
+from evaluation.report.chart import Chart
+from evaluation.report.charts import build_charts
 from evaluation.report.headline import Headline, build_headline
 from evaluation.report.method import INTERVALS, RULES, build_method
+from evaluation.report.paired_tables import build_paired_tables, list_pairs
 from evaluation.report.questions import STATUSES, build_questions, dump_for_script
+from evaluation.report.retrieval_section import RetrievalSection
 from evaluation.report.run import Run
 from evaluation.report.sections import Section, build_sections
 from evaluation.report.tables import (
     Table,
     build_accuracy_table,
-    build_comparison_table,
     build_detail_tables,
     build_outcome_table,
     build_speed_table,
@@ -51,16 +53,23 @@ class SectionView:
     headline: Headline
     charts: tuple[Chart, ...]
     accuracy: Table
-    comparison: Table | None
+    paired: tuple[Table, ...]
     flips: tuple[Flip, ...]
     outcomes: Table
     speed: Table
     details: tuple[Table, ...]
 
 
-def render_page(runs: Sequence[Run], comparisons: Sequence[PairedComparison]) -> str:
-    """The report of these runs. Raises ValueError without a run."""
-    if not runs:
+def render_page(
+    runs: Sequence[Run],
+    comparisons: Sequence[PairedComparison],
+    retrieval: Sequence[RetrievalSection] = (),
+) -> str:
+    """The report of these runs, those of retrieval after the others.
+
+    Raises ValueError without a run.
+    """
+    if not runs and not retrieval:
         raise ValueError("a report needs a run")
     sections = build_sections(runs, comparisons)
     environment = _environment()
@@ -68,7 +77,8 @@ def render_page(runs: Sequence[Run], comparisons: Sequence[PairedComparison]) ->
     template = environment.get_template("page.html.j2")
     page = template.render(
         views=[_build_view(each) for each in sections],
-        method=build_method(sections),
+        retrieval=retrieval,
+        method=build_method(sections) if sections else None,
         rules=RULES,
         intervals=INTERVALS,
         statuses=STATUSES,
@@ -92,8 +102,8 @@ def _build_view(section: Section) -> SectionView:
         build_headline(section),
         build_charts(section),
         build_accuracy_table(section),
-        build_comparison_table(section),
-        tuple(_build_flip(section, each) for each in section.comparisons),
+        build_paired_tables(section),
+        tuple(_build_flip(section, each) for each in list_pairs(section)),
         build_outcome_table(section),
         build_speed_table(section),
         build_detail_tables(section),

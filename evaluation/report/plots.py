@@ -182,7 +182,7 @@ def draw_differences(axes: Axes, rows: Sequence[str], differences: Sequence[Esti
     )
     axes.axvline(0, color=_INK, linewidth=1)
     _name_rows(axes, rows)
-    axes.xaxis.set_major_formatter(lambda value, _: show_points(value, places=0, signed=True))
+    axes.xaxis.set_major_formatter(lambda value, _: _show_tick(value))
 
 
 def draw_durations(
@@ -210,7 +210,7 @@ def draw_durations(
 def show_percents(axes: Axes, axis: str) -> None:
     """Percent at the ticks of ``axis`` (x or y), and nothing outside 0 to 100."""
     chosen = axes.xaxis if axis == "x" else axes.yaxis
-    chosen.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+    chosen.set_major_formatter(lambda value, _: f"{round(100 * value, 1):g} %")
     low, high = axes.get_xlim() if axis == "x" else axes.get_ylim()
     limits = (max(low, -0.02), min(high, 1.02))
     if axis == "x":
@@ -239,6 +239,16 @@ def _name_rows(axes: Axes, rows: Sequence[str]) -> None:
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
+
+
+def _show_tick(difference: float) -> str:
+    """Points, with a decimal place where the tick has one.
+
+    >>> _show_tick(0.025), _show_tick(0.05)
+    ('+2.5', '+5')
+    """
+    whole = abs(100 * difference - round(100 * difference)) < 1e-6
+    return show_points(difference, places=0 if whole else 1, signed=True)
 
 
 def _errors(estimates: Sequence[Estimate]) -> list[list[float]]:

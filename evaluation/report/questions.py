@@ -13,6 +13,7 @@ from typing import Any
 
 from evaluation.records import CandidateRecord, Preview, QuestionRecord, RepairRecord
 from evaluation.report.sections import LabelledRun, Section
+from evaluation.report.tables import timed_stages
 
 _LONGEST_SQL = 6000
 _LONGEST_CELL = 80
@@ -133,10 +134,12 @@ def _answer(
             "candidates": [_candidate(each, texts) for each in record.candidates],
             "repairs": [_repair(each, texts) for each in record.repairs],
             "tables": list(record.retrieved_tables),
-            "stages": {name: round(ms, 1) for name, ms in record.stages_ms.items()},
+            "stages": {
+                name: round(ms, 1) for name, ms in timed_stages(run, record.stages_ms).items()
+            },
             "promptTokens": record.prompt_tokens,
             "completionTokens": record.completion_tokens,
-            "seconds": round(record.seconds, 2),
+            "seconds": round(record.seconds, 2) if run.run.manifest.is_timed else None,
         },
         keep=("run", "question", "sql", "result"),
     )

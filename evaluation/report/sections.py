@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evaluation.figures import PairedComparison
 from evaluation.manifest import Manifest
+from evaluation.pairing import compare_runs
 from evaluation.report.run import Run
 from evaluation.variants import FULL
 
@@ -65,21 +67,36 @@ class Section:
 
     @property
     def featured(self) -> LabelledRun:
-        """The most accurate run of the pipeline, the one with fewer candidates among equals.
+        """The most accurate run of the pipeline among those over the most questions.
 
-        Where figures of one run are shown, they are this one's.
+        Of equals the one with fewer candidates. Where figures of one run are shown, they are this
+        one's.
         """
         own = [each for each in self.systems if not each.is_baseline] or list(self.systems)
-        return max(own, key=lambda each: each.run.summary.accuracy.value)
+        summaries = [(each, each.run.summary) for each in own]
+        return max(summaries, key=lambda pair: (pair[1].counted, pair[1].accuracy.value))[0]
 
     @property
     def curve(self) -> tuple[LabelledRun, ...]:
-        """One run of the pipeline for each fixed K, the first where there are several."""
-        by_k: dict[int, LabelledRun] = {}
-        for each in self.runs:
-            if each.run.manifest.k and not each.is_baseline and not each.is_ablated:
-                by_k.setdefault(each.run.manifest.k, each)
-        return tuple(by_k[k] for k in sorted(by_k))
+        """Runs of the pipeline that differ in K alone: as many as there are, K ascending.
+
+        One for each fixed K, the first where there are several.
+        """
+        groups: dict[str, dict[int, LabelledRun]] = {}
+        for each in self._fixed:
+            by_k = groups.setdefault(_describe_but_k(each.run.manifest), {})
+            by_k.setdefault(each.run.manifest.k, each)
+        largest = max(groups.values(), key=len, default={})
+        return tuple(largest[k] for k in sorted(largest))
+
+    @property
+    def _fixed(self) -> tuple[LabelledRun, ...]:
+        """The runs of the pipeline with a fixed K and no stage switched off."""
+        return tuple(
+            each
+            for each in self.runs
+            if each.run.manifest.k and not each.is_baseline and not each.is_ablated
+        )
 
     @property
     def ablated(self) -> tuple[LabelledRun, ...]:
@@ -91,10 +108,25 @@ class Section:
         """What ablations are held against: every stage on, the same K."""
         counts = {each.run.manifest.k for each in self.ablated}
         candidates = [
-            each for each in self.systems if not each.is_baseline and each.run.manifest.k in counts
+            each
+            for each in self.runs
+            if not each.is_baseline and not each.is_ablated and each.run.manifest.k in counts
         ]
         named = (each for each in candidates if each.run.manifest.variant == FULL)
         return next(named, candidates[0] if candidates and self.ablated else None)
+
+    @property
+    def ablations(self) -> tuple[PairedComparison, ...]:
+        """Each run with a stage switched off against the one with every stage, dearest first."""
+        full = self.full
+        if full is None:
+            return ()
+        pairs = (
+            compare_runs(full.run.name, full.run.records, each.run.name, each.run.records)
+            for each in self.ablated
+        )
+        found = (each for each in pairs if each.shared)
+        return tuple(sorted(found, key=lambda each: each.difference.value))
 
     def label(self, name: str) -> str:
         """The label of the run with this name."""
@@ -114,6 +146,21 @@ class Section:
             notes.append(
                 "These runs do not cover the same questions: only the paired comparisons, which "
                 "take the questions that two runs share, are like for like."
+            )
+        curve = self.curve
+        if len(curve) > 1:
+            shown = {each.run.manifest.k for each in curve}
+            notes += [
+                f"{each.label} is not in the curve over K: it differs from {curve[0].label} in "
+                f"more than K."
+                for each in self._fixed
+                if each.run.manifest.k not in shown
+            ]
+        untimed = [each.label for each in self.runs if not each.run.manifest.is_timed]
+        if untimed:
+            notes.append(
+                f"No speed is shown for {', '.join(untimed)}: samples were kept in a file, and "
+                f"what stood there took no time."
             )
         return tuple(notes)
 
@@ -183,6 +230,21 @@ def _label_runs(group: Sequence[tuple[int, Run]]) -> tuple[LabelledRun, ...]:
 
 def _rank(run: LabelledRun) -> int:
     return 0 if run.is_baseline else 2 if run.is_ablated else 1
+
+
+def _describe_but_k(manifest: Manifest) -> str:
+    """All that makes the run but K, its name, and what changes times alone."""
+    described = manifest.model_dump(
+        mode="json",
+        include={"benchmark_sha256", "question_ids", "seed", "service", "revision"},
+    )
+    described["configuration"] = {
+        name: {key: value for key, value in section.items() if (name, key) != ("sampling", "k")}
+        if isinstance(section, dict)
+        else section
+        for name, section in manifest.configuration.items()
+    }
+    return json.dumps(described, sort_keys=True)
 
 
 def _questions(manifest: Manifest) -> tuple[str, frozenset[str]]:

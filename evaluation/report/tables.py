@@ -5,22 +5,25 @@ Nothing here knows Markdown or HTML.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from evaluation.figures import Estimate, Percentiles
+from evaluation.figures import Estimate, Percentiles, RepairFigures, Summary
+from evaluation.metrics import MODEL_STAGES
 from evaluation.report.cells import (
     NONE,
     Cell,
     show_estimate,
     show_ms,
-    show_p_value,
     show_percent,
     show_points,
     show_reward,
 )
 from evaluation.report.run import Run
 from evaluation.report.sections import LabelledRun, Section
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,10 @@ class Table:
 
 def build_accuracy_table(section: Section) -> Table:
     """Right answers, and how they come about: the share that executes, one sample, any sample."""
-    best = max(each.run.summary.accuracy.value for each in section.runs)
+    # A run over fewer questions may have had the easier ones.
+    most = max(each.run.summary.counted for each in section.runs)
+    summaries = [each.run.summary for each in section.runs]
+    best = max(each.accuracy.value for each in summaries if each.counted == most)
     several = len(section.runs) > 1
     rows = []
     for each in section.runs:
@@ -43,11 +49,17 @@ def build_accuracy_table(section: Section) -> Table:
         rows.append(
             (
                 Cell(each.label),
-                Cell(answer.text, answer.detail, best=several and summary.accuracy.value == best),
+                Cell(
+                    answer.text,
+                    answer.detail,
+                    best=several and (summary.counted, summary.accuracy.value) == (most, best),
+                ),
+                Cell(NONE) if summary.chosen == summary.accuracy else show_estimate(summary.chosen),
                 show_estimate(summary.first),
                 show_estimate(summary.mean_sample),
+                show_estimate(summary.majority),
                 show_estimate(summary.oracle),
-                Cell(show_points(summary.oracle.value - summary.accuracy.value)),
+                Cell(show_points(summary.oracle.value - summary.chosen.value)),
                 show_estimate(summary.executes),
                 show_estimate(summary.bird_ex),
                 show_estimate(summary.soft_f1),
@@ -56,9 +68,11 @@ def build_accuracy_table(section: Section) -> Table:
         )
     columns = (
         "run",
-        "accuracy (vote)",
+        "accuracy",
+        "with what was asked back",
         "first sample",
         "random sample",
+        "majority",
         "oracle",
         "oracle gap",
         "executes",
@@ -99,15 +113,15 @@ def build_outcome_table(section: Section) -> Table:
 
 
 def build_speed_table(section: Section) -> Table:
-    """Time and tokens."""
+    """Time and tokens; no speed where samples were not drawn from the model."""
     rows = tuple(
         (
             Cell(each.label),
-            Cell(f"{each.run.summary.seconds.p50:.2f}"),
-            Cell(f"{each.run.summary.seconds.p95:.2f}"),
+            _show_if_timed(each, f"{each.run.summary.seconds.p50:.2f}"),
+            _show_if_timed(each, f"{each.run.summary.seconds.p95:.2f}"),
             Cell(show_ms(each.run.summary.own_ms.p50)),
             Cell(show_ms(each.run.summary.own_ms.p95)),
-            Cell(f"{each.run.summary.questions_per_minute:,.1f}"),
+            _show_if_timed(each, f"{each.run.summary.questions_per_minute:,.1f}"),
             Cell(f"{each.run.manifest.concurrency}"),
             Cell(f"{each.run.summary.prompt_tokens:,.0f}"),
             Cell(f"{each.run.summary.completion_tokens:,.0f}"),
@@ -180,7 +194,10 @@ def build_confidence_table(section: Section) -> Table | None:
 
 
 def build_repair_table(section: Section) -> Table | None:
-    """What became of attempts at repair, by run and kind."""
+    """What became of attempts at repair: by run and kind, then by rule and class of error.
+
+    A repair by several rules counts for each of them.
+    """
     rows = tuple(
         (
             Cell(f"{each.label}: {kind}"),
@@ -190,11 +207,19 @@ def build_repair_table(section: Section) -> Table | None:
             Cell(f"{figures.broken:,}"),
         )
         for each in section.systems
-        for kind, figures in each.run.summary.repairs.items()
+        for kind, figures in _list_repairs(each.run.summary)
         if figures.tried
     )
     columns = ("repair", "tried", "executes then", "right then", "right before, wrong then")
     return Table("Repairs", columns, rows) if rows else None
+
+
+def _list_repairs(figures: Summary) -> Iterator[tuple[str, RepairFigures]]:
+    yield from figures.repairs.items()
+    for name, rule in figures.repair_rules.items():
+        yield f"rule {name}", rule
+    for name, error in figures.repair_classes.items():
+        yield f"error {name}", error
 
 
 def build_breakdown_tables(section: Section) -> tuple[Table, ...]:
@@ -238,47 +263,15 @@ def build_recall_table(section: Section) -> Table | None:
 
 def build_stage_table(section: Section) -> Table | None:
     """Milliseconds a stage, p50 and p95."""
-    runs = [each for each in section.systems if each.run.summary.stages_ms]
-    stages = list(dict.fromkeys(name for each in runs for name in each.run.summary.stages_ms))
-    if not stages:
+    shown = [(each, timed_stages(each, each.run.summary.stages_ms)) for each in section.systems]
+    runs = [(each, stages) for each, stages in shown if stages]
+    names = list(dict.fromkeys(name for _, stages in runs for name in stages))
+    if not names:
         return None
     rows = tuple(
-        (Cell(stage), *(_show_percentiles(each.run.summary.stages_ms.get(stage)) for each in runs))
-        for stage in stages
+        (Cell(name), *(_show_percentiles(stages.get(name)) for _, stages in runs)) for name in names
     )
-    return Table("Stages, p50 (p95)", ("stage", *(each.label for each in runs)), rows)
-
-
-def build_comparison_table(section: Section) -> Table | None:
-    """Runs side by side on the questions they share."""
-    rows = tuple(
-        (
-            Cell(f"{section.label(each.right)} against {section.label(each.left)}"),
-            Cell(f"{each.shared:,}"),
-            Cell(
-                f"{show_points(each.difference.value, signed=True)} pts",
-                f"{show_points(each.difference.low, signed=True)} to "
-                f"{show_points(each.difference.high, signed=True)}",
-            ),
-            Cell(f"{len(each.gained):,}"),
-            Cell(f"{len(each.lost):,}"),
-            Cell(f"{each.both:,}"),
-            Cell(f"{each.neither:,}"),
-            Cell(show_p_value(each.p_value)),
-        )
-        for each in section.comparisons
-    )
-    columns = (
-        "runs",
-        "shared",
-        "difference",
-        "gained",
-        "lost",
-        "both right",
-        "neither",
-        "McNemar p",
-    )
-    return Table("Run against run", columns, rows) if rows else None
+    return Table("Stages, p50 (p95)", ("stage", *(each.label for each, _ in runs)), rows)
 
 
 def build_detail_tables(section: Section) -> tuple[Table, ...]:
@@ -307,6 +300,16 @@ def compared_runs(section: Section) -> tuple[LabelledRun, ...]:
     if section.baseline is None or section.baseline is featured:
         return (featured,)
     return (section.baseline, featured)
+
+
+def timed_stages(run: LabelledRun, stages: Mapping[str, _T]) -> dict[str, _T]:
+    """The stages whose times say something: not the model's, where samples came from a file."""
+    untimed = frozenset() if run.run.manifest.is_timed else MODEL_STAGES
+    return {name: each for name, each in stages.items() if name not in untimed}
+
+
+def _show_if_timed(run: LabelledRun, text: str) -> Cell:
+    return Cell(text if run.run.manifest.is_timed else NONE)
 
 
 def _show_percentiles(value: Percentiles | None) -> Cell:

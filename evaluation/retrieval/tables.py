@@ -1,12 +1,9 @@
-"""The figures of a retrieval run as tables and Markdown."""
+"""The figures of a retrieval run as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from evaluation.figures import Estimate
 from evaluation.report.cells import Cell, show_estimate, show_ms, show_percent, show_points
-from evaluation.report.markdown import escape_markdown, render_table
 from evaluation.report.tables import Table
 from evaluation.retrieval.measures import RECALL_AT, RetrievalFigures, VariantFigures
 from evaluation.retrieval.records import RetrievalManifest
@@ -14,7 +11,7 @@ from evaluation.retrieval.records import RetrievalManifest
 EXAMPLES = "for example"
 """The last column of a table of causes: long lists of names."""
 
-_METHOD = (
+METHOD = (
     "All gold tables: the share of questions with every table of the gold query among those shown. "
     "Gold tables: the mean share of them. Gold columns: the mean share that pruning left, of those "
     "in shown gold tables. In brackets: 95 % bootstrap intervals over questions. Tokens are "
@@ -29,7 +26,7 @@ def build_recall_table(figures: RetrievalFigures) -> Table:
     """Recall and what is shown for it, a row a variant."""
     rows = tuple(
         (
-            Cell(_label(each)),
+            Cell(name_way(each)),
             Cell(f"{each.questions:,}"),
             show_estimate(each.all_tables),
             show_estimate(each.tables),
@@ -56,7 +53,7 @@ def build_recall_table(figures: RetrievalFigures) -> Table:
 def build_curve_table(figures: RetrievalFigures) -> Table:
     """The mean share of gold tables among the first k."""
     rows = tuple(
-        (Cell(_label(each)), *(Cell(show_percent(each.recall_at[k].value)) for k in RECALL_AT))
+        (Cell(name_way(each)), *(Cell(show_percent(each.recall_at[k].value)) for k in RECALL_AT))
         for each in figures.variants
     )
     return Table("Gold tables among the first k", ("variant", *(f"k={k}" for k in RECALL_AT)), rows)
@@ -67,7 +64,7 @@ def build_time_table(figures: RetrievalFigures) -> Table:
     stages = list(dict.fromkeys(stage for each in figures.variants for stage in each.stages_ms))
     rows = tuple(
         (
-            Cell(_label(each)),
+            Cell(name_way(each)),
             *(
                 Cell(show_ms(times.p50), show_ms(times.p95))
                 if (times := each.stages_ms.get(stage))
@@ -92,7 +89,7 @@ def build_cause_table(each: VariantFigures) -> Table | None:
         for missed in each.missed
     )
     columns = ("cause", "tables", "questions", EXAMPLES)
-    return Table(f"Missed by {_label(each)}", columns, rows) if rows else None
+    return Table(f"Missed by {name_way(each)}", columns, rows) if rows else None
 
 
 def build_wording_table(figures: RetrievalFigures) -> Table | None:
@@ -124,11 +121,6 @@ def build_tables(figures: RetrievalFigures) -> tuple[Table, ...]:
     return tuple(table for table in tables if table is not None)
 
 
-def render_markdown(manifest: RetrievalManifest, figures: RetrievalFigures) -> str:
-    """The whole run as one page of Markdown."""
-    return "\n".join(_render(manifest, figures)) + "\n"
-
-
 def describe_scope(manifest: RetrievalManifest) -> str:
     """What was asked, in one sentence."""
     parts = [
@@ -142,28 +134,8 @@ def describe_scope(manifest: RetrievalManifest) -> str:
     return ", ".join(part for part in parts if part) + "."
 
 
-def _render(manifest: RetrievalManifest, figures: RetrievalFigures) -> Iterator[str]:
-    yield f"# Retrieval: {escape_markdown(manifest.benchmark)}"
-    yield from ("", escape_markdown(describe_scope(manifest)), "", _METHOD, "")
-    for table in build_tables(figures):
-        yield from render_table(table)
-    yield from ("### Not counted", "")
-    if not figures.not_counted:
-        yield from ("Every question is counted.", "")
-    for name, reason in figures.not_counted:
-        yield f"- {escape_markdown(name)}: {escape_markdown(reason)}"
-    errors = [(each, *error) for each in figures.variants for error in each.errors]
-    if errors:
-        yield from ("### Errors, counted as finding nothing", "")
-        for each, name, reason in errors:
-            yield f"- {_label(each)}, {escape_markdown(name)}: {escape_markdown(reason)}"
-    yield from ("### Made with", "")
-    machine = ", ".join(f"{key} {value}" for key, value in manifest.machine.items())
-    yield f"- machine: {escape_markdown(machine)}"
-    yield f"- revision: {escape_markdown(manifest.revision or 'unknown')}"
-
-
-def _label(each: VariantFigures) -> str:
+def name_way(each: VariantFigures) -> str:
+    """The variant, and how its questions were worded where that is not as they were."""
     return f"{each.variant}, {each.wording}" if each.wording else each.variant
 
 

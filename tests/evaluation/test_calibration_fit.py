@@ -101,7 +101,7 @@ def test_what_is_written_is_what_the_service_reads() -> None:
     import json
 
     model = fit_model(draw(300))
-    text = json.dumps(render_model(model, (1, 8), {"runs": ["one"]}))
+    text = json.dumps(render_model(model, (1, 8), 0.6, {"runs": ["one"]}))
     read: Calibration = parse_calibration(text)
     features = {"agreement": 0.75, "cosine": 0.1, "samples": 2.0}
     assert read.estimate(tuple(features.items())) == pytest.approx(

@@ -141,11 +141,20 @@ async def test_repairs_tell_what_they_did() -> None:
         build_candidate("c1", "SELEC 4", rows=None, samples=0),
     )
     body["trace"]["repairs"] = [
-        {"candidate": "c1", "cause": "typo", "method": "model", "outcome": "fixed", "sql": "s"}
+        {
+            "candidate": "c1",
+            "cause": "typo",
+            "method": "autocorrect",
+            "outcome": "fixed",
+            "sql": "s",
+            "rules": ["spelled_names"],
+            "error_class": "syntax",
+        }
     ]
     record = await judge(Response(body, {"c1r": build_result((4,))}), {GOLD: [build_result((4,))]})
     (repair,) = record.repairs
     assert (repair.correct_before, repair.correct_after) == (False, True)
+    assert (repair.rules, repair.error_class) == (("spelled_names",), "syntax")
 
 
 @pytest.mark.parametrize(

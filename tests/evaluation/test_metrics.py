@@ -116,6 +116,29 @@ def test_first_sample_mean_sample_and_oracle() -> None:
     }
 
 
+def test_the_majority_and_the_vote_also_of_what_was_asked_back() -> None:
+    right = build_candidate("c2", 1, True, group=0)
+    found = measure(
+        build_record(
+            k=4,
+            outcome="clarify",
+            correct=False,
+            confidence=0.3,
+            candidates=(right, build_candidate("c1", 3, False, group=1)),
+        )
+    )
+    assert (found.accuracy.value, found.chosen.value) == (0.0, 1.0)
+    assert found.majority is not None
+    assert found.majority.value == 0.0
+    assert found.selection is not None
+    assert found.selection.difference.value == 1.0
+
+
+def test_without_groups_there_is_no_majority() -> None:
+    found = measure(build_record(candidates=(build_candidate("c1", 1, True),)))
+    assert (found.majority, found.selection) == (None, None)
+
+
 def test_a_repair_makes_samples_right_but_not_the_first_one() -> None:
     found = measure(
         build_record(
@@ -224,6 +247,27 @@ def test_repairs_are_counted_by_method_all_of_them_first() -> None:
         ("model", RepairFigures(tried=1, fixed=0, corrected=0, broken=0)),
         ("normalize", RepairFigures(tried=1, fixed=1, corrected=1, broken=0)),
     ]
+
+
+def test_a_repair_by_several_rules_counts_for_each_the_most_frequent_first() -> None:
+    both = {"rules": ("wrong_tables", "join_keys"), "error_class": "unknown_column"}
+    healed = build_repair("autocorrect", "fixed", before=False, after=True)
+    broken = build_repair("autocorrect", "fixed", before=True, after=False)
+    found = measure(
+        build_record(
+            repairs=(
+                healed.model_copy(update=both),
+                broken.model_copy(update={"rules": ("join_keys",)}),
+            )
+        )
+    )
+    assert list(found.repair_rules.items()) == [
+        ("join_keys", RepairFigures(tried=2, fixed=2, corrected=1, broken=1)),
+        ("wrong_tables", RepairFigures(tried=1, fixed=1, corrected=1, broken=0)),
+    ]
+    assert found.repair_classes == {
+        "unknown_column": RepairFigures(tried=1, fixed=1, corrected=1, broken=0)
+    }
 
 
 def test_the_own_time_leaves_out_the_model() -> None:

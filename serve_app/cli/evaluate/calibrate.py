@@ -61,8 +61,13 @@ def calibrate(
             hint=f"At least {_FEWEST_CASES} are needed, right and wrong ones.",
         )
     figures = measure_fit(cases, questions, folds, by_database=by_database, gain=gain)
+    at = figures.confidence.at_threshold
     value = render_model(
-        fit_model(cases), (min(samples), max(samples)), _describe(runs, figures, by_database)
+        fit_model(cases),
+        (min(samples), max(samples)),
+        # Where no bar makes answers so much better, all are given.
+        at.threshold if at.coverage else 0.0,
+        _describe(runs, figures, by_database),
     )
     output.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
     _print(figures, value)
@@ -84,7 +89,6 @@ def _describe(runs: list[Path], figures: CalibrationFigures, by_database: bool) 
         "equal_mass_error": round(figures.confidence.equal_mass_error, 4),
         "brier": round(figures.confidence.brier, 4),
         "auroc": round(figures.confidence.auroc, 4),
-        "threshold": round(figures.confidence.at_threshold.threshold, 4),
         "coverage": round(figures.confidence.at_threshold.coverage, 4),
     }
 

@@ -13,15 +13,44 @@ from rich.markup import escape
 from rich.table import Table
 
 from evaluation.figures import Estimate, PairedComparison
+from evaluation.manifest import Manifest
 from evaluation.metrics import summarize
 from evaluation.pairing import compare_runs
+from evaluation.records import QuestionRecord
 from evaluation.report import Run, render_markdown, render_page
+from evaluation.report.cells import NONE
+from evaluation.retrieval.records import RetrievalManifest
+from evaluation.retrieval.report_section import build_section
+from evaluation.retrieval.tables import name_way
 from evaluation.run_folder import find_runs, read_run
 from nl2sql.errors import SettingsError
 from serve_app.cli.evaluate.options import DEFAULT_OUTPUT
 from serve_app.cli.terminal import CONSOLE
+from serve_app.measuring_retrieval import read_figures
 
-_TABLE_WIDTH = 105
+_TABLE_WIDTH = 140
+_BENCHMARK_WIDTH = 14
+_COLUMNS = (
+    "variant",
+    "right",
+    "95 %",
+    "vote",
+    "first",
+    "majority",
+    "oracle",
+    "execute",
+    "ECE",
+    "q/min",
+)
+_RETRIEVAL_COLUMNS = (
+    "way",
+    "questions",
+    "all gold tables",
+    "95 %",
+    "gold tables",
+    "gold columns",
+    "tables shown",
+)
 
 Folders = Annotated[list[Path], typer.Argument(help="Run folders.", metavar="RUN…")]
 
@@ -32,13 +61,23 @@ def report(
         Path, typer.Option(help="Where to write, without an ending: .md and .html are added.")
     ] = Path("report"),
 ) -> None:
-    """Write a Markdown report and a self-contained HTML page with plots and every question."""
-    loaded = sorted((load_run(folder) for folder in runs), key=report_order)
+    """Write a Markdown report and a self-contained HTML page with plots and every question.
+
+    Runs of `eval retrieval` stand after the others.
+    """
+    searched = [folder for folder in runs if (folder / RetrievalManifest.FILE).exists()]
+    loaded = sorted(
+        (load_run(folder) for folder in runs if folder not in searched), key=report_order
+    )
     comparisons = compare_within(loaded)
+    retrieval = [
+        build_section(*read_figures(folder), f"retrieval-{number}", drawn=True)
+        for number, folder in enumerate(searched)
+    ]
     output.parent.mkdir(parents=True, exist_ok=True)
     for ending, render in ((".md", render_markdown), (".html", render_page)):
         path = output.with_name(output.name + ending)
-        path.write_text(render(loaded, comparisons), encoding="utf-8")
+        path.write_text(render(loaded, comparisons, retrieval), encoding="utf-8")
         CONSOLE.print(f"[green]✓[/] {path}", highlight=False)
 
 
@@ -66,21 +105,32 @@ def list_runs(
     ),
 ) -> None:
     """List the runs there are, with their figures."""
-    found = find_runs(folder)
-    if not found:
+    found, searched = find_runs(folder), find_runs(folder, RetrievalManifest)
+    if not found and not searched:
         CONSOLE.print(f"No runs in {folder}. Make one: quorumsql eval run demo_erp")
         return
-    print_runs(found)
-    for path in found:
+    if found:
+        print_runs(found)
+    if searched:
+        print_retrieval(searched)
+    for path in (*found, *searched):
         CONSOLE.print(str(path), highlight=False, soft_wrap=True)
 
 
 def load_run(folder: Path) -> Run:
     """The run in a folder with its figures. Raises SettingsError when it holds none."""
     manifest, records = read_run(folder)
-    threshold = float(manifest.configuration["ranking"]["min_confidence"])
+    threshold = _find_threshold(manifest, records)
     summary = summarize(records, seconds=manifest.seconds, threshold=threshold)
     return Run(folder.name, manifest, records, summary)
+
+
+def _find_threshold(manifest: Manifest, records: Sequence[QuestionRecord]) -> float:
+    """The confidence below which the run gave no answer: as set, or as its calibration had it."""
+    value = manifest.configuration["ranking"]["min_confidence"]
+    if value is not None:
+        return float(value)
+    return max((float(each.trace.get("threshold", 0.0)) for each in records), default=0.0)
 
 
 def compare_within(runs: Sequence[Run]) -> list[PairedComparison]:
@@ -110,8 +160,8 @@ def report_order(run: Run) -> tuple[str, bool, bool, int, bool]:
 def print_runs(folders: Sequence[Path]) -> None:
     """A line a run, and by name what could not be counted."""
     table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("benchmark", overflow="fold")
-    for column in ("variant", "right", "95 %", "first", "oracle", "execute", "q/min"):
+    table.add_column("benchmark", overflow="fold", min_width=_BENCHMARK_WIDTH)
+    for column in _COLUMNS:
         table.add_column(column, no_wrap=True)
     runs = sorted((load_run(folder) for folder in folders), key=report_order)
     for run in runs:
@@ -122,13 +172,20 @@ def print_runs(folders: Sequence[Path]) -> None:
             f"{manifest.variant}{'' if manifest.finished else asked}",
             f"{summary.accuracy.value:.1%} of {summary.counted}",
             f"{summary.accuracy.low * 100:.1f} to {summary.accuracy.high:.1%}",
+            f"{summary.chosen.value:.1%}",
             f"{summary.first.value:.1%}",
+            f"{summary.majority.value:.1%}" if summary.majority else NONE,
             f"{summary.oracle.value:.1%}",
             f"{summary.executes.value:.1%}",
-            f"{summary.questions_per_minute:.1f}",
+            f"{summary.confidence.calibration_error:.3f}" if summary.confidence else NONE,
+            f"{summary.questions_per_minute:.1f}" if manifest.is_timed else NONE,
         )
-    # Rather a line too long than figures cut off.
-    Console(width=max(CONSOLE.width, _TABLE_WIDTH)).print(table)
+    _print_wide(table)
+    if not all(run.manifest.is_timed for run in runs):
+        CONSOLE.print(
+            f"q/min {NONE}: samples were kept in a file, and what stood there took no time.",
+            highlight=False,
+        )
     named = dict.fromkeys(
         (kind, name, reason)
         for run in runs
@@ -140,6 +197,44 @@ def print_runs(folders: Sequence[Path]) -> None:
     )
     for kind, name, reason in named:
         CONSOLE.print(f"[red]{kind}[/] {name}: {escape(reason)}", highlight=False)
+
+
+def print_retrieval(folders: Sequence[Path]) -> None:
+    """A line for each way to search of each run of ``eval retrieval``."""
+    table = Table(title="retrieval", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("benchmark", overflow="fold", min_width=_BENCHMARK_WIDTH)
+    for column in _RETRIEVAL_COLUMNS:
+        table.add_column(column, no_wrap=True)
+    for folder in folders:
+        manifest, figures = read_figures(folder)
+        asked = max((each.questions for each in figures.variants), default=0)
+        name = " ".join(
+            part
+            for part in (
+                manifest.benchmark,
+                manifest.split,
+                "+evidence" if manifest.evidence else "",
+                "" if manifest.finished else f"unfinished, {asked} so far",
+            )
+            if part
+        )
+        for each in figures.variants:
+            table.add_row(
+                name,
+                name_way(each),
+                f"{each.questions}",
+                f"{each.all_tables.value:.1%}",
+                f"{each.all_tables.low * 100:.1f} to {each.all_tables.high:.1%}",
+                f"{each.tables.value:.1%}",
+                f"{each.columns.value:.1%}",
+                f"{each.shown_tables:.1f}",
+            )
+    _print_wide(table)
+
+
+def _print_wide(table: Table) -> None:
+    """Rather a line too long than figures cut off."""
+    Console(width=max(CONSOLE.width, _TABLE_WIDTH)).print(table)
 
 
 def show_estimate(estimate: Estimate, *, signed: bool = False) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evaluation.records import CandidateRecord
 from evaluation.report.charts import build_charts
 from evaluation.report.run import Run
 from evaluation.report.sections import build_sections
@@ -27,7 +28,7 @@ def test_everything_there_is_to_see_of_a_curve() -> None:
     assert titles(*runs) == [
         "Accuracy, oracle and a random sample",
         "More candidates",
-        "Risk and coverage",
+        "Accuracy and coverage",
         "Reliability of the confidence, K=4",
         "Retrieval recall, K=4",
         "Time by stage, K=4",
@@ -39,6 +40,45 @@ def test_everything_there_is_to_see_of_a_curve() -> None:
 
 def test_a_curve_needs_two_numbers_of_candidates() -> None:
     assert "More candidates" not in titles(build_run("plain", baseline="plain"), build_run("K=4"))
+
+
+def test_a_curve_is_of_runs_that_differ_in_k_alone() -> None:
+    runs = [
+        build_run("K=1", revision="old"),
+        build_run("K=2", revision="new"),
+        build_run("K=4", revision="new"),
+    ]
+    (section,) = build_sections(runs, ())
+    assert [each.label for each in section.curve] == ["K=2", "K=4"]
+    assert "K=1 is not in the curve over K" in section.notes[0]
+    chart = next(each for each in build_charts(section) if each.title == "More candidates")
+    assert "K=1" not in chart.svg
+
+
+def test_a_curve_shows_what_simpler_choices_give() -> None:
+    group = CandidateRecord(id="c1", sql="SELECT 1", samples=2, group=0, correct=True)
+    runs = [build_run(f"K={k}", build_record(k=k, candidates=(group,))) for k in (1, 2)]
+    (section,) = build_sections(runs, ())
+    chart = next(each for each in build_charts(section) if each.title == "More candidates")
+    for label in ("vote", "majority", "first sample", "oracle"):
+        assert f">{label}<" in chart.svg
+
+
+def test_the_threshold_is_marked_where_accuracy_meets_coverage() -> None:
+    run = build_run("K=4", *build_rich_records(4))
+    (section,) = build_sections([run], ())
+    chart = next(each for each in build_charts(section) if each.title == "Accuracy and coverage")
+    # Confidences are 0.0 to 0.9, the threshold is 0.5; of those five one is right.
+    assert "from 0.50 up 50.0" in chart.svg
+    assert "answered, 20.0" in chart.svg
+
+
+def test_no_time_of_the_model_is_drawn_where_samples_came_from_a_file() -> None:
+    run = build_run("K=4", *build_rich_records(4), samples="kept.samples")
+    (section,) = build_sections([run], ())
+    chart = next(each for each in build_charts(section) if each.title.startswith("Time by stage"))
+    assert "execute" in chart.svg
+    assert "generate" not in chart.svg
 
 
 def test_an_ablation_is_drawn_as_the_difference_to_all_stages() -> None:

@@ -161,6 +161,22 @@ def test_key_figures_stand_at_the_top() -> None:
         assert text in page.text.partition("Questions and outcomes")[0]
 
 
+def test_against_the_baseline_only_shared_questions_count() -> None:
+    wrong = build_record("q1", correct=False)
+    page = render(
+        build_run("plain", wrong, build_record("q2"), baseline="plain"),
+        build_run("K=4", build_record("q1")),
+    )
+    assert "+100.0 pts from 0.0" in page.text.replace("\n", " ")
+
+
+def test_no_speed_is_shown_where_samples_came_from_a_file() -> None:
+    page = render(build_run("K=4", *build_rich_records(4), samples="kept.samples"))
+    assert "samples were kept in a file" in page.text
+    assert not any("seconds" in answer for answer in page.data["answers"])
+    assert not any("generate" in answer["stages"] for answer in page.data["answers"])
+
+
 def test_failures_are_named_with_links() -> None:
     missing = build_record("q7", gold_error="the database is missing: no file")
     page = render(build_run("K=1", missing, build_record("q8")))

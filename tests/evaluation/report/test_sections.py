@@ -46,6 +46,13 @@ def test_the_featured_run_is_the_most_accurate_of_the_pipeline() -> None:
     assert section.featured.label == "K=4"
 
 
+def test_a_run_over_fewer_questions_is_not_featured() -> None:
+    wrong = build_record("q2", correct=False)
+    runs = [build_run("K=2", build_record("q1"), wrong), build_run("K=4", build_record("q1"))]
+    (section,) = build_sections(runs, ())
+    assert section.featured.label == "K=2"
+
+
 def test_ablations_are_held_against_the_run_with_every_stage_and_their_k() -> None:
     runs = [
         build_run("K=1"),
@@ -61,6 +68,8 @@ def test_ablations_are_held_against_the_run_with_every_stage_and_their_k() -> No
     assert named_by_k.full.label == "K=4"
     (without_ablation,) = build_sections(runs[:3], ())
     assert without_ablation.full is None
+    (only_ablations,) = build_sections(runs[3:], ())
+    assert only_ablations.full is None
 
 
 def test_problems_are_named_by_reason_with_the_run_to_look_at() -> None:
@@ -82,6 +91,12 @@ def test_notes_name_unfinished_runs_and_different_questions() -> None:
     assert "do not cover the same questions" in section.notes[1]
     (alone,) = build_sections([whole], ())
     assert alone.notes == ()
+
+
+def test_a_note_says_why_no_speed_is_shown() -> None:
+    (section,) = build_sections([build_run("K=1"), build_run("K=4", samples="kept.samples")], ())
+    (note,) = section.notes
+    assert note.startswith("No speed is shown for K=4: samples were kept in a file")
 
 
 def test_a_comparison_stands_in_the_section_of_its_runs() -> None:

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from evaluation.figures import Estimate
 from evaluation.pairing import compare_runs
+from evaluation.records import CandidateRecord, RepairRecord
 from evaluation.report.cells import Cell, show_estimate, show_p_value, show_points
+from evaluation.report.paired_tables import (
+    build_ablation_table,
+    build_comparison_table,
+    build_selection_table,
+    list_pairs,
+)
 from evaluation.report.sections import build_sections
 from evaluation.report.tables import (
     build_accuracy_table,
-    build_comparison_table,
     build_detail_tables,
     build_outcome_table,
+    build_repair_table,
+    build_speed_table,
+    build_stage_table,
 )
 from tests.evaluation.builders import build_record
 from tests.evaluation.report.builders import build_rich_records, build_run
@@ -40,6 +49,47 @@ def test_the_best_run_is_marked_among_several() -> None:
     assert not build_accuracy_table(alone).rows[0][1].best
 
 
+def test_a_run_over_fewer_questions_is_not_the_best() -> None:
+    wrong = build_record("q2", correct=False)
+    runs = [build_run("K=1", build_record("q1"), wrong), build_run("K=2", build_record("q1"))]
+    (section,) = build_sections(runs, ())
+    assert [row[1].best for row in build_accuracy_table(section).rows] == [True, False]
+
+
+def test_what_was_asked_back_has_a_column_where_there_is_any() -> None:
+    group = CandidateRecord(id="c1", sql="SELECT 1", group=0, correct=True)
+    unsure = build_record(outcome="clarify", correct=False, confidence=0.3, candidates=(group,))
+    (section,) = build_sections([build_run("K=4", unsure)], ())
+    table = build_accuracy_table(section)
+    row = dict(zip(table.columns, (cell.text for cell in table.rows[0]), strict=True))
+    assert row["accuracy"].startswith("0.0")
+    assert row["with what was asked back"].startswith("100.0")
+    assert row["oracle gap"] == "0.0"
+    (sure,) = build_sections([build_run("K=4")], ())
+    assert "with what was asked back" not in build_accuracy_table(sure).columns
+
+
+def test_no_speed_is_shown_where_samples_came_from_a_file() -> None:
+    runs = [
+        build_run("K=1", *build_rich_records(1)),
+        build_run("K=4", *build_rich_records(4), samples="kept.samples"),
+    ]
+    (section,) = build_sections(runs, ())
+    table = build_speed_table(section)
+    timed, untimed = (
+        dict(zip(table.columns, (cell.text for cell in row), strict=True)) for row in table.rows
+    )
+    assert timed["questions / min"] == "10.0"
+    assert untimed["questions / min"] == untimed["s / question, p50"] == "\N{EN DASH}"
+    # The pipeline's own time was spent all the same.
+    assert untimed["without the model, p50"] == timed["without the model, p50"]
+    stages = build_stage_table(section)
+    assert stages is not None
+    shown = {row[0].text: [cell.text for cell in row[1:]] for row in stages.rows}
+    assert shown["generate"] == ["904 ms", "\N{EN DASH}"]
+    assert shown["execute"] == ["3.0 ms", "3.0 ms"]
+
+
 def test_columns_without_any_figure_are_left_out() -> None:
     (untimed,) = build_sections([build_run()], ())
     assert "R-VES" not in build_accuracy_table(untimed).columns
@@ -66,6 +116,65 @@ def test_runs_side_by_side() -> None:
     row = dict(zip(table.columns, (cell.text for cell in table.rows[0]), strict=True))
     assert row["runs"] == "K=4 against K=1"
     assert (row["gained"], row["lost"], row["McNemar p"]) == ("1", "1", "1.00")
+
+
+def test_ablations_stand_apart_from_run_against_run() -> None:
+    full = build_run("all stages", build_record("q1"), build_record("q2"), k=4)
+    less = build_run(
+        "without bm25", build_record("q1", correct=False), build_record("q2", correct=False), k=4
+    )
+    none = build_run("without glosses", build_record("q1"), build_record("q2"), k=4)
+    elsewhere = build_run("without reranker", build_record("q9"), k=4)
+    comparison = compare_runs(full.name, full.records, less.name, less.records)
+    (section,) = build_sections([full, none, less, elsewhere], [comparison])
+    table = build_ablation_table(section)
+    assert table is not None
+    assert table.title == "Each stage switched off, against all stages"
+    # The dearest first; a run that shares no question is not held against anything.
+    assert [row[0].text for row in table.rows] == ["without bm25", "without glosses"]
+    row = dict(zip(table.columns, (cell.text for cell in table.rows[0]), strict=True))
+    assert (row["shared"], row["difference"]) == ("2", "\N{MINUS SIGN}100.0 pts")
+    assert build_comparison_table(section) is None
+    assert [each.right for each in list_pairs(section)] == ["without bm25", "without glosses"]
+
+
+def test_the_vote_is_held_against_first_sample_and_majority() -> None:
+    candidates = (
+        CandidateRecord(id="c2", sql="SELECT 2", samples=1, group=0, correct=True),
+        CandidateRecord(id="c1", sql="SELECT 1", samples=3, group=1),
+    )
+    run = build_run("K=4", build_record("q1", k=4, candidates=candidates))
+    (section,) = build_sections([build_run("plain", baseline="plain"), run], ())
+    table = build_selection_table(section)
+    assert table is not None
+    (cells,) = table.rows
+    row = dict(zip(table.columns, (cell.text for cell in cells), strict=True))
+    assert (row["run"], row["better of both"], row["gained"]) == ("K=4", "majority", "1")
+    (alone,) = build_sections([build_run("plain", baseline="plain")], ())
+    assert build_selection_table(alone) is None
+
+
+def test_repairs_are_told_by_rule_and_class_of_error_too() -> None:
+    repair = RepairRecord(
+        candidate="c1",
+        cause="no such column",
+        method="autocorrect",
+        outcome="fixed",
+        rules=("join_keys",),
+        error_class="unknown_column",
+        correct_after=True,
+    )
+    (record, *_) = build_rich_records(4)
+    run = build_run("K=4", record.model_copy(update={"repairs": (repair,)}))
+    (section,) = build_sections([run], ())
+    table = build_repair_table(section)
+    assert table is not None
+    assert [row[0].text.partition(": ")[2] for row in table.rows] == [
+        "all",
+        "autocorrect",
+        "rule join_keys",
+        "error unknown_column",
+    ]
 
 
 def test_details_are_there_where_there_is_something_to_tell() -> None:

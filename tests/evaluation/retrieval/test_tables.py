@@ -1,10 +1,14 @@
-"""Figures as tables and Markdown."""
+"""Figures as tables, and in the report."""
 
 from __future__ import annotations
 
+import re
+
+from evaluation.report import render_markdown, render_page
 from evaluation.retrieval.measures import summarize
 from evaluation.retrieval.records import MissedTable
-from evaluation.retrieval.tables import build_tables, describe_scope, render_markdown
+from evaluation.retrieval.report_section import build_section
+from evaluation.retrieval.tables import build_tables, describe_scope
 from tests.evaluation.retrieval.builders import build_finding, build_manifest, build_record
 
 MISSED = (MissedTable(table="s.lines", twin="t.li|nes"),)
@@ -30,12 +34,42 @@ def test_every_table_has_figures() -> None:
 
 
 def test_the_page_says_what_was_asked_and_what_was_not_counted() -> None:
-    page = render_markdown(MANIFEST, summarize(MANIFEST, RECORDS))
-    assert "# Retrieval: shop" in page
+    section = build_section(MANIFEST, summarize(MANIFEST, RECORDS), drawn=False)
+    page = render_markdown([], [], [section])
+    assert "## Retrieval: shop" in page
     assert "split dev" in page
-    assert "- q2: no file" in page
+    assert "- not counted: q2: no file" in page
     assert "t.li\\|nes" in page
     assert "\N{MINUS SIGN}100.0" in page
+
+
+def test_the_page_draws_what_each_way_finds() -> None:
+    section = build_section(MANIFEST, summarize(MANIFEST, RECORDS), "retrieval-0", drawn=True)
+    assert [chart.title for chart in section.charts] == [
+        "What each way to search finds",
+        "Gold tables among the first k",
+    ]
+    page = render_page([], [], [section])
+    assert page.count("<svg") == page.count("<figcaption>") == 2
+    assert 'id="retrieval-0"' in page
+    # There is no question to be filtered, and nothing for a script to do.
+    assert "<script" not in page
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+
+
+def test_a_run_in_which_nothing_counts_has_no_plot() -> None:
+    lost = summarize(MANIFEST, RECORDS[2:])
+    assert build_section(MANIFEST, lost, drawn=True).charts == ()
+
+
+def test_what_people_wrote_stays_text() -> None:
+    hostile = "</script><img src=x onerror=alert(1)>"
+    manifest = build_manifest("q1", benchmark=hostile, revision=hostile)
+    records = [build_record("q1", build_finding(), gold_error=hostile, findings={})]
+    section = build_section(manifest, summarize(manifest, records), "retrieval-0", drawn=True)
+    assert "<img" not in render_page([], [], [section])
+    assert not re.search(r"(?<!\\)<", render_markdown([], [], [section]))
 
 
 def test_the_scope_is_one_sentence() -> None:

@@ -1,0 +1,79 @@
+"""Tables of differences, question by question: the vote, each stage, run against run."""
+
+from __future__ import annotations
+
+from evaluation.figures import PairedComparison
+from evaluation.report.cells import Cell, show_difference, show_estimate, show_p_value
+from evaluation.report.sections import Section
+from evaluation.report.tables import Table
+
+_PAIRED = ("shared", "difference", "gained", "lost", "both right", "neither", "McNemar p")
+
+
+def build_selection_table(section: Section) -> Table | None:
+    """The vote against the better of first sample and majority, in each run that has a vote."""
+    rows = tuple(
+        (
+            Cell(each.label),
+            show_estimate(each.run.summary.first),
+            show_estimate(each.run.summary.majority),
+            Cell(found.left),
+            *_show_pair(found),
+        )
+        for each in section.systems
+        if (found := each.run.summary.selection) is not None
+    )
+    columns = ("run", "first sample", "majority", "better of both", *_PAIRED)
+    return Table("The vote against first sample and majority", columns, rows) if rows else None
+
+
+def build_ablation_table(section: Section) -> Table | None:
+    """What accuracy loses with each stage switched off."""
+    full, pairs = section.full, section.ablations
+    if full is None or not pairs:
+        return None
+    rows = tuple((Cell(section.label(each.right)), *_show_pair(each)) for each in pairs)
+    title = f"Each stage switched off, against {full.label}"
+    return Table(title, ("run", *_PAIRED), rows)
+
+
+def build_comparison_table(section: Section) -> Table | None:
+    """Runs side by side on the questions they share, but for what the ablation table shows."""
+    shown = {(each.left, each.right) for each in section.ablations}
+    rows = tuple(
+        (
+            Cell(f"{section.label(each.right)} against {section.label(each.left)}"),
+            *_show_pair(each),
+        )
+        for each in section.comparisons
+        if (each.left, each.right) not in shown
+    )
+    return Table("Run against run", ("runs", *_PAIRED), rows) if rows else None
+
+
+def build_paired_tables(section: Section) -> tuple[Table, ...]:
+    """All of these that there are figures for."""
+    tables = (
+        build_selection_table(section),
+        build_ablation_table(section),
+        build_comparison_table(section),
+    )
+    return tuple(each for each in tables if each is not None)
+
+
+def list_pairs(section: Section) -> tuple[PairedComparison, ...]:
+    """Every pair of runs that a table shows, each once: their questions are named."""
+    pairs = {(each.left, each.right): each for each in (*section.ablations, *section.comparisons)}
+    return tuple(pairs.values())
+
+
+def _show_pair(each: PairedComparison) -> tuple[Cell, ...]:
+    return (
+        Cell(f"{each.shared:,}"),
+        show_difference(each.difference),
+        Cell(f"{len(each.gained):,}"),
+        Cell(f"{len(each.lost):,}"),
+        Cell(f"{each.both:,}"),
+        Cell(f"{each.neither:,}"),
+        Cell(show_p_value(each.p_value)),
+    )

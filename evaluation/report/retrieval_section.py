@@ -1,0 +1,25 @@
+"""A retrieval run as the report shows it, beside the runs that answered questions: values only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evaluation.report.chart import Chart
+from evaluation.report.tables import Table
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalSection:
+    """``problems`` are (kind, question, reason); ``facts`` say what the run was made with.
+
+    ``charts`` are for the page: Markdown has none.
+    """
+
+    title: str
+    anchor: str
+    scope: str
+    method: str
+    tables: tuple[Table, ...]
+    charts: tuple[Chart, ...]
+    problems: tuple[tuple[str, str, str], ...]
+    facts: tuple[tuple[str, str], ...]
