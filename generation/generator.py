@@ -98,13 +98,19 @@ class CandidateGenerator:
         )
 
     async def generate(
-        self, question: Question, context: SchemaContext, plan: Plan, *, round_number: int = 0
+        self,
+        question: Question,
+        context: SchemaContext,
+        plan: Plan,
+        *,
+        before: Generated | None = None,
     ) -> Generated:
         """Candidates in the order of their first sample; every variant's samples are drawn at once.
 
-        Raises PromptTooLong, EngineUnavailable.
+        What the rounds before wrote is used again. Raises PromptTooLong, EngineUnavailable.
         """
         sampling = self._settings.sampling
+        round_number = before.round_number + 1 if before else 0
         k, more = count_round(question, plan, sampling, round_number)
         draws = deal_samples(
             k,
@@ -114,14 +120,19 @@ class CandidateGenerator:
             greedy_first=sampling.greedy_first,
             round_number=round_number,
         )
-        chosen = tuple(dict.fromkeys(draw.variant for draw in draws))
+        prompts = dict(before.prompts) if before else {}
+        chosen = dict.fromkeys(draw.variant for draw in draws)
+        missing = [variant for variant in chosen if variant.name not in prompts]
         written = await asyncio.gather(
-            *(self._builder.build(question, context, plan, variant) for variant in chosen)
+            *(self._builder.build(question, context, plan, variant) for variant in missing)
         )
-        prompts = {
-            variant.name: prompt for variant, (prompt, _) in zip(chosen, written, strict=True)
-        }
-        grammar = build_grammar(context, plan) if sampling.grammar else ""
+        for variant, (prompt, _) in zip(missing, written, strict=True):
+            prompts[variant.name] = prompt
+        if before:
+            grammar, left_out = before.grammar, before.left_out
+        else:
+            grammar = build_grammar(context, plan) if sampling.grammar else ""
+            _, left_out = written[0]
         drawn = await asyncio.gather(
             *(
                 self._sample(
@@ -137,14 +148,16 @@ class CandidateGenerator:
         )
         named = zip((draw.variant.name for draw in draws), drawn, strict=True)
         return Generated(
-            prompt=written[0][0],
+            prompt=next(iter(prompts.values())),
             candidates=merge_candidates(named, context.dialect),
             prompt_tokens=sum(each.prompt_tokens for each in drawn),
             completion_tokens=sum(each.completion_tokens for each in drawn),
-            left_out=written[0][1],
+            left_out=left_out,
             samples=k,
             more=more,
             prompts=tuple(prompts.items()),
+            grammar=grammar,
+            round_number=round_number,
         )
 
     async def _sample(

@@ -8,18 +8,18 @@ from nl2sql.readings import build_readings
 from nl2sql.types import NOT_PERMITTED, Ranking, Violation
 
 
-def conclude(ranking: Ranking, trace: Trace, *, min_confidence: float = 0.0) -> Answer:
-    """The answer. Below ``min_confidence`` the readings that divided the vote are given back."""
+def conclude(ranking: Ranking, trace: Trace) -> Answer:
+    """The answer; under the ranking's threshold the readings that divided the vote instead."""
     winner = ranking.winner
     if winner is None or winner.result is None:
         if reason := _find_withheld(ranking):
             return Refused(NOT_PERMITTED, reason, trace)
         attempts = list_attempts(ranking, trace.repairs)
         return Failed(_describe_failure(ranking, attempts), trace, attempts)
-    if ranking.confidence < min_confidence:
+    if ranking.confidence < ranking.threshold:
         readings = build_readings(ranking, trace.context.dialect if trace.context else "postgres")
         reason = (
-            f"The confidence is {ranking.confidence:.2f}, {min_confidence:.2f} is asked for. "
+            f"The confidence is {ranking.confidence:.2f}, {ranking.threshold:.2f} is asked for. "
             + (
                 "Choose what you mean, or say it more precisely."
                 if len(readings) > 1

@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from itertools import count
+from functools import partial
 
 from nl2sql.answers import Answer, Refused, StageTiming, Trace
 from nl2sql.conclusion import conclude
@@ -20,11 +20,12 @@ from nl2sql.errors import PromptTooLong, Unavailable
 from nl2sql.protocols import Generator, Planner, Ranker, Repairer, Retriever
 from nl2sql.repair_loop import RepairLoop
 from nl2sql.repair_settings import RepairSettings
-from nl2sql.rounds import merge_prompts, merge_round
+from nl2sql.rounds import merge_round
 from nl2sql.sketch_names import has_new_names
 from nl2sql.types import (
     NOT_PERMITTED,
     Candidate,
+    Generated,
     ModuleRoute,
     Plan,
     Question,
@@ -55,14 +56,14 @@ class Pipeline:
         self,
         stages: Stages,
         *,
-        min_confidence: float = 0.0,
         repair: RepairSettings = _REPAIR,
         model_repair: bool = True,
         value_repair: bool = False,
         pre_sql: bool = False,
     ) -> None:
         self._stages = stages
-        self._repairs = RepairLoop(
+        self._start_repairs = partial(
+            RepairLoop,
             stages.ranker,
             stages.repairer,
             repair,
@@ -70,7 +71,6 @@ class Pipeline:
             empty_results=value_repair,
         )
         self._pre_sql = pre_sql
-        self._min_confidence = min_confidence
 
     async def answer(self, question: Question) -> Answer:
         """The answer, with the trace of all that led to it."""
@@ -108,16 +108,15 @@ class Pipeline:
         trace = replace(trace, plan=plan)
 
         ranking = Ranking()
-        repairs: tuple[Repair, ...] = ()
-        for round_number in count():
+        attempts: tuple[Repair, ...] = ()
+        repairs = self._start_repairs()
+        generated: Generated | None = None
+        while generated is None or (generated.more and not ranking.settled):
             async with clock.time("generate"):
                 generated = await stages.generator.generate(
-                    question, context, plan, round_number=round_number
+                    question, context, plan, before=generated
                 )
             clock.add_tokens(generated.prompt_tokens, generated.completion_tokens)
-            if round_number == 0:
-                trace = replace(trace, prompt=generated.prompt, left_out=generated.left_out)
-            trace = replace(trace, prompts=merge_prompts(trace.prompts, generated.prompts))
             samples = ranking.samples + generated.samples
             known, new = merge_round(ranking.assessments, generated.candidates, context.dialect)
             async with clock.time("assess"):
@@ -126,19 +125,24 @@ class Pipeline:
                 )
             async with clock.time("vote"):
                 ranking = await stages.ranker.rank(question, (*known, *assessed), samples=samples)
-            if self._repairs.finds_work(ranking):
+            if repairs.finds_work(ranking):
                 async with clock.time("repair"):
-                    ranking, tried = await self._repairs.run(
+                    ranking, tried = await repairs.run(
                         question, context, plan, ranking, is_last=not generated.more
                     )
-                repairs += tried
-            if ranking.settled or not generated.more:
-                break
+                attempts += tried
 
+        trace = replace(
+            trace,
+            prompt=generated.prompt,
+            prompts=generated.prompts,
+            left_out=generated.left_out,
+            repairs=attempts,
+        )
         async with clock.time("vote"):
             ranking = await stages.ranker.conclude(question, context, ranking)
-        trace = replace(trace, ranking=ranking, repairs=repairs, timings=clock.timings)
-        return conclude(ranking, trace, min_confidence=self._min_confidence)
+        trace = replace(trace, ranking=ranking, timings=clock.timings)
+        return conclude(ranking, trace)
 
     async def _run_picked(self, question: Question, trace: Trace, clock: _Clock) -> Answer:
         """The rows of the reading that was chosen: guarded and run as any candidate."""

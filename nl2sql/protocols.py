@@ -129,9 +129,14 @@ class Generator(Protocol):
         ...
 
     async def generate(
-        self, question: Question, context: SchemaContext, plan: Plan, *, round_number: int = 0
+        self,
+        question: Question,
+        context: SchemaContext,
+        plan: Plan,
+        *,
+        before: Generated | None = None,
     ) -> Generated:
-        """One round of sampling; rounds count from 0, and ``more`` says whether one follows.
+        """One round of sampling: the first, or the one that follows ``before``.
 
         Raise PromptTooLong, or EngineUnavailable when the model cannot answer."""
         ...

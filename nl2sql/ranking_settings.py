@@ -11,11 +11,12 @@ from nl2sql.section import Section
 class RankingSettings(Section):
     """The vote and its confidence."""
 
-    min_confidence: float = Field(
-        0.0,
+    min_confidence: float | None = Field(
+        None,
         ge=0,
         le=1,
-        description="Below this confidence the answer is Clarify; 0 answers always.",
+        description="Below this confidence the answer is Clarify; 0 answers always. Unset: the "
+        "threshold of the calibration; where a confidence is not calibrated, 0.",
     )
     calibration: str = Field(
         "auto",

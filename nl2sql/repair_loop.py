@@ -10,9 +10,8 @@ Knows nothing of how a repair is made: that is the repairer's business.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 from nl2sql.protocols import Ranker, Repairer
 from nl2sql.repair_settings import RepairSettings
@@ -23,7 +22,10 @@ _Tried = tuple[Assessment | None, Repair]
 
 
 class RepairLoop:
-    """Repairs what a ranking leaves open. ``ask_model`` and ``empty_results`` switch parts on."""
+    """Repairs what a question's rankings leave open, round after round of its sampling.
+
+    ``ask_model`` and ``empty_results`` switch parts on.
+    """
 
     def __init__(
         self,
@@ -39,6 +41,8 @@ class RepairLoop:
         self._settings = settings
         self._ask_model = ask_model
         self._empty_results = empty_results
+        # Rules say the same of the same candidate every time.
+        self._unruled: dict[str, _Tried] = {}
 
     def finds_work(self, ranking: Ranking) -> bool:
         """True when there is something to repair, and a reason to."""
@@ -63,12 +67,12 @@ class RepairLoop:
         """
         attempts: list[Repair] = []
         doubtful: set[str] = set()
-        # Rules say the same of the same candidate every time.
-        unruled: dict[str, _Tried] = {}
         ranking = replace(ranking, assessments=_hand_over(ranking.assessments, doubtful))
         while self.finds_work(ranking):
-            tried = await self._try_all(question, context, plan, ranking, known=unruled)
-            unruled |= {repair.candidate: (None, repair) for each, repair in tried if each is None}
+            tried = await self._try_all(question, context, plan, ranking)
+            self._unruled |= {
+                repair.candidate: (None, repair) for each, repair in tried if each is None
+            }
             if not _made(tried) and self._ask_model and is_last and ranking.winner is None:
                 tried = await self._try_all(question, context, plan, ranking, ask_model=True)
             made = _made(tried)
@@ -95,16 +99,15 @@ class RepairLoop:
         ranking: Ranking,
         *,
         ask_model: bool = False,
-        known: Mapping[str, _Tried] = MappingProxyType({}),
     ) -> list[_Tried]:
         """One repair for each candidate that needs one, side by side; what came of them.
 
-        What is ``known`` already is not tried again.
+        What no rule could repair is not handed to the rules again.
         """
 
         async def attempt(failed: Assessment) -> _Tried:
-            if failed.candidate.id in known:
-                return known[failed.candidate.id]
+            if not ask_model and failed.candidate.id in self._unruled:
+                return self._unruled[failed.candidate.id]
             history = _trace_back(failed, ranking)
             return await self._try(question, context, plan, failed, history, ask_model)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nl2sql.sql_text import normal_form
-from nl2sql.types import Assessment, Candidate, Prompt
+from nl2sql.types import Assessment, Candidate
 
 
 def merge_round(
@@ -55,10 +55,3 @@ def _find_heir(assessments: Sequence[Assessment], number: int) -> int:
     while (after := repairs.get(assessments[here].candidate.id)) is not None:
         here = after
     return here if assessments[here].candidate.samples else number
-
-
-def merge_prompts(
-    known: tuple[tuple[str, Prompt], ...], written: tuple[tuple[str, Prompt], ...]
-) -> tuple[tuple[str, Prompt], ...]:
-    """The prompt of each variant that was drawn from; a variant's is the same in every round."""
-    return tuple({**dict(known), **dict(written)}.items())

@@ -172,6 +172,7 @@ def render_trace(trace: Trace) -> dict[str, Any]:
         "prompt": _render_prompt(trace.prompt) if trace.prompt else [],
         "prompts": {variant: _render_prompt(prompt) for variant, prompt in trace.prompts},
         "features": dict(trace.ranking.features) if trace.ranking else {},
+        "threshold": trace.ranking.threshold if trace.ranking else 0.0,
         "candidates": [
             _render_assessment(each)
             for each in (trace.ranking.assessments if trace.ranking else ())
@@ -233,7 +234,10 @@ def _render_assessment(each: Assessment) -> dict[str, Any]:
         "error": {"sqlstate": each.diagnostic.sqlstate, "message": each.diagnostic.message}
         if each.diagnostic
         else None,
-        "findings": [finding.rule for finding in each.findings],
+        "findings": [
+            {"rule": finding.rule, "severity": finding.severity, "message": finding.message}
+            for finding in each.findings
+        ],
         "score": {"total": each.score.total, "terms": {t.name: t.value for t in each.score.terms}},
         "rows": len(each.result.rows) if each.result else None,
         "truncated": bool(each.result and each.result.truncated),

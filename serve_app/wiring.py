@@ -326,7 +326,6 @@ class Wiring:
         generator = CandidateGenerator(engine, self.settings)
         pipeline = Pipeline(
             Stages(retriever, planner, generator, ranker, repairer),
-            min_confidence=self.settings.ranking.min_confidence,
             repair=self.settings.repair,
             model_repair=self.settings.flags.model_repair,
             value_repair=self.settings.flags.value_repair,

@@ -13,9 +13,10 @@ import pytest
 from execution.embedded import EmbeddedServer
 from nl2sql.settings import Settings, parse_settings
 from serve_app.indexing import index_databases
-from serve_app.preparation import build_wiring, load_demo_databases
+from serve_app.preparation import build_wiring, demo_version, load_demo_databases
 from serve_app.reporting import Silence
 from serve_app.wiring import Wiring
+from tests.oracle.postgres_copies import PRISTINE, copy_database, note_version, quiet_server
 
 ROOT = Path(__file__).parent.parent
 
@@ -46,11 +47,20 @@ def demo_settings() -> Iterator[Settings]:
 
 @pytest.fixture(scope="session")
 def embedded_server(demo_settings: Settings) -> Iterator[EmbeddedServer]:
-    """The running embedded server, with both databases loaded."""
+    """The running embedded server, with both databases loaded, and ``PRISTINE``."""
     server = EmbeddedServer(demo_settings.home / "postgres")
     server.start()
-    load_demo_databases(demo_settings, server, Silence())
-    yield server
+    with quiet_server(server):
+        first, *others = demo_settings.databases
+        alone = {first: demo_settings.databases[first]}
+        load_demo_databases(
+            demo_settings.model_copy(update={"databases": alone}), server, Silence()
+        )
+        for name in (*others, PRISTINE):
+            # Rows are generated and checked once; a copy is the same.
+            copy_database(server, first, name)
+            note_version(server, name, demo_version())
+        yield server
     server.stop()
 
 

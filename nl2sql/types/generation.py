@@ -82,12 +82,13 @@ class Sketch:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """What one round of sampling made of a question.
+    """What one round of sampling made of a question; the next one is handed it.
 
     ``samples`` completions were drawn in it, and ``more`` says whether another round may follow.
-    ``left_out`` names the tables (``schema.table``) and columns (``schema.table.column``) that did
-    not fit into the prompt. ``prompts`` pairs the variants drawn from with their prompts, of which
-    ``prompt`` is the first.
+    ``prompts`` pairs the variants drawn from, in this round or before it, with their prompts, of
+    which ``prompt`` is the first. ``left_out`` names the tables (``schema.table``) and columns
+    (``schema.table.column``) that did not fit into that one. ``grammar`` held the model, where it
+    is not empty. Rounds count from 0.
     """
 
     prompt: Prompt
@@ -98,3 +99,5 @@ class Generated:
     samples: int = 0
     more: bool = False
     prompts: tuple[tuple[str, Prompt], ...] = ()
+    grammar: str = ""
+    round_number: int = 0

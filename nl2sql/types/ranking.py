@@ -76,7 +76,8 @@ class Ranking:
 
     ``confidence`` is how likely the winner is right, as calibrated on a benchmark; without a
     calibration the lower end of the 95 % Wilson interval on the share that agrees. ``settled`` says
-    that no further sample is worth its time; ``features`` are what the confidence was read from.
+    that no further sample is worth its time; ``features`` are what the confidence was read from. A
+    winner whose confidence is below ``threshold`` is no answer.
     """
 
     assessments: tuple[Assessment, ...] = ()
@@ -85,6 +86,7 @@ class Ranking:
     quorum: bool = False
     settled: bool = False
     features: tuple[tuple[str, float], ...] = ()
+    threshold: float = 0.0
 
     @property
     def winner(self) -> Assessment | None:

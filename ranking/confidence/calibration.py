@@ -35,6 +35,8 @@ class Weight:
 class Calibration:
     """A logistic model for rankings of ``fewest`` to ``most`` samples.
 
+    Answers of a confidence below ``threshold`` are better not given.
+
     >>> model = Calibration(0.0, (Weight("agreement", 0.5, 0.25, 1.0),), fewest=1, most=8)
     >>> model.estimate((("agreement", 0.5), ("samples", 2.0)))
     0.5
@@ -44,6 +46,7 @@ class Calibration:
     weights: tuple[Weight, ...]
     fewest: int
     most: int
+    threshold: float = 0.0
 
     def estimate(self, features: tuple[tuple[str, float], ...]) -> float | None:
         """How likely the winner is right; None where the model was not fitted for so many samples.
@@ -91,6 +94,7 @@ def parse_calibration(text: str) -> Calibration:
         ),
         fewest=int(value["samples"][0]),
         most=int(value["samples"][1]),
+        threshold=float(value["threshold"]),
     )
 
 

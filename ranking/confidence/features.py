@@ -15,9 +15,9 @@ Features = tuple[tuple[str, float], ...]
 
 
 def measure_features(question: Question, context: SchemaContext, ranking: Ranking) -> Features:
-    """The features of a ranking that has a winner; empty without one."""
+    """The features of a ranking whose winner was voted for; empty where none was."""
     winner = ranking.winner
-    if winner is None or not ranking.samples:
+    if winner is None or winner.group < 0 or not ranking.samples:
         return ()
     numbers = {
         **_measure_vote(ranking, winner),

@@ -81,6 +81,7 @@ class FakeGenerator:
         self._rewritings = rewritings
         self.recalled: list[tuple[Turn, ...]] = []
         self.questions: list[Question] = []
+        self.handed_on: list[Generated | None] = []
 
     async def gate(self, question: Question, context: SchemaContext) -> Intent:
         """Off topic, where there is a reason to refuse."""
@@ -102,10 +103,16 @@ class FakeGenerator:
         return Sketch(self._sketch, prompt_tokens=100, completion_tokens=10)
 
     async def generate(
-        self, question: Question, context: SchemaContext, plan: Plan, *, round_number: int = 0
+        self,
+        question: Question,
+        context: SchemaContext,
+        plan: Plan,
+        *,
+        before: Generated | None = None,
     ) -> Generated:
         """The next generation."""
         self.questions.append(question)
+        self.handed_on.append(before)
         return self._queue.next(Generated, question)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -123,17 +124,37 @@ async def test_the_greedy_sample_is_of_the_first_variant() -> None:
     assert [each.samples for each in generated.candidates] == [2, 1]
 
 
-async def test_rounds_of_an_adaptive_question_differ_in_seed_and_share_their_prompt() -> None:
+async def test_rounds_of_an_adaptive_question_differ_in_seed_and_share_what_was_written() -> None:
     engine = FakeEngine(["SELECT 1"] * 2, ["SELECT 1"] * 2)
-    generator = CandidateGenerator(engine, build_settings())
-    for number in range(2):
-        generated = await generator.generate(
-            build_question(k=0), CONTEXT, Plan(), round_number=number
-        )
-        assert (generated.samples, generated.more) == (2, True)
-    first, second = engine.requests
-    assert first.prompt == second.prompt
-    assert first.seed != second.seed
+    generator = CandidateGenerator(engine, build_settings(sampling={"grammar": True}))
+    ask = partial(generator.generate, build_question(k=0), CONTEXT, Plan())
+    first = await ask()
+    counted = len(engine.counted)
+    second = await ask(before=first)
+    for number, generated in enumerate((first, second)):
+        assert (generated.round_number, generated.samples, generated.more) == (number, 2, True)
+    one, two = engine.requests
+    assert one.prompt is two.prompt
+    assert one.grammar is two.grammar
+    assert one.seed != two.seed
+    assert len(engine.counted) == counted
+
+
+async def test_a_variant_whose_turn_comes_later_is_written_then_and_kept() -> None:
+    engine = FakeEngine(*[["SELECT 1"]] * 6)
+    variants = ["standard", "m_schema", "plan"]
+    generator = CandidateGenerator(engine, build_settings(sampling={"variants": variants}))
+    ask = partial(generator.generate, build_question(k=0), CONTEXT, Plan())
+    first = await ask()
+    second = await ask(before=first)
+    third = await ask(before=second)
+    assert [name for name, _ in first.prompts] == ["standard", "m_schema"]
+    assert [name for name, _ in second.prompts] == variants
+    assert third.prompts == second.prompts
+    assert second.prompt is third.prompt is first.prompt
+    prompts = dict(third.prompts)
+    order = ("standard", "m_schema", "m_schema", "plan", "plan", "standard")
+    assert [each.prompt for each in engine.requests] == [prompts[name] for name in order]
 
 
 async def test_the_model_is_held_to_a_grammar_where_that_is_set() -> None:

@@ -54,7 +54,6 @@ def build_pipeline(
     repairer: Repairer | None = None,
     *,
     retriever: Retriever | None = None,
-    min_confidence: float = 0.0,
     pre_sql: bool = False,
 ) -> Pipeline:
     stages = Stages(
@@ -64,7 +63,7 @@ def build_pipeline(
         ranker=ranker,
         repairer=repairer or FakeRepairer(),
     )
-    return Pipeline(stages, min_confidence=min_confidence, pre_sql=pre_sql)
+    return Pipeline(stages, pre_sql=pre_sql)
 
 
 def generate(*assessments: Assessment) -> FakeGenerator:
@@ -138,16 +137,36 @@ async def test_rounds_follow_until_the_ranking_is_settled() -> None:
     ]
 
 
-async def test_the_prompts_of_all_rounds_are_in_the_trace() -> None:
+async def test_a_round_is_handed_the_one_before_and_the_last_one_tells_all_prompts() -> None:
     one, two = (Prompt("generate", (Message("user", text),)) for text in ("one", "two"))
-    first = replace(
-        build_generated(GOOD.candidate), prompt=one, prompts=(("a", one),), samples=2, more=True
+    first = build_generated(
+        GOOD.candidate, prompt=one, prompts=(("a", one),), left_out=("x",), samples=2, more=True
     )
-    again = replace(build_generated(GOOD.candidate), prompt=two, prompts=(("b", two),), samples=2)
+    again = replace(first, prompts=(("a", one), ("b", two)), more=False)
+    generator = FakeGenerator(first, again)
     ranker = FakeRanker(known(GOOD), rank(GOOD, samples=2), rank(GOOD, samples=4))
-    answer = await build_pipeline(FakeGenerator(first, again), ranker).answer(build_question(k=0))
-    assert answer.trace.prompt == one
-    assert answer.trace.prompts == (("a", one), ("b", two))
+    trace = (await build_pipeline(generator, ranker).answer(build_question(k=0))).trace
+    assert generator.handed_on == [None, first]
+    assert (trace.prompt, trace.prompts, trace.left_out) == (one, again.prompts, ("x",))
+
+
+async def test_rules_see_a_candidate_once_in_all_rounds_and_anew_with_every_question() -> None:
+    first = build_generated(BAD.candidate, samples=2, more=True)
+    again = build_generated(BAD.candidate, BROKEN.candidate, samples=2)
+    generator = FakeGenerator(*[first, again] * 2)
+    ranker = FakeRanker(
+        known(BAD, BROKEN),
+        *[rank(BAD, quorum=False), rank(BAD, BROKEN, quorum=False)] * 2,
+    )
+    repairer = FakeRepairer(*[""] * 8)
+    pipeline = build_pipeline(generator, ranker, repairer)
+    for _ in range(2):
+        answer = await pipeline.answer(build_question(k=0))
+        seen = [each.candidate.sql for each in repairer.failed[-4:]]
+        assert seen == ["bad", "broken"] * 2
+        assert repairer.may_ask_model[-4:] == [False, False, True, True]
+        # All the same, what nothing helped is listed in full.
+        assert [each.candidate for each in answer.trace.repairs] == ["c2", "c3"]
 
 
 async def test_the_gate_refuses_before_any_work_of_the_model() -> None:
@@ -185,19 +204,17 @@ async def test_only_failures_are_a_failure_with_every_attempt_in_the_trace() -> 
     ids=["below", "at", "above"],
 )
 async def test_low_confidence_asks_back(confidence: float, kind: type) -> None:
-    ranking = rank(GOOD, OTHER, confidence=confidence)
-    pipeline = build_pipeline(
-        generate(GOOD, OTHER), FakeRanker(known(GOOD, OTHER), ranking), min_confidence=0.5
-    )
+    ranking = rank(GOOD, OTHER, confidence=confidence, threshold=0.5)
+    pipeline = build_pipeline(generate(GOOD, OTHER), FakeRanker(known(GOOD, OTHER), ranking))
     assert type(await pipeline.answer(build_question())) is kind
 
 
 async def test_asking_back_names_the_best_query_of_the_two_best_readings() -> None:
     same = build_assessment("c4", sql="good too", rows=[(7,)], group=0)
     third = build_assessment("c5", sql="third", rows=[(9,)], group=2)
-    ranking = rank(GOOD, same, OTHER, third, confidence=0.1, quorum=False)
+    ranking = rank(GOOD, same, OTHER, third, confidence=0.1, threshold=0.5, quorum=False)
     ranker = FakeRanker(known(GOOD, same, OTHER, third), ranking)
-    pipeline = build_pipeline(generate(GOOD, same, OTHER, third), ranker, min_confidence=0.5)
+    pipeline = build_pipeline(generate(GOOD, same, OTHER, third), ranker)
     answer = await pipeline.answer(build_question())
     assert isinstance(answer, Clarify)
     assert [each.sql for each in answer.readings] == ["good", "other"]

@@ -140,6 +140,18 @@ async def test_where_nothing_works_every_attempt_is_listed() -> None:
     assert attempts == ()
 
 
+async def test_what_no_rule_could_repair_is_not_handed_to_them_in_a_later_round() -> None:
+    """Not even where the model is asked for it then."""
+    repairer = FakeRepairer("", "", "", "")
+    loop = RepairLoop(FakeRanker({}), repairer, ask_model=True)
+    handed = (build_question(), build_context(), Plan())
+    await loop.run(*handed, rank(BAD), is_last=False)
+    _, attempts = await loop.run(*handed, rank(BAD, BROKEN))
+    assert [each.candidate.id for each in repairer.failed] == ["c2", "c3", "c2", "c3"]
+    assert repairer.may_ask_model == [False, False, True, True]
+    assert [each.candidate for each in attempts] == ["c2", "c3"]
+
+
 async def test_a_doubtful_repair_works_without_the_samples() -> None:
     fixed = build_repair(BROKEN, "fixed")
     ranker = FakeRanker({"fixed": fixed}, rank(fixed, BROKEN))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nl2sql.rounds import merge_prompts, merge_round
-from nl2sql.types import Assessment, Candidate, Prompt
+from nl2sql.rounds import merge_round
+from nl2sql.types import Assessment, Candidate
 from tests.fakes import build_assessment, build_diagnostic
 
 
@@ -66,12 +66,3 @@ def test_a_repair_that_took_nothing_gets_nothing() -> None:
     known = (build("c1", "SELECT a", 2, failed=True), build("c1r", "SELECT aa", 0, "c1", True))
     merged, _ = merge_round(known, (Candidate("c1", "SELECT a"),), "postgres")
     assert count(merged) == {"c1": 3, "c1r": 0}
-
-
-def test_every_variant_keeps_its_prompt() -> None:
-    one, two, three = (Prompt(name, ()) for name in "abc")
-    assert merge_prompts((("a", one),), (("b", two), ("c", three))) == (
-        ("a", one),
-        ("b", two),
-        ("c", three),
-    )

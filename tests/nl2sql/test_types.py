@@ -116,7 +116,7 @@ EXAMPLES: tuple[object, ...] = (
     SamplingRequest(PROMPT, 4, 0, 0.7, 100, "```sql", ("```",)),
     Completions(("SELECT 1",), 10, 2),
     CANDIDATE,
-    Generated(PROMPT, (CANDIDATE,), 10, 2),
+    Generated(PROMPT, (CANDIDATE,), 10, 2, prompts=(("ddl", PROMPT),), grammar="root ::= x"),
     Sketch("SELECT 1", 10, 2),
     VERDICT,
     VIOLATION,

@@ -8,14 +8,12 @@ import pytest
 
 from execution.embedded import EmbeddedServer
 from tests.oracle.demo import open_demo
-from tests.oracle.postgres_copies import quiet_server
 from tests.oracle.stage import PostgresStage
 
 
 @pytest.fixture(scope="session")
 def stage(embedded_server: EmbeddedServer) -> Iterator[PostgresStage]:
     """The demo ERP; its copies are made when a principal's first query comes."""
-    with quiet_server(embedded_server):
-        built = open_demo(embedded_server)
-        yield built
-        built.close()
+    built = open_demo(embedded_server)
+    yield built
+    built.close()

@@ -23,6 +23,10 @@ from execution.embedded import SUPERUSER, EmbeddedServer, grant_reader
 from tests.oracle.grants import Grant, Grants
 from tests.oracle.seen_rows import SeenRows, render_seen
 
+PRISTINE = "pristine_demo"
+"""The demo ERP on the tests' embedded server, which nobody connects to: others are copied from it.
+"""
+
 FORWARD = "forward"
 ORDERS: Mapping[str, LiteralString] = {
     FORWARD: "row_id",
@@ -104,6 +108,16 @@ def copy_database(server: EmbeddedServer, source: str, name: str) -> None:
         admin.execute(
             sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy").format(
                 sql.Identifier(name), sql.Identifier(source)
+            )
+        )
+
+
+def note_version(server: EmbeddedServer, name: str, version: str) -> None:
+    """Notes of a copy what ``EmbeddedServer.load`` notes of a database that it fills."""
+    with open_superuser(server, "postgres") as admin:
+        admin.execute(
+            sql.SQL("COMMENT ON DATABASE {} IS {}").format(
+                sql.Identifier(name), sql.Literal(version)
             )
         )
 

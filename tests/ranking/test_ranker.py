@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from evaluation.variants import override
 from nl2sql.errors import DatabaseUnavailable, IndexUnavailable
 from nl2sql.ranking_settings import RankingSettings
 from nl2sql.types import Diagnostic, Explained, Plan, Violation
@@ -199,6 +200,29 @@ async def test_where_the_calibration_was_not_fitted_the_confidence_is_the_vote_s
     ranking = await ranker.rank(QUESTION, (build_assessment("c1", rows=[(1,)]),), samples=1)
     concluded = await ranker.conclude(QUESTION, CONTEXT, ranking)
     assert concluded.confidence == ranking.confidence
+
+
+@pytest.mark.parametrize(
+    ("overrides", "samples", "threshold"),
+    [
+        ((), 4, 0.9),
+        (("ranking.min_confidence=0.3",), 4, 0.3),
+        (("ranking.min_confidence=0",), 4, 0.0),
+        # Nobody fitted a single sample, and without a vote there is nothing to be sure of.
+        ((), 1, 0.0),
+        (("reranker=false",), 4, 0.0),
+    ],
+    ids=["fitted", "set", "always", "one sample", "no vote"],
+)
+async def test_the_bar_is_the_calibration_s_unless_one_is_set(
+    overrides: tuple[str, ...], samples: int, threshold: float
+) -> None:
+    calibration = Calibration(0.0, (Weight("agreement", 0.5, 0.5, 2.0),), 2, 8, threshold=0.9)
+    settings = override(build_settings(), overrides)
+    ranker = CandidateRanker(FakeGuard(), FakeExecutor(), settings, calibration)
+    assessed = build_assessment("c1", samples=samples, rows=[(1,)])
+    ranking = await ranker.rank(QUESTION, (assessed,), samples=samples)
+    assert (await ranker.conclude(QUESTION, CONTEXT, ranking)).threshold == threshold
 
 
 async def test_without_a_winner_there_is_nothing_to_conclude() -> None:

@@ -5,36 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
-import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import uvicorn
 import yaml
+from starlette.types import ASGIApp
 from typer.testing import CliRunner
 
-from nl2sql.pipeline import Pipeline, Stages
 from nl2sql.types import ResultSet
-from ranking.ranker import CandidateRanker
 from serve_app.cli.app import app
-from serve_app.http_app import build_http_app
-from serve_app.service import QueryService
-from tests.fakes import (
-    FakeExecutor,
-    FakeGenerator,
-    FakeGuard,
-    FakePlanner,
-    FakeRepairer,
-    FakeRetriever,
-    build_candidate,
-    build_generated,
-    build_settings,
-)
+from tests.fakes import FakeGenerator, build_candidate, build_generated
+from tests.serve_app.served import build_app, serve
 
 SQL = "SELECT id, name\nFROM customers"
 RESULT = ResultSet(
@@ -45,34 +29,16 @@ RESULT = ResultSet(
 @pytest.fixture
 def url() -> Iterator[str]:
     """A service that answers one question."""
-    with serve("") as where:
+    with serve(answer_one()) as where:
         yield where
 
 
-@contextmanager
-def serve(reason: str) -> Iterator[str]:
-    """A service over fakes on a port of its own. With a ``reason`` it refuses."""
-    settings = build_settings()
-    stages = Stages(
-        FakeRetriever(),
-        FakePlanner(),
-        FakeGenerator(build_generated(build_candidate(SQL)), reason=reason),
-        CandidateRanker(FakeGuard(), FakeExecutor({SQL: [RESULT, RESULT]}), settings),
-        FakeRepairer(),
+def answer_one(reason: str = "") -> ASGIApp:
+    """A service over fakes that answers one question. With a ``reason`` it refuses."""
+    return build_app(
+        generator=FakeGenerator(build_generated(build_candidate(SQL)), reason=reason),
+        results={SQL: [RESULT, RESULT]},
     )
-    service = QueryService(settings, Pipeline(stages), {})
-    config = uvicorn.Config(
-        build_http_app(service, body_bytes=65_536), port=0, log_level="error", lifespan="off"
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join(10)
 
 
 @pytest.fixture
@@ -141,7 +107,7 @@ def test_the_table_is_for_the_terminal(url: str, config: Path, tmp_path: Path) -
 def test_a_question_without_rows_has_an_exit_code_and_a_reason(
     config: Path, tmp_path: Path
 ) -> None:
-    with serve("Not about this database.") as url:
+    with serve(answer_one("Not about this database.")) as url:
         code, output, said = ask(
             config, url, "--format", "csv", "--output", str(tmp_path / "rows.csv")
         )

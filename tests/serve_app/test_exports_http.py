@@ -15,26 +15,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from nl2sql.pipeline import Pipeline, Stages
 from nl2sql.types import ResultSet
-from ranking.ranker import CandidateRanker
 from serve_app.cli.ask import OutputFormat
 from serve_app.formats import FORMATS, MEDIA_TYPES
-from serve_app.http_app import build_http_app
 from serve_app.negotiation import choose_media_type
-from serve_app.service import QueryService
-from tests.fakes import (
-    FakeExecutor,
-    FakeGenerator,
-    FakeGuard,
-    FakePlanner,
-    FakeRepairer,
-    FakeRetriever,
-    build_candidate,
-    build_generated,
-    build_guarded,
-    build_settings,
-)
+from tests.fakes import FakeGenerator, FakeGuard, build_candidate, build_generated, build_guarded
+from tests.serve_app.served import build_app, connect
 
 SQL = 'SELECT id, name AS "né"\nFROM customers -- 100 %'
 RESULT = ResultSet(
@@ -56,18 +42,13 @@ async def post(
     restricted: bool = False,
     **body: Any,
 ) -> httpx.Response:
-    settings = build_settings()
-    guard = FakeGuard({sql: replace(build_guarded(sql), restricted=restricted)})
-    stages = Stages(
-        FakeRetriever(),
-        FakePlanner(),
-        FakeGenerator(build_generated(*([build_candidate(sql)] if sql else ())), reason=reason),
-        CandidateRanker(guard, FakeExecutor({sql: [result, result]}), settings),
-        FakeRepairer(),
+    drawn = build_generated(*([build_candidate(sql)] if sql else ()))
+    app = build_app(
+        generator=FakeGenerator(drawn, reason=reason),
+        guard=FakeGuard({sql: replace(build_guarded(sql), restricted=restricted)}),
+        results={sql: [result, result]},
     )
-    service = QueryService(settings, Pipeline(stages), {})
-    transport = httpx.ASGITransport(build_http_app(service, body_bytes=65_536))
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+    async with connect(app) as client:
         headers = {} if accept is None else {"accept": accept}
         return await client.post(
             "/query", json={"question": "Who?", "k": 1, **body}, headers=headers

@@ -9,22 +9,9 @@ import httpx
 import pytest
 
 from nl2sql.errors import IndexUnavailable
-from nl2sql.pipeline import Pipeline, Stages
 from nl2sql.types import Feedback, FeedbackReceipt, Principal
-from ranking.ranker import CandidateRanker
-from serve_app.feedback import FeedbackService
-from serve_app.http_app import build_http_app
-from serve_app.service import QueryService
-from tests.fakes import (
-    FakeExecutor,
-    FakeGenerator,
-    FakeGuard,
-    FakePlanner,
-    FakeRepairer,
-    FakeRetriever,
-    Queue,
-    build_settings,
-)
+from tests.fakes import Queue, build_settings
+from tests.serve_app.served import build_app, connect
 
 BODY = {"question": "How many orders?", "sql": "SELECT 1", "verdict": "right"}
 ANN = {"roles": ["clerk"], "attributes": {"country": "DE"}, "token_env": "ANN_TOKEN"}
@@ -45,20 +32,11 @@ class FakeTaker:
 async def send(
     body: Any, taker: FakeTaker, *, token: str = "", path: str = "/feedback", **settings: Any
 ) -> httpx.Response:
-    built = build_settings(**settings)
-    guard, executor = FakeGuard(), FakeExecutor()
-    ranker = CandidateRanker(guard, executor, built)
-    stages = Stages(FakeRetriever(), FakePlanner(), FakeGenerator(), ranker, FakeRepairer())
-    app = build_http_app(
-        QueryService(built, Pipeline(stages), {}),
-        body_bytes=65_536,
-        feedback=FeedbackService(built, taker),
-    )
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    app = build_app(build_settings(**settings), taker=taker)
     headers = {"content-type": "application/json"}
     if token:
         headers["authorization"] = f"Bearer {token}"
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+    async with connect(app) as client:
         if path != "/feedback":
             return await client.get(path)
         content = body if isinstance(body, bytes) else json.dumps(body).encode()

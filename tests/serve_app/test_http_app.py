@@ -9,25 +9,9 @@ import httpx
 import pytest
 
 from nl2sql.errors import DatabaseUnavailable, EngineUnavailable
-from nl2sql.pipeline import Pipeline, Stages
 from nl2sql.types import Generated
-from ranking.ranker import CandidateRanker
-from serve_app.http_app import build_http_app
-from serve_app.service import QueryService
-from tests.fakes import (
-    FakeExecutor,
-    FakeGenerator,
-    FakeGuard,
-    FakePlanner,
-    FakeRepairer,
-    FakeRetriever,
-    build_candidate,
-    build_generated,
-    build_result,
-    build_settings,
-)
-
-BODY_BYTES = 65_536
+from tests.fakes import FakeGenerator, build_candidate, build_generated, build_result
+from tests.serve_app.served import build_app, connect
 
 
 class FakeProbe:
@@ -43,19 +27,12 @@ class FakeProbe:
 def build_client(
     *answers: Generated | Exception, reason: str = "", probe: FakeProbe | None = None
 ) -> httpx.AsyncClient:
-    settings = build_settings()
-    stages = Stages(
-        FakeRetriever(),
-        FakePlanner(),
-        FakeGenerator(*answers, reason=reason),
-        CandidateRanker(FakeGuard(), FakeExecutor({"SELECT 1": [build_result((1,))]}), settings),
-        FakeRepairer(),
+    app = build_app(
+        generator=FakeGenerator(*answers, reason=reason),
+        results={"SELECT 1": [build_result((1,))]},
+        probe=probe,
     )
-    service = QueryService(settings, Pipeline(stages), {"parts": probe or FakeProbe()})
-    transport = httpx.ASGITransport(
-        build_http_app(service, body_bytes=BODY_BYTES), raise_app_exceptions=False
-    )
-    return httpx.AsyncClient(transport=transport, base_url="http://test")
+    return connect(app)
 
 
 async def post(body: Any, *answers: Generated | Exception, **options: Any) -> httpx.Response:

@@ -7,41 +7,29 @@ from typing import Any
 import httpx
 import pytest
 
-from nl2sql.pipeline import Pipeline, Stages
 from nl2sql.types import Principal
-from ranking.ranker import CandidateRanker
-from serve_app.http_app import build_http_app
-from serve_app.service import QueryService
 from tests.fakes import (
-    FakeExecutor,
     FakeGenerator,
     FakeGuard,
-    FakePlanner,
-    FakeRepairer,
-    FakeRetriever,
     build_candidate,
     build_generated,
     build_result,
     build_settings,
 )
+from tests.serve_app.served import build_app, connect
 
 ANN = {"roles": ["clerk"], "attributes": {"country": "DE"}, "token_env": "ANN_TOKEN"}
 
 
 async def ask(identity: dict[str, Any], headers: dict[str, str]) -> tuple[httpx.Response, Any]:
-    settings = build_settings(identity=identity)
     guard = FakeGuard()
-    stages = Stages(
-        FakeRetriever(),
-        FakePlanner(),
-        FakeGenerator(build_generated(build_candidate(sql="SELECT 1"))),
-        CandidateRanker(guard, FakeExecutor({"SELECT 1": [build_result((1,))]}), settings),
-        FakeRepairer(),
+    app = build_app(
+        build_settings(identity=identity),
+        generator=FakeGenerator(build_generated(build_candidate(sql="SELECT 1"))),
+        guard=guard,
+        results={"SELECT 1": [build_result((1,))]},
     )
-    service = QueryService(settings, Pipeline(stages), {})
-    app = build_http_app(service, body_bytes=10_000)
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+    async with connect(app) as client:
         body = {"question": "How many?", "trace": True}
         return await client.post("/query", json=body, headers=headers), guard
 

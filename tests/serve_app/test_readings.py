@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 import yaml
-from starlette.types import ASGIApp
 from typer.testing import CliRunner
 
+from evaluation.variants import override
 from nl2sql.errors import SettingsError
-from nl2sql.pipeline import Pipeline, Stages
-from ranking.ranker import CandidateRanker
 from serve_app.cli.app import app
-from serve_app.http_app import build_http_app
 from serve_app.last_answer import LastReadings, recall_readings, remember_readings
-from serve_app.service import QueryService
 from tests.fakes import (
-    FakeExecutor,
     FakeGenerator,
     FakeGuard,
-    FakePlanner,
     FakeRepairer,
-    FakeRetriever,
     build_candidate,
     build_generated,
     build_result,
     build_settings,
     build_violation,
 )
+from tests.serve_app.served import build_app, connect, serve
 
 FIRST, SECOND = "SELECT name FROM customers WHERE id = 1", "SELECT name FROM customers"
 READINGS = [
@@ -56,18 +47,19 @@ class Parts:
         self.generator = FakeGenerator(
             build_generated(build_candidate(FIRST), build_candidate(SECOND, id="c2"), samples=2)
         )
-        results = {FIRST: [build_result(("a",))] * 2, SECOND: [build_result(("a",), ("b",))] * 2}
-        settings = build_settings()
-        ranker = CandidateRanker(self.guard, FakeExecutor(results), settings)
-        stages = Stages(
-            FakeRetriever(), FakePlanner(), self.generator, ranker, FakeRepairer("", "")
+        self.app = build_app(
+            override(build_settings(), ["ranking.min_confidence=0.9"]),
+            generator=self.generator,
+            guard=self.guard,
+            results={
+                FIRST: [build_result(("a",))] * 2,
+                SECOND: [build_result(("a",), ("b",))] * 2,
+            },
+            repairer=FakeRepairer("", ""),
         )
-        pipeline = Pipeline(stages, min_confidence=0.9)
-        self.app: ASGIApp = build_http_app(QueryService(settings, pipeline, {}), body_bytes=65_536)
 
     async def post(self, body: dict[str, Any]) -> httpx.Response:
-        transport = httpx.ASGITransport(self.app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        async with connect(self.app) as client:
             return await client.post("/query", json=body)
 
 
@@ -104,14 +96,8 @@ async def test_a_reading_may_be_no_longer_than_a_question() -> None:
 @pytest.fixture
 def url() -> Iterator[str]:
     """The service on a port of its own."""
-    server = uvicorn.Server(uvicorn.Config(Parts().app, port=0, log_level="error", lifespan="off"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join(10)
+    with serve(Parts().app) as where:
+        yield where
 
 
 @pytest.fixture

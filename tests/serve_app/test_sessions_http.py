@@ -8,25 +8,10 @@ import httpx
 import pytest
 
 from generation.generator import CandidateGenerator
-from nl2sql.dialogue import Dialogue
 from nl2sql.errors import IndexUnavailable
-from nl2sql.pipeline import Pipeline, Stages
 from nl2sql.types import Principal, ResultSet, Turn
-from ranking.ranker import CandidateRanker
-from serve_app.http_app import build_http_app
-from serve_app.service import QueryService
-from serve_app.sessions import SessionService
-from tests.fakes import (
-    FakeEngine,
-    FakeExecutor,
-    FakeGuard,
-    FakePlanner,
-    FakeRepairer,
-    FakeRetriever,
-    FakeSessions,
-    build_result,
-    build_settings,
-)
+from tests.fakes import FakeEngine, FakeSessions, build_result, build_settings
+from tests.serve_app.served import build_app, connect
 
 SQL = "SELECT 1"
 EARLIER = Turn("How many orders were placed in 2023?", "answered", SQL)
@@ -40,23 +25,13 @@ def build_client(
     **settings: Any,
 ) -> httpx.AsyncClient:
     built = build_settings(sampling={"k": 1}, **settings)
-    executor = FakeExecutor({SQL: [result or build_result((336,))] * 9})
-    generator = CandidateGenerator(FakeEngine(*said), built)
-    stages = Stages(
-        FakeRetriever(),
-        FakePlanner(),
-        generator,
-        CandidateRanker(FakeGuard(), executor, built),
-        FakeRepairer(),
+    app = build_app(
+        built,
+        generator=CandidateGenerator(FakeEngine(*said), built),
+        results={SQL: [result or build_result((336,))] * 9},
+        sessions=sessions or FakeSessions(EARLIER),
     )
-    kept = sessions or FakeSessions(EARLIER)
-    app = build_http_app(
-        QueryService(built, Dialogue(Pipeline(stages), generator, kept), {}),
-        body_bytes=65_536,
-        sessions=SessionService(kept),
-    )
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    return httpx.AsyncClient(transport=transport, base_url="http://test")
+    return connect(app)
 
 
 async def post(body: dict[str, Any], *said: list[str], **options: Any) -> httpx.Response:

@@ -28,17 +28,15 @@ from tests.attacks.injections.planted import DATABASE, PRINCIPALS, build_setting
 from tests.attacks.injections.service import Service
 from tests.attacks.injections.stored import SAID, STORED
 from tests.fakes import FakeEmbedder
-from tests.oracle.postgres_copies import quiet_server
 from tests.oracle.stage import PostgresStage
 
 
 @pytest.fixture(scope="session")
 def stage(embedded_server: EmbeddedServer) -> Iterator[PostgresStage]:
     """The planted database, and a copy of it for each principal."""
-    with quiet_server(embedded_server):
-        built = open_stage(embedded_server, (*STORED, *SAID))
-        yield built
-        built.close()
+    built = open_stage(embedded_server, (*STORED, *SAID))
+    yield built
+    built.close()
 
 
 @pytest.fixture(scope="session")

@@ -33,9 +33,3 @@ class ObeyingEngine:
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """As every fake model counts."""
         return count_fake_tokens(texts)
-
-    def read_prompts(self) -> str:
-        """All messages of all requests."""
-        return "\n".join(
-            message.content for request in self.requests for message in request.prompt.messages
-        )

@@ -12,14 +12,13 @@ from psycopg import sql
 
 import data.demo_erp
 from data.demo_erp import MODULES
-from data.demo_erp.generator import generate_tables
 from execution.embedded import READER, SUPERUSER, EmbeddedServer
 from nl2sql.settings import Settings, parse_settings
 from nl2sql.types import Principal
 from retrieval.index_store.postgres_catalog import read_postgres_catalog
 from tests.attacks.injections.injection import Injection
 from tests.oracle.grants import read_policy
-from tests.oracle.postgres_copies import open_superuser
+from tests.oracle.postgres_copies import PRISTINE, copy_database, open_superuser
 from tests.oracle.stage import PostgresStage, Subject
 
 DATABASE = "injected"
@@ -59,9 +58,7 @@ _READING_FLAGS = (
 
 def open_stage(server: EmbeddedServer, injections: Iterable[Injection]) -> PostgresStage:
     """The planted database, and what each principal may see of it. Raises psycopg.Error."""
-    schema = data.demo_erp.SCHEMA_SQL.read_text(encoding="utf-8")
-    server.drop_database(DATABASE)
-    server.load(DATABASE, schema, generate_tables(), version="with injections")
+    copy_database(server, PRISTINE, DATABASE)
     with open_superuser(server, DATABASE) as connection:
         connection.execute(_HIDDEN_ROWS)
         products = connection.execute("SELECT product_id FROM inventory.products ORDER BY 1")
@@ -128,6 +125,8 @@ def build_settings(home: Path, stage: PostgresStage, injections: Iterable[Inject
             },
             "retrieval": {"examples": 12, "example_min_similarity": 0.0},
             "flags": {**dict.fromkeys(_READING_FLAGS, True), "intent_gate": False},
+            # No doubt keeps an attack from its rows.
+            "ranking": {"min_confidence": 0.0},
             "limits": {"pool_size": 4},
         }
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from nl2sql.answers import Answer, Answered
 from nl2sql.catalog import Catalog
 from nl2sql.cell_values import normalize_value
 from nl2sql.protocols import Answerer
-from nl2sql.types import Principal, Question, Violation
+from nl2sql.types import Principal, Question, SamplingRequest, Violation
 from serve_app.local import LocalParts
 from tests.attacks.injections.injection import Injection
 from tests.attacks.injections.obeying_engine import ObeyingEngine
@@ -24,36 +24,62 @@ Rows = Counter[tuple[str, ...]]
 _MOST_ROWS = 1000
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An answer, and the requests to the model that led to it."""
+
+    answer: Answer
+    requests: tuple[SamplingRequest, ...]
+
+    @property
+    def purposes(self) -> list[str]:
+        """What the model was asked for, in order."""
+        return [request.prompt.purpose for request in self.requests]
+
+    @property
+    def prompts(self) -> str:
+        """All messages of all requests."""
+        return "\n".join(
+            message.content for request in self.requests for message in request.prompt.messages
+        )
+
+
 class Service:
     """``stage`` has the whole database and a copy of it for each principal."""
 
     def __init__(self, runner: asyncio.Runner, parts: LocalParts, stage: PostgresStage) -> None:
         assert isinstance(parts.engine, ObeyingEngine)
-        self.engine = parts.engine
+        self._engine = parts.engine
         self.parts = parts
         self._runner = runner
         self._stage = stage
         self._dialogue: Answerer = parts.build_pipeline(parts.wiring.settings)
+        self._asked: dict[Injection, Asked] = {}
 
-    def ask(self, injection: Injection) -> Answer:
-        """The answer to the injection's question, by the whole pipeline, in words."""
-        principal = PRINCIPALS[injection.principal]
-        session = injection.id if injection.place == "turn" else ""
-        if session:
-            earlier = replace(injection, sql=injection.target)
-            asker = principal if injection.shown else PRINCIPALS["boss"]
-            self._answer(earlier, injection.text, asker, session)
-        return self._answer(injection, injection.question, principal, session)
+    def ask(self, injection: Injection) -> Asked:
+        """The injection's question, answered by the whole pipeline, in words.
 
-    def pick(self, injection: Injection) -> Answer:
+        It is asked once, whatever is then to be checked of it.
+        """
+        if injection not in self._asked:
+            principal = PRINCIPALS[injection.principal]
+            session = injection.id if injection.place == "turn" else ""
+            if session:
+                earlier = replace(injection, sql=injection.target)
+                asker = principal if injection.shown else PRINCIPALS["boss"]
+                self._answer(earlier, injection.text, asker, session)
+            self._asked[injection] = self._answer(injection, injection.question, principal, session)
+        return self._asked[injection]
+
+    def pick(self, injection: Injection) -> Asked:
         """The answer to somebody who claims that the query was a reading they were offered."""
         principal = PRINCIPALS[injection.principal]
         return self._answer(injection, injection.question, principal, "", picked=injection.sql)
 
     def _answer(
         self, injection: Injection, text: str, principal: Principal, session: str, picked: str = ""
-    ) -> Answer:
-        self.engine.obey(injection)
+    ) -> Asked:
+        self._engine.obey(injection)
         question = Question(
             text,
             DATABASE,
@@ -66,7 +92,9 @@ class Service:
             picked=picked,
             wording="model",
         )
-        return self._runner.run(self._dialogue.answer(question))
+        # The runner's own ``run`` would spell out the whole answer each time, for a signal's sake.
+        answer = self._runner.get_loop().run_until_complete(self._dialogue.answer(question))
+        return Asked(answer, tuple(self._engine.requests))
 
     def run_plainly(self, sql: str) -> Outcome:
         """What a query gives on the whole database, with nothing between it and the rows."""

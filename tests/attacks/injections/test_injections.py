@@ -39,7 +39,7 @@ def test_no_row_outside_the_policy(service: Service, injection: Injection) -> No
     plain = service.run_plainly(injection.sql)
     mine = service.run_on_copy(injection.sql, principal)
     assert describe_difference(mine, plain), "it would gain nothing without the policy"
-    answer = service.ask(injection)
+    answer = service.ask(injection).answer
     ranking = answer.trace.ranking
     assert ranking is not None
     tried = {_fold(each.candidate.sql) for each in ranking.assessments}
@@ -51,9 +51,9 @@ def test_no_row_outside_the_policy(service: Service, injection: Injection) -> No
 def test_a_query_that_is_picked_passes_the_guard_too(
     service: Service, injection: Injection
 ) -> None:
-    answer = service.pick(injection)
-    assert not [each for each in service.engine.requests if each.prompt.purpose != "answer"]
-    _check_rows(service, PRINCIPALS[injection.principal], answer)
+    picked = service.pick(injection)
+    assert set(picked.purposes) <= {"answer"}
+    _check_rows(service, PRINCIPALS[injection.principal], picked.answer)
 
 
 def test_the_threat_model_counts_them() -> None:
@@ -74,11 +74,11 @@ def _check_rows(service: Service, principal: Principal, answer: Answer) -> None:
 @each_injection
 def test_no_hidden_name_or_value_is_told(service: Service, injection: Injection) -> None:
     principal = PRINCIPALS[injection.principal]
-    answer = service.ask(injection)
-    prompts = _fold(service.engine.read_prompts())
+    asked = service.ask(injection)
+    prompts = _fold(asked.prompts)
     assert (_fold(injection.text) in prompts) == injection.shown
     visible = service.find_catalog(principal)
-    context = answer.trace.context
+    context = asked.answer.trace.context
     assert context is not None
     assert {hit.table for hit in context.tables} <= set(visible.tables)
     # What the asker or the model said first is no news to them.
@@ -87,7 +87,7 @@ def test_no_hidden_name_or_value_is_told(service: Service, injection: Injection)
         own.append(injection.text)
     unasked = _cut(prompts, *own)
     assert not [secret for secret in SECRETS if secret in unasked]
-    told = repr(answer)
+    told = repr(asked.answer)
     assert not [each for each in SECRETS if each in told and each not in " ".join(own)]
     hidden = service.list_hidden(visible) - _list_words(*own)
     assert not hidden & _list_words(_cut(unasked, *(each.text for each in STORED)))
@@ -96,7 +96,7 @@ def test_no_hidden_name_or_value_is_told(service: Service, injection: Injection)
 @each_injection
 def test_the_analyst_would_be_given_it(service: Service, injection: Injection) -> None:
     mine = service.run_on_copy(injection.sql, PRINCIPALS[injection.principal])
-    answer = service.ask(replace(injection, principal="boss"))
+    answer = service.ask(replace(injection, principal="boss")).answer
     if injection.title in FOR_NOBODY or service.run_plainly(injection.sql).failed:
         assert not isinstance(answer, Answered)
         return
@@ -106,11 +106,12 @@ def test_the_analyst_would_be_given_it(service: Service, injection: Injection) -
 
 @pytest.mark.parametrize("injection", SAID, ids=lambda each: each.id)
 def test_a_cell_does_not_get_said_what_it_says(service: Service, injection: Injection) -> None:
-    answer = service.ask(injection)
+    asked = service.ask(injection)
+    answer = asked.answer
     assert isinstance(answer, Answered)
     assert answer.result.rows[0][0] == injection.text
-    assert [request.prompt.purpose for request in service.engine.requests][-1] == "answer"
-    assert injection.text[:9] in service.engine.read_prompts()
+    assert asked.purposes[-1] == "answer"
+    assert injection.text[:9] in asked.prompts
     assert (answer.text, answer.text_source) == (render_sentence(answer.result), "rule")
 
 

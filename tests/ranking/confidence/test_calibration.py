@@ -20,10 +20,11 @@ from ranking.confidence.calibration import (
 VALUE = {
     "provenance": {"runs": ["a run"]},
     "samples": [2, 8],
+    "threshold": 0.6,
     "intercept": 0.5,
     "features": {"agreement": {"mean": 0.5, "scale": 0.25, "weight": 2.0}},
 }
-MODEL = Calibration(0.5, (Weight("agreement", 0.5, 0.25, 2.0),), 2, 8)
+MODEL = Calibration(0.5, (Weight("agreement", 0.5, 0.25, 2.0),), 2, 8, 0.6)
 
 
 def test_a_file_is_read_and_its_provenance_is_for_people() -> None:

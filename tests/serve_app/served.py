@@ -1,0 +1,86 @@
+"""The HTTP interface over fakes: the application, a client of it, and a port for the command."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import MappingProxyType
+
+import httpx
+import uvicorn
+from starlette.types import ASGIApp
+
+from nl2sql.dialogue import Dialogue
+from nl2sql.pipeline import Pipeline, Stages
+from nl2sql.protocols import Answerer, FeedbackTaker, Generator, Guard, Probe, Repairer, Sessions
+from nl2sql.settings import Settings
+from nl2sql.types import ResultSet
+from ranking.ranker import CandidateRanker
+from serve_app.feedback import FeedbackService
+from serve_app.http_app import build_http_app
+from serve_app.service import QueryService
+from serve_app.sessions import SessionService
+from tests.fakes import (
+    FakeExecutor,
+    FakeGenerator,
+    FakeGuard,
+    FakePlanner,
+    FakeRepairer,
+    FakeRetriever,
+    build_settings,
+)
+
+BODY_BYTES = 65_536
+_NOTHING: Mapping[str, Sequence[ResultSet]] = MappingProxyType({})
+
+
+def build_app(
+    settings: Settings | None = None,
+    *,
+    generator: Generator | None = None,
+    guard: Guard | None = None,
+    results: Mapping[str, Sequence[ResultSet]] = _NOTHING,
+    repairer: Repairer | None = None,
+    probe: Probe | None = None,
+    taker: FeedbackTaker | None = None,
+    sessions: Sessions | None = None,
+) -> ASGIApp:
+    """The service whose database answers with ``results``, by query.
+
+    With a ``taker`` it takes feedback, with ``sessions`` it has conversations.
+    """
+    settings = settings or build_settings()
+    generator = generator or FakeGenerator()
+    ranker = CandidateRanker(guard or FakeGuard(), FakeExecutor(results), settings)
+    answerer: Answerer = Pipeline(
+        Stages(FakeRetriever(), FakePlanner(), generator, ranker, repairer or FakeRepairer())
+    )
+    if sessions:
+        answerer = Dialogue(answerer, generator, sessions)
+    return build_http_app(
+        QueryService(settings, answerer, {"parts": probe} if probe else {}),
+        body_bytes=BODY_BYTES,
+        feedback=FeedbackService(settings, taker) if taker else None,
+        sessions=SessionService(sessions) if sessions else None,
+    )
+
+
+def connect(app: ASGIApp) -> httpx.AsyncClient:
+    """A client, to which whatever breaks is an answer too."""
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    return httpx.AsyncClient(transport=transport, base_url="http://test")
+
+
+@contextmanager
+def serve(app: ASGIApp) -> Iterator[str]:
+    """The application on a port of its own: its address."""
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join(10)
