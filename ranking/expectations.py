@@ -80,6 +80,8 @@ _PART = re.compile(
     rf"frequent(?:ly)?|next|previous|example|sample|\w+est|\d+|{'|'.join(NUMBER_WORDS)})\b",
     re.IGNORECASE,
 )
+# "From both airports A and B"; not "names of both authors", where either will do.
+_BOTH = re.compile(r"\bboth\b[^,.?]*\band\b", re.IGNORECASE)
 _KEY = re.compile(r"id\b|ids\b|\b(?:identif\w+|codes?|numbers?|keys?|serial|isbn)\b", re.IGNORECASE)
 _TIME = re.compile(r"\b(?:recent(?:ly)?|latest|first|last|newest|earliest|oldest)\b", re.IGNORECASE)
 
@@ -92,8 +94,9 @@ class Expectations:
     ``one_number``: one row of one number. ``best``: the one or few at one end of an order, of which
     ``highest`` says which end, as ``descending`` says of an order asked for. ``extremes`` holds
     ``max`` and ``min`` where they are named, ``comparisons`` what figures are compared by.
-    ``part``: not all rows that fit may be wanted. ``keyed``: a key may be asked for, by whatever
-    name. ``timed``: the first or the last, which a key may tell as it grows.
+    ``both``: two conditions that the same thing must meet. ``part``: not all rows that fit may be
+    wanted. ``keyed``: a key may be asked for, by whatever name. ``timed``: the first or the
+    last, which a key may tell as it grows.
     """
 
     columns: tuple[int, ...] = ()
@@ -111,6 +114,7 @@ class Expectations:
     extremes: tuple[str, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     part: bool = False
+    both: bool = False
     keyed: bool = False
     timed: bool = False
 
@@ -150,6 +154,7 @@ def read_expectations(question: str) -> Expectations:
         extremes=tuple(name for name, pattern in _EXTREMES if pattern.search(text)),
         # "Not more than 3" turns them, and what is negated is not always what is compared.
         comparisons=() if negated else tuple(list_comparisons(text)),
+        both=_BOTH.search(text) is not None,
         part=_PART.search(text) is not None,
         keyed=_KEY.search(text) is not None,
         timed=_TIME.search(text) is not None,

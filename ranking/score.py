@@ -23,6 +23,7 @@ from nl2sql.types import (
     ScoreTerm,
 )
 from ranking.comparison_terms import measure_comparisons
+from ranking.conjunction_terms import measure_conjunction
 from ranking.expectations import read_expectations
 from ranking.plan_terms import measure_plan, measure_values
 from ranking.query import Query
@@ -58,6 +59,7 @@ QUERY_POINTS = {
     "extreme_missing": -25.0,
     "limit_unasked": -25.0,
     "best_by_key": -25.0,
+    "both_missing": -25.0,
     "literals_unsaid": -25.0,
     "numbers_missing": -25.0,
     "tables_missed": -25.0,
@@ -104,6 +106,7 @@ def score_candidate(
             measure_shape(expected, query),
             measure_comparisons(expected, query),
             measure_unasked(expected, query),
+            measure_conjunction(expected, query),
             measure_plan(query, guarded, plan),
             measure_literals(question.search_text, query, context),
             measure_values(query, context.values),

@@ -52,6 +52,7 @@ _RAISED = {
     "negated": ("negation_missing",),
     "comparisons": ("comparison_differs",),
     "extremes": ("extreme_missing",),
+    "both": ("both_missing",),
 }
 
 

@@ -144,9 +144,36 @@ CASES: list[tuple[str, str, str]] = [
     ("limit_unasked", "What is the name of all customers?", "SELECT name FROM customers LIMIT 1"),
     ("best_by_key", "What is the name of the youngest customer?",
      "SELECT name FROM customers ORDER BY id DESC LIMIT 1"),
+    ("both_missing", "Who has both an open and a paid order?",
+     "SELECT customer_id FROM orders WHERE status IN ('open', 'paid')"),
+    ("both_missing", "Who has both an open and a paid order?",
+     "SELECT customer_id FROM orders WHERE status = 'open' OR status = 'paid'"),
     ("literals_unsaid", "Show the open orders.", "SELECT id FROM orders WHERE total > 12"),
     ("numbers_missing", "Show the orders over 500.", "SELECT id FROM orders"),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("Who has both an open and a paid order?",
+         "SELECT customer_id FROM orders WHERE status = 'open' INTERSECT "
+         "SELECT customer_id FROM orders WHERE status IN ('paid', 'PAID')"),
+        ("Who has both an open and a paid order?",
+         "SELECT customer_id FROM orders WHERE status IN ('open', 'paid') GROUP BY customer_id "
+         "HAVING count(DISTINCT status) = 2"),
+        ("Who has both an open and a paid order?",
+         "SELECT a.customer_id FROM orders a JOIN orders b ON a.customer_id = b.customer_id "
+         "WHERE a.status = 'open' AND (b.status = 'paid' OR b.status = 'PAID')"),
+        ("Who has an open or a paid order?",
+         "SELECT customer_id FROM orders WHERE status IN ('open', 'paid')"),
+        ("Show both the id and the total of orders over 5 or under 2.",
+         "SELECT id, total FROM orders WHERE total > 5 OR total < 2"),
+    ],
+    ids=["intersect", "having", "self-join", "either", "columns"],
+)  # fmt: skip
+def test_what_meets_both_conditions_is_not_taken_for_either(question: str, sql: str) -> None:
+    assert "both_missing" not in score(sql, question)
 
 
 @pytest.mark.parametrize(
