@@ -38,7 +38,7 @@ def measure_conjunction(expected: Expectations, query: Query) -> Iterator[Measur
         yield "both_missing", 1.0
 
 
-def _is_either(node: exp.In | exp.Or) -> bool:
+def _is_either(node: exp.Expr) -> bool:
     """True for several values of one column."""
     if isinstance(node, exp.In):
         return len(node.expressions) > 1
