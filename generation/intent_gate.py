@@ -29,6 +29,8 @@ _ENGLISH = frozenset(
     "how what which who whose where when why the are were does did do have has many there with "
     "from and your you my it this that please for to of tell write".split()
 )
+# A shorter word is inside another by chance: "date" in "candidate".
+_GLUED_LETTERS = 5
 # The beginning of a question tells what it is about.
 _MOST_CHARS = 600
 _ANSWER_TOKENS = 4
@@ -64,7 +66,8 @@ class IntentGate:
             return Intent(method="score")
         if not context.values and is_small_talk(question.text):
             return refuse_topic(context)
-        is_far = context.best_cosine < gate.refuse_below and not context.values
+        is_near = bool(context.values) or names_glued(question, context)
+        is_far = context.best_cosine < gate.refuse_below and not is_near
         if is_far and not _ENGLISH.isdisjoint(question.text.lower().split()):
             # Where values are not looked up, a question about somebody's name looks far from all.
             most = gate.refuse_words if self._settings.flags.value_index else 0.0
@@ -127,6 +130,17 @@ def measure_words(question: Question, context: SchemaContext) -> float:
         for column in hit.table.columns:
             known.update(split_words(f"{column.name} {column.comment}"))
     return sum(word in known for word in asked) / len(asked) if asked else 0.0
+
+
+def names_glued(question: Question, context: SchemaContext) -> bool:
+    """True when a word of the question stands inside a longer one of a table's name.
+
+    Names that are written without a break, such as ``sbcustomer``, look like nothing to the
+    embedder and are no word of anybody's question.
+    """
+    asked = {word for word in content_words(question.search_text) if len(word) >= _GLUED_LETTERS}
+    names = {word for hit in context.tables for word in split_words(hit.table.name)}
+    return any(word in name and word != name for word in asked for name in names)
 
 
 def refuse_topic(context: SchemaContext) -> Intent:

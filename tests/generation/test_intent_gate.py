@@ -33,6 +33,13 @@ def build_near(cosine: float | None, bm25_rank: int | None = None) -> SchemaCont
     return replace(context, tables=tables, catalog_tables=6, modules=("sales", "stock"))
 
 
+def rename_tables(context: SchemaContext, name: str) -> SchemaContext:
+    tables = tuple(
+        replace(hit, table=replace(hit.table, name=name, columns=())) for hit in context.tables
+    )
+    return replace(context, tables=tables)
+
+
 def build_gate(*answers: Any, **settings: Any) -> tuple[IntentGate, FakeEngine]:
     engine = FakeEngine(*answers)
     return IntentGate(engine, build_settings(**settings)), engine
@@ -48,6 +55,20 @@ def build_gate(*answers: Any, **settings: Any) -> tuple[IntentGate, FakeEngine]:
         pytest.param(ORDERED, build_near(0.1), "", "doubt", id="far_but_in_the_schemas_words"),
         pytest.param(
             SUNNY, replace(build_near(0.1), values=(FRANCE,)), "", "doubt", id="far_but_a_value"
+        ),
+        pytest.param(
+            build_question(text="In which countries do most of the customers live?"),
+            rename_tables(build_near(0.1), "sbcustomer"),
+            "",
+            "doubt",
+            id="far_but_a_name_without_a_break",
+        ),
+        pytest.param(
+            SUNNY,
+            rename_tables(build_near(0.1), "sbcustomer"),
+            "off_topic",
+            "score",
+            id="far_of_it",
         ),
         pytest.param(
             build_question(text="Good morning!"), build_near(0.2), "off_topic", "score", id="hello"
