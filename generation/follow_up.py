@@ -32,6 +32,9 @@ _FILLING = frozenset(
     "can could number count total average amount value only ordered sorted grouped between during "
     "since until after before most least per not but or if any other their name list".split()
 )
+_ANSWER_START = "Whole question:"
+# The prompt's own lines: what begins so is no answer.
+_ECHOES = ("Before:", "Its query:", "Follow-up:")
 _PICK = re.compile(
     r"(?:i mean|i meant|take|use|pick|choose|it's|it is|yes)?[\s,]*(?:the|number|no\.?|reading|"
     r"option|query|#|\s)*(?P<which>\d{1,2}|first|second|former|latter|last|one|two)"
@@ -62,6 +65,8 @@ class FollowUps:
             seed=question.seed,
             temperature=0.0,
             max_tokens=_ANSWER_TOKENS,
+            # Or a small model writes the whole prompt again.
+            answer_start=_ANSWER_START,
             stop=("\n",),
         )
         try:
@@ -101,7 +106,9 @@ def read_rewriting(text: str, asked: str, turns: Iterable[Turn]) -> str:
     ''
     """
     first = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    whole = first.removeprefix("Whole question:").strip().strip("\"'“”` ").strip()
+    if first.startswith(_ECHOES):
+        return ""
+    whole = first.removeprefix(_ANSWER_START).strip().strip("\"'“”` ").strip()
     if not whole or len(whole) > _MOST_QUESTION_CHARS or whole.casefold() == asked.casefold():
         return ""
     if not whole.isprintable() or re.match(r"(?:select|with)\b.*\bfrom\b", whole, re.IGNORECASE):

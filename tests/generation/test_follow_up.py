@@ -35,6 +35,7 @@ async def test_a_follow_up_is_completed_by_one_call() -> None:
     assert rewriting == Rewriting("How many orders were placed in 2024?", "model", "", 100, 10)
     (request,) = engine.requests
     assert (request.k, request.temperature, request.stop) == (1, 0.0, ("\n",))
+    assert request.answer_start == "Whole question:"
 
 
 @pytest.mark.parametrize(
@@ -69,6 +70,7 @@ async def test_without_a_model_the_question_is_kept(error: Exception) -> None:
     [
         pytest.param("", id="nothing"),
         pytest.param("And in 2024?", id="the_same"),
+        pytest.param("Before: How many orders were placed in 2024?", id="a_line_of_the_prompt"),
         pytest.param("How many orders were placed in 2023?", id="the_earlier_one"),
         pytest.param("SELECT count(*) FROM orders WHERE year = 2024", id="a_query"),
         pytest.param("How many employees were placed in 2024?", id="another_table"),
