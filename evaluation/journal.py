@@ -20,9 +20,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
+from evaluation.file_lock import hold_lock
 from evaluation.json_lines import append_line, drop_torn_line, read_lines
 from evaluation.manifest import RunManifest
 from evaluation.records import Record
@@ -41,7 +41,6 @@ class Journal:
     def __init__(self, folder: Path, manifest: RunManifest) -> None:
         self.folder = folder
         self._expected = manifest
-        self._lock = FileLock(folder / "lock")
 
     @contextmanager
     def open(self) -> Iterator[None]:
@@ -51,20 +50,15 @@ class Journal:
         process writes it.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout as error:
-            raise SettingsError(
-                f"Another process is writing the run in {self.folder}.",
-                hint="Wait for it, or give this one another --output.",
-            ) from error
-        try:
+        with hold_lock(
+            self.folder / "lock",
+            f"Another process is writing the run in {self.folder}.",
+            "Wait for it, or give this one another --output.",
+        ):
             self._adopt()
             self._worked = _read_clock(self.folder)
             self._since = time.perf_counter()
             yield
-        finally:
-            self._lock.release()
 
     def done(self) -> set[str]:
         """The ids of the questions that have a record."""

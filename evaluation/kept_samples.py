@@ -22,10 +22,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
+from evaluation.file_lock import hold_lock
 from evaluation.json_lines import append_line, drop_torn_line, read_lines
-from nl2sql.errors import SettingsError
 from nl2sql.protocols import Engine
 from nl2sql.types import Completions, SamplingRequest
 
@@ -48,19 +46,13 @@ class KeptSamples:
     def open(self) -> Iterator[KeptSamples]:
         """Reads the file and holds it for writing. Raises SettingsError when another does."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(f"{self._path}.lock")
-        try:
-            lock.acquire(timeout=0)
-        except Timeout as error:
-            raise SettingsError(
-                f"Another process keeps samples in {self._path}.",
-                hint="Wait for it, or give this one another --samples.",
-            ) from error
-        try:
+        with hold_lock(
+            Path(f"{self._path}.lock"),
+            f"Another process keeps samples in {self._path}.",
+            "Wait for it, or give this one another --samples.",
+        ):
             self._read()
             yield self
-        finally:
-            lock.release()
 
     async def sample(self, request: SamplingRequest) -> Completions:
         """What is kept of the request, or what the model says now. Raises as the model does."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ranking.asked_columns import count_columns
 from ranking.asked_comparisons import NUMBER_WORDS, Comparison, list_comparisons
@@ -119,8 +120,9 @@ class Expectations:
     timed: bool = False
 
 
+@lru_cache(maxsize=256)
 def read_expectations(question: str) -> Expectations:
-    """What the question expects.
+    """What the question expects: read once, and asked for by each candidate and each vote.
 
     >>> read_expectations("How many singers are there?").one_number
     True

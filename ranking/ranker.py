@@ -17,7 +17,7 @@ from nl2sql.types import (
     Violation,
 )
 from ranking.confidence.calibration import Calibration
-from ranking.confidence.features import Features, measure_features
+from ranking.confidence.features import measure_features
 from ranking.lint import lint_query
 from ranking.query import read_candidate
 from ranking.score import score_candidate, score_result
@@ -95,7 +95,7 @@ class CandidateRanker:
             return ranking
         page = await fetch_page(self._executor, ranking.winner, question.max_rows)
         features = measure_features(question, context, ranking)
-        calibrated = self._calibrate(features)
+        calibrated = self._calibration.estimate(features) if self._calibration else None
         return replace(
             ranking,
             assessments=tuple(
@@ -105,10 +105,6 @@ class CandidateRanker:
             confidence=ranking.confidence if calibrated is None else calibrated,
             threshold=self._find_threshold(is_calibrated=calibrated is not None),
         )
-
-    def _calibrate(self, features: Features) -> float | None:
-        """How likely the winner is right; None where no vote chose it, or no fit tells."""
-        return self._calibration.estimate(features) if self._calibration else None
 
     def _find_threshold(self, *, is_calibrated: bool) -> float:
         """The bar under which a winner is no answer: as set, or as the calibration found it."""
