@@ -14,7 +14,7 @@ limit that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -25,19 +25,21 @@ from execution.comments import find_odd_space, strip_comments
 from execution.cost_bombs import find_bomb
 from execution.dialects import READERS, list_nodes, parse_statements, render_sql
 from execution.duckdb_grammar import check_grammar as check_duckdb
-from execution.name_resolution.scopes import Unresolved
+from execution.name_resolution.scopes import Resolution, Unresolved
 from execution.name_resolution.walk import resolve_names
 from execution.policies.access import Access, CompiledPolicy, open_access
+from execution.policies.filter_columns import merge_filters
 from execution.policies.grouping import complete_group
 from execution.policies.policy_file import Policy
 from execution.policies.row_hints import describe_rows
 from execution.policies.views import replace_table
 from execution.policies.wrappers import Wrapper
-from execution.postgres_grammar import check_grammar
+from execution.postgres_grammar import check_grammar, list_functions
 from execution.sqlite_grammar import check_functions as check_sqlite
-from execution.verification import check_wrapped
+from execution.verification import check_wrapped, list_reads
 from nl2sql.catalog import Catalog
 from nl2sql.errors import QuorumError
+from nl2sql.names import fold_name
 from nl2sql.protocols import CatalogSource
 from nl2sql.types import GuardedQuery, Principal, Violation
 
@@ -243,7 +245,41 @@ def _rewrite(tree: exp.Expr, access: Access, allowlist: Allowlist) -> GuardedQue
         dialect=catalog.dialect,
         restricted=access.restricted,
         session=access.session,
+        functions=_list_functions(catalog.dialect, texts),
+        wrapped=access.view is not None,
+        filters=tuple(
+            (name, tuple(sorted(columns)))
+            for name, columns in sorted(
+                merge_filters(wrapper.filters for wrapper in wrappers.values()).items()
+            )
+            if columns
+        ),
+        reads=_list_reads(catalog.dialect, found, texts if access.view is not None else None),
     )
+
+
+def _list_reads(
+    dialect: str, found: Resolution, texts: Mapping[str, Collection[str]] | None
+) -> frozenset[str] | None:
+    """What the query touches; ``texts`` are its wrappers, None without a policy."""
+    if dialect == "postgres":
+        return None
+    if texts is not None:
+        each = [list_reads(text, dialect) for wrappers in texts.values() for text in wrappers]
+        return frozenset[str]().union(*each)
+    return frozenset(
+        fold_name(f"{table.qualified}.{column}", dialect)
+        for _, table, source in found.tables
+        for column in (source.used if not source.whole else [c.name for c in table.columns])
+    )
+
+
+def _list_functions(dialect: str, texts: Mapping[str, Collection[str]]) -> tuple[str, ...]:
+    """What the wrappers call, where the database's own reading is held against it."""
+    if dialect != "postgres":
+        return ()
+    called = (list_functions(text) for each in texts.values() for text in each)
+    return tuple(sorted(frozenset[str]().union(*called)))
 
 
 def _qualify(node: exp.Table, schema: str, name: str) -> None:

@@ -2,9 +2,9 @@
 
 EXPLAIN tells of each step what it reads, under which conditions and in which order; what is given
 stands in the query. Together that is a program: the same one gives the same result, however the
-query was written. What differs without a meaning (costs, names of aliases) is left out. Steps that
-do not tell all they do (windows, VALUES, samples, foreign tables) have no fingerprint. VERBOSE
-would tell what is given too, but writes every constant out in every step.
+query was written. What differs without a meaning (costs, names of aliases, what steps hand on) is
+left out. Steps that do not tell all they do (windows, VALUES, samples, foreign tables) have no
+fingerprint.
 
 Knows EXPLAIN's JSON and nothing of connections. Equal queries may well have different plans.
 """
@@ -57,6 +57,8 @@ _WITHOUT_MEANING = frozenset(
         "Alias",
         "Async Capable",
         "Disabled",
+        "Inner Unique",
+        "Output",
         "Parallel Aware",
         "Plan Rows",
         "Plan Width",

@@ -15,6 +15,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from execution.dialects import READERS
+from nl2sql.names import fold_name
 from nl2sql.types import Violation
 
 # Strings and quoted names first, which may hold what looks like a placeholder.
@@ -61,6 +62,24 @@ def check_wrapped(
         names = ", ".join(odd)
         return Violation("tables_disagree", names, f"Two readings disagree about {names}.")
     return None
+
+
+@lru_cache(maxsize=4096)
+def list_reads(text: str, dialect: str) -> frozenset[str]:
+    """The columns that a wrapper reads, as ``schema.table.column``, folded.
+
+    Where several of its tables bear one name, a column counts for each of them.
+    """
+    tree = _parse_wrapper(text, dialect)
+    tables: dict[str, set[str]] = {}
+    for table in tree.find_all(exp.Table):
+        if table.db:
+            tables.setdefault(table.alias_or_name, set()).add(f"{table.db}.{table.name}")
+    return frozenset(
+        fold_name(f"{table}.{column.name}", dialect)
+        for column in tree.find_all(exp.Column)
+        for table in tables.get(column.table, ())
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -297,7 +297,13 @@ class Wiring:
             return SqliteDatabase(name, path, limits)
         if (path := settings.reader.duckdb_path) is not None:
             return DuckDbDatabase(name, path, limits, self._read_allowlist(settings))
-        return PostgresDatabase(name, self.reader_url(name), limits, search_path=settings.schemas)
+        return PostgresDatabase(
+            name,
+            self.reader_url(name),
+            limits,
+            search_path=settings.schemas,
+            allowlist=self._read_allowlist(settings),
+        )
 
     def build_ranker(self, guard: Guard, executor: Executor) -> CandidateRanker:
         """Stage 6. Raises SettingsError for a calibration that cannot be read."""

@@ -18,10 +18,11 @@ from execution.postgres import PostgresDatabase
 from nl2sql.errors import DatabaseUnavailable, InsecureRole, UnknownDatabase
 from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
 from serve_app.wiring import Wiring
+from tests.execution.trusted import trust
 
 
 def query(sql: str, database: str = "demo_erp") -> GuardedQuery:
-    return GuardedQuery(database=database, sql=sql, tables=())
+    return trust(database, sql)
 
 
 @pytest.fixture
