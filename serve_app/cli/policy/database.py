@@ -87,7 +87,7 @@ def apply(
     if cli.settings.databases[name].second_wall == remove:
         CONSOLE.print(
             f"Now set databases.{name}.second_wall to {str(not remove).lower()}, and restart the "
-            "service: until then every query is refused.",
+            "service: until then its queries fail.",
             highlight=False,
         )
 
