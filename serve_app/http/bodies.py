@@ -45,6 +45,7 @@ class BoundedBodies:
             return
         except TimeoutError:
             refusal = render_problem(408, "Body too slow", "The body did not arrive in time.")
+            refusal.headers["Connection"] = "close"
             await refusal(scope, receive, send)
             return
         if body is None:
@@ -97,4 +98,5 @@ class BoundedBodies:
             f"The body is larger than {limit} bytes.",
             errors=[{"field": "question", "message": f"at most {limit} bytes in all"}],
         )
+        response.headers["Connection"] = "close"
         await response(scope, receive, send)

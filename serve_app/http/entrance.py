@@ -6,8 +6,6 @@ so by any name; then it is told less.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from fastapi.responses import JSONResponse
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -19,7 +17,6 @@ from serve_app.problems import render_problem
 PROBES = ("/healthz", "/readyz", "/-/healthz")
 # No browser guesses another type, and no cache keeps what was said to one principal.
 _SIGNATURE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
-_Headers = Sequence[tuple[bytes, bytes]]
 
 
 class Entrance:
@@ -37,24 +34,20 @@ class Entrance:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        body = _BodyWatch(scope["headers"], receive)
 
         async def sign(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(raw=list(message.get("headers", ())))
                 headers.update(_SIGNATURE)
-                if not body.is_read:
-                    # What is left of it would be taken for the next request, or never come.
-                    headers["Connection"] = "close"
                 message = {**message, "headers": headers.raw}
             await send(message)
 
         refusal = self._refuse(scope)
         if refusal is not None and scope["path"] not in PROBES:
-            await refusal(scope, body.receive, sign)
+            await refusal(scope, receive, sign)
             return
         state = {**scope.get("state", {}), "is_foreign": refusal is not None}
-        await self._app({**scope, "state": state}, body.receive, sign)
+        await self._app({**scope, "state": state}, receive, sign)
 
     def _refuse(self, scope: Scope) -> JSONResponse | None:
         hosts = find_header(scope, b"host")
@@ -77,22 +70,6 @@ class Entrance:
                 "if it should.",
             )
         return None
-
-
-class _BodyWatch:
-    """Knows whether all of a request's body was received."""
-
-    def __init__(self, headers: _Headers, receive: Receive) -> None:
-        self._receive = receive
-        self.is_read = not any(
-            name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
-            for name, value in headers
-        )
-
-    async def receive(self) -> Message:
-        message = await self._receive()
-        self.is_read = self.is_read or not message.get("more_body", False)
-        return message
 
 
 def find_header(scope: Scope, name: bytes) -> list[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import random
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -19,7 +21,7 @@ _AGAIN_S = 1.0
 
 @asynccontextmanager
 async def half_open(host: str, port: int, count: int) -> AsyncIterator[None]:
-    """``count`` connections of all kinds in turn; one that is closed comes again a second later."""
+    """``count`` connections of all kinds in turn; a closed one comes again about a second later."""
     sent = list(HALF_SENT.values())
     tasks = [asyncio.create_task(_insist(host, port, sent[at % len(sent)])) for at in range(count)]
     try:
@@ -41,4 +43,14 @@ async def _insist(host: str, port: int, sent: bytes) -> None:
                     continue
             finally:
                 writer.close()
-        await asyncio.sleep(_AGAIN_S)
+        await asyncio.sleep(_AGAIN_S * random.uniform(0.5, 1.5))
+
+
+async def main(host: str, port: int, count: int) -> None:
+    """Until it is killed."""
+    async with half_open(host, port, count):
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))

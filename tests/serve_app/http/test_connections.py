@@ -98,6 +98,27 @@ def test_between_requests_a_connection_may_rest(impatient: tuple[str, int]) -> N
         assert b"alive" in read_answer(connection)
 
 
+def test_a_body_that_goes_on_after_its_answer_is_given_up(impatient: tuple[str, int]) -> None:
+    head = b"PUT /docs HTTP/1.1\r\nHost: evil.io\r\nContent-Length: 60000\r\n\r\n"
+    with connect(impatient, head) as connection:
+        assert b" 421 " in connection.recv(65_536)
+        assert not can_send(connection, b"x", times=200, pause_s=0.02)
+
+
+def test_a_body_is_never_read_as_the_next_request(impatient: tuple[str, int]) -> None:
+    head = b"PUT /docs HTTP/1.1\r\nHost: evil.io\r\nContent-Length: %d\r\n\r\n" % len(WHOLE)
+    with connect(impatient, head) as connection:
+        assert b" 421 " in connection.recv(65_536)
+        time.sleep(0.1)
+        connection.sendall(WHOLE + b"GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        answer = b""
+        while b" 404 " not in answer:
+            received = connection.recv(65_536)
+            assert received, answer
+            answer += received
+        assert b"alive" not in answer
+
+
 def test_a_head_without_end_is_given_up() -> None:
     with (
         serve(build_app(), http=BoundedProtocol) as url,

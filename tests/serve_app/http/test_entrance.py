@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.fakes import FakeGenerator, FakeSessions, build_settings
+from tests.fakes import FakeGenerator, build_settings
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, Headers, build_scope
 from tests.serve_app.served import build_app, connect
 from tests.serve_app.test_http_app import FakeProbe
@@ -131,16 +131,3 @@ async def test_a_websocket_is_closed() -> None:
 
     await build_app()({**build_scope("GET", "/query"), "type": "websocket"}, receive, send)
     assert sent == ["websocket.close"]
-
-
-async def test_an_unread_body_closes_the_connection() -> None:
-    for path in ("/healthz", "/sessions/a"):
-        method = "GET" if path == "/healthz" else "DELETE"
-        app = build_app(sessions=FakeSessions())
-        with_body = [HOST, (b"content-length", b"9")]
-        closed = await Exchange([b"{"], ends=False).send_to(
-            app, build_scope(method, path, with_body)
-        )
-        assert (closed.status, closed.headers["connection"]) == (200, "close")
-        kept = await Exchange().send_to(app, build_scope(method, path))
-        assert "connection" not in kept.headers
