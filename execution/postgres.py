@@ -150,9 +150,7 @@ class PostgresDatabase:
     async def probe(self) -> str:
         """What is wrong with this database; empty when all is well."""
         try:
-            await self._pool.run(
-                lambda connection: connection.execute("SELECT 1"), timeout_s=_PROBE_TIMEOUT_S
-            )
+            await self._pool.check(timeout_s=_PROBE_TIMEOUT_S)
         except (DatabaseUnavailable, InsecureRole) as error:
             return str(error)
         return ""
