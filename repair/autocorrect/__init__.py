@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
 
+from nl2sql.sql_text.parsing import parse_one
 from nl2sql.types import Plan, SchemaContext
 from repair.autocorrect.aggregates_in_group import aggregates_in_group
 from repair.autocorrect.aggregates_in_where import aggregates_in_where
@@ -84,7 +84,7 @@ def autocorrect_query(
     sight = Sight(context, plan)
     used: dict[str, None] = {}
     try:
-        tree = sqlglot.parse_one(sql, dialect=context.dialect)
+        tree = parse_one(sql, context.dialect)
         for _ in range(_PASSES):
             fired = [rule.__name__ for rule in rules if rule(tree, sight)]
             used.update(dict.fromkeys(fired))

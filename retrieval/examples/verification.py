@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Catalog
 from nl2sql.protocols import Executor, Guard, Visibility
+from nl2sql.sql_text.parsing import parse_one
 from nl2sql.types import Diagnostic, Principal, Violation
 from retrieval.examples.records import strip_sql
 
@@ -77,7 +77,7 @@ def find_tables(sql: str, catalog: Catalog) -> tuple[str, ...]:
     >>> find_tables("WITH o AS (SELECT * FROM orders) SELECT count(*) FROM o", shop)
     ('sales.orders',)
     """
-    tree = sqlglot.parse_one(sql, dialect=catalog.dialect)
+    tree = parse_one(sql, catalog.dialect)
     found = (
         catalog.resolve(
             _read_name(node.this, catalog.dialect), _read_name(node.args.get("db"), catalog.dialect)

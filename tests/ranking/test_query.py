@@ -80,7 +80,7 @@ def test_what_does_not_parse_is_not_read(sql: str) -> None:
 
 
 def test_what_is_longer_than_any_model_writes_is_not_read() -> None:
-    assert read_query(f"SELECT {', '.join(['id'] * 2000)} FROM orders", "postgres") is not None
+    assert read_query(f"SELECT {', '.join(['id'] * 1500)} FROM orders", "postgres") is not None
     assert read_query(f"SELECT {', '.join(['id'] * 4000)} FROM orders", "postgres") is None
 
 
