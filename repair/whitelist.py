@@ -27,6 +27,7 @@ from repair.autocorrect.levels import (
     read_levels,
 )
 from repair.autocorrect.sight import Sight
+from repair.limits import MOST_CHARS
 
 # Typing errors: below it, half of the swaps in recorded candidates named another thing.
 _ALIKE = 0.85
@@ -70,7 +71,9 @@ class Whitelist:
 
 
 def list_allowed(sql: str, context: SchemaContext) -> tuple[Whitelist, ...]:
-    """One whitelist for each name that is not there; none for what does not parse."""
+    """One whitelist for each name that is not there; none for what does not parse or is long."""
+    if len(sql) > MOST_CHARS:
+        return ()
     sight = Sight(context)
     try:
         tree = parse_one(sql, context.dialect)

@@ -28,6 +28,8 @@ Reader: TypeAlias = str | type[Dialect]
 MOST_CHARS = 20_000
 MOST_TOKENS = 4_000
 MOST_DEPTH = 40
+MOST_SOURCES = 150
+"""Tables and SELECTs of a query: what resolves names looks at each from each other."""
 
 _STEPS_PER_TOKEN = 4
 _SPARE_STEPS = 1_000
@@ -58,7 +60,10 @@ def parse_statements(sql: str, dialect: Reader, *, times: int = 1) -> list[exp.E
         raise TooComplex(f"It has more than {MOST_TOKENS * times} words and signs.")
     check_depth(tokens)
     budget = _Budget(reader, _SPARE_STEPS + _STEPS_PER_TOKEN * len(tokens))
-    return budget.reader.parser().parse(tokens, sql)
+    trees = budget.reader.parser().parse(tokens, sql)
+    if len(tokens) > MOST_SOURCES * times:
+        _check_sources(trees, MOST_SOURCES * times)
+    return trees
 
 
 def parse_one(sql: str, dialect: Reader) -> exp.Expr:
@@ -84,6 +89,17 @@ def check_depth(tokens: Sequence[Token]) -> None:
                 raise TooComplex(f"It is nested more than {MOST_DEPTH} levels deep.")
         elif kind in _CLOSING and depth:
             depth -= 1
+
+
+def _check_sources(trees: Sequence[exp.Expr | None], most: int) -> None:
+    sources = sum(
+        isinstance(node, exp.Table | exp.Select)
+        for tree in trees
+        if tree is not None
+        for node in tree.walk()
+    )
+    if sources > most:
+        raise TooComplex(f"It has more than {most} tables and subqueries.")
 
 
 class _Budget:

@@ -34,6 +34,7 @@ from repair.autocorrect.stored_values import stored_values
 from repair.autocorrect.unknown_aliases import unknown_aliases
 from repair.autocorrect.wrong_from import wrong_from
 from repair.autocorrect.wrong_tables import wrong_tables
+from repair.limits import MOST_CHARS
 
 Rule = Callable[[exp.Expr, Sight], bool]
 
@@ -80,7 +81,9 @@ def autocorrect_query(
     plan: Plan = _NO_PLAN,
     rules: tuple[Rule, ...] = RULES,
 ) -> Corrected | None:
-    """The query put right, or None when no rule changes it or it does not parse."""
+    """The query put right, or None when no rule changes it, it does not parse or is too long."""
+    if len(sql) > MOST_CHARS:
+        return None
     sight = Sight(context, plan)
     used: dict[str, None] = {}
     try:

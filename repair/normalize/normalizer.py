@@ -13,15 +13,11 @@ from dataclasses import dataclass
 from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Table
+from repair.limits import MOST_CHARS, MOST_TOKENS
 from repair.normalize import text_rules, tree_rules
 from repair.normalize.facts import Facts
 from repair.normalize.readers import read_foreign, read_query, write_query
 from repair.normalize.tokens import split_tokens
-
-# The rules look at each word from each other: their time grows with the square of these. The
-# longest gold query of the benchmarks has 169 words and signs.
-_MOST_CHARS = 5_000
-_MOST_TOKENS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +45,7 @@ def normalize_dialect(
     ('top', 'brackets', 'operators', 'date_parts')
     >>> normalize_dialect("SELECT name FROM users")
     """
-    if len(sql) > _MOST_CHARS or len(split_tokens(sql)) > _MOST_TOKENS:
+    if len(sql) > MOST_CHARS or len(split_tokens(sql)) > MOST_TOKENS:
         return None
     facts = Facts(target, tables)
     try:

@@ -14,6 +14,7 @@ from sqlglot.tokenizer_core import TokenType
 from nl2sql.sql_text.parsing import (
     MOST_CHARS,
     MOST_DEPTH,
+    MOST_SOURCES,
     MOST_TOKENS,
     TooComplex,
     parse_one,
@@ -93,6 +94,16 @@ def test_what_is_too_long_is_not_begun() -> None:
         parse_one(f"SELECT '{'a' * MOST_CHARS}'", "postgres")
     with pytest.raises(TooComplex, match="words and signs"):
         parse_one(f"SELECT {'1, ' * (MOST_TOKENS // 2)} 1", "postgres")
+
+
+def test_too_many_tables_and_subqueries_are_given_up() -> None:
+    def build(tables: int) -> str:
+        return "SELECT 1 FROM " + ", ".join(f"t AS t{number}" for number in range(tables))
+
+    parse_one(build(MOST_SOURCES - 1), "postgres")
+    with pytest.raises(TooComplex, match="tables and subqueries"):
+        parse_one(build(MOST_SOURCES), "postgres")
+    assert len(parse_statements(build(MOST_SOURCES), "postgres", times=2)) == 1
 
 
 def test_a_type_in_quotes_is_paid_for() -> None:

@@ -70,8 +70,14 @@ PIECES = (
     "```", "```sql\n", "<think>", "</think>", "{\"sql\": \"", "Answer: ", "\n\n", "\n \n", "&lt;",
     "SELECT\n", "(SELECT\n", "\nWITH ", "LIMIT 1 ", "a COLLATE b ", "QUALIFY ", "EXCLUDE (",
     "REPLACE (", "* EXCEPT (", "COLUMNS(", "GROUPING SETS (", "CUBE(", "ROLLUP(", "ORDER BY 1 ",
+    "orders o#, ", "JOIN orders o# ON o#.id = o.id ", "JOIN orders o# USING (id) ", "id AS a#, ",
+    "a# AS (SELECT id FROM orders), ", "a# AS (SELECT * FROM a), ", "SELECT * FROM orders o#, (",
+    "a# AS (SELECT a.id FROM a AS b#, a), ", "NATURAL JOIN orders o# ", "(SELECT id) AS a#, ",
+    "id IN (SELECT o#.id FROM orders o#) OR ", "customers c#, orders o#, ",
+    "LATERAL (SELECT o.id) b#, ", "EXISTS (SELECT 1 FROM orders o# WHERE o#.id = o.id AND ",
+    "(SELECT * FROM orders) s#, ",
 )  # fmt: skip
-"""What is repeated, alone or by twos and threes."""
+"""What is repeated, alone or by twos and threes; ``#`` is the number of the repetition."""
 
 TAILS = (
     "", " FROM orders", " FROM orders o", ") FROM orders", " 1", " a FROM orders", ")", "'", "]",
@@ -91,11 +97,14 @@ class Shape:
 
     def build(self, length: int) -> str:
         """The text with as many repetitions as ``length`` characters hold."""
-        once = len(self.opening) + len(self.closing)
         room = length - len(self.head) - len(self.middle) - len(self.tail)
-        times = max(room // once, 1)
-        text = self.head + self.opening * times + self.middle + self.closing * times + self.tail
-        return text[:length]
+        opened: list[str] = []
+        while room > 0:
+            opened.append(self.opening.replace("#", str(len(opened))))
+            room -= len(opened[-1]) + len(self.closing)
+        opened = opened[:-1] or opened
+        closed = self.closing * len(opened)
+        return f"{self.head}{''.join(opened)}{self.middle}{closed}{self.tail}"[:length]
 
 
 class TooSlow(BaseException):
@@ -158,13 +167,15 @@ def measure(read: Callable[[str], object], text: str) -> float:
 
     signal.signal(signal.SIGALRM, give_up)
     start = time.thread_time()
-    signal.setitimer(signal.ITIMER_REAL, _PATIENCE_S)
     try:
-        read(text)
+        # The alarm may come between the end of the reading and its own.
+        try:
+            signal.setitimer(signal.ITIMER_REAL, _PATIENCE_S)
+            read(text)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
     except TooSlow:
         return float("inf")
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
     return (time.thread_time() - start) * 1000
 
 

@@ -31,7 +31,7 @@ from tests.fakes.shop import SHOP
 
 DIALECTS = ("postgres", "sqlite", "duckdb")
 
-_POLICY: dict[str, Any] = {
+POLICY: dict[str, Any] = {
     "version": 1,
     "database": "shop",
     "attributes": {"customer": {"type": "integer"}},
@@ -68,7 +68,7 @@ class Shop:
 def open_shop(dialect: str) -> Shop:
     """The shop under a policy with filters over three hops."""
     catalog = replace(SHOP, dialect=dialect)
-    access = CompiledPolicy(parse_policy(_POLICY), catalog).access(_PRINCIPAL)
+    access = CompiledPolicy(parse_policy(POLICY), catalog).access(_PRINCIPAL)
     assert not isinstance(access, Violation)
     return Shop(catalog, access, build_context(catalog, dialect=dialect))
 
