@@ -128,7 +128,8 @@ def _join_lines(text: str | list[str]) -> str:
 
 
 def _list_columns(told: str | Sequence[str]) -> tuple[str, ...]:
-    return (told,) if isinstance(told, str) else tuple(told)
+    # Where rows are only counted, a name without a letter stands here.
+    return tuple(name for name in ((told,) if isinstance(told, str) else told) if name)
 
 
 def _split_name(name: str) -> tuple[str, ...]:

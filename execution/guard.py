@@ -41,6 +41,7 @@ from nl2sql.catalog import Catalog
 from nl2sql.errors import QuorumError
 from nl2sql.names import fold_name
 from nl2sql.protocols import CatalogSource
+from nl2sql.sql_text.threads import read_aside
 from nl2sql.types import GuardedQuery, Principal, Violation
 
 _LONGEST_SQL = 20_000
@@ -91,7 +92,7 @@ class SqlGuard:
         access = await self.access(database, principal)
         if isinstance(access, Violation):
             return access
-        return guard_query(sql, access, self._allowlists.get(database))
+        return await read_aside(guard_query, sql, access, self._allowlists.get(database))
 
     async def visible_catalog(self, database: str, principal: Principal) -> Catalog | Violation:
         """The part of the catalog that ``principal`` may see. Raises as ``guard`` does."""

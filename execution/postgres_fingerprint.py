@@ -17,9 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
+
+from nl2sql.sql_text.parsing import parse_one
 
 _TELLING = frozenset(
     {
@@ -89,7 +90,7 @@ def fingerprint_plan(plan: Mapping[str, Any], sql: str, params: Sequence[object]
     if any(node["Node Type"] not in _TELLING for node in nodes):
         return ""
     try:
-        given = _list_given(sqlglot.parse_one(sql, dialect="postgres"))
+        given = _list_given(parse_one(sql, "postgres"))
     except (SqlglotError, RecursionError):
         return ""
     aliases: dict[str, str] = {}
