@@ -30,7 +30,10 @@ REPAIRS: dict[str, dict[str, Changes]] = {
             ("return check_duckdb(sql, tables, allowlist, expected)", "return None"),
         ),
         "postgres_is_read_again_by_itself": (
-            ("return check_grammar(sql, tables, allowlist, expected)", "return None"),
+            (
+                "return check_grammar(sql, tables, allowlist, access.catalog, expected)",
+                "return None",
+            ),
         ),
         "sqlites_own_functions_are_held_to_a_list": (
             ('if catalog.dialect == "sqlite" and (', "if False and ("),

@@ -23,6 +23,7 @@ _PATTERNS = (
     "execution/policies/views.py",
     "execution/policies/wrappers.py",
     "execution/postgres_grammar.py",
+    "execution/postgres_*names.py",
     "execution/postgres_plan.py",
     "execution/sqlite_authorizer.py",
     "execution/sqlite_dialect.py",
