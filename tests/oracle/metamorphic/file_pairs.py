@@ -102,11 +102,11 @@ class FilePairs:
                     continue
                 right = self._folder / f"{principal.name}_{change}.{self._dialect}"
                 _write_file(right, self._dialect, changed)
-                sides = [self._open(path) for path in (self._left, right)]
-                judge = PairJudge(*sides, self._answers_otherwise)
-                judge_pairs(judge, sides[0], queries, principal, change, seen, tally)
-                for side in sides:
-                    side.close()
+                one, two = self._open(self._left), self._open(right)
+                judge = PairJudge(one, two, self._answers_otherwise)
+                judge_pairs(judge, one, queries, principal, change, seen, tally)
+                one.close()
+                two.close()
                 right.unlink()
                 progress(f"{principal.name} {change}", tally)
         return tally

@@ -135,8 +135,8 @@ class _Changer:
             if table.name not in self._spared and (rows := self._build_rows(number, table))
         }
         self._execute("SET session_replication_role = replica")
-        for table, (rows, columns) in new.items():
-            self._refill(table, rows, columns)
+        for table, (temporary, columns) in new.items():
+            self._refill(table, temporary, columns)
         return len(new)
 
     def _refill(self, table: Relation, rows: sql.Identifier, columns: list[str]) -> None:
@@ -192,7 +192,7 @@ class _Changer:
         self, table: Relation, copy: int, outputs: dict[str, str], where: sql.Composable
     ) -> sql.Composable:
         named = [
-            sql.SQL("{} AS {}").format(sql.SQL(text), sql.Identifier(name))  # type: ignore[arg-type]
+            sql.SQL("{} AS {}").format(sql.SQL(text), sql.Identifier(name))
             for name, text in outputs.items()
         ]
         return sql.SQL("SELECT t.ctid AS old_place, {} AS copy, {} FROM {} AS t WHERE {}").format(
@@ -274,4 +274,4 @@ class _Changer:
         return self._connection.execute(_TYPES, (place,)).fetchall()
 
     def _execute(self, statement: str, *parts: sql.Composable) -> None:
-        self._connection.execute(sql.SQL(statement).format(*parts))  # type: ignore[arg-type]
+        self._connection.execute(sql.SQL(statement).format(*parts))

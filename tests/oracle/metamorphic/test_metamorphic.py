@@ -25,7 +25,8 @@ from tests.oracle.metamorphic.postgres_pairs import PostgresPairs
 from tests.oracle.metamorphic.verdicts import Kind, PairTally
 from tests.oracle.stage import PostgresStage, Subject, build_guarding
 
-ANN = warehouse.PRINCIPALS[0]
+# Of the items, one who owns none sees nothing: whatever a query tells is hidden.
+ZED = warehouse.PRINCIPALS[1]
 CHANGES = (Change.ODD, Change.DELETED)
 
 # PostgreSQL computes these while it plans, on values that ANALYZE has sampled.
@@ -58,9 +59,9 @@ def pairs(embedded_server: EmbeddedServer, stock: PostgresStage) -> Iterator[Pos
 
 def test_the_demo_changes_unseen(embedded_server: EmbeddedServer, stage: PostgresStage) -> None:
     built = PostgresPairs(embedded_server, stage)
-    tally = built.judge(DEMO_PRINCIPALS[:1], random.Random(5), pairs=120, changes=CHANGES)
+    tally = built.judge(DEMO_PRINCIPALS[:1], random.Random(5), pairs=60, changes=CHANGES[:1])
     built.close()
-    check(tally, 110)
+    check(tally, 55)
 
 
 def test_the_warehouse_changes_unseen(pairs: PostgresPairs) -> None:
@@ -92,7 +93,7 @@ def test_without_the_fence_statistics_tell(
 
 def judge_telling(pairs: PostgresPairs, subject: Subject, fence: str) -> PairTally:
     """The verdicts on ``TELLING`` behind the fence, behind half of it, or behind none."""
-    guard = build_guarding(subject.policy, subject.catalog, ANN, fenced=fence != "none")
+    guard = build_guarding(subject.policy, subject.catalog, ZED, fenced=fence != "none")
     queries = []
     for name, text in TELLING.items():
         guarded = guard(text)
@@ -103,7 +104,7 @@ def judge_telling(pairs: PostgresPairs, subject: Subject, fence: str) -> PairTal
             guarded = halved
         queries.append((Query(name, "telling", text), guarded))
     tally = PairTally()
-    pairs.judge_queries(ANN, [queries], tally, changes=(Change.ODD,))
+    pairs.judge_queries(ZED, [queries], tally, changes=(Change.ODD,))
     return tally
 
 

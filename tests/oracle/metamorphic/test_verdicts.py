@@ -89,8 +89,8 @@ def test_errors_are_seen_whole(other: Diagnostic, runner: asyncio.Runner) -> Non
 
 
 def test_another_plan_is_counted_apart(runner: asyncio.Runner) -> None:
-    sides = [Side(QueuedDatabase([ROWS], plan=plan), runner) for plan in ("one", "two")]
-    kind, _ = PairJudge(*sides, lambda _: False).judge(QUERY, sides[0].observe(QUERY))
+    one, two = (Side(QueuedDatabase([ROWS], plan=plan), runner) for plan in ("one", "two"))
+    kind, _ = PairJudge(one, two, lambda _: False).judge(QUERY, one.observe(QUERY))
     assert kind is Kind.PLAN
 
 
@@ -111,5 +111,5 @@ def judge(
     runner: asyncio.Runner, left: list[Answer], right: list[Answer], *, is_open: bool = False
 ) -> tuple[Kind, str]:
     """The verdict on one query."""
-    sides = [Side(QueuedDatabase(results), runner) for results in (left, right)]
-    return PairJudge(*sides, lambda _: is_open).judge(QUERY, sides[0].observe(QUERY))
+    one, two = (Side(QueuedDatabase(results), runner) for results in (left, right))
+    return PairJudge(one, two, lambda _: is_open).judge(QUERY, one.observe(QUERY))
