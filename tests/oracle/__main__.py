@@ -4,6 +4,8 @@
     python -m tests.oracle corpus --of spider_pg --most 40 40 queries a schema (QUORUMSQL_BENCH)
     python -m tests.oracle generated --examples 5000       queries that hypothesis makes up
     python -m tests.oracle fuzz --minutes 60               random statements
+    python -m tests.oracle metamorphic --pairs 20000       hidden rows changed, the demo ERP
+    python -m tests.oracle metamorphic --of warehouse --database duckdb
 
 Prints a table of verdicts, what was refused though harmless, and every mismatch whole. The exit
 status is 1 when there was a mismatch or trouble of another kind.
@@ -25,6 +27,12 @@ from execution.embedded import EmbeddedServer
 from nl2sql.types import Principal
 from tests.oracle import benchmarks, demo, generated_policies
 from tests.oracle.fuzz import FuzzReport
+from tests.oracle.metamorphic import warehouse
+from tests.oracle.metamorphic.file_pairs import FilePairs
+from tests.oracle.metamorphic.postgres_pairs import PostgresPairs
+from tests.oracle.metamorphic.verdicts import Kind as PairKind
+from tests.oracle.metamorphic.verdicts import PairTally
+from tests.oracle.metamorphic.warehouse import open_warehouse
 from tests.oracle.postgres_copies import quiet_server
 from tests.oracle.postgres_fuzz import PostgresFuzzer, build_statements
 from tests.oracle.runs import judge_generated, judge_spider, judge_subjects
@@ -33,6 +41,7 @@ from tests.oracle.tally import Tally
 from tests.oracle.verdicts import Kind
 
 _SUBJECTS = ("demo_erp", *benchmarks.NAMES, "spider")
+_ENGINES = ("postgres", "sqlite", "duckdb")
 _SECONDS_BETWEEN_REPORTS = 30.0
 
 
@@ -40,6 +49,8 @@ def main(arguments: list[str] | None = None) -> int:
     """The exit status."""
     options = _build_parser().parse_args(arguments)
     rng = random.Random(options.seed)
+    if options.command == "metamorphic" and options.database != "postgres":
+        return _run_files(options, rng)
     if options.command == "corpus" and options.of == "spider":
         tally = judge_spider(
             _find_bench() / "spider",
@@ -73,7 +84,13 @@ def _build_parser() -> argparse.ArgumentParser:
     generated.add_argument("--examples", type=int, default=1000, help="for each principal")
     fuzz = commands.add_parser("fuzz", help="random statements")
     fuzz.add_argument("--minutes", type=float, default=60.0)
-    for command in (corpus, generated, fuzz):
+    metamorphic = commands.add_parser("metamorphic", help="what is hidden changes, nothing else")
+    metamorphic.add_argument("--pairs", type=int, default=20_000)
+    metamorphic.add_argument("--database", choices=_ENGINES, default="postgres")
+    metamorphic.add_argument(
+        "--of", choices=("demo_erp", "warehouse", *benchmarks.NAMES), default="demo_erp"
+    )
+    for command in (corpus, generated, fuzz, metamorphic):
         command.add_argument("--seed", type=int, default=0)
     return parser
 
@@ -127,10 +144,48 @@ def _run_fuzz(server: EmbeddedServer, options: argparse.Namespace, rng: random.R
     return int(bool(report.troubles))
 
 
+def _run_metamorphic(
+    server: EmbeddedServer, options: argparse.Namespace, rng: random.Random
+) -> int:
+    principals: Sequence[Principal] = generated_policies.PRINCIPALS
+    if options.of == "demo_erp":
+        # The analyst sees everything.
+        principals = [each for each in demo.PRINCIPALS if each.name != "analyst"]
+        stage = demo.open_demo(server)
+    elif options.of == "warehouse":
+        stage, principals = open_warehouse(server), warehouse.PRINCIPALS
+    else:
+        stage = benchmarks.open_benchmark(server, _find_bench(), options.of)
+    pairs = PostgresPairs(server, stage)
+    tally = pairs.judge(principals, rng, pairs=options.pairs, progress=_tell_pairs)
+    pairs.close()
+    stage.close()
+    return _tell_tally(tally)
+
+
+def _run_files(options: argparse.Namespace, rng: random.Random) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        pairs = FilePairs(Path(folder), options.database)
+        tally = pairs.judge(warehouse.PRINCIPALS, rng, pairs=options.pairs, progress=_tell_pairs)
+        pairs.close()
+    return _tell_tally(tally)
+
+
+def _tell_pairs(name: str, tally: PairTally) -> None:
+    differing = tally.count(PairKind.DIFFERENT)
+    print(f"{name}: {tally.total:,} pairs, {differing} different", file=sys.stderr)
+
+
+def _tell_tally(tally: PairTally) -> int:
+    print(tally.render())
+    return int(tally.count(PairKind.DIFFERENT) > 0)
+
+
 _COMMANDS: dict[str, Callable[[EmbeddedServer, argparse.Namespace, random.Random], int]] = {
     "corpus": _run_corpus,
     "generated": _run_generated,
     "fuzz": _run_fuzz,
+    "metamorphic": _run_metamorphic,
 }
 
 
