@@ -49,8 +49,8 @@ class OpenFile:
 
     ``identity`` tells a file from one that was put in its place. ``macros`` are the functions, in
     lower case, that the file defines: they take precedence over DuckDB's own of the same name.
-    ``views`` are the file's views, qualified and folded, with their queries, ``computing`` the tables
-    that may have generated columns.
+    ``views`` are the file's views, qualified and folded, with their queries, ``computing`` the
+    tables that may have generated columns.
     """
 
     instance: duckdb.DuckDBPyConnection

@@ -108,7 +108,7 @@ def build_app() -> ASGIApp:
         CandidateRepairer(FakeEngine(), settings),
     )
     pipeline = Pipeline(stages, model_repair=False)
-    return build_http_app(QueryService(settings, pipeline, {}), body_bytes=65_536)
+    return build_http_app(settings, QueryService(settings, pipeline, {}))
 
 
 def serve(told: Connection) -> None:
