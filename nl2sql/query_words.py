@@ -60,10 +60,9 @@ def describe_query(query: str, dialect: str) -> tuple[str, ...]:
     ('shows b and the highest a', 'of t', 'for each b', 'sorted by 2, highest first', 'only 3 rows')
     """
     try:
-        tree = parse_one(query, dialect)
+        return tuple(_describe(parse_one(query, dialect), dialect))
     except (SqlglotError, RecursionError):
         return (_shorten(" ".join(query.split())),)
-    return tuple(_describe(tree, dialect))
 
 
 def _join_clauses(clauses: Sequence[str], common: set[str]) -> str:

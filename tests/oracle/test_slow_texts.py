@@ -22,6 +22,7 @@ LONG = (
     Shape("WITH a AS (SELECT id FROM orders), ", "a# AS (SELECT a.id FROM a AS b#, a), ", "", "",
           " b AS (SELECT 1) SELECT a.id FROM a"),
     Shape("SELECT ", "(", "1", ")", " FROM orders"),
+    Shape("SELECT id FROM orders WHERE ", "id = 1 OR ", "", "", "true"),
     Shape("", "(", "", "", ""),
     Shape("SELECT ", "/*", "", "", ""),
     Shape("SELECT ", "$a#$", "", "", ""),
