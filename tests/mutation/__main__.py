@@ -121,7 +121,9 @@ def _run_phase(phase: str, mutants: Sequence[Mutant], options: argparse.Namespac
                 return
             result = _judge(judge, mutant, phase)
             append_result(result, _RESULTS)
-            print(f"{at}/{len(pending)} {result.verdict} {mutant.key}", file=sys.stderr)
+            print(
+                f"{at}/{len(pending)} {result.verdict} {result.cpu_s} {mutant.key}", file=sys.stderr
+            )
 
     basetemp = tempfile.mkdtemp(prefix="mutants-", dir=_find_memory())
     ignored = [f"--ignore={path}" for path in LEFT_OUT]
@@ -164,6 +166,7 @@ def _judge(judge: Judge, mutant: Mutant, phase: str) -> Result:
         phase=phase,
         by=judgement.by,
         ran=judgement.ran,
+        cpu_s=judgement.cpu_s,
     )
 
 

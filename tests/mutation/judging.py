@@ -8,19 +8,19 @@ of which something may have been kept from before, run in a process of their own
 from __future__ import annotations
 
 import gc
+import resource
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
-from execution.allowlists import load_allowlist
 from tests.mutation.children import OutOfTime, run_in_fork
 from tests.mutation.coverage import list_judges
 from tests.mutation.fresh import judge_afresh
 from tests.mutation.mutant import ROOT, Mutant
-from tests.mutation.patching import CannotPatch, patch_modules
+from tests.mutation.patching import CannotPatch, patch_modules, prepare
 from tests.mutation.tracing import Traced, Tracer
 
 # Of the tests that execute a line so many are run, those that noticed something in the same file
@@ -33,11 +33,15 @@ _TIMES = 6.0
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """``verdict`` is killed, hangs or survived; ``by`` the test that noticed; ``ran`` how many."""
+    """``verdict`` is killed, hangs or survived; ``by`` the test that noticed; ``ran`` how many.
+
+    ``cpu_s`` are the seconds that it kept a core.
+    """
 
     verdict: str
     by: str = ""
     ran: int = 0
+    cpu_s: float = 0.0
 
 
 class Judge:
@@ -53,6 +57,11 @@ class Judge:
 
     def judge(self, mutant: Mutant) -> Judgement:
         """What the tests say."""
+        before = _read_cpu()
+        judgement = self._judge(mutant)
+        return replace(judgement, cpu_s=round(_read_cpu() - before, 2))
+
+    def _judge(self, mutant: Mutant) -> Judgement:
         names = list_judges(mutant, self._tests)
         if not names:
             return Judgement("survived")
@@ -91,6 +100,13 @@ class Judge:
         return found if found["by"] or is_exact else {"again": True}
 
 
+def _read_cpu() -> float:
+    return sum(
+        usage.ru_utime + usage.ru_stime
+        for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
+
+
 class _Reports:
     def __init__(self) -> None:
         self.by = ""
@@ -123,8 +139,7 @@ class Session:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Nothing is left for pytest to run."""
-        for dialect in ("postgres", "sqlite", "duckdb"):
-            load_allowlist(dialect)
+        prepare()
         gc.collect()
         gc.freeze()
         self._work(session.items)

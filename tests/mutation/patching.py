@@ -11,11 +11,15 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import PurePath
 from types import FunctionType, ModuleType
 from typing import Any
 
-from tests.mutation.mutant import Mutant
+import yaml
+
+from execution import allowlists
+from tests.mutation.mutant import ROOT, Mutant
 from tests.mutation.targets import name_module
 
 _PROJECT = ("execution", "nl2sql", "retrieval", "serve_app", "tests")
@@ -134,16 +138,28 @@ def _list_early_names(statement: Statement) -> set[str]:
     return _list_names(statement) if isinstance(statement, ast.ClassDef) else set()
 
 
+@cache
+def _read_lists() -> dict[str, Any]:
+    """All lists as they are; read before the forks, since reading them takes long."""
+    folder = ROOT / "execution" / "allowlists"
+    return {path.stem: _parse_list(path.read_bytes()) for path in folder.glob("*.yaml")}
+
+
+def _parse_list(text: bytes) -> Any:
+    return yaml.load(text, yaml.CSafeLoader)
+
+
 def _patch_allowlist(mutant: Mutant, source: bytes) -> None:
-    import yaml
-
-    from execution import allowlists
-
-    original = allowlists._read
-    stem = PurePath(mutant.path).stem
-    value = yaml.load(mutant.apply(source), yaml.CSafeLoader)
-    allowlists._read = lambda name: value if name == stem else original(name)
+    changed = {**_read_lists(), PurePath(mutant.path).stem: _parse_list(mutant.apply(source))}
+    vars(allowlists)["_read"] = changed.__getitem__
     allowlists.load_allowlist.cache_clear()
+
+
+def prepare() -> None:
+    """What takes long, done once."""
+    for dialect in ("postgres", "sqlite", "duckdb"):
+        allowlists.load_allowlist(dialect)
+    _read_lists()
 
 
 def _run(statements: list[Statement], namespace: dict[str, Any]) -> None:

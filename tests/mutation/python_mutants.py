@@ -112,6 +112,11 @@ def _is_left_out(node: ast.AST, parents: tuple[ast.AST, ...]) -> bool:
             return True
         case ast.Assign(targets=[ast.Name(id="__slots__")]):
             return True
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp() | ast.Subscript()):
+            # The name of a type.
+            return not any(isinstance(each, ast.FunctionDef) for each in parents) and (
+                name[:1].isupper() and not name.isupper()
+            )
         case ast.Call(func=ast.Name(id="TypeVar" | "cast" | "NewType")):
             return True
         case ast.Constant(value=int(size)) if isinstance(parent, ast.Slice):

@@ -25,6 +25,7 @@ class Result:
     phase: str
     by: str = ""
     ran: int = 0
+    cpu_s: float = 0.0
 
 
 def append_result(result: Result, file: Path) -> None:
