@@ -24,6 +24,8 @@ _SCHEMA = "main"
 _HARMLESS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE})
 # Names of which there is always more than the schema shows.
 _RESERVED = ("sqlite_", "pragma_")
+# Functions that stand in FROM: SQLite reads their columns like a table's.
+_TABLE_FUNCTIONS = frozenset({"json_each", "json_tree"})
 
 
 def build_authorizer(connection: sqlite3.Connection, tables: Iterable[str]) -> Authorizer:
@@ -37,6 +39,8 @@ def build_authorizer(connection: sqlite3.Connection, tables: Iterable[str]) -> A
     known = {_fold(name) for name, _ in schema}
     views = {_fold(name): name for name, kind in schema if kind == "view"}
     readable = {_fold(name.partition(".")[2]) for name in tables}
+    # A table of such a name would be what the name means.
+    readable |= _TABLE_FUNCTIONS - known
     callable_ = {*load_allowlist("sqlite").functions, HASH_FUNCTION}
     for folded in readable & views.keys():
         read, called = _record_view(connection, views[folded])

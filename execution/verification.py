@@ -29,7 +29,7 @@ def check_wrapped(
         statements = sqlglot.parse(_name_placeholders(sql), dialect=READERS[dialect])
     except (SqlglotError, RecursionError) as error:
         return Violation("unparsable", "", f"It cannot be read again: {str(error).splitlines()[0]}")
-    if len(statements) != 1 or not isinstance(tree := statements[0], exp.Query):
+    if len(statements) != 1 or not isinstance(tree := statements[0], exp.Query | exp.Values):
         return Violation("multiple_statements", "", "Exactly one statement is allowed.")
     expected = [
         (name, _parse_wrapper(text, dialect))

@@ -18,7 +18,23 @@ from nl2sql.names import quote_name
 _ORDINALITY = "ordinality"
 
 # Functions whose output has a name of its own, by the names of their outputs.
-_OUTPUTS: dict[str, dict[str, tuple[str, ...]]] = {"postgres": {}, "sqlite": {}, "duckdb": {}}
+_PAIR = ("key", "value")
+_PARTS = ("key", "value", "type", "atom", "id", "parent", "fullkey", "path")
+_OUTPUTS: dict[str, dict[str, tuple[str, ...]]] = {
+    "postgres": {
+        "json_array_elements": ("value",),
+        "json_array_elements_text": ("value",),
+        "json_each": _PAIR,
+        "json_each_text": _PAIR,
+        "jsonb_array_elements": ("value",),
+        "jsonb_array_elements_text": ("value",),
+        "jsonb_each": _PAIR,
+        "jsonb_each_text": _PAIR,
+    },
+    # SQLite's have hidden columns besides, and a rowid, which no query may name.
+    "sqlite": {"json_each": _PARTS, "json_tree": _PARTS},
+    "duckdb": {"json_each": _PARTS, "json_tree": _PARTS},
+}
 
 
 def is_function(node: exp.Expr) -> bool:
