@@ -46,7 +46,7 @@ from nl2sql.types import GuardedQuery, Principal, Violation
 
 _LONGEST_SQL = 20_000
 
-_ROOTS = (exp.Select, exp.SetOperation, exp.Subquery)
+_ROOTS = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 
 
 @dataclass(frozen=True, slots=True)

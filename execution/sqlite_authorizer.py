@@ -24,6 +24,8 @@ _SCHEMA = "main"
 _HARMLESS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE})
 # Names of which there is always more than the schema shows.
 _RESERVED = ("sqlite_", "pragma_")
+# Functions that stand in FROM: SQLite reads their columns like a table's.
+_TABLE_FUNCTIONS = frozenset({"json_each", "json_tree"})
 
 
 def build_authorizer(
@@ -43,6 +45,9 @@ def build_authorizer(
     readable = {_fold(name.partition(".")[2]) for name in tables}
     readable_columns = None if columns is None else {name.partition(".")[2] for name in columns}
     of_views: set[str] = set()
+    # A table of such a name would be what the name means.
+    functions = _TABLE_FUNCTIONS - known
+    readable |= functions
     callable_ = {*load_allowlist("sqlite").functions, HASH_FUNCTION}
     for folded in readable & views.keys():
         read, called = _record_view(connection, views[folded])
@@ -61,7 +66,8 @@ def build_authorizer(
             else:
                 allowed = schema in (_SCHEMA, None) and name in readable
                 # No column is read where rows are only counted.
-                if readable_columns is not None and name not in of_views and second:
+                is_table = name not in of_views and name not in functions
+                if readable_columns is not None and is_table and second:
                     allowed = allowed and f"{name}.{_fold(second)}" in readable_columns
         elif action == sqlite3.SQLITE_FUNCTION:
             allowed = (second or "").lower() in callable_

@@ -33,7 +33,7 @@ def check_wrapped(
         statements = parse_statements(_name_placeholders(sql), READERS[dialect], times=_TIMES)
     except (SqlglotError, RecursionError) as error:
         return Violation("unparsable", "", f"It cannot be read again: {str(error).splitlines()[0]}")
-    if len(statements) != 1 or not isinstance(tree := statements[0], exp.Query):
+    if len(statements) != 1 or not isinstance(tree := statements[0], exp.Query | exp.Values):
         return Violation("multiple_statements", "", "Exactly one statement is allowed.")
     expected = [
         (name, _parse_wrapper(text, dialect))

@@ -19,7 +19,7 @@ _ORDINALITY = "ordinality"
 
 # Functions whose outputs have names of their own, which no alias of the whole replaces.
 _PAIR = ("key", "value")
-_JSON_TREE = ("key", "value", "type", "atom", "id", "parent", "fullkey", "path")
+_PARTS = ("key", "value", "type", "atom", "id", "parent", "fullkey", "path")
 _OUTPUTS: dict[str, dict[str, tuple[str, ...]]] = {
     "postgres": {
         "json_array_elements": ("value",),
@@ -31,8 +31,9 @@ _OUTPUTS: dict[str, dict[str, tuple[str, ...]]] = {
         "jsonb_each": _PAIR,
         "jsonb_each_text": _PAIR,
     },
-    "sqlite": {"json_each": _JSON_TREE, "json_tree": _JSON_TREE},
-    "duckdb": {"json_each": _JSON_TREE, "json_tree": _JSON_TREE},
+    # SQLite's have hidden columns besides, and a rowid, which no query may name.
+    "sqlite": {"json_each": _PARTS, "json_tree": _PARTS},
+    "duckdb": {"json_each": _PARTS, "json_tree": _PARTS},
 }
 
 
