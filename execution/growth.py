@@ -238,6 +238,9 @@ class _Measurer:
     # -- columns of queries --------------------------------------------------------------------
 
     def _measure_column(self, source: Source, name: str) -> Measure:
+        if source.renamed:
+            # What the query inside calls its outputs tells nothing then: the largest of all.
+            name = ""
         if isinstance(source.origin, tuple):
             parts = [self._measure_column(part, name) for part in source.origin]
             return _find_largest(parts)

@@ -269,7 +269,7 @@ def _check_again(
         return Violation("unparsable", "", "It holds a null character.")
     expected = texts if access.view is not None else None
     if access.catalog.dialect == "postgres":
-        return check_grammar(sql, tables, allowlist, expected)
+        return check_grammar(sql, tables, allowlist, access.catalog, expected)
     if access.catalog.dialect == "duckdb":
         return check_duckdb(sql, tables, allowlist, expected)
     return check_wrapped(sql, tables, expected, access.catalog.dialect)

@@ -3,7 +3,8 @@
 sqlglot and the server may read one text differently; libpg_query (through postgast) is the
 server's parser. Every node, function, cast and operator of its tree must be on the allowlist, and
 the tables it sees must be those that the guard saw. Where there is a policy, each of them must
-stand inside its wrapper, and the wrapper must be, node for node, the one that was made for it.
+stand inside its wrapper, and the wrapper must be, node for node, the one that was made for it. What
+is written ``alias.name`` must be a column (``postgres_names.py``): else it is a call.
 """
 
 from __future__ import annotations
@@ -17,9 +18,12 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import DecodeError
 
 from execution.allowlists import Allowlist
+from execution.postgres_names import check_names
+from nl2sql.catalog import Catalog
 from nl2sql.types import Violation
 
 _MESSAGE = FieldDescriptor.TYPE_MESSAGE
+_NO_SET_OPERATION = postgast.pg_query_pb2.SETOP_NONE
 # Where in the text a node stands: the only way in which equal statements differ.
 _PLACES = frozenset(
     "location list_start list_end rexpr_list_start rexpr_list_end name_location stmt_location "
@@ -31,12 +35,13 @@ def check_grammar(
     statement: str,
     tables: frozenset[str],
     allowlist: Allowlist,
+    catalog: Catalog,
     wrappers: Mapping[str, Collection[str]] | None = None,
 ) -> Violation | None:
     """None when the server's grammar agrees.
 
-    ``tables`` are the qualified names the guard saw; ``wrappers`` the derived tables it put in the
-    places of each, None without a policy.
+    ``tables`` are the qualified names the guard saw, ``catalog`` tells their columns;
+    ``wrappers`` are the derived tables it put in the places of each, None without a policy.
     """
     try:
         tree = postgast.parse(statement)
@@ -45,7 +50,10 @@ def check_grammar(
         return Violation("unparsable", "", f"PostgreSQL's grammar does not accept it: {error}")
     if len(tree.stmts) != 1:
         return Violation("multiple_statements", "", "Exactly one statement is allowed.")
-    return _Reading(tables, allowlist, wrappers).check(tree)
+    reading = _Reading(tables, allowlist, wrappers)
+    if violation := reading.check(tree):
+        return violation
+    return check_names(tree.stmts[0].stmt.select_stmt, catalog, reading.is_wrapper)
 
 
 class _Reading:
@@ -75,7 +83,7 @@ class _Reading:
                 if inner is not None:
                     pending.append(getattr(node, inner))
                 continue
-            if kind == "SelectStmt" and self._is_wrapper(node):
+            if kind == "SelectStmt" and self.is_wrapper(node):
                 continue
             if kind == "RangeVar":
                 name = f"{node.schemaname}.{node.relname}"
@@ -100,11 +108,12 @@ class _Reading:
             return Violation("tables_disagree", names, f"Two parsers disagree about {names}.")
         return None
 
-    def _is_wrapper(self, statement: Any) -> bool:
+    def is_wrapper(self, statement: Any) -> bool:
         """Whether the statement is the wrapper of a table; if so its inside is known."""
-        if not self._wrappers or len(statement.from_clause) != 1:
+        first = statement if statement.op == _NO_SET_OPERATION else statement.larg
+        if not self._wrappers or len(first.from_clause) != 1:
             return False
-        source = statement.from_clause[0]
+        source = first.from_clause[0]
         kind = source.WhichOneof("node")
         if kind == "range_var":
             name = f"{source.range_var.schemaname}.{source.range_var.relname}"

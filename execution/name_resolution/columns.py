@@ -8,6 +8,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from execution.dialects import READERS
+from execution.name_resolution.functions import name_function
 from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Level, Resolution, Source, Unresolved
 from execution.sqlite_names import build_text_name, is_in_double_quotes, read_spelling
@@ -23,49 +24,58 @@ class ColumnFinder:
         self._found = found
         self._seen = seen
 
-    def list_columns(self, outputs: list[exp.Expr], level: Level) -> frozenset[str]:
-        """The folded names of a SELECT's outputs, stars expanded."""
-        names: set[str] = set()
+    def list_columns(self, outputs: list[exp.Expr], level: Level) -> tuple[str, ...]:
+        """The folded names of a SELECT's outputs in their order, stars expanded.
+
+        Empty for an output that has no name which a query can write.
+        """
+        names: list[str] = []
         for output in outputs:
             if isinstance(output, exp.Star):
                 for source in level.sources.values():
-                    names |= self.use_all(source)
+                    self.use_all(source)
+                names += level.columns
             elif isinstance(output, exp.Column) and isinstance(output.this, exp.Star):
                 found = level.sources.get(self._resolver.fold(output.args["table"]))
-                names |= self.use_all(found) if found else set()
+                names += self.use_all(found) if found else ()
             else:
-                names |= self.name_output(output)
-        return frozenset(names)
+                names.append(self.name_output(output))
+        return tuple(names)
 
-    def use_all(self, source: Source) -> frozenset[str]:
+    def use_all(self, source: Source) -> tuple[str, ...]:
         source.whole = True
         for part in source.origin if isinstance(source.origin, tuple) else ():
             self.use_all(part)
         if source.table is not None:
             self._found.columns |= {column.name for column in source.table.columns}
-            source.used |= source.columns
+            source.used.update(self._resolver.list_columns(source.table))
         return source.columns
 
-    def name_output(self, output: exp.Expr) -> set[str]:
+    def name_output(self, output: exp.Expr) -> str:
+        """The folded name of an output that is no star; empty if it has none."""
         if isinstance(output, exp.Alias | exp.Column):
             name = output.args.get("alias") or output.this
-            return {self._resolver.fold(name)} if isinstance(name, exp.Identifier) else set()
+            return self._resolver.fold(name) if isinstance(name, exp.Identifier) else ""
         if self._resolver.dialect == "sqlite":
-            return {build_text_name(output.sql(READERS["sqlite"]))}
+            return build_text_name(output.sql(READERS["sqlite"]))
         if isinstance(output, exp.Subquery):
             inner = output.this
-            return self.name_output(inner.expressions[0]) if inner.expressions else set()
+            return self.name_output(inner.expressions[0]) if inner.expressions else ""
         if isinstance(output, exp.Cast | exp.Window | exp.Filter | exp.Paren | exp.WithinGroup):
             return self.name_output(output.this)
-        return name_function(output) if isinstance(output, exp.Func) else set()
+        return name_function(output)
+
+    def read_using(self, column: exp.Expr) -> str:
+        """The folded name behind USING. Raises Unresolved."""
+        identifier = column.this if isinstance(column, exp.Column) else column
+        if not isinstance(identifier, exp.Identifier):
+            raise Unresolved("node_not_allowed", column.sql(), "USING takes names.")
+        return self._resolver.fold(identifier)
 
     def resolve_using(self, column: exp.Expr, level: Level) -> None:
         """Both sides must have the column."""
         self._seen.update(id(each) for each in column.find_all(exp.Column))
-        identifier = column.this if isinstance(column, exp.Column) else column
-        if not isinstance(identifier, exp.Identifier):
-            raise Unresolved("node_not_allowed", column.sql(), "USING takes names.")
-        name = self._resolver.fold(identifier)
+        name = self.read_using(column)
         having = [source for source in level.sources.values() if name in source.columns]
         if len(having) < 2:
             tables = [each.table for each in level.sources.values() if each.table is not None]
@@ -128,7 +138,7 @@ class ColumnFinder:
                 return True
             has_outputs = (here is level and with_outputs) or self._resolver.aliases_everywhere
             if has_outputs and name in here.outputs:
-                self._found.origins[id(node)] = Source(here.outputs, origin=here.query)
+                self._found.origins[id(node)] = Source(tuple(here.outputs), origin=here.query)
                 return True
             here = here.parent
         return False
@@ -175,10 +185,3 @@ class ColumnFinder:
         if source.table is not None and name in self._resolver.list_columns(source.table):
             self._found.columns.add(self._resolver.spell_column(source.table, name))
             source.used.add(name)
-
-
-def name_function(node: exp.Expr) -> set[str]:
-    """What a function's value is called where nobody names it."""
-    if isinstance(node, exp.Anonymous):
-        return {str(node.this).lower()}
-    return {node.sql_name().lower()} if isinstance(node, exp.Func) else set()

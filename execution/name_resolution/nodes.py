@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
@@ -20,9 +20,6 @@ SUBQUERY_ARGS = frozenset("this alias with_ order limit offset".split())
 TABLE_ARGS = frozenset("this db catalog alias joins ordinality".split())
 JOIN_ARGS = frozenset("this on using side kind method".split())
 JOIN_KINDS = ("", "INNER", "OUTER", "CROSS", "SEMI", "ANTI")
-
-# What the functions in FROM call their columns when nobody names them.
-FUNCTION_COLUMNS = frozenset("key value ordinality unnest generate_series range column".split())
 
 
 def check_args(node: exp.Expr, allowed: Iterable[str]) -> None:
@@ -44,13 +41,24 @@ def check_star(node: exp.Star) -> None:
         raise Unresolved("node_not_allowed", "*", "A star may only be a query's output.")
 
 
-def name_values(node: exp.Values) -> frozenset[str]:
-    """What the columns of VALUES are called: PostgreSQL and SQLite count from 1, DuckDB from 0."""
+def name_values(node: exp.Values, dialect: str) -> tuple[str, ...]:
+    """What the columns of VALUES are called: DuckDB counts from 0, the others from 1."""
     width = len(node.expressions[0].expressions) if node.expressions else 0
-    return frozenset(
-        [f"column{at + 1}" for at in range(width)] + [f"col{at}" for at in range(width)]
-    )
+    if dialect == "duckdb":
+        return tuple(f"col{at}" for at in range(width))
+    return tuple(f"column{at + 1}" for at in range(width))
 
 
-def is_function(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Unnest) or isinstance(node.this, exp.Func | exp.Unnest)
+def merge_columns(
+    left: tuple[str, ...], right: tuple[str, ...], join: exp.Join, shared: Sequence[str]
+) -> tuple[str, ...]:
+    """The columns of two sides of a join as a star lists them: shared ones once, and first.
+
+    ``shared`` are the names behind USING.
+    """
+    if (join.args.get("kind") or "").upper() in ("SEMI", "ANTI"):
+        return left
+    if (join.args.get("method") or "").upper() == "NATURAL":
+        shared = [name for name in left if name in right]
+    rest = (name for name in (*left, *right) if name not in shared)
+    return (*shared, *rest)

@@ -23,7 +23,7 @@ class NameResolver:
         self._catalog = catalog
         self._hidden = hidden or catalog
         self.dialect = catalog.dialect
-        self._columns: dict[str, frozenset[str]] = {}
+        self._columns: dict[str, tuple[str, ...]] = {}
         self._spelled: dict[str, dict[str, str]] = {}
         self._cte_prefix = _find_prefix(self._hidden)
 
@@ -48,11 +48,11 @@ class NameResolver:
             )
         raise Unresolved("unknown_table", fragment, f"There is no table {fragment} here.")
 
-    def list_columns(self, table: Table) -> frozenset[str]:
-        """The folded names of a table's columns."""
+    def list_columns(self, table: Table) -> tuple[str, ...]:
+        """The folded names of a table's columns, in their order."""
         columns = self._columns.get(table.qualified)
         if columns is None:
-            columns = frozenset(self._fold_stored(column.name) for column in table.columns)
+            columns = tuple(self._fold_stored(column.name) for column in table.columns)
             self._columns[table.qualified] = columns
         return columns
 

@@ -22,31 +22,40 @@ class Unresolved(Exception):
 class Source:
     """What a name in FROM stands for.
 
-    ``table`` is set for a physical table; ``used`` holds the folded names of its columns that the
-    query uses, and ``whole`` says that it uses all of them, or their number or order. ``origin`` is
-    the query or function that makes the rows of any other, or the sources joined under one name.
+    ``columns`` are the folded names that its columns bear, in their order; a name that nobody can
+    write is empty. ``renamed`` says that an alias has replaced some of them. ``table`` is set for
+    a physical table; ``used`` holds the folded names of its columns that the query uses, and
+    ``whole`` says that it uses all of them, or their number or order. ``origin`` is the query or
+    function that makes the rows of any other, or the sources joined under one name.
     """
 
-    columns: frozenset[str]
+    columns: tuple[str, ...]
     table: Table | None = None
     used: set[str] = field(default_factory=set)
     whole: bool = False
+    renamed: bool = False
     origin: exp.Expr | tuple[Source, ...] | None = None
 
 
 @dataclass(eq=False, slots=True)
 class Level:
-    """One query around a name: its sources, and the outputs that some clauses may name."""
+    """One query around a name: its sources, and the outputs that some clauses may name.
+
+    ``columns`` are those of all sources as a star lists them.
+    """
 
     parent: Level | None
     sources: dict[str, Source] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
     outputs: frozenset[str] = frozenset()
     query: exp.Expr | None = None
 
 
 @dataclass(eq=False, slots=True)
 class Cte:
-    columns: frozenset[str]
+    """A CTE under its new name; an empty one says that it may not be named yet."""
+
+    columns: tuple[str, ...]
     new_name: str
     query: exp.Expr | None = None
 

@@ -15,9 +15,15 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from execution.name_resolution.columns import ColumnFinder, name_function
+from execution.name_resolution.columns import ColumnFinder
+from execution.name_resolution.functions import (
+    is_function,
+    name_function,
+    name_outputs,
+    take_new_names,
+    write_names,
+)
 from execution.name_resolution.nodes import (
-    FUNCTION_COLUMNS,
     JOIN_ARGS,
     JOIN_KINDS,
     SELECT_ARGS,
@@ -26,7 +32,7 @@ from execution.name_resolution.nodes import (
     TABLE_ARGS,
     check_args,
     check_star,
-    is_function,
+    merge_columns,
     name_values,
 )
 from execution.name_resolution.resolver import NameResolver
@@ -66,7 +72,7 @@ class _Walk:
 
     # -- queries -------------------------------------------------------------------------------
 
-    def resolve_query(self, node: exp.Expr, parent: Level | None, ctes: Ctes) -> frozenset[str]:
+    def resolve_query(self, node: exp.Expr, parent: Level | None, ctes: Ctes) -> tuple[str, ...]:
         """The folded names of the outputs of a SELECT, a set operation or one in parentheses."""
         if isinstance(node, exp.Select):
             check_args(node, SELECT_ARGS)
@@ -75,18 +81,20 @@ class _Walk:
             check_args(node, SET_ARGS)
             within = self._resolve_with(node, parent, ctes)
             columns = self.resolve_query(node.this, parent, within)
-            self.resolve_query(node.expression, parent, within)
+            others = self.resolve_query(node.expression, parent, within)
+            if node.args.get("by_name"):
+                columns += tuple(name for name in others if name not in columns)
         elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query | exp.Values):
             check_args(node, SUBQUERY_ARGS)
             within = self._resolve_with(node, parent, ctes)
             columns = self.resolve_query(node.this, parent, within)
         elif isinstance(node, exp.Values):
             self._resolve_within(node, Level(parent), ctes)
-            return name_values(node)
+            return name_values(node, self._resolver.dialect)
         else:
             kind = type(node).__name__
             raise Unresolved("node_not_allowed", kind, f"{kind} is no query.")
-        level = Level(parent, outputs=columns, query=node)
+        level = Level(parent, outputs=frozenset(columns), query=node)
         for key in ("order", "limit", "offset"):
             self._resolve_within(node.args.get(key), level, within, with_outputs=True)
         return columns
@@ -111,19 +119,19 @@ class _Walk:
     ) -> None:
         alias = cte.args["alias"]
         name = self._resolver.fold(alias.this)
-        named = frozenset(self._resolver.fold(column) for column in alias.columns)
+        named = tuple(self._resolver.fold(column) for column in alias.columns)
         self._ctes += 1
         new_name = f"{self._resolver.cte_prefix}{self._ctes}"
         visible = within
         if recursive:
             visible = {**within, **self._list_later(clause, cte)}
-            columns = named
-            if not named and isinstance(cte.this, exp.SetOperation):
+            outputs: tuple[str, ...] = ()
+            if isinstance(cte.this, exp.SetOperation):
                 # Its first part cannot name it, so its outputs are known before the second.
-                columns = self._list_outputs(cte.this)
-            visible[name] = Cte(columns, new_name, cte.this)
+                outputs = self._list_outputs(cte.this)
+            visible[name] = Cte(named + outputs[len(named) :], new_name, cte.this)
         columns = self.resolve_query(cte.this, parent, visible)
-        within[name] = Cte((columns | named) if named else columns, new_name, cte.this)
+        within[name] = Cte(_rename(columns, named, name), new_name, cte.this)
         alias.set("this", exp.to_identifier(new_name))
 
     def _list_later(self, clause: exp.With, cte: exp.CTE) -> Ctes:
@@ -131,39 +139,39 @@ class _Walk:
         ctes = clause.expressions
         at = next(index for index, each in enumerate(ctes) if each is cte)
         return {
-            self._resolver.fold(later.args["alias"].this): Cte(frozenset(), "")
-            for later in ctes[at + 1 :]
+            self._resolver.fold(later.args["alias"].this): Cte((), "") for later in ctes[at + 1 :]
         }
 
-    def _list_outputs(self, node: exp.Expr) -> frozenset[str]:
-        """The names that the first part of a recursive query gives its outputs."""
+    def _list_outputs(self, node: exp.Expr) -> tuple[str, ...]:
+        """The names that the first part of a recursive query gives its outputs.
+
+        Without those of stars, which are not known yet, so there may be more than these.
+        """
         while not isinstance(node, exp.Select):
             if not isinstance(node, exp.SetOperation | exp.Subquery):
-                return frozenset()
+                return ()
             node = node.this
-        return frozenset(
-            name
-            for output in node.expressions
-            if not output.is_star
-            for name in self._columns.name_output(output)
+        return tuple(
+            self._columns.name_output(output) for output in node.expressions if not output.is_star
         )
 
-    def _resolve_select(self, node: exp.Select, parent: Level | None, ctes: Ctes) -> frozenset[str]:
+    def _resolve_select(
+        self, node: exp.Select, parent: Level | None, ctes: Ctes
+    ) -> tuple[str, ...]:
         level = Level(parent, query=node)
-        if (clause := node.args.get("from_")) is not None:
-            self._add_source(clause.this, level, ctes)
         joins = node.args.get("joins") or ()
-        for join in joins:
-            self._add_source(join.this, level, ctes)
+        if (clause := node.args.get("from_")) is not None:
+            first = self._add_source(clause.this, level, ctes)
+            level.columns = self._add_joins(first, joins, level, ctes)
         for lateral in node.args.get("laterals") or ():
-            self._add_source(lateral, level, ctes)
+            level.columns += self._add_source(lateral, level, ctes)
         self.found.selects[id(node)] = tuple(level.sources.values())
         columns = self._columns.list_columns(node.expressions, level)
         outputs = frozenset(
             name
             for output in node.expressions
             if not isinstance(output, exp.Column | exp.Star)
-            for name in self._columns.name_output(output)
+            if (name := self._columns.name_output(output))
         )
         everywhere = self._resolver.aliases_everywhere
         for join in joins:
@@ -193,51 +201,60 @@ class _Walk:
         used = {
             name: (source.table, source.used)
             for name, source in level.sources.items()
-            if source.table is not None
+            # The key of a table whose columns were renamed is not looked for.
+            if source.table is not None and not source.renamed
         }
         if used:
             self.found.groups.append(Group(node, used))
 
     # -- FROM ----------------------------------------------------------------------------------
 
-    def _add_source(self, node: exp.Expr, level: Level, ctes: Ctes) -> None:
-        """Makes what stands in FROM or JOIN known under its name."""
-        if isinstance(node, exp.Table):
-            self._add_table(node, level, ctes)
-        elif isinstance(node, exp.Subquery):
-            self._add_subquery(node, level, ctes)
-        elif isinstance(node, exp.Values):
-            self._resolve_within(node.expressions, Level(level.parent), ctes)
-            self._name(node, Source(name_values(node)), level)
-        elif isinstance(node, exp.Unnest):
-            self._resolve_within(node.expressions, level, ctes)
-            offset = node.args.get("offset")
-            names = {self._resolver.fold(offset)} if isinstance(offset, exp.Identifier) else set()
-            self._name(node, Source(FUNCTION_COLUMNS | names, origin=node), level)
-        elif isinstance(node, exp.Lateral):
-            self._add_lateral(node, level, ctes)
-        else:
-            kind = type(node).__name__
-            raise Unresolved("node_not_allowed", kind, f"{kind} is not allowed in FROM.")
+    def _add_joins(
+        self, columns: tuple[str, ...], joins: Sequence[exp.Join], level: Level, ctes: Ctes
+    ) -> tuple[str, ...]:
+        """Makes the right sides known; all columns, ``columns`` those of the left, in order."""
+        for join in joins:
+            right = self._add_source(join.this, level, ctes)
+            shared = [self._columns.read_using(each) for each in join.args.get("using") or ()]
+            columns = merge_columns(columns, right, join, shared)
+        return columns
 
-    def _add_table(self, node: exp.Table, level: Level, ctes: Ctes) -> None:
+    def _add_source(self, node: exp.Expr, level: Level, ctes: Ctes) -> tuple[str, ...]:
+        """Makes what stands in FROM or JOIN known under its name; its columns in their order."""
+        if isinstance(node, exp.Table):
+            return self._add_table(node, level, ctes)
+        if isinstance(node, exp.Subquery):
+            return self._add_subquery(node, level, ctes)
+        if isinstance(node, exp.Lateral):
+            return self._add_lateral(node, level, ctes)
+        if isinstance(node, exp.Values):
+            self._resolve_within(node.expressions, Level(level.parent), ctes)
+            return self._name(
+                node, Source(name_values(node, self._resolver.dialect)), level
+            ).columns
+        if isinstance(node, exp.Unnest):
+            self._resolve_within(node.expressions, level, ctes)
+            return self._name(node, Source((), origin=node), level).columns
+        kind = type(node).__name__
+        raise Unresolved("node_not_allowed", kind, f"{kind} is not allowed in FROM.")
+
+    def _add_table(self, node: exp.Table, level: Level, ctes: Ctes) -> tuple[str, ...]:
         check_args(node, TABLE_ARGS)
         self._seen.add(id(node))
         joins = node.args.get("joins") or ()
         if isinstance(node.this, exp.Func):
             self._resolve_within(node.this, level, ctes)
-            columns = FUNCTION_COLUMNS | name_function(node.this)
-            self._name(node, Source(columns, origin=node.this), level)
+            columns = self._name(node, Source((), origin=node.this), level).columns
         elif node.args.get("ordinality"):
             raise Unresolved("node_not_allowed", node.sql(), "ORDINALITY is for functions only.")
         else:
-            self._add_named(node, level, ctes)
-        for join in joins:
-            self._add_source(join.this, level, ctes)
+            columns = self._add_named(node, level, ctes).columns
+        columns = self._add_joins(columns, joins, level, ctes)
         for join in joins:
             self._resolve_join(join, level, ctes)
+        return columns
 
-    def _add_named(self, node: exp.Table, level: Level, ctes: Ctes) -> None:
+    def _add_named(self, node: exp.Table, level: Level, ctes: Ctes) -> Source:
         """A physical table, or a CTE, which takes precedence where no schema is named."""
         is_bare = isinstance(node.this, exp.Identifier) and not node.args.get("db")
         cte = ctes.get(self._resolver.fold(node.this)) if is_bare else None
@@ -245,19 +262,20 @@ class _Walk:
             if is_bare:
                 self._check_is_no_cte(node)
             table = self._resolver.find_table(node)
-            source = Source(self._resolver.list_columns(table), table)
-            self.found.tables.append((node, table, self._name(node, source, level)))
-            return
+            source = self._name(node, Source(self._resolver.list_columns(table), table), level)
+            self.found.tables.append((node, table, source))
+            return source
         if not cte.new_name:
             raise Unresolved(
                 "unexplained_table", node.name, f"{node.name} is used before it is written."
             )
-        self._name(node, Source(cte.columns, origin=cte.query), level)
+        source = self._name(node, Source(cte.columns, origin=cte.query), level)
         if node.args.get("alias") is None:
             node.set("alias", exp.TableAlias(this=node.this.copy()))
         elif not node.args["alias"].args.get("this"):
             node.args["alias"].set("this", node.this.copy())
         node.set("this", exp.to_identifier(cte.new_name))
+        return source
 
     def _check_is_no_cte(self, node: exp.Table) -> None:
         """Raises Unresolved where the database may take the name for a CTE that we do not see.
@@ -276,25 +294,26 @@ class _Walk:
                 )
             around = around.parent
 
-    def _add_subquery(self, node: exp.Subquery, level: Level, ctes: Ctes) -> None:
+    def _add_subquery(self, node: exp.Subquery, level: Level, ctes: Ctes) -> tuple[str, ...]:
         if isinstance(node.this, exp.Query | exp.Values):
             # What stands in FROM sees nothing of its neighbours, but what is around all of them.
             columns = self.resolve_query(node, level.parent, ctes)
-            self._name(node, Source(columns, origin=node), level)
+            columns = self._name(node, Source(columns, origin=node), level).columns
         elif node.args.get("alias") is None:
             # Parentheses around a join: the names in it are known outside.
-            self._add_source(node.this, level, ctes)
+            columns = self._add_source(node.this, level, ctes)
         else:
             inner = Level(level.parent)
-            self._add_source(node.this, inner, ctes)
+            columns = self._add_source(node.this, inner, ctes)
             parts = tuple(inner.sources.values())
-            columns = frozenset(name for each in parts for name in each.columns)
-            self._name(node, Source(columns, origin=parts), level)
-        for join in node.args.get("joins") or ():
-            self._add_source(join.this, level, ctes)
+            columns = self._name(node, Source(columns, origin=parts), level).columns
+        joins = node.args.get("joins") or ()
+        for join in joins:
+            columns = self._add_joins(columns, (join,), level, ctes)
             self._resolve_join(join, level, ctes)
+        return columns
 
-    def _add_lateral(self, node: exp.Lateral, level: Level, ctes: Ctes) -> None:
+    def _add_lateral(self, node: exp.Lateral, level: Level, ctes: Ctes) -> tuple[str, ...]:
         if node.args.get("view") or node.args.get("outer") or node.args.get("cross_apply"):
             raise Unresolved("node_not_allowed", node.sql(), "Such a LATERAL is not allowed.")
         inner = node.this
@@ -302,43 +321,46 @@ class _Walk:
             source = Source(self.resolve_query(inner, level, ctes), origin=inner)
         elif isinstance(inner, exp.Unnest | exp.Func):
             self._resolve_within(list(inner.iter_expressions()), level, ctes)
-            source = Source(FUNCTION_COLUMNS | name_function(inner), origin=inner)
+            source = Source((), origin=inner)
         else:
             kind = type(inner).__name__
             raise Unresolved("node_not_allowed", kind, f"LATERAL {kind} is not allowed.")
-        self._name(node, source, level)
+        return self._name(node, source, level).columns
 
     def _name(self, node: exp.Expr, source: Source, level: Level) -> Source:
         """Puts the source under its alias or name, which no other may bear."""
-        alias = node.args.get("alias")
-        renamed = frozenset[str]()
-        identifier: object = None
-        if isinstance(alias, exp.TableAlias):
-            identifier = alias.args.get("this")
-            renamed = frozenset(self._resolver.fold(column) for column in alias.columns)
-        if identifier is None and isinstance(node, exp.Table):
-            identifier = node.this
-        if isinstance(identifier, exp.Identifier):
-            name = self._resolver.fold(identifier)
-        elif isinstance(identifier, exp.Func):
-            name = next(iter(name_function(identifier)), "")
-        else:
-            # Nobody can name it, but its columns are known; the number keeps such ones apart.
-            name = f"\0{len(level.sources)}"
-        if isinstance(node, exp.Table | exp.Lateral | exp.Unnest) and source.table is None:
-            # A function with one column calls it like itself.
-            own = {name} if is_function(node) else set()
-            source = replace(source, columns=source.columns | own)
-        if renamed:
+        name = self._find_name(node)
+        if is_function(node):
+            outputs = name_outputs(node, name, self._resolver.dialect)
+            given = [self._resolver.fold(each) for each in take_new_names(node)]
+            source = replace(source, columns=_rename(outputs, given, name))
+            if self._resolver.dialect == "postgres":
+                name = name or name_function(node)
+                write_names(node, name, source.columns)
+        elif isinstance(alias := node.args.get("alias"), exp.TableAlias) and alias.columns:
             # New names go by the order of the columns.
             self._columns.use_all(source)
-            source = replace(source, columns=source.columns | renamed)
+            given = [self._resolver.fold(each) for each in alias.columns]
+            source.columns = _rename(source.columns, given, name)
+            source.renamed = True
+        # Nobody can name what has no name, but its columns are known.
+        name = name or f"\0{len(level.sources)}"
         if name in level.sources:
             raise Unresolved(
                 "unexplained_table", name, f"The name {name} stands for two tables here."
             )
         level.sources[name] = source
         return source
+
+    def _find_name(self, node: exp.Expr) -> str:
+        """The folded name of what stands in FROM: its alias, or its own; empty without one."""
+        alias = node.args.get("alias")
+        identifier = alias.args.get("this") if isinstance(alias, exp.TableAlias) else None
+        if identifier is None and isinstance(node, exp.Table):
+            identifier = node.this
+        if isinstance(identifier, exp.Identifier):
+            return self._resolver.fold(identifier)
+        return name_function(identifier) if isinstance(identifier, exp.Func) else ""
 
     def _resolve_join(self, join: exp.Join, level: Level, ctes: Ctes) -> None:
         check_args(join, JOIN_ARGS)
@@ -374,3 +396,10 @@ class _Walk:
         elif isinstance(node, exp.Expr):
             for child in node.iter_expressions():
                 self._resolve_within(child, level, ctes, with_outputs=with_outputs)
+
+
+def _rename(columns: tuple[str, ...], names: Sequence[str], source: str) -> tuple[str, ...]:
+    """The names of columns, the first of which bear other ones. Raises Unresolved."""
+    if len(names) > len(columns):
+        raise Unresolved("unknown_column", source, f"{source} has only {len(columns)} columns.")
+    return (*names, *columns[len(names) :])

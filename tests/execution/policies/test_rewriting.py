@@ -144,14 +144,14 @@ TAMPERED = {
 def test_the_second_reading_refuses_what_is_not_exactly_wrapped(sql: str) -> None:
     tables = frozenset({"s.t"})
     allowlist = load_allowlist("postgres")
-    assert isinstance(check_grammar(sql, tables, allowlist, WRAPPED), Violation)
+    assert isinstance(check_grammar(sql, tables, allowlist, SHOP, WRAPPED), Violation)
     assert isinstance(check_wrapped(sql, tables, WRAPPED, "postgres"), Violation)
 
 
 def test_the_second_reading_accepts_what_is() -> None:
     sql = f"SELECT id FROM ({WRAPPER}) AS t WHERE id > 1"
     tables = frozenset({"s.t"})
-    assert check_grammar(sql, tables, load_allowlist("postgres"), WRAPPED) is None
+    assert check_grammar(sql, tables, load_allowlist("postgres"), SHOP, WRAPPED) is None
     assert check_wrapped(sql, tables, WRAPPED, "postgres") is None
 
 

@@ -1,0 +1,79 @@
+"""What the columns of a function in FROM are called.
+
+Each database has its own rule for it, and an alias changes it. On PostgreSQL a name that is wrong
+here would be dangerous: ``alias.name`` for a column that is not there calls the function ``name``.
+So on PostgreSQL the guard writes the names out, behind the alias: the columns that this module
+lists are there by these names, whatever the function calls them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from execution.name_resolution.scopes import Unresolved
+from nl2sql.names import quote_name
+
+_ORDINALITY = "ordinality"
+
+# Functions whose output has a name of its own, by the names of their outputs.
+_OUTPUTS: dict[str, dict[str, tuple[str, ...]]] = {"postgres": {}, "sqlite": {}, "duckdb": {}}
+
+
+def is_function(node: exp.Expr) -> bool:
+    """Whether what stands in FROM is a function's call."""
+    return isinstance(node, exp.Unnest) or isinstance(node.this, exp.Func | exp.Unnest)
+
+
+def name_function(node: exp.Expr) -> str:
+    """The name of a function, folded; empty for what is none."""
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).lower()
+    if isinstance(node, exp.GenerateSeries):
+        return "range" if node.args.get("is_end_exclusive") else "generate_series"
+    return node.sql_name().lower() if isinstance(node, exp.Func) else ""
+
+
+def name_outputs(node: exp.Expr, alias: str, dialect: str) -> tuple[str, ...]:
+    """The folded names of a function's columns, where it stands in FROM as ``alias``.
+
+    ``alias`` is empty where it has none. ``node`` is the table, LATERAL or UNNEST.
+    """
+    call = node if isinstance(node, exp.Unnest) else node.this
+    assert isinstance(call, exp.Expr)
+    name = name_function(call)
+    if (names := _OUTPUTS[dialect].get(name)) is None:
+        width = len(call.expressions) if isinstance(call, exp.Unnest) else 1
+        # PostgreSQL calls a single column like the alias.
+        single = (alias or name) if dialect == "postgres" and width == 1 else name
+        names = (single,) * width
+    numbered = node.args.get("ordinality") or call.args.get("offset")
+    return (*names, _ORDINALITY) if numbered else names
+
+
+def take_new_names(node: exp.Expr) -> Sequence[exp.Identifier]:
+    """The names that an alias gives a function's columns.
+
+    sqlglot keeps the last name behind UNNEST … WITH ORDINALITY apart from the others.
+    """
+    alias = node.args.get("alias")
+    names = list(alias.columns) if isinstance(alias, exp.TableAlias) else []
+    call = node.this if isinstance(node, exp.Lateral) else node
+    offset = call.args.get("offset") if isinstance(call, exp.Unnest) else None
+    return [*names, offset] if isinstance(offset, exp.Identifier) else names
+
+
+def write_names(node: exp.Expr, alias: str, names: Sequence[str]) -> None:
+    """Writes the names of all columns behind the alias, in place."""
+    if len(set(names)) < len(names):
+        # A query could name neither of two columns; PostgreSQL takes no two of one name.
+        raise Unresolved("unexplained_column", alias, f"Give the columns of {alias} names.")
+    call = node.this if isinstance(node, exp.Lateral) else node
+    if isinstance(call, exp.Unnest) and call.args.get("offset"):
+        call.set("offset", True)
+    node.set("alias", exp.TableAlias(this=_quote(alias), columns=[_quote(name) for name in names]))
+
+
+def _quote(name: str) -> exp.Identifier:
+    return exp.to_identifier(name, quoted=quote_name(name, "postgres") != name)

@@ -1,0 +1,94 @@
+"""What PostgreSQL calls an output that has no AS: FigureColname of its parse_target.c (REL_18)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import postgast
+
+_pb = postgast.pg_query_pb2
+
+# What an output is called that nothing gives a name.
+UNNAMED = "?column?"
+# The name of the first column of a star, which is not looked for: one that nothing can bear.
+_UNKNOWN = "\0"
+
+_NAMED_LIKE_THEMSELVES = {
+    "a_array_expr": "array",
+    "coalesce_expr": "coalesce",
+    "grouping_func": "grouping",
+    "row_expr": "row",
+}
+_SUBLINKS = {_pb.EXISTS_SUBLINK: "exists", _pb.ARRAY_SUBLINK: "array"}
+
+
+def name_output(node: Any) -> str:
+    """The name of an expression in a target list, which is no star.
+
+    >>> statement = postgast.parse("SELECT t.a, count(*), b::text, CASE WHEN c THEN 1 END, 1 + 1")
+    >>> targets = statement.stmts[0].stmt.select_stmt.target_list
+    >>> [name_output(target.res_target.val) for target in targets]
+    ['a', 'count', 'b', 'case', '?column?']
+    """
+    return _find_name(node)[0] or UNNAMED
+
+
+def _find_name(node: Any) -> tuple[str, bool]:
+    """A name, empty if there is none, and whether it is a good one, which no cast replaces."""
+    kind = node.WhichOneof("node")
+    inner: Any = getattr(node, kind) if kind else None
+    match kind:
+        case "column_ref":
+            return _find_last(inner.fields), True
+        case "a_indirection":
+            if name := _find_last(inner.indirection):
+                return name, True
+            return _find_name(inner.arg)
+        case "func_call":
+            return _find_last(inner.funcname), True
+        case "a_expr" if inner.kind == _pb.AEXPR_NULLIF:
+            return "nullif", True
+        case "type_cast":
+            name, is_good = _find_name(inner.arg)
+            return (name, True) if is_good else (_find_last(inner.type_name.names), False)
+        case "collate_clause":
+            return _find_name(inner.arg)
+        case "case_expr":
+            name, is_good = (
+                _find_name(inner.defresult) if inner.HasField("defresult") else ("", False)
+            )
+            return (name, True) if is_good else ("case", False)
+        case "min_max_expr":
+            return ("greatest" if inner.op == _pb.IS_GREATEST else "least"), True
+        case "sqlvalue_function":
+            operation = _pb.SQLValueFunctionOp.Name(inner.op)
+            return operation.removeprefix("SVFOP_").removesuffix("_N").lower(), True
+        case "sub_link":
+            return _find_sublink(inner)
+        case str() if kind in _NAMED_LIKE_THEMSELVES:
+            return _NAMED_LIKE_THEMSELVES[kind], True
+        case _:
+            return "", False
+
+
+def _find_sublink(link: Any) -> tuple[str, bool]:
+    if link.sub_link_type in _SUBLINKS:
+        return _SUBLINKS[link.sub_link_type], True
+    if link.sub_link_type != _pb.EXPR_SUBLINK:
+        return "", False
+    statement = link.subselect.select_stmt
+    while statement.op != _pb.SETOP_NONE:
+        statement = statement.larg
+    if statement.values_lists:
+        return "column1", True
+    target = statement.target_list[0].res_target
+    fields = target.val.column_ref.fields
+    if fields and fields[-1].WhichOneof("node") == "a_star":
+        return _UNKNOWN, True
+    return (target.name or name_output(target.val)), True
+
+
+def _find_last(names: Any) -> str:
+    """The last word of a dotted name, subscripts left out."""
+    words = [each.string.sval for each in names if each.WhichOneof("node") == "string"]
+    return words[-1] if words else ""
