@@ -36,6 +36,8 @@ class Watched(Protocol):
 
     troubles: list[str]
 
+    def read(self, query: GuardedQuery) -> None: ...
+
     def run(self, statement: str, params: Sequence[object] = ()) -> Outcome: ...
 
 
@@ -118,6 +120,8 @@ class FuzzReport:
             if isinstance(guarded, Violation):
                 self.refusals[guarded.code] += 1
                 return
+            if target.watched is not None:
+                target.watched.read(guarded)
             verdict = target.judge.judge(query.sql)
             self.troubles += _collect_effects(target, query)
         except Exception:  # whatever it is, it is what is looked for
