@@ -1,8 +1,9 @@
 """What the guard writes is what the text meant: PostgreSQL's grammar reads both alike.
 
 Compared without the guard's own work (names in full, policies), over the ordinary queries, the
-demo's questions and the constructs that two parsers are likely to group in two ways. Not covered: ``a !~ b || c``, which PostgreSQL reads as
-``(a !~ b) || c`` and the guard writes as ``NOT (a ~ b || c)``, an error of types.
+demo's questions and the constructs that two parsers are likely to group in two ways. Not covered:
+``a !~ b || c``, which PostgreSQL reads as ``(a !~ b) || c`` and the guard writes as
+``NOT (a ~ b || c)``, an error of types.
 """
 
 from __future__ import annotations
