@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
@@ -12,6 +11,7 @@ from execution.duckdb_dialect import GuardedDuckdb
 from execution.postgres_dialect import GuardedPostgres
 from execution.sqlite_dialect import GuardedSqlite
 from execution.sqlite_names import record_spelling, restore_spelling
+from nl2sql.sql_text import parsing
 
 # Under what sqlglot knows them.
 READERS: dict[str, type[Dialect]] = {
@@ -25,7 +25,7 @@ def parse_statements(sql: str, dialect: str) -> list[exp.Expr]:
     """The statements in ``sql``, which has no comments. Raises SqlglotError, RecursionError."""
     statements = [
         tree
-        for tree in sqlglot.parse(sql, dialect=READERS[dialect])
+        for tree in parsing.parse_statements(sql, READERS[dialect])
         # A Semicolon only carries the comment behind the last one.
         if tree is not None and not isinstance(tree, exp.Semicolon)
     ]

@@ -17,7 +17,7 @@ from nl2sql.names import quote_name
 
 _ORDINALITY = "ordinality"
 
-# Functions whose output has a name of its own, by the names of their outputs.
+# Functions whose outputs have names of their own, which no alias of the whole replaces.
 _PAIR = ("key", "value")
 _PARTS = ("key", "value", "type", "atom", "id", "parent", "fullkey", "path")
 _OUTPUTS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -61,9 +61,8 @@ def name_outputs(node: exp.Expr, alias: str, dialect: str) -> tuple[str, ...]:
     name = name_function(call)
     if (names := _OUTPUTS[dialect].get(name)) is None:
         width = len(call.expressions) if isinstance(call, exp.Unnest) else 1
-        # PostgreSQL calls a single column like the alias.
-        single = (alias or name) if dialect == "postgres" and width == 1 else name
-        names = (single,) * width
+        # A single column is called like the alias.
+        names = ((alias or name) if width == 1 else name,) * width
     numbered = node.args.get("ordinality") or call.args.get("offset")
     return (*names, _ORDINALITY) if numbered else names
 
