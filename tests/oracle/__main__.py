@@ -3,7 +3,13 @@
     python -m tests.oracle corpus                          the demo ERP, every query as everybody
     python -m tests.oracle corpus --of spider_pg --most 40 40 queries a schema (QUORUMSQL_BENCH)
     python -m tests.oracle generated --examples 5000       queries that hypothesis makes up
-    python -m tests.oracle fuzz --minutes 60               random statements
+    python -m tests.oracle fuzz --minutes 60               random statements, made from the corpus
+    python -m tests.oracle fuzz --engine grammar           made by a grammar (see grammar/)
+    python -m tests.oracle fuzz --engine seeds             made from the seeds (see seeds/)
+    python -m tests.oracle fuzz --database sqlite          the grammar on SQLite, or on duckdb
+    python -m tests.oracle metamorphic --pairs 20000       hidden rows changed, the demo ERP
+    python -m tests.oracle metamorphic --of warehouse --database duckdb
+    python -m tests.oracle coverage                        writes docs/grammar-coverage.md
 
 Prints a table of verdicts, what was refused though harmless, and every mismatch whole. The exit
 status is 1 when there was a mismatch or trouble of another kind.
@@ -24,15 +30,25 @@ from pathlib import Path
 from execution.embedded import EmbeddedServer
 from nl2sql.types import Principal
 from tests.oracle import benchmarks, demo, generated_policies
+from tests.oracle.coverage.run import write_page
+from tests.oracle.engines import ENGINES, aim_statements
 from tests.oracle.fuzz import FuzzReport
+from tests.oracle.metamorphic import warehouse
+from tests.oracle.metamorphic.file_pairs import FilePairs
+from tests.oracle.metamorphic.postgres_pairs import PostgresPairs
+from tests.oracle.metamorphic.verdicts import Kind as PairKind
+from tests.oracle.metamorphic.verdicts import PairTally
+from tests.oracle.metamorphic.warehouse import open_warehouse
 from tests.oracle.postgres_copies import quiet_server
 from tests.oracle.postgres_fuzz import PostgresFuzzer, build_statements
 from tests.oracle.runs import judge_generated, judge_spider, judge_subjects
+from tests.oracle.shop_fuzz import fuzz_duckdb, fuzz_sqlite
 from tests.oracle.stage import PostgresStage
 from tests.oracle.tally import Tally
 from tests.oracle.verdicts import Kind
 
 _SUBJECTS = ("demo_erp", *benchmarks.NAMES, "spider")
+_ENGINES = ("postgres", "sqlite", "duckdb")
 _SECONDS_BETWEEN_REPORTS = 30.0
 
 
@@ -40,6 +56,8 @@ def main(arguments: list[str] | None = None) -> int:
     """The exit status."""
     options = _build_parser().parse_args(arguments)
     rng = random.Random(options.seed)
+    if options.command == "metamorphic" and options.database != "postgres":
+        return _run_files(options, rng)
     if options.command == "corpus" and options.of == "spider":
         tally = judge_spider(
             _find_bench() / "spider",
@@ -49,6 +67,8 @@ def main(arguments: list[str] | None = None) -> int:
             progress=_Progress(),
         )
         return _tell(tally)
+    if options.command == "fuzz" and options.database != "postgres":
+        return _run_shop(options, rng)
     # A short path: a UNIX socket's has at most 107 characters.
     home = Path(tempfile.mkdtemp(prefix="oracle-"))
     server = EmbeddedServer(home / "postgres")
@@ -73,7 +93,18 @@ def _build_parser() -> argparse.ArgumentParser:
     generated.add_argument("--examples", type=int, default=1000, help="for each principal")
     fuzz = commands.add_parser("fuzz", help="random statements")
     fuzz.add_argument("--minutes", type=float, default=60.0)
-    for command in (corpus, generated, fuzz):
+    metamorphic = commands.add_parser("metamorphic", help="what is hidden changes, nothing else")
+    metamorphic.add_argument("--pairs", type=int, default=20_000)
+    metamorphic.add_argument("--database", choices=_ENGINES, default="postgres")
+    metamorphic.add_argument(
+        "--of", choices=("demo_erp", "warehouse", *benchmarks.NAMES), default="demo_erp"
+    )
+    fuzz.add_argument("--engine", choices=("corpus", *ENGINES), default="corpus")
+    fuzz.add_argument("--database", choices=("postgres", "sqlite", "duckdb"), default="postgres")
+    fuzz.add_argument("--principals", help="their names, with commas between them")
+    coverage = commands.add_parser("coverage", help="which constructs the generators produce")
+    coverage.add_argument("--statements", type=int, default=20_000, help="of each generator")
+    for command in (corpus, generated, fuzz, metamorphic, coverage):
         command.add_argument("--seed", type=int, default=0)
     return parser
 
@@ -104,33 +135,83 @@ def _run_generated(server: EmbeddedServer, options: argparse.Namespace, rng: ran
 
 def _run_fuzz(server: EmbeddedServer, options: argparse.Namespace, rng: random.Random) -> int:
     stage: PostgresStage = demo.open_demo(server)
-    fuzzer = PostgresFuzzer(server, stage, demo.PRINCIPALS)
-    progress = _Progress()
-
-    told = 0
-
-    def tell_progress(report: FuzzReport) -> None:
-        nonlocal told
-        for text in report.troubles[told:]:
-            print(text, file=sys.stderr)
-        told = len(report.troubles)
-        progress(f"{report.statements:,} statements, troubles {len(report.troubles)}", report.tally)
-
-    report = fuzzer.run(
-        build_statements(server, stage, demo.PRINCIPALS, rng),
-        seconds=options.minutes * 60,
-        progress=tell_progress,
-    )
+    chosen = options.principals.split(",") if options.principals else []
+    principals = [each for each in demo.PRINCIPALS if not chosen or each.name in chosen]
+    fuzzer = PostgresFuzzer(server, stage, principals)
+    seconds, tell_progress = options.minutes * 60, _TroubleTeller()
+    if options.engine == "corpus":
+        statements = build_statements(server, stage, principals, rng)
+        report = fuzzer.run(statements, seconds=seconds, progress=tell_progress)
+    else:
+        streams = ENGINES[options.engine](stage, principals, fuzzer.targets, rng)
+        aimed = aim_statements(streams, rng)
+        report = fuzzer.run_aimed(aimed, seconds=seconds, progress=tell_progress)
     fuzzer.close()
     stage.close()
     print(report.render())
     return int(bool(report.troubles))
 
 
+def _run_metamorphic(
+    server: EmbeddedServer, options: argparse.Namespace, rng: random.Random
+) -> int:
+    principals: Sequence[Principal] = generated_policies.PRINCIPALS
+    if options.of == "demo_erp":
+        # The analyst sees everything.
+        principals = [each for each in demo.PRINCIPALS if each.name != "analyst"]
+        stage = demo.open_demo(server)
+    elif options.of == "warehouse":
+        stage, principals = open_warehouse(server), warehouse.PRINCIPALS
+    else:
+        stage = benchmarks.open_benchmark(server, _find_bench(), options.of)
+    pairs = PostgresPairs(server, stage)
+    tally = pairs.judge(principals, rng, pairs=options.pairs, progress=_tell_pairs)
+    pairs.close()
+    stage.close()
+    return _tell_tally(tally)
+
+
+def _run_files(options: argparse.Namespace, rng: random.Random) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        pairs = FilePairs(Path(folder), options.database)
+        tally = pairs.judge(warehouse.PRINCIPALS, rng, pairs=options.pairs, progress=_tell_pairs)
+        pairs.close()
+    return _tell_tally(tally)
+
+
+def _tell_pairs(name: str, tally: PairTally) -> None:
+    differing = tally.count(PairKind.DIFFERENT)
+    print(f"{name}: {tally.total:,} pairs, {differing} different", file=sys.stderr)
+
+
+def _tell_tally(tally: PairTally) -> int:
+    print(tally.render())
+    return int(tally.count(PairKind.DIFFERENT) > 0)
+
+
+def _run_shop(options: argparse.Namespace, rng: random.Random) -> int:
+    fuzz = fuzz_sqlite if options.database == "sqlite" else fuzz_duckdb
+    with tempfile.TemporaryDirectory() as folder:
+        report = fuzz(Path(folder), rng, seconds=options.minutes * 60, progress=_TroubleTeller())
+    print(report.render())
+    return int(bool(report.troubles))
+
+
+def _run_coverage(server: EmbeddedServer, options: argparse.Namespace, rng: random.Random) -> int:
+    stage = demo.open_demo(server)
+    coverages = write_page(stage.subjects[0], most=options.statements, seed=options.seed)
+    stage.close()
+    for coverage in coverages:
+        print(f"{coverage.database}: {', '.join(coverage.find_gaps()) or 'no gaps'}")
+    return int(any(coverage.find_gaps() for coverage in coverages))
+
+
 _COMMANDS: dict[str, Callable[[EmbeddedServer, argparse.Namespace, random.Random], int]] = {
     "corpus": _run_corpus,
     "generated": _run_generated,
     "fuzz": _run_fuzz,
+    "metamorphic": _run_metamorphic,
+    "coverage": _run_coverage,
 }
 
 
@@ -145,6 +226,23 @@ class _Progress:
             self._last = time.monotonic()
             mismatches = tally.count(Kind.MISMATCH)
             print(f"{name}: {tally.total:,} judged, {mismatches} mismatches", file=sys.stderr)
+
+
+class _TroubleTeller:
+    """Each trouble on standard error as it comes, and a line of progress now and then."""
+
+    def __init__(self) -> None:
+        self._progress = _Progress()
+        self._begin = time.monotonic()
+        self._told = 0
+
+    def __call__(self, report: FuzzReport) -> None:
+        for text in report.troubles[self._told :]:
+            elapsed = time.monotonic() - self._begin
+            print(f"[{elapsed:.0f} s, statement {report.statements:,}] {text}", file=sys.stderr)
+        self._told = len(report.troubles)
+        counts = f"{report.statements:,} statements, troubles {len(report.troubles)}"
+        self._progress(counts, report.tally)
 
 
 def _find_bench() -> Path:
