@@ -36,7 +36,6 @@ from tests.oracle.fuzz import FuzzReport
 from tests.oracle.metamorphic import warehouse
 from tests.oracle.metamorphic.file_pairs import FilePairs
 from tests.oracle.metamorphic.postgres_pairs import PostgresPairs
-from tests.oracle.metamorphic.verdicts import Kind as PairKind
 from tests.oracle.metamorphic.verdicts import PairTally
 from tests.oracle.metamorphic.warehouse import open_warehouse
 from tests.oracle.postgres_copies import quiet_server
@@ -165,7 +164,7 @@ def _run_metamorphic(
     else:
         stage = benchmarks.open_benchmark(server, _find_bench(), options.of)
     pairs = PostgresPairs(server, stage)
-    tally = pairs.judge(principals, rng, pairs=options.pairs, progress=_tell_pairs)
+    tally = pairs.judge(principals, rng, pairs=options.pairs, progress=_PairProgress())
     pairs.close()
     stage.close()
     return _tell_tally(tally)
@@ -174,19 +173,30 @@ def _run_metamorphic(
 def _run_files(options: argparse.Namespace, rng: random.Random) -> int:
     with tempfile.TemporaryDirectory() as folder:
         pairs = FilePairs(Path(folder), options.database)
-        tally = pairs.judge(warehouse.PRINCIPALS, rng, pairs=options.pairs, progress=_tell_pairs)
+        tally = pairs.judge(
+            warehouse.PRINCIPALS, rng, pairs=options.pairs, progress=_PairProgress()
+        )
         pairs.close()
     return _tell_tally(tally)
 
 
-def _tell_pairs(name: str, tally: PairTally) -> None:
-    differing = tally.count(PairKind.DIFFERENT)
-    print(f"{name}: {tally.total:,} pairs, {differing} different", file=sys.stderr)
+class _PairProgress:
+    """A line on standard error for each change, and each leak as soon as it is found."""
+
+    def __init__(self) -> None:
+        self._told = 0
+
+    def __call__(self, name: str, tally: PairTally) -> None:
+        leaks = tally.leaks
+        for finding in leaks[self._told :]:
+            print(finding.render(), file=sys.stderr)
+        self._told = len(leaks)
+        print(f"{name}: {tally.total:,} pairs, {len(leaks)} leaks", file=sys.stderr)
 
 
 def _tell_tally(tally: PairTally) -> int:
     print(tally.render())
-    return int(tally.count(PairKind.DIFFERENT) > 0)
+    return int(bool(tally.leaks))
 
 
 def _run_shop(options: argparse.Namespace, rng: random.Random) -> int:

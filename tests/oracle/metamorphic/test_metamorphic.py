@@ -110,5 +110,5 @@ def judge_telling(pairs: PostgresPairs, subject: Subject, fence: str) -> PairTal
 
 def check(tally: PairTally, least: int) -> None:
     """Nothing differs, of at least so many pairs."""
-    assert not tally.list_kept(Kind.DIFFERENT), tally.render()
+    assert not tally.leaks, tally.render()
     assert tally.total >= least, tally.render()

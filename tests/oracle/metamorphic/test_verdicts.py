@@ -14,11 +14,12 @@ from tests.oracle.metamorphic.observations import (
     Side,
     has_other_time,
 )
-from tests.oracle.metamorphic.verdicts import Kind, PairJudge
+from tests.oracle.metamorphic.verdicts import Finding, Kind, Pair, PairJudge, PairTally
 
 QUERY = GuardedQuery("shop", "SELECT 1", ())
 ROWS = ResultSet(("n",), ("int4",), ((1,), (2,)), False, 1.0)
 ERROR = Diagnostic("22025", "invalid escape sequence")
+LATE = Diagnostic("57014", "The statement was stopped.")
 TOO_LARGE = Diagnostic("54001", "The query was not run.")
 
 Answer = ResultSet | Diagnostic
@@ -67,6 +68,7 @@ def runner() -> Iterator[asyncio.Runner]:
         ([replace(ROWS, cut=((0, 0),))], Kind.DIFFERENT),
         ([ERROR], Kind.DIFFERENT),
         ([TOO_LARGE], Kind.ESTIMATE),
+        ([LATE], Kind.PASSING),
         ([ERROR, ERROR, ROWS], Kind.PASSING),
     ],
 )
@@ -97,6 +99,15 @@ def test_another_plan_is_counted_apart(runner: asyncio.Runner) -> None:
 def test_an_open_answer_settles_nothing(runner: asyncio.Runner) -> None:
     fewer = replace(ROWS, rows=((1,),))
     assert judge(runner, [ROWS], [fewer], is_open=True)[0] is Kind.UNSETTLED
+
+
+def test_only_changed_values_must_not_change_the_time() -> None:
+    tally = PairTally()
+    for change in ("odd", "deleted"):
+        tally.add(Finding(Pair("q", "ann", change, "", QUERY), Kind.TIME), "57014")
+    assert [finding.pair.change for finding in tally.leaks] == ["odd"]
+    tally.add(Finding(Pair("q", "ann", "deleted", "", QUERY), Kind.DIFFERENT), "")
+    assert len(tally.leaks) == 2
 
 
 def test_times_differ_by_class_only() -> None:

@@ -6,6 +6,8 @@ What a verdict may be::
     plan        nothing that is seen differs, the plan does, which no principal is shown
     order       the same rows in another order: the query leaves it open
     estimate    one side was not run, since its plan expects too much: a documented exception
+    time        they differ in their class of time, or one was stopped for its time: a documented
+                exception where hidden rows were deleted or added, a leak where values changed
     unsettled   they differ, and so does the first database alone when it is planned otherwise
     passing     they differed once, and not every time
     different   a leak
@@ -40,10 +42,15 @@ class Kind(StrEnum):
     PLAN = "plan"
     ORDER = "order"
     ESTIMATE = "estimate"
+    TIME = "time"
     UNSETTLED = "unsettled"
     PASSING = "passing"
     DIFFERENT = "different"
 
+
+_KEPT = (Kind.DIFFERENT, Kind.TIME, Kind.UNSETTLED, Kind.PASSING)
+# Changes after which there are as many rows as before.
+_OF_VALUES = ("odd", "same", "nulls")
 
 Settling = Callable[[GuardedQuery], bool]
 """Whether the first database alone answers in more than one way, as it is planned or read."""
@@ -91,34 +98,32 @@ class PairJudge:
 
         Raises DatabaseUnavailable, InsecureRole.
         """
-        other = self._right.observe(query)
-        kind, detail = _compare(usual, other)
-        if kind is not Kind.DIFFERENT:
+        left, right = [usual], [self._right.observe(query)]
+        kind, detail = _compare(left[0], right[0])
+        if kind not in (Kind.DIFFERENT, Kind.TIME):
             return kind, detail
-        left, right = [usual], [other]
         while len(left) < _REPEATS:
             left.append(self._left.observe(query))
             right.append(self._right.observe(query))
-        for one, two in zip(left, right, strict=True):
-            kind, detail = _compare(one, two)
-            if kind is not Kind.DIFFERENT:
+            kind, detail = _compare(left[-1], right[-1])
+            if kind not in (Kind.DIFFERENT, Kind.TIME):
                 return Kind.PASSING, detail
-        is_of_time = not describe_difference(left[-1], right[-1])
-        if is_of_time and not has_other_time(find_quickest(left), find_quickest(right)):
+        quickest = (find_quickest(left), find_quickest(right))
+        if kind is Kind.TIME and not has_other_time(*quickest):
             return Kind.PASSING, detail
-        if not is_of_time and self._is_open(query):
+        if kind is Kind.DIFFERENT and self._is_open(query):
             return Kind.UNSETTLED, detail
-        return Kind.DIFFERENT, detail
+        return kind, detail
 
 
 def _compare(left: Observation, right: Observation) -> tuple[Kind, str]:
     if left.is_too_large != right.is_too_large:
         return Kind.ESTIMATE, ""
+    if left.is_late != right.is_late or has_other_time(left, right):
+        times = [f"{each.explain_ms:.0f} + {each.execute_ms:.0f} ms" for each in (left, right)]
+        return Kind.TIME, f"{times[0]} became {times[1]}"
     if difference := describe_difference(left, right):
         return Kind.DIFFERENT, difference
-    if has_other_time(left, right):
-        times = [f"{each.explain_ms:.0f} + {each.execute_ms:.0f} ms" for each in (left, right)]
-        return Kind.DIFFERENT, f"time: {times[0]} became {times[1]}"
     if not has_same_order(left, right):
         return Kind.ORDER, ""
     return (Kind.SAME if left.plan == right.plan else Kind.PLAN), ""
@@ -138,7 +143,7 @@ class PairTally:
         self.counts[f"{finding.pair.principal} {finding.pair.change}", finding.kind] += 1
         if sqlstate:
             self.failed[sqlstate] += 1
-        if finding.kind in (Kind.DIFFERENT, Kind.UNSETTLED, Kind.PASSING):
+        if finding.kind in _KEPT:
             self.kept.append(finding)
 
     @property
@@ -149,6 +154,16 @@ class PairTally:
     def count(self, kind: Kind) -> int:
         """How many pairs of one kind."""
         return sum(number for (_, each), number in self.counts.items() if each is kind)
+
+    @property
+    def leaks(self) -> list[Finding]:
+        """What tells of something hidden and is no documented exception."""
+        return [
+            each
+            for each in self.kept
+            if each.kind is Kind.DIFFERENT
+            or (each.kind is Kind.TIME and each.pair.change in _OF_VALUES)
+        ]
 
     def list_kept(self, kind: Kind) -> list[Finding]:
         """The findings of one of the kinds that are kept."""
@@ -172,7 +187,7 @@ class PairTally:
         for kind in (Kind.PASSING, Kind.UNSETTLED):
             for finding in self.list_kept(kind)[:3]:
                 yield finding.render()
-        for finding in self.list_kept(Kind.DIFFERENT):
+        for finding in (*self.list_kept(Kind.TIME), *self.list_kept(Kind.DIFFERENT)):
             yield finding.render()
 
 

@@ -18,7 +18,7 @@
 {c} LIKE '{w}%'
 
 -- name: text_like_escape_at_end
-{c} LIKE '_{w}\'
+{c} LIKE '%{w}\'
 
 -- name: text_not_like_escape_at_end
 {c} NOT LIKE '%{w}\'

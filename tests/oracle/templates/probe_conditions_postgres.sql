@@ -16,7 +16,7 @@
 {c} ILIKE concat('{w}', '\')
 
 -- name: text_ilike_is_true
-({c} ILIKE '_{w}\') IS TRUE
+({c} ILIKE '%{w}\') IS TRUE
 
 -- name: text_ilike_collate
 {c} ILIKE '{w}\' COLLATE "C"
