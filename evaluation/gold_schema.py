@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
@@ -22,6 +21,7 @@ from sqlglot.optimizer.scope import traverse_scope
 from sqlglot.schema import MappingSchema
 
 from nl2sql.catalog import Catalog, Table
+from nl2sql.sql_text.parsing import parse_one
 
 
 def find_gold_schema(sql: str, catalog: Catalog) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -37,7 +37,7 @@ def find_gold_schema(sql: str, catalog: Catalog) -> tuple[tuple[str, ...], tuple
     (('main.Stadium',), ('main.Stadium.City',))
     """
     try:
-        tree = sqlglot.parse_one(sql, dialect=catalog.dialect)
+        tree = parse_one(sql, catalog.dialect)
         tree = normalize_identifiers(tree, dialect=catalog.dialect)
         tables = _resolve_tables(tree, catalog)
     except (SqlglotError, RecursionError):

@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
+
+from nl2sql.sql_text.parsing import parse_one
 
 
 class _Counts(NamedTuple):
@@ -36,7 +37,7 @@ def rate_hardness(sql: str, dialect: str) -> str:
     'medium'
     """
     try:
-        tree = sqlglot.parse_one(sql, dialect=dialect)
+        tree = parse_one(sql, dialect)
         counts = _count_all(tree)
     except (SqlglotError, RecursionError):
         return ""

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-import sqlglot
 from sqlglot.errors import SqlglotError
 
 from data.benchmarks.types import Example
@@ -24,6 +23,7 @@ from nl2sql.bird_scores import is_bird_match, soft_f1
 from nl2sql.catalog import Catalog
 from nl2sql.equivalence import are_equivalent
 from nl2sql.protocols import CatalogSource, Executor, Guard
+from nl2sql.sql_text.parsing import parse_one
 from nl2sql.types import Diagnostic, Principal, ResultSet, Violation
 from nl2sql.values import to_json_value
 
@@ -202,7 +202,7 @@ def has_top_level_order(sql: str, dialect: str) -> bool:
     False
     """
     try:
-        tree = sqlglot.parse_one(sql, dialect=dialect)
+        tree = parse_one(sql, dialect)
     except (SqlglotError, RecursionError):
         return False
     return bool(tree.args.get("order"))

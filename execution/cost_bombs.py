@@ -9,11 +9,13 @@ and bytes.
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Sequence
 
 from sqlglot import exp
 
 from execution.growth import find_growth
+from execution.measured_functions import MOST_FILLED, measure_format, name_call
 from execution.name_resolution.scopes import Resolution
 from nl2sql.types import Violation
 
@@ -21,11 +23,13 @@ from nl2sql.types import Violation
 _MOST_ROWS = 100_000
 # What a function may repeat or pad to in one call.
 _MOST_TIMES = 10_000
+_LARGEST_FACTORIAL = 1000
 # The growth of a replacement whose length the text does not tell.
 _UNKNOWN_GROWTH = 100
 
 _DAYS = {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
-_GENERATORS = (exp.GenerateSeries, exp.GenerateDateArray, exp.GenerateTimestampArray)
+_GENERATORS = (exp.GenerateSeries,)
+_NAMED = (exp.Alias, exp.Kwarg, exp.PropertyEQ)
 _SUSPECTS = (
     *_GENERATORS,
     exp.CTE,
@@ -42,6 +46,12 @@ def find_bomb(nodes: Sequence[exp.Expr], found: Resolution) -> Violation | None:
     ``nodes`` are all of its tree, ``found`` is what its names were resolved to.
     """
     for node in nodes:
+        if violation := _check_arguments(node):
+            return violation
+        if check := _CHECKS.get(name_call(node)):
+            if violation := check(node):
+                return violation
+            continue
         if not isinstance(node, _SUSPECTS):
             continue
         violation = None
@@ -69,13 +79,13 @@ def _check_generator(node: exp.Expr) -> Violation | None:
     refusal = Violation(
         "too_many_rows",
         fragment,
-        f"{fragment} needs constant bounds, at most {_MOST_ROWS} steps apart, or a step of at "
-        "least a day.",
+        f"{fragment} needs constant bounds, at most {_MOST_ROWS} steps apart (LEAST(bound, number) "
+        "will do), or a step of at least a day.",
     )
     days = _read_days(step)
-    first, last = _read_number(start), _read_number(end)
+    width = 1.0 if step is None else _read_number(step)
+    first, last = _read_number(start), _read_bounded(end, width)
     if first is not None and last is not None:
-        width = 1.0 if step is None else _read_number(step)
         return None if width and abs(last - first) / abs(width) <= _MOST_ROWS else refusal
     from_, to = _read_date(start), _read_date(end)
     if days is None:
@@ -86,6 +96,16 @@ def _check_generator(node: exp.Expr) -> Violation | None:
     return None if days >= 1 else refusal
 
 
+def _read_bounded(node: object, width: float | None) -> float | None:
+    """A number, or the number which ``least(…)`` or ``greatest(…)`` keeps a bound from passing."""
+    if isinstance(node, exp.Anonymous) and width:
+        if name_call(node) != ("least" if width > 0 else "greatest"):
+            return None
+        found = [number for each in node.expressions if (number := _read_number(each)) is not None]
+        return (min if width > 0 else max)(found, default=None)
+    return _read_number(node)
+
+
 def _count_generated(node: exp.Expr) -> float:
     """How many rows a generator makes at most; 1 for anything else."""
     if isinstance(node, exp.SetOperation):
@@ -93,8 +113,9 @@ def _count_generated(node: exp.Expr) -> float:
         return _MOST_ROWS
     if not isinstance(node, _GENERATORS):
         return 1.0
-    start, end = _read_number(node.args.get("start")), _read_number(node.args.get("end"))
     step = _read_number(node.args.get("step"))
+    start = _read_number(node.args.get("start"))
+    end = _read_bounded(node.args.get("end"), step or 1.0)
     if start is None or end is None:
         return float(_MOST_ROWS)
     return abs(end - start) / abs(step or 1.0) + 1
@@ -116,7 +137,7 @@ def _read_number(node: object) -> float | None:
 
 
 def _read_date(node: object) -> dt.date | None:
-    if isinstance(node, exp.Cast | exp.Paren | exp.TsOrDsToDate | exp.Date | exp.Timestamp):
+    if isinstance(node, exp.Cast | exp.Paren):
         return _read_date(node.this)
     if isinstance(node, exp.Literal) and node.is_string:
         try:
@@ -139,7 +160,7 @@ def _read_days(node: object) -> float | None:
     else:
         return None
     words = [word.lower() for word in words if word]
-    if len(words) != 2 or not words[0].lstrip("-").isdigit():
+    if len(words) != 2 or not words[0].lstrip("+-").isdigit():
         return None
     unit_days = _DAYS.get(words[1].removesuffix("s"))
     days = None if unit_days is None else abs(int(words[0])) * unit_days
@@ -165,6 +186,61 @@ def _measure_growth(node: exp.Expr) -> float | None:
         return len(new.name) + 1.0 if new.name else 1.0
     shortest = len(old.name) if isinstance(old, exp.Literal) and old.name else 1
     return max(1.0, len(new.name) / shortest)
+
+
+def _check_arguments(node: exp.Expr) -> Violation | None:
+    """Refuses named arguments of what is measured: a name may give them another order."""
+    if name_call(node) not in _CHECKS and not isinstance(node, _SUSPECTS):
+        return None
+    if not any(isinstance(each, _NAMED) for each in node.iter_expressions()):
+        return None
+    fragment = node.sql("postgres")[:80]
+    return Violation("too_much_text", fragment, f"{fragment}: do not name its arguments.")
+
+
+def _check_format(node: exp.Expr) -> Violation | None:
+    """Refuses ``format`` with a text that is no constant, or with a width that makes it long."""
+    measured = measure_format(node)
+    if measured is not None and measured[1] <= 2 * _MOST_TIMES:
+        return None
+    fragment = node.sql("postgres")[:80]
+    return Violation(
+        "too_much_text",
+        fragment,
+        f"{fragment}: write the format as a constant, with widths of at most {_MOST_TIMES}.",
+    )
+
+
+def _check_factorial(node: exp.Expr) -> Violation | None:
+    number = _read_number(node.expressions[0]) if len(node.expressions) == 1 else None
+    if number is not None and number <= _LARGEST_FACTORIAL:
+        return None
+    fragment = node.sql("postgres")[:80]
+    message = f"{fragment}: write a number of at most {_LARGEST_FACTORIAL}."
+    return Violation("too_much_text", fragment, message)
+
+
+def _check_fill(node: exp.Expr) -> Violation | None:
+    """Refuses ``array_fill`` unless constants tell how many elements it makes."""
+    sizes = node.expressions[1] if len(node.expressions) > 1 else None
+    numbers = list(map(_read_number, sizes.expressions)) if isinstance(sizes, exp.Array) else []
+    if (
+        numbers
+        and None not in numbers
+        and math.prod(number or 0 for number in numbers) <= MOST_FILLED
+    ):
+        return None
+    fragment = node.sql("postgres")[:80]
+    message = f"{fragment}: write the sizes as numbers, at most {MOST_FILLED} elements in all."
+    return Violation("too_much_text", fragment, message)
+
+
+_CHECKS = {
+    "array_fill": _check_fill,
+    "factorial": _check_factorial,
+    "format": _check_format,
+    "printf": _check_format,
+}
 
 
 # -- recursion ---------------------------------------------------------------------------------
@@ -217,12 +293,15 @@ def _climbs(step: exp.Select) -> bool:
     if not isinstance(inner, exp.Select) or len(inner.expressions) != 1:
         return False
     where, value = inner.args.get("where"), inner.expressions[0].unalias()
-    if where is None or not isinstance(value, exp.Min | exp.Max):
+    if where is None or name_call(value) not in ("min", "max") or len(value.expressions) != 1:
         return False
-    up = isinstance(value, exp.Min)
+    up = name_call(value) == "min"
     for each in where.this.flatten() if isinstance(where.this, exp.And) else (where.this,):
         condition = each.unnest()
-        if isinstance(condition, exp.GT if up else exp.LT) and condition.this == value.this:
+        if (
+            isinstance(condition, exp.GT if up else exp.LT)
+            and condition.this == value.expressions[0]
+        ):
             return isinstance(condition.expression, exp.Column)
     return False
 
@@ -245,6 +324,8 @@ def _read_moves(output: exp.Expr) -> list[tuple[str, bool]]:
     inner = output.unalias().unnest()
     while isinstance(inner, exp.Cast):
         inner = inner.this.unnest()
+    if name_call(inner) in ("date", "datetime"):
+        return _read_modifier(inner.expressions)
     if not isinstance(inner, exp.Add | exp.Sub):
         return []
     column, amount = inner.this.unnest(), inner.expression
@@ -254,6 +335,14 @@ def _read_moves(output: exp.Expr) -> list[tuple[str, bool]]:
     if (number is not None and number >= 1) or (_read_days(amount) or 0) >= 1:
         return [(column.name.lower(), isinstance(inner, exp.Add))]
     return []
+
+
+def _read_modifier(args: Sequence[exp.Expr]) -> list[tuple[str, bool]]:
+    """The column that SQLite's ``date(column, '+1 day')`` counts up or down."""
+    if len(args) != 2 or not isinstance(args[0], exp.Column):
+        return []
+    days = _read_days(args[1])
+    return [(args[0].name.lower(), "-" not in args[1].name)] if days and days >= 1 else []
 
 
 def _read_bound(condition: exp.Expr) -> tuple[str, bool] | None:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.dialects.dialect import DialectType
+from sqlglot.dialects.dialect import Dialect
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
+from execution.call_spelling import spell_calls
 from execution.duckdb_dialect import GuardedDuckdb
+from execution.postgres_dialect import GuardedPostgres
 from execution.sqlite_dialect import GuardedSqlite
 from execution.sqlite_names import record_spelling, restore_spelling
+from nl2sql.sql_text import parsing
 
 # Under what sqlglot knows them.
-READERS: dict[str, DialectType] = {
-    "postgres": "postgres",
+READERS: dict[str, type[Dialect]] = {
+    "postgres": GuardedPostgres,
     "sqlite": GuardedSqlite,
     "duckdb": GuardedDuckdb,
 }
@@ -23,10 +25,12 @@ def parse_statements(sql: str, dialect: str) -> list[exp.Expr]:
     """The statements in ``sql``, which has no comments. Raises SqlglotError, RecursionError."""
     statements = [
         tree
-        for tree in sqlglot.parse(sql, dialect=READERS[dialect])
+        for tree in parsing.parse_statements(sql, READERS[dialect])
         # A Semicolon only carries the comment behind the last one.
         if tree is not None and not isinstance(tree, exp.Semicolon)
     ]
+    for tree in statements:
+        spell_calls(tree, dialect, READERS[dialect].parser_class)
     if dialect == "sqlite":
         for tree in statements:
             record_spelling(tree, sql)

@@ -12,7 +12,6 @@ operator, and lambdas: a query with one is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -22,15 +21,9 @@ from sqlglot.generators.duckdb import DuckDBGenerator
 from sqlglot.parsers.duckdb import DuckDBParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-Builder = Callable[[list[Any]], exp.Expr]
-
-
-def _build_pad(is_left: bool) -> Builder:
-    def build(args: list[Any]) -> exp.Expr:
-        text, length, fill = (*args, None, None, None)[:3]
-        return exp.Pad(this=text, expression=length, fill_pattern=fill, is_left=is_left)
-
-    return build
+from execution.duckdb_grammar import parse_statement
+from execution.plain_calls import Builder, build_pad, write_call, write_infix
+from nl2sql.types import Violation
 
 
 def _build_series(exclusive: bool) -> Builder:
@@ -46,16 +39,6 @@ def _build_regexp_replace(args: list[Any]) -> exp.Expr:
     text, pattern, replacement, options = (*args, None, None, None, None)[:4]
     return exp.RegexpReplace(
         this=text, expression=pattern, replacement=replacement, modifiers=options
-    )
-
-
-def _write_infix(operator: str) -> Callable[[DuckDBGenerator, exp.Binary], str]:
-    return lambda generator, node: generator.binary(node, operator)
-
-
-def _write_call(name: str, *keys: str) -> Callable[[DuckDBGenerator, exp.Expr], str]:
-    return lambda generator, node: generator.func(
-        name, *(node.args[key] for key in keys if node.args.get(key) is not None)
     )
 
 
@@ -90,12 +73,12 @@ class GuardedDuckdb(DuckDB):
 
         FUNCTIONS: ClassVar[dict[str, Builder]] = {
             "GENERATE_SERIES": _build_series(exclusive=False),
-            "LPAD": _build_pad(is_left=True),
+            "LPAD": build_pad(is_left=True),
             "RANGE": _build_series(exclusive=True),
             "REGEXP_REPLACE": _build_regexp_replace,
             "REPEAT": exp.Repeat.from_arg_list,
             "REPLACE": exp.Replace.from_arg_list,
-            "RPAD": _build_pad(is_left=False),
+            "RPAD": build_pad(is_left=False),
         }
         FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
             "CAST": DuckDBParser.FUNCTION_PARSERS["CAST"],
@@ -113,6 +96,12 @@ class GuardedDuckdb(DuckDB):
             TokenType.CURRENT_TIME: exp.CurrentTime,
             TokenType.CURRENT_TIMESTAMP: exp.CurrentTimestamp,
         }
+        PRIMARY_PARSERS: ClassVar[dict[TokenType, Any]] = {
+            **DuckDBParser.PRIMARY_PARSERS,
+            TokenType.BYTE_STRING: lambda self, token: self.parse_escaped(token),
+            TokenType.HEREDOC_STRING: DuckDBParser.PRIMARY_PARSERS[TokenType.STRING],
+            TokenType.RAW_STRING: DuckDBParser.PRIMARY_PARSERS[TokenType.STRING],
+        }
         # To DuckDB <=> is the distance of two arrays.
         EQUALITY: ClassVar[dict[TokenType, Any]] = {
             token: kind
@@ -121,6 +110,14 @@ class GuardedDuckdb(DuckDB):
         }
         # An arrow is JSON's; what takes a lambda is on no allowlist.
         LAMBDAS: ClassVar[dict[TokenType, Any]] = {}
+
+        def parse_escaped(self, token: Token) -> exp.Expr:
+            """``E'…'`` as the text that DuckDB's own grammar makes of it."""
+            tree = parse_statement(f"SELECT {self.sql[token.start : token.end + 1]}")
+            outputs = [] if isinstance(tree, Violation) else tree["select_list"]
+            if len(outputs) != 1 or outputs[0]["type"] != "VALUE_CONSTANT":
+                self.raise_error("DuckDB's grammar does not accept this string.", token)
+            return exp.Literal.string(outputs[0]["literal"]["text"])
 
         def parse_extract(self) -> exp.Expr:
             """``EXTRACT(part FROM x)`` as the call that DuckDB makes of it."""
@@ -167,25 +164,25 @@ class GuardedDuckdb(DuckDB):
         MULTI_ARG_DISTINCT = True
         TRANSFORMS: ClassVar[dict[type[exp.Expr], Any]] = {
             **DuckDBGenerator.TRANSFORMS,
-            exp.BitwiseAnd: _write_infix("&"),
-            exp.BitwiseLeftShift: _write_infix("<<"),
-            exp.BitwiseOr: _write_infix("|"),
-            exp.BitwiseRightShift: _write_infix(">>"),
-            exp.JSONExtract: _write_infix("->"),
-            exp.JSONExtractScalar: _write_infix("->>"),
-            exp.Mod: _write_infix("%"),
-            exp.Pow: _write_infix("**"),
-            exp.Repeat: _write_call("REPEAT", "this", "times"),
-            exp.RegexpReplace: _write_call(
+            exp.BitwiseAnd: write_infix("&"),
+            exp.BitwiseLeftShift: write_infix("<<"),
+            exp.BitwiseOr: write_infix("|"),
+            exp.BitwiseRightShift: write_infix(">>"),
+            exp.JSONExtract: write_infix("->"),
+            exp.JSONExtractScalar: write_infix("->>"),
+            exp.Mod: write_infix("%"),
+            exp.Pow: write_infix("**"),
+            exp.Repeat: write_call("REPEAT", "this", "times"),
+            exp.RegexpReplace: write_call(
                 "REGEXP_REPLACE", "this", "expression", "replacement", "modifiers"
             ),
-            exp.Replace: _write_call("REPLACE", "this", "expression", "replacement"),
+            exp.Replace: write_call("REPLACE", "this", "expression", "replacement"),
         }
 
         def pad_sql(self, expression: exp.Pad) -> str:
             """``LPAD`` or ``RPAD`` with the arguments that were given."""
             name = "LPAD" if expression.args.get("is_left") else "RPAD"
-            return _write_call(name, "this", "expression", "fill_pattern")(self, expression)
+            return write_call(name, "this", "expression", "fill_pattern")(self, expression)
 
         def ignorenulls_sql(self, expression: exp.IgnoreNulls) -> str:
             """Within the call, where DuckDB wants it."""

@@ -37,6 +37,7 @@ from nl2sql.settings import LimitSettings
 _MOST_THREADS = 4
 
 _MACROS = "SELECT lower(function_name) FROM duckdb_functions() WHERE NOT internal"
+_COMPUTING = "SELECT schema_name, table_name FROM duckdb_tables() WHERE contains(sql, 'GENERATED')"
 _VIEWS = "SELECT schema_name, view_name, sql FROM duckdb_views() WHERE NOT internal"
 
 Identity = tuple[int, int, int, int]
@@ -48,13 +49,15 @@ class OpenFile:
 
     ``identity`` tells a file from one that was put in its place. ``macros`` are the functions, in
     lower case, that the file defines: they take precedence over DuckDB's own of the same name.
-    ``views`` are the file's views, qualified and folded, with their queries.
+    ``views`` are the file's views, qualified and folded, with their queries, ``computing`` the
+    tables that may have generated columns.
     """
 
     instance: duckdb.DuckDBPyConnection
     identity: Identity
     macros: frozenset[str]
     views: Mapping[str, str]
+    computing: frozenset[str]
 
     @cached_property
     def view_functions(self) -> frozenset[str]:
@@ -152,12 +155,16 @@ def open_file(name: str, path: Path, limits: LimitSettings) -> OpenFile:
                 fold_name(f"{schema}.{view}", "duckdb"): extract_view_query(sql)
                 for schema, view, sql in instance.execute(_VIEWS).fetchall()
             }
+            computing = frozenset(
+                fold_name(f"{schema}.{table}", "duckdb")
+                for schema, table in instance.execute(_COMPUTING).fetchall()
+            )
         except BaseException:
             instance.close()
             raise
     except duckdb.Error as error:
         raise refuse_file(name, path, describe_error(error)) from error
-    return OpenFile(instance, identity, macros, views)
+    return OpenFile(instance, identity, macros, views, computing)
 
 
 def _identify(name: str, path: Path) -> Identity:

@@ -28,7 +28,7 @@ from nl2sql.types import Violation
 Tree = dict[str, Any]
 
 # Functions that may stand in FROM; of those in ``functions`` some have a namesake that is a table.
-_TABLE_FUNCTIONS = frozenset({"generate_series", "range", "unnest"})
+_TABLE_FUNCTIONS = frozenset({"generate_series", "json_each", "json_tree", "range", "unnest"})
 
 # What the policies' wrappers call, beside the functions of the filters themselves.
 WRAPPER_FUNCTIONS = frozenset({"list_contains", "sha256"})
@@ -50,7 +50,7 @@ _ARGUMENTS = frozenset(
 )
 # Of these arguments, the values that are understood.
 _VALUES = {
-    "limit_type": frozenset({"ROW_COUNT"}),
+    "limit_type": frozenset({"PERCENTAGE", "ROW_COUNT"}),
     "nearest_count": frozenset({1}),
     "nearest_order_type": frozenset({"ASCENDING"}),
     "ref_type": frozenset({"CROSS", "NATURAL", "REGULAR"}),

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,20 +42,29 @@ def read_plan(text: str) -> Plan:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A step with nothing below it; ``table`` is what it scans, as catalog, schema and name."""
+    """A step with nothing below it; ``table`` is what it scans, as catalog, schema and name.
+
+    ``columns`` are those of the table that it hands on.
+    """
 
     name: str
     table: tuple[str, ...]
+    columns: tuple[str, ...] = ()
 
 
 def list_leaves(plan: Plan) -> tuple[Leaf, ...]:
     """What the plan reads.
 
-    >>> list_leaves({"name": "SEQ_SCAN", "children": [], "extra_info": {"Table": 'm.s."a b"'}})
-    (Leaf(name='SEQ_SCAN', table=('m', 's', 'a b')),)
+    >>> told = {"Table": 'm.s."a b"', "Projections": ["id", "name"]}
+    >>> list_leaves({"name": "SEQ_SCAN", "children": [], "extra_info": told})
+    (Leaf(name='SEQ_SCAN', table=('m', 's', 'a b'), columns=('id', 'name')),)
     """
     return tuple(
-        Leaf(str(node["name"]), _split_name(_join_lines(node["extra_info"].get("Table", ""))))
+        Leaf(
+            str(node["name"]),
+            _split_name(_join_lines(node["extra_info"].get("Table", ""))),
+            _list_columns(node["extra_info"].get("Projections", ())),
+        )
         for node in _walk(plan)
         if not node["children"] or "Table" in node["extra_info"]
     )
@@ -116,6 +125,11 @@ def estimate_pairs(plan: Plan) -> float:
 def _join_lines(text: str | list[str]) -> str:
     """A text of several lines, which DuckDB gives as a list of them."""
     return text if isinstance(text, str) else "\n".join(text)
+
+
+def _list_columns(told: str | Sequence[str]) -> tuple[str, ...]:
+    # Where rows are only counted, a name without a letter stands here.
+    return tuple(name for name in ((told,) if isinstance(told, str) else told) if name)
 
 
 def _split_name(name: str) -> tuple[str, ...]:

@@ -4,12 +4,14 @@ Independent of what sqlglot made of the query, and of who made it. Three of Duck
 must agree: it is one statement, which selects (``extract_statements``); its tree, by
 ``duckdb_grammar.py``, reads only the tables that the ``GuardedQuery`` names and calls only
 functions of the allowlist or of the file's views, none of which is a macro of the file's; and the
-plan that is to run scans nothing but those tables, after every name, view and macro was resolved.
+plan that is to run scans nothing but those tables and the columns that the guard saw of them, after
+every name, view and macro was resolved.
 
 What each does not see: the first, that a CTE may write; the second, what a view reads and calls;
-the third, a table that the planner answers for by its statistics (``count(*)``), and which tables
-are a view's, where the query names one. A view's owner is the file's, and the file is read-only
-and alone.
+the third, a table that the planner answers for by its statistics (``count(*)``), filters, which it
+drops where they say that all rows pass, and which tables and columns are a view's, where the query
+names one, or which columns a generated column is made of. A view's owner is the file's, and the
+file is read-only and alone.
 """
 
 from __future__ import annotations
@@ -90,4 +92,17 @@ def check_plan(plan: Plan, query: GuardedQuery, file: OpenFile) -> Diagnostic | 
         is_known = fold_name(name, "duckdb") in known or known & file.views.keys()
         if catalog != ATTACHED or not is_known:
             return Diagnostic(_NOT_ALLOWED, f"The query would read the table {name}.")
+        if known & file.views.keys() or fold_name(name, "duckdb") in file.computing:
+            continue
+        for column in leaf.columns:
+            if not _may_read(f"{name}.{column}", query):
+                return Diagnostic(_NOT_ALLOWED, f"The query would read the column {column}.")
     return None
+
+
+def _may_read(column: str, query: GuardedQuery) -> bool:
+    """Whether the guard saw the column, or the struct of which this is a field."""
+    folded = fold_name(column, "duckdb")
+    if query.reads is None or folded in query.reads:
+        return True
+    return any(folded.startswith(f"{each}.") for each in query.reads)

@@ -17,6 +17,19 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
+from execution.measured_functions import (
+    FILLING,
+    FORMATTING,
+    GATHERING,
+    INDENTING,
+    KEEPING,
+    MOST_FILLED,
+    MULTIPLYING,
+    SMALL,
+    SPREADING,
+    measure_format,
+    name_call,
+)
 from execution.name_resolution.scopes import Resolution, Source
 from nl2sql.types import Violation
 
@@ -28,49 +41,29 @@ _MOST_BYTES = 10_000_000
 
 _COLUMN_BYTES = 100.0
 _OTHER_BYTES = 20.0
+_NUMBER_BYTES = 8.0
 # A recursive query is followed for so many steps. Over the second half of them, what adds a piece
 # at each becomes at most twice as long; what doubles, sixteen times.
 _STEPS = 10
 _MOST_STEPPED = 4.0
 
-_GATHERING = (exp.GroupConcat, exp.ArrayAgg, exp.JSONArrayAgg, exp.JSONObjectAgg)
-# Aggregates that sqlglot knows by name only.
-_GATHERING_NAMES = frozenset("json_agg jsonb_agg json_object_agg jsonb_object_agg list".split())
-_SMALL = (exp.Predicate, exp.Connector, exp.Not, exp.Length, exp.Count, exp.Interval)
+_SMALL = (exp.Predicate, exp.Connector, exp.Not, exp.Interval)
 # Give back one of their arguments, or a part of it. Whatever is not known to is thought to double.
 _KEEPING = (
-    exp.AggFunc,
-    exp.Abs,
     exp.Between,
     exp.Case,
-    exp.Coalesce,
     exp.CurrentDate,
     exp.CurrentTimestamp,
-    exp.Date,
-    exp.DateTrunc,
     exp.Extract,
-    exp.Greatest,
     exp.If,
-    exp.Least,
-    exp.Left,
-    exp.Lower,
-    exp.Nullif,
-    exp.Right,
-    exp.Round,
-    exp.SplitPart,
+    exp.StrPosition,
     exp.Substring,
-    exp.TimestampTrunc,
     exp.Trim,
-    exp.Upper,
 )
 # What is written with brackets and commas, and with quotes doubled, when it becomes text.
 _NESTED = (exp.Array, exp.Tuple, exp.Struct, exp.Anonymous, exp.Cast, exp.Column)
 # What can make much of little within one query.
 _GROWING = (
-    *_GATHERING,
-    exp.Anonymous,
-    exp.ArrayToString,
-    exp.ExplodingGenerateSeries,
     exp.GenerateSeries,
     exp.Pad,
     exp.RegexpReplace,
@@ -78,6 +71,7 @@ _GROWING = (
     exp.Replace,
     exp.Unnest,
 )
+_GROWING_NAMES = GATHERING | SPREADING | INDENTING | MULTIPLYING | FILLING | FORMATTING
 # A table counts as so many rows when what is gathered of it was made longer than its columns are.
 _TABLE_ROWS = 1000.0
 _LONG_BYTES = 1000.0
@@ -138,9 +132,12 @@ def _is_small(nodes: Sequence[exp.Expr], found: Resolution) -> bool:
     """
     doubling = 0
     for node in nodes:
-        kind = _kinds.get(type(node))
+        key = name_call(node) or type(node)
+        kind = _kinds.get(key)
         if kind is None:
-            kind = _kinds[type(node)] = _judge_kind(node)
+            kind = _judge_kind(node)
+            if len(_kinds) < _MOST_KINDS:
+                _kinds[key] = kind
         if kind == _GROWS or (kind == _RECURS and node.args.get("recursive")):
             return False
         doubling += kind == _DOUBLES
@@ -152,10 +149,15 @@ def _is_small(nodes: Sequence[exp.Expr], found: Resolution) -> bool:
 # What a kind of node may do: make much of little, go round, double its arguments, none of these.
 _GROWS, _RECURS, _DOUBLES, _KEEPS = "grows", "recurs", "doubles", "keeps"
 _FEW_NAMES = 5000
-_kinds: dict[type, str] = {}
+_kinds: dict[type | str, str] = {}
+_MOST_KINDS = 10_000
 
 
 def _judge_kind(node: exp.Expr) -> str:
+    if name := name_call(node):
+        if name in _GROWING_NAMES:
+            return _GROWS
+        return _KEEPS if name in KEEPING or name in SMALL else _DOUBLES
     if isinstance(node, _GROWING):
         return _GROWS
     if isinstance(node, exp.With):
@@ -209,7 +211,8 @@ class _Measurer:
 
     def _measure_size(self, node: exp.Expr, sizes: list[float], select: exp.Select) -> float:
         largest, together = max(sizes, default=0.0), sum(sizes)
-        if isinstance(node, _SMALL):
+        name = name_call(node)
+        if isinstance(node, _SMALL) or name in SMALL:
             return _OTHER_BYTES
         if isinstance(node, exp.Replace | exp.RegexpReplace):
             new = node.args.get("replacement")
@@ -218,20 +221,29 @@ class _Measurer:
             return largest * self._factor(node)
         if isinstance(node, exp.Repeat | exp.Pad):
             return largest * self._factor(node)
-        if isinstance(node, _GATHERING) or node.name.lower() in _GATHERING_NAMES:
+        if name in MULTIPLYING or isinstance(node, exp.WithinGroup):
+            # Any one of them as often as the others have parts.
+            return (largest + 1) * (together + len(sizes))
+        if isinstance(node, exp.GenerateSeries):
+            return self._generated(node) * _NUMBER_BYTES
+        if name in FILLING:
+            return largest * MOST_FILLED
+        if name in INDENTING:
+            return together * max(together, 2.0)
+        if name in FORMATTING and (measured := measure_format(node)) is not None:
+            return largest * measured[0] + measured[1]
+        if name in GATHERING:
             return together * max(self._count_rows(select, _rows_of_table(largest)), 1.0)
-        if isinstance(node, exp.ArrayToString):
-            separator = self.measure(node.expression, select).size if node.expression else 1.0
-            return largest * (separator + 1)
         if isinstance(node, exp.Array) and node.find(exp.Query):
             queries = [each for each in node.expressions if isinstance(each, exp.Query)]
             rows = [self._count_rows(each, _rows_of_table(largest)) for each in queries]
             return together * max(rows, default=1.0)
         if isinstance(node, exp.Cast):
             return largest * 2 if isinstance(node.this.unnest(), _NESTED[:-1]) else largest
-        if isinstance(node, exp.DPipe | exp.Concat | exp.ConcatWs | exp.Array | exp.Tuple):
+        if isinstance(node, exp.DPipe | exp.Array | exp.Tuple):
             return together
-        if isinstance(node, exp.Func) and not isinstance(node, _KEEPING):
+        keeps = isinstance(node, _KEEPING) or name in KEEPING
+        if isinstance(node, exp.Func) and not keeps:
             return together * 2
         return max(largest, _OTHER_BYTES)
 
@@ -355,8 +367,8 @@ class _Measurer:
             for source in self._found.selects.get(id(query), ()):
                 count *= self._count_source(source, query, table)
             for output in query.expressions:
-                generators = (self._generated(each) for each in output.find_all(exp.Func))
-                count *= max(generators, default=1.0)
+                calls = (self._count_call(each, query) for each in output.find_all(exp.Func))
+                count *= max(calls, default=1.0)
         self._rows[key] = count
         return count
 
@@ -373,8 +385,14 @@ class _Measurer:
             sizes = [self.measure(each, query).size for each in origin.expressions]
             return max(1.0, *sizes)
         if isinstance(origin, exp.Expr):
-            return self._generated(origin)
+            return self._count_call(origin, query)
         return table if source.table is not None else 1.0
+
+    def _count_call(self, call: exp.Expr, query: exp.Select) -> float:
+        """How many rows a function gives at most: one for each byte of what it takes apart."""
+        if name_call(call) not in SPREADING:
+            return self._generated(call)
+        return max(1.0, *(self.measure(each, query).size for each in call.expressions), 1.0)
 
 
 def _rows_of_table(size: float) -> float:

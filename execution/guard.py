@@ -14,7 +14,7 @@ limit that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -25,25 +25,28 @@ from execution.comments import find_odd_space, strip_comments
 from execution.cost_bombs import find_bomb
 from execution.dialects import READERS, list_nodes, parse_statements, render_sql
 from execution.duckdb_grammar import check_grammar as check_duckdb
-from execution.name_resolution.scopes import Unresolved
+from execution.name_resolution.scopes import Resolution, Unresolved
 from execution.name_resolution.walk import resolve_names
 from execution.policies.access import Access, CompiledPolicy, open_access
+from execution.policies.filter_columns import merge_filters
 from execution.policies.grouping import complete_group
 from execution.policies.policy_file import Policy
 from execution.policies.row_hints import describe_rows
 from execution.policies.views import replace_table
 from execution.policies.wrappers import Wrapper
-from execution.postgres_grammar import check_grammar
+from execution.postgres_grammar import check_grammar, list_functions
 from execution.sqlite_grammar import check_functions as check_sqlite
-from execution.verification import check_wrapped
+from execution.verification import check_wrapped, list_reads
 from nl2sql.catalog import Catalog
 from nl2sql.errors import QuorumError
+from nl2sql.names import fold_name
 from nl2sql.protocols import CatalogSource
+from nl2sql.sql_text.threads import read_aside
 from nl2sql.types import GuardedQuery, Principal, Violation
 
 _LONGEST_SQL = 20_000
 
-_ROOTS = (exp.Select, exp.SetOperation, exp.Subquery)
+_ROOTS = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ class SqlGuard:
         access = await self.access(database, principal)
         if isinstance(access, Violation):
             return access
-        return guard_query(sql, access, self._allowlists.get(database))
+        return await read_aside(guard_query, sql, access, self._allowlists.get(database))
 
     async def visible_catalog(self, database: str, principal: Principal) -> Catalog | Violation:
         """The part of the catalog that ``principal`` may see. Raises as ``guard`` does."""
@@ -243,7 +246,41 @@ def _rewrite(tree: exp.Expr, access: Access, allowlist: Allowlist) -> GuardedQue
         dialect=catalog.dialect,
         restricted=access.restricted,
         session=access.session,
+        functions=_list_functions(catalog.dialect, texts),
+        wrapped=access.view is not None,
+        filters=tuple(
+            (name, tuple(sorted(columns)))
+            for name, columns in sorted(
+                merge_filters(wrapper.filters for wrapper in wrappers.values()).items()
+            )
+            if columns
+        ),
+        reads=_list_reads(catalog.dialect, found, texts if access.view is not None else None),
     )
+
+
+def _list_reads(
+    dialect: str, found: Resolution, texts: Mapping[str, Collection[str]] | None
+) -> frozenset[str] | None:
+    """What the query touches; ``texts`` are its wrappers, None without a policy."""
+    if dialect == "postgres":
+        return None
+    if texts is not None:
+        each = [list_reads(text, dialect) for wrappers in texts.values() for text in wrappers]
+        return frozenset[str]().union(*each)
+    return frozenset(
+        fold_name(f"{table.qualified}.{column}", dialect)
+        for _, table, source in found.tables
+        for column in (source.used if not source.whole else [c.name for c in table.columns])
+    )
+
+
+def _list_functions(dialect: str, texts: Mapping[str, Collection[str]]) -> tuple[str, ...]:
+    """What the wrappers call, where the database's own reading is held against it."""
+    if dialect != "postgres":
+        return ()
+    called = (list_functions(text) for each in texts.values() for text in each)
+    return tuple(sorted(frozenset[str]().union(*called)))
 
 
 def _qualify(node: exp.Table, schema: str, name: str) -> None:

@@ -3,7 +3,8 @@
 Four walls behind the guard: a role that can only SELECT (checked before the first query, refused
 otherwise), READ ONLY transactions, the extended protocol (under the simple one ``COMMIT; DELETE …``
 would leave a read-only transaction), and always ROLLBACK. A query is described and planned before
-it runs; one whose plan expects too much is not run. Time, rows, bytes and cells are limited.
+it runs; one whose plan expects too much is not run, nor is one whose plan reads or calls what the
+guard did not allow (``postgres_third_reading.py``). Time, rows, bytes and cells are limited.
 
 A query takes three round trips: one opens the transaction, describes and plans, one fetches the
 page, one rolls back.
@@ -25,12 +26,14 @@ from psycopg import AsyncCursor, AsyncPipeline, capabilities
 from psycopg.adapt import Transformer
 from psycopg.pq import Format
 
+from execution.allowlists import Allowlist, load_allowlist
 from execution.postgres_errors import build_diagnostic, check_text, is_gone
 from execution.postgres_fingerprint import fingerprint_plan
 from execution.postgres_page import DESCRIBE_PREFIX, DescribedColumn, build_description, build_page
 from execution.postgres_plan import RecentPlans, check_estimate
 from execution.postgres_pool import Connection, ConnectionPool, pipelined
 from execution.postgres_session import apply_settings, assume_identity, build_settings
+from execution.postgres_third_reading import EXPLAIN, ThirdReader, read_plan
 from execution.results import ResultBuilder, tighten_limits
 from nl2sql.errors import DatabaseUnavailable, InsecureRole
 from nl2sql.settings import LimitSettings
@@ -38,21 +41,33 @@ from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, R
 
 # A probe answers before whoever asked for it gives up.
 _PROBE_TIMEOUT_S = 2
-_EXPLAIN = "EXPLAIN (FORMAT JSON) "
 
 
 class PostgresDatabase:
     """EXPLAIN and read-only execution through a connection pool opened at the first use."""
 
     def __init__(
-        self, name: str, url: str, limits: LimitSettings, *, search_path: tuple[str, ...] = ()
+        self,
+        name: str,
+        url: str,
+        limits: LimitSettings,
+        *,
+        search_path: tuple[str, ...] = (),
+        allowlist: Allowlist | None = None,
     ) -> None:
+        """``allowlist`` is the guard's for this database; None is the dialect's own."""
         self.name = name
         self._limits = limits
         self._search_path = search_path
         self._pool = ConnectionPool(name, url, limits.pool_size)
         self._type_names: dict[int, str] = {}
         self._recent = RecentPlans()
+        self._reader = ThirdReader((allowlist or load_allowlist("postgres")).functions)
+
+    @property
+    def alarms(self) -> int:
+        """How many queries PostgreSQL read otherwise than the guard did; none of them was run."""
+        return self._reader.alarms
 
     async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
         """The planner's estimate, or why the query would not be run.
@@ -64,11 +79,17 @@ class PostgresDatabase:
             try:
                 async with pipelined(connection) as pipeline:
                     await self._begin(connection, pipeline, query)
-                    planned = await connection.execute(_encode(_EXPLAIN + query.sql), _bind(query))
+                    planned = await connection.execute(_encode(EXPLAIN + query.sql), _bind(query))
                     await connection.execute("ROLLBACK")
-                plan = await _read_plan(planned)
+                plan = await read_plan(planned)
+                if doubts := self._reader.find_doubts(plan, query):
+                    async with pipelined(connection) as pipeline:
+                        await self._begin(connection, pipeline, query)
+                    refusal = await self._reader.settle(connection, plan, doubts, query)
+                    if refusal is not None:
+                        return refusal
             except psycopg.Error as error:
-                return _translate(error, connection, query, offset=len(_EXPLAIN), running=False)
+                return _translate(error, connection, query, offset=len(EXPLAIN), running=False)
             too_much = self._check_estimate(plan, query, self._limits.max_rows)
             if too_much is not None:
                 return too_much
@@ -102,12 +123,16 @@ class PostgresDatabase:
                     description = _encode(build_description(query.sql))
                     described = await connection.execute(description, _bind(query))
                     if not is_weighed:
-                        explain = _encode(_EXPLAIN + query.sql)
+                        explain = _encode(EXPLAIN + query.sql)
                         planned = await connection.execute(explain, _bind(query))
                     timeout = ("statement_timeout", str(within.statement_timeout_ms))
                     await apply_settings(connection, [timeout])
                 if planned is not None:
-                    plan = await _read_plan(planned)
+                    plan = await read_plan(planned)
+                    if doubts := self._reader.find_doubts(plan, query):
+                        refusal = await self._reader.settle(connection, plan, doubts, query)
+                        if refusal is not None:
+                            return refusal
                     if (too_much := self._check_estimate(plan, query, max_rows)) is not None:
                         return too_much
                 running = True
@@ -125,9 +150,7 @@ class PostgresDatabase:
     async def probe(self) -> str:
         """What is wrong with this database; empty when all is well."""
         try:
-            await self._pool.run(
-                lambda connection: connection.execute("SELECT 1"), timeout_s=_PROBE_TIMEOUT_S
-            )
+            await self._pool.check(timeout_s=_PROBE_TIMEOUT_S)
         except (DatabaseUnavailable, InsecureRole) as error:
             return str(error)
         return ""
@@ -220,12 +243,6 @@ def _encode(sql: str) -> bytes:
 def _bind(query: GuardedQuery) -> list[object]:
     """The values for the placeholders; a tuple goes as an array, not as a row."""
     return [list(value) if isinstance(value, tuple) else value for value in query.params]
-
-
-async def _read_plan(planned: AsyncCursor[Any]) -> Mapping[str, Any]:
-    (((root,),),) = await planned.fetchall()
-    plan: Mapping[str, Any] = root["Plan"]
-    return plan
 
 
 def _build_explained(plan: Mapping[str, Any], query: GuardedQuery) -> Explained:

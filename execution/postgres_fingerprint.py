@@ -2,9 +2,9 @@
 
 EXPLAIN tells of each step what it reads, under which conditions and in which order; what is given
 stands in the query. Together that is a program: the same one gives the same result, however the
-query was written. What differs without a meaning (costs, names of aliases) is left out. Steps that
-do not tell all they do (windows, VALUES, samples, foreign tables) have no fingerprint. VERBOSE
-would tell what is given too, but writes every constant out in every step.
+query was written. What differs without a meaning (costs, names of aliases, what steps hand on) is
+left out. Steps that do not tell all they do (windows, VALUES, samples, foreign tables) have no
+fingerprint.
 
 Knows EXPLAIN's JSON and nothing of connections. Equal queries may well have different plans.
 """
@@ -17,9 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
+
+from nl2sql.sql_text.parsing import parse_one
 
 _TELLING = frozenset(
     {
@@ -57,6 +58,8 @@ _WITHOUT_MEANING = frozenset(
         "Alias",
         "Async Capable",
         "Disabled",
+        "Inner Unique",
+        "Output",
         "Parallel Aware",
         "Plan Rows",
         "Plan Width",
@@ -87,7 +90,7 @@ def fingerprint_plan(plan: Mapping[str, Any], sql: str, params: Sequence[object]
     if any(node["Node Type"] not in _TELLING for node in nodes):
         return ""
     try:
-        given = _list_given(sqlglot.parse_one(sql, dialect="postgres"))
+        given = _list_given(parse_one(sql, "postgres"))
     except (SqlglotError, RecursionError):
         return ""
     aliases: dict[str, str] = {}

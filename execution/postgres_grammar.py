@@ -140,6 +140,21 @@ def _parse_wrapper(text: str) -> Any:
     return statement
 
 
+@lru_cache(maxsize=4096)
+def list_functions(text: str) -> frozenset[str]:
+    """The functions that a query calls, as ``Allowlist`` spells them."""
+    found: set[str] = set()
+    pending: list[Any] = [postgast.parse(text)]
+    while pending:
+        node = pending.pop()
+        if type(node).__name__ == "FuncCall":
+            found.add(_spell([part.string.sval for part in node.funcname]))
+        for descriptor, value in node.ListFields():
+            if descriptor.type == _MESSAGE:
+                pending.extend(value if descriptor.is_repeated else (value,))
+    return frozenset(found)
+
+
 def _forget_places(message: Any) -> None:
     pending = [message]
     while pending:
@@ -181,9 +196,11 @@ def _check_node(node: Any, kind: str, allowlist: Allowlist) -> Violation | None:
 
 
 def _check_name(parts: list[str], allowed: frozenset[str], what: str) -> Violation | None:
-    name = ".".join(parts)
-    if len(parts) == 1 or (len(parts) == 2 and parts[0] == "pg_catalog"):
-        name = parts[-1]
+    name = _spell(parts)
     if name in allowed:
         return None
     return Violation(f"{what}_not_allowed", name, f"The {what} {name} is not allowed.")
+
+
+def _spell(parts: list[str]) -> str:
+    return parts[-1] if len(parts) == 2 and parts[0] == "pg_catalog" else ".".join(parts)

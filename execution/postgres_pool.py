@@ -69,6 +69,20 @@ class ConnectionPool:
                 await asyncio.shield(self._start(use.stop(task)))
             raise
 
+    async def check(self, *, timeout_s: int) -> None:
+        """Returns where the server answers, however many queries wait for a connection.
+
+        Raises DatabaseUnavailable, InsecureRole.
+        """
+        try:
+            await self._open()
+            async with await AsyncConnection.connect(
+                self._url, connect_timeout=timeout_s
+            ) as connection:
+                await connection.execute("SELECT 1")
+        except (PoolTimeout, psycopg.Error) as error:
+            raise self._unavailable() from error
+
     async def close(self) -> None:
         """Closes all connections; a later call opens them again."""
         pool, self._pool = self._pool, None
@@ -98,11 +112,14 @@ class ConnectionPool:
             ):
                 return await work(connection)
         except (PoolTimeout, psycopg.Error) as error:
-            raise DatabaseUnavailable(
-                f"The database {self._name!r} does not answer.",
-                database=self._name,
-                hint="Try again later; `quorumsql doctor` tells what is wrong.",
-            ) from error
+            raise self._unavailable() from error
+
+    def _unavailable(self) -> DatabaseUnavailable:
+        return DatabaseUnavailable(
+            f"The database {self._name!r} does not answer.",
+            database=self._name,
+            hint="Try again later; `quorumsql doctor` tells what is wrong.",
+        )
 
     async def _open(self) -> AsyncConnectionPool[Connection]:
         async with self._opening:

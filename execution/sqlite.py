@@ -84,7 +84,8 @@ class _Statement:
         self._connection = connection
         # An interrupt is lost on a statement that has not begun; the flag is not.
         connection.set_progress_handler(self._must_stop, _INSTRUCTIONS_PER_LOOK)
-        connection.set_authorizer(build_authorizer(connection, self.query.tables))
+        authorizer = build_authorizer(connection, self.query.tables, self.query.reads)
+        connection.set_authorizer(authorizer)
         if not self.sql.startswith(_EXPLAIN):
             # Compiled once without being run: what is wrong so far is wrong with the query.
             columns = self._count_columns(connection)

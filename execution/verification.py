@@ -10,12 +10,16 @@ import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from execution.dialects import READERS
+from nl2sql.names import fold_name
+from nl2sql.sql_text.parsing import parse_one, parse_statements
 from nl2sql.types import Violation
+
+# What the filters of every table may add to a query.
+_TIMES = 4
 
 # Strings and quoted names first, which may hold what looks like a placeholder.
 _PLACEHOLDER = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)|\?(\d+)""")
@@ -26,10 +30,10 @@ def check_wrapped(
 ) -> Violation | None:
     """None when the text holds what it should; ``wrappers`` are by table, None without a policy."""
     try:
-        statements = sqlglot.parse(_name_placeholders(sql), dialect=READERS[dialect])
+        statements = parse_statements(_name_placeholders(sql), READERS[dialect], times=_TIMES)
     except (SqlglotError, RecursionError) as error:
         return Violation("unparsable", "", f"It cannot be read again: {str(error).splitlines()[0]}")
-    if len(statements) != 1 or not isinstance(tree := statements[0], exp.Query):
+    if len(statements) != 1 or not isinstance(tree := statements[0], exp.Query | exp.Values):
         return Violation("multiple_statements", "", "Exactly one statement is allowed.")
     expected = [
         (name, _parse_wrapper(text, dialect))
@@ -64,8 +68,26 @@ def check_wrapped(
 
 
 @lru_cache(maxsize=4096)
+def list_reads(text: str, dialect: str) -> frozenset[str]:
+    """The columns that a wrapper reads, as ``schema.table.column``, folded.
+
+    Where several of its tables bear one name, a column counts for each of them.
+    """
+    tree = _parse_wrapper(text, dialect)
+    tables: dict[str, set[str]] = {}
+    for table in tree.find_all(exp.Table):
+        if table.db:
+            tables.setdefault(table.alias_or_name, set()).add(f"{table.db}.{table.name}")
+    return frozenset(
+        fold_name(f"{table}.{column.name}", dialect)
+        for column in tree.find_all(exp.Column)
+        for table in tables.get(column.table, ())
+    )
+
+
+@lru_cache(maxsize=4096)
 def _parse_wrapper(text: str, dialect: str) -> exp.Expr:
-    return sqlglot.parse_one(_name_placeholders(text), dialect=READERS[dialect])
+    return parse_one(_name_placeholders(text), READERS[dialect])
 
 
 def _name_placeholders(sql: str) -> str:

@@ -20,6 +20,7 @@ from nl2sql.protocols import Engine
 from nl2sql.schema_text import SchemaWriter, TokenCounts
 from nl2sql.settings import Settings
 from nl2sql.sql_text import extract_sql
+from nl2sql.sql_text.threads import read_aside
 from nl2sql.types import (
     AnswerText,
     Completions,
@@ -92,7 +93,7 @@ class CandidateGenerator:
             max_tokens=most,
         )
         return Sketch(
-            extract_sql(completions.texts[0], context.dialect),
+            await read_aside(extract_sql, completions.texts[0], context.dialect),
             completions.prompt_tokens,
             completions.completion_tokens,
         )
@@ -149,7 +150,7 @@ class CandidateGenerator:
         named = zip((draw.variant.name for draw in draws), drawn, strict=True)
         return Generated(
             prompt=next(iter(prompts.values())),
-            candidates=merge_candidates(named, context.dialect),
+            candidates=await read_aside(merge_candidates, named, context.dialect),
             prompt_tokens=sum(each.prompt_tokens for each in drawn),
             completion_tokens=sum(each.completion_tokens for each in drawn),
             left_out=left_out,

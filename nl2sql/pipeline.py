@@ -22,6 +22,7 @@ from nl2sql.repair_loop import RepairLoop
 from nl2sql.repair_settings import RepairSettings
 from nl2sql.rounds import merge_round
 from nl2sql.sketch_names import has_new_names
+from nl2sql.sql_text.threads import read_aside
 from nl2sql.types import (
     NOT_PERMITTED,
     Candidate,
@@ -118,7 +119,9 @@ class Pipeline:
                 )
             clock.add_tokens(generated.prompt_tokens, generated.completion_tokens)
             samples = ranking.samples + generated.samples
-            known, new = merge_round(ranking.assessments, generated.candidates, context.dialect)
+            known, new = await read_aside(
+                merge_round, ranking.assessments, generated.candidates, context.dialect
+            )
             async with clock.time("assess"):
                 assessed = await asyncio.gather(
                     *(stages.ranker.assess(question, each, context, plan) for each in new)
@@ -142,7 +145,7 @@ class Pipeline:
         async with clock.time("vote"):
             ranking = await stages.ranker.conclude(question, context, ranking)
         trace = replace(trace, ranking=ranking, timings=clock.timings)
-        return conclude(ranking, trace)
+        return await read_aside(conclude, ranking, trace)
 
     async def _run_picked(self, question: Question, trace: Trace, clock: _Clock) -> Answer:
         """The rows of the reading that was chosen: guarded and run as any candidate."""
@@ -153,7 +156,8 @@ class Pipeline:
             ranking = await ranker.rank(question, (assessed,), samples=1)
             ranking = await ranker.conclude(question, SchemaContext((), (), ()), ranking)
         ranking = replace(ranking, confidence=1.0)
-        return conclude(ranking, replace(trace, ranking=ranking, timings=clock.timings))
+        trace = replace(trace, ranking=ranking, timings=clock.timings)
+        return await read_aside(conclude, ranking, trace)
 
     async def _search_again(
         self, question: Question, route: ModuleRoute, context: SchemaContext, clock: _Clock
@@ -167,7 +171,9 @@ class Pipeline:
             with suppress(Unavailable, PromptTooLong):
                 sketch = await self._stages.generator.sketch(question, context)
         clock.add_tokens(sketch.prompt_tokens, sketch.completion_tokens)
-        if sketch.sql and has_new_names(sketch.sql, context):
+        if not sketch.sql:
+            return "", route, context
+        if await read_aside(has_new_names, sketch.sql, context):
             async with clock.time("retrieve"):
                 with suppress(Unavailable):
                     route, context = await self._stages.retriever.retrieve(

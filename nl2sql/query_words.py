@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
+
+from nl2sql.sql_text.parsing import parse_one
 
 _COMPARISONS: tuple[tuple[type[exp.Expr], str], ...] = (
     (exp.EQ, "is"),
@@ -59,10 +60,9 @@ def describe_query(query: str, dialect: str) -> tuple[str, ...]:
     ('shows b and the highest a', 'of t', 'for each b', 'sorted by 2, highest first', 'only 3 rows')
     """
     try:
-        tree = sqlglot.parse_one(query, dialect=dialect)
+        return tuple(_describe(parse_one(query, dialect), dialect))
     except (SqlglotError, RecursionError):
         return (_shorten(" ".join(query.split())),)
-    return tuple(_describe(tree, dialect))
 
 
 def _join_clauses(clauses: Sequence[str], common: set[str]) -> str:

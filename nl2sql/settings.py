@@ -27,6 +27,7 @@ from nl2sql.ranking_settings import RankingSettings
 from nl2sql.repair_settings import RepairSettings
 from nl2sql.sampling_settings import SamplingSettings
 from nl2sql.section import Section
+from nl2sql.serve_settings import ServeSettings
 from nl2sql.yaml_file import read_yaml
 
 
@@ -143,7 +144,10 @@ class LimitSettings(Section):
     """What one request may cost."""
 
     question_chars: int = Field(4000, ge=1, description="Longest question, in characters.")
-    body_bytes: int = Field(65_536, ge=1024, description="Largest request body.")
+    body_bytes: int = Field(65_536, ge=1024, le=2**18, description="Largest request body.")
+    body_timeout_ms: Milliseconds = Field(
+        10_000, description="From a request's headers to the end of its body."
+    )
     rows: int = Field(100, ge=1, le=10_000, description="Rows when the request names no max_rows.")
     max_rows: int = Field(1000, ge=1, le=100_000, description="Most rows a request may ask for.")
     statement_timeout_ms: Milliseconds = Field(10_000, description="One execution.")
@@ -224,22 +228,6 @@ class FlagSettings(Section):
         False,
         description="Ask the model where no candidate works at all. Off: of 726 attempts by the "
         "0.5B model none ran.",
-    )
-
-
-class ServeSettings(Section):
-    """The HTTP service."""
-
-    host: str = Field("127.0.0.1", description="Address to listen on.")
-    port: int = Field(8000, ge=1, le=65_535, description="Port to listen on.")
-    dashboard: bool = Field(True, description="Start the Ray dashboard (port 8265).")
-    fuse_cpu_stages: bool = Field(
-        True,
-        description="All CPU stages in the ingress replica: right for one machine. "
-        "false gives each stage a deployment that scales on its own.",
-    )
-    max_ongoing_requests: int = Field(
-        64, ge=1, description="Requests in flight a replica; the engine batches them."
     )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from nl2sql.sql_text.parsing import parse_one
 from nl2sql.types import SchemaContext
 
 
@@ -16,7 +16,7 @@ def has_new_names(sketch: str, context: SchemaContext) -> bool:
     own names (CTEs, aliases) are not new.
     """
     try:
-        tree = sqlglot.parse_one(sketch, dialect=context.dialect)
+        tree = parse_one(sketch, context.dialect)
     except (SqlglotError, RecursionError):
         return True
     tables, columns = set(), set()

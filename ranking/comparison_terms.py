@@ -68,7 +68,8 @@ def _list_comparisons(tree: exp.Expr) -> Iterator[tuple[str, str]]:
     """Operator and literal of every comparison, the literal on the right; a date by its year too.
 
     >>> import sqlglot
-    >>> tree = sqlglot.parse_one("SELECT 1 FROM t WHERE 5 < a AND b <= '2014-01-01'")
+    >>> from nl2sql.sql_text.parsing import parse_one
+    >>> tree = parse_one("SELECT 1 FROM t WHERE 5 < a AND b <= '2014-01-01'", "postgres")
     >>> list(_list_comparisons(tree))
     [('>', '5'), ('<=', '2014-01-01'), ('<=', '2014')]
     """

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Column, ForeignKey, Table
+from nl2sql.sql_text.parsing import parse_one
 from nl2sql.types import SchemaContext
 from ranking.column_kinds import find_kind
 
@@ -66,6 +66,7 @@ class Query:
         self._tied = {frozenset((key.table, key.target)) for key in keys}
         self._uses: dict[int, ColumnUse | None] = {}
         self._sources: dict[int, dict[str, Source]] = {}
+        self._aliases: dict[int, frozenset[str]] = {}
 
     def selects(self) -> Iterator[exp.Select]:
         """Every SELECT, outermost first."""
@@ -130,7 +131,7 @@ class Query:
                     return found[0] if len(found) == 1 else None
                 if not all(isinstance(source, Table) for source in sources.values()):
                     return None
-                if name in {each.alias.lower() for each in select.expressions}:
+                if name in self._list_aliases(select):
                     return None
             if isinstance(select.parent, exp.Subquery) and isinstance(
                 select.parent.parent, exp.From | exp.Join
@@ -138,6 +139,12 @@ class Query:
                 return None
             select, outer = select.parent_select, True
         return None
+
+    def _list_aliases(self, select: exp.Select) -> frozenset[str]:
+        if id(select) not in self._aliases:
+            names = frozenset(each.alias.lower() for each in select.expressions)
+            self._aliases[id(select)] = names
+        return self._aliases[id(select)]
 
     def _look_up(self, source: Source, alias: str, name: str, outer: bool) -> ColumnUse | None:
         if isinstance(source, Table):
@@ -184,7 +191,7 @@ def read_query(
     if len(sql) > _MOST_CHARS:
         return None
     try:
-        return Query(sqlglot.parse_one(sql, dialect=dialect), dialect, tables, keys)
+        return Query(parse_one(sql, dialect), dialect, tables, keys)
     except (SqlglotError, RecursionError):
         return None
 
@@ -198,7 +205,7 @@ def read_candidate(sql: str, context: SchemaContext) -> Query | None:
 def list_sources(select: exp.Select) -> Iterator[exp.Expr]:
     """What stands in FROM and its joins, joins in parentheses opened.
 
-    >>> tree = sqlglot.parse_one("SELECT 1 FROM a JOIN (b JOIN c ON b.x = c.x) ON a.x = b.x")
+    >>> tree = parse_one("SELECT 1 FROM a JOIN (b JOIN c ON b.x = c.x) ON a.x = b.x", "postgres")
     >>> [node.name for node in list_sources(tree)]
     ['a', 'b', 'c']
     """

@@ -6,10 +6,12 @@ from dataclasses import replace
 
 from nl2sql.protocols import Executor, Guard
 from nl2sql.settings import Settings
+from nl2sql.sql_text.threads import read_aside
 from nl2sql.types import (
     Assessment,
     Candidate,
     Diagnostic,
+    Finding,
     Plan,
     Question,
     Ranking,
@@ -19,7 +21,7 @@ from nl2sql.types import (
 from ranking.confidence.calibration import Calibration
 from ranking.confidence.features import measure_features
 from ranking.lint import lint_query
-from ranking.query import read_candidate
+from ranking.query import Query, read_candidate
 from ranking.score import score_candidate, score_result
 from ranking.value_verification import ValueVerifier
 from ranking.vote import vote
@@ -58,15 +60,14 @@ class CandidateRanker:
             return Assessment(candidate, verdict)
         explained = await self._executor.explain(verdict)
         # The candidate's own text: the guard's rewriting wraps every table.
-        query = read_candidate(candidate.sql, context)
-        findings = lint_query(query) if query else ()
+        query, findings = await read_aside(_lint, candidate.sql, context)
         verified = (
             await self._verifier.measure(question, query, context.values)
             if query and self._flags.value_verification
             else ()
         )
-        score = score_candidate(
-            question, query, verdict, explained, findings, context, plan, verified
+        score = await read_aside(
+            score_candidate, question, query, verdict, explained, findings, context, plan, verified
         )
         assessed = Assessment(candidate, verdict, findings=findings, score=score)
         if isinstance(explained, Diagnostic):
@@ -124,3 +125,8 @@ class CandidateRanker:
         first = next((each for each in assessments if each.result is not None), None)
         rest = tuple(each for each in assessments if each is not first)
         return Ranking((first, *rest) if first else rest, samples=samples)
+
+
+def _lint(sql: str, context: SchemaContext) -> tuple[Query | None, tuple[Finding, ...]]:
+    query = read_candidate(sql, context)
+    return query, lint_query(query) if query else ()

@@ -8,6 +8,7 @@ a candidate like any other: it passes the guard again, and it has to win the vot
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 
 from nl2sql.prompts import render_prompt, render_text
@@ -15,6 +16,7 @@ from nl2sql.protocols import Engine
 from nl2sql.schema_text import SchemaWriter, TokenCounts
 from nl2sql.settings import Settings
 from nl2sql.sql_text import extract_sql, normal_form
+from nl2sql.sql_text.threads import read_aside
 from nl2sql.types import (
     Assessment,
     Candidate,
@@ -64,7 +66,7 @@ class CandidateRepairer:
         if ask_model and failed.failed and error.repairable:
             made = Corrected(await self._ask(question, context, failed, history), ())
         elif not ask_model and (error.repairable or not failed.failed):
-            made, method = self._repair_by_rule(failed, context, plan)
+            made, method = await read_aside(self._repair_by_rule, failed, context, plan)
         repair = Repair(
             candidate=name,
             cause=describe_failure(failed),
@@ -75,10 +77,12 @@ class CandidateRepairer:
             error_class=error.name if failed.failed else "",
             attempt=len(history) + 1,
             suggestion=error.suggestion if failed.failed else "",
-            risks=find_risks(before, made.sql, context.dialect) if ask_model else (),
+            risks=await read_aside(find_risks, before, made.sql, context.dialect)
+            if ask_model
+            else (),
         )
-        seen = {normal_form(each.candidate.sql, context.dialect) for each in (*history, failed)}
-        if not made.sql or normal_form(made.sql, context.dialect) in seen:
+        tried = [each.candidate.sql for each in (*history, failed)]
+        if not made.sql or await read_aside(_is_known, made.sql, tried, context.dialect):
             return None, repair
         candidate = Candidate(f"{name}r", made.sql, samples=0, origin="repair", repairs=name)
         return candidate, repair
@@ -128,7 +132,7 @@ class CandidateRepairer:
                 stop=("```",),
             )
         )
-        return extract_sql(completions.texts[0])
+        return await read_aside(extract_sql, completions.texts[0])
 
     async def build_prompt(
         self,
@@ -150,7 +154,7 @@ class CandidateRepairer:
             for number, each in enumerate((*history, failed), start=1)
         )
         advice = [classify_failure(failed).suggestion]
-        advice += describe_allowed(failed.candidate.sql, context)
+        advice += await read_aside(describe_allowed, failed.candidate.sql, context)
         render = partial(
             render_prompt,
             PROMPTS,
@@ -167,3 +171,7 @@ class CandidateRepairer:
             answer_tokens=self._settings.sampling.max_tokens,
         )
         return render(schema=written.text)
+
+
+def _is_known(sql: str, others: Iterable[str], dialect: str) -> bool:
+    return normal_form(sql, dialect) in {normal_form(each, dialect) for each in others}

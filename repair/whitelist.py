@@ -11,12 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Table
 from nl2sql.names import quote_name
+from nl2sql.sql_text.parsing import parse_one
 from nl2sql.types import SchemaContext
 from nl2sql.words import split_words
 from repair.autocorrect.levels import (
@@ -27,6 +27,7 @@ from repair.autocorrect.levels import (
     read_levels,
 )
 from repair.autocorrect.sight import Sight
+from repair.limits import MOST_CHARS
 
 # Typing errors: below it, half of the swaps in recorded candidates named another thing.
 _ALIKE = 0.85
@@ -70,10 +71,12 @@ class Whitelist:
 
 
 def list_allowed(sql: str, context: SchemaContext) -> tuple[Whitelist, ...]:
-    """One whitelist for each name that is not there; none for what does not parse."""
+    """One whitelist for each name that is not there; none for what does not parse or is long."""
+    if len(sql) > MOST_CHARS:
+        return ()
     sight = Sight(context)
     try:
-        tree = sqlglot.parse_one(sql, dialect=context.dialect)
+        tree = parse_one(sql, context.dialect)
         lists = {
             node.name: Whitelist(node.name, tables=_rank_tables(node.name, sight))
             for node in tree.find_all(exp.Table)
@@ -209,7 +212,7 @@ def _is_unknown(node: exp.Table, tree: exp.Expr, sight: Sight) -> bool:
 
 def _name_columns(sql: str, dialect: str) -> list[str]:
     try:
-        tree = sqlglot.parse_one(sql, dialect=dialect)
+        tree = parse_one(sql, dialect)
     except (SqlglotError, RecursionError):
         return []
     return list(dict.fromkeys(column.name.lower() for column in tree.find_all(exp.Column)))

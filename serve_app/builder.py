@@ -26,6 +26,12 @@ from serve_app.deployments import (
 )
 from serve_app.wiring import Wiring
 
+# Who gets an answer when is decided in the ingress: Serve itself holds back no request that waits,
+# reads its body or asks whether the service lives.
+_INGRESS_SPARE = 256
+# Probes of the stages, beside the questions.
+_STAGE_SPARE = 16
+
 # Logical CPUs, for placement only. All of them fit on two cores.
 _ENGINE_CPUS = 1.0
 _INGRESS_CPUS = 0.5
@@ -50,14 +56,17 @@ def build_app(arguments: BuildArguments) -> Application:
 
 def build_application(wiring: Wiring, engine: Application | None = None) -> Application:
     """The application; ``engine`` replaces the language model's deployment (for tests)."""
-    options = {"max_ongoing_requests": wiring.settings.serve.max_ongoing_requests}
+    limits = wiring.settings.serve
+    options = {"max_ongoing_requests": limits.max_ongoing_requests + _STAGE_SPARE}
     bound_engine = engine or _bind_engine(wiring, options)
-    handles = None if wiring.settings.serve.fuse_cpu_stages else _bind_stages(wiring, bound_engine)
+    handles = None if limits.fuse_cpu_stages else _bind_stages(wiring, bound_engine, options)
     ingress = serve.deployment(
         serve.ingress()(Ingress),
         name="ingress",
         ray_actor_options={"num_cpus": _INGRESS_CPUS},
-        **options,
+        max_ongoing_requests=limits.max_ongoing_requests
+        + limits.max_waiting_requests
+        + _INGRESS_SPARE,
     )
     return ingress.bind(wiring, bound_engine, handles)
 
@@ -80,13 +89,15 @@ def _bind_engine(wiring: Wiring, options: dict[str, Any]) -> Application:
     return deployment.bind(wiring)
 
 
-def _bind_stages(wiring: Wiring, engine: Application) -> dict[str, Application]:
+def _bind_stages(
+    wiring: Wiring, engine: Application, options: dict[str, Any]
+) -> dict[str, Application]:
     def bind(replica: type, name: str, *arguments: Any) -> Application:
         deployment = serve.deployment(
             replica,
             name=name,
             ray_actor_options={"num_cpus": _STAGE_CPUS},
-            max_ongoing_requests=wiring.settings.serve.max_ongoing_requests,
+            **options,
         )
         return deployment.bind(wiring, *arguments)
 

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import psutil
 
 from execution.executor import ReadOnlyExecutor
+from execution.postgres_functions import DEFINER
 from execution.postgres_role import find_missing_limits
 from nl2sql.base_url import is_on_loopback
 from nl2sql.errors import QuorumError
@@ -20,8 +21,9 @@ from nl2sql.settings import Settings
 from nl2sql.skipped import describe_skipped
 from serve_app.emptiness import describe_emptiness
 from serve_app.preparation import build_wiring, start_embedded_server
+from serve_app.reachable_functions import describe_families, find_functions
 from serve_app.running import is_ready, service_url
-from serve_app.second_wall import check_second_wall
+from serve_app.second_wall import check_second_wall, stands_unused
 from serve_app.wiring import Wiring
 
 _DASHBOARD_PORT = 8265
@@ -205,10 +207,21 @@ def _check_databases(settings: Settings) -> list[Check]:
     for name, database in settings.databases.items():
         if database.dialect == "postgres" and f"database {name}" in well:
             checks += check_role_limits(name, wiring.reader_url(name))
+            checks += check_functions(wiring, name)
         if f"database {name}" in well:
             checks.append(check_schema(wiring, name))
         if database.second_wall:
             checks.append(check_wall(wiring, name))
+        elif f"database {name}" in well and stands_unused(wiring, name):
+            checks.append(
+                Check(
+                    f"second wall of {name}",
+                    "failed",
+                    "stands, but is not used: queries run as the reader, which may SELECT nothing",
+                    f"Set databases.{name}.second_wall to true, or run "
+                    f"`quorumsql policy apply {name} --remove`.",
+                )
+            )
     return checks
 
 
@@ -254,6 +267,27 @@ def check_role_limits(database: str, url: str) -> list[Check]:
         )
         for limit in find_missing_limits(url, database)
     ]
+
+
+def check_functions(wiring: Wiring, database: str) -> list[Check]:
+    """What the reader may execute and no query should; none when that is nothing.
+
+    Raises SettingsError, DatabaseUnavailable.
+    """
+    found = find_functions(wiring, database)
+    definers = [each for each in found if each.family == DEFINER]
+    others = [each for each in found if each.family != DEFINER]
+    remedy = f"`quorumsql doctor --functions {database}` prints what ends it."
+    checks = []
+    if others:
+        message = f"only the guard keeps queries from {len(others)}: {describe_families(others)}"
+        checks.append(Check(f"functions of {database}", "warning", message, remedy))
+    if definers:
+        names = ", ".join(each.name for each in definers[:3])
+        more = f" and {len(definers) - 3} more" if len(definers) > 3 else ""
+        message = f"the reader may execute {names}{more} with the rights of their owners"
+        checks.append(Check(f"{DEFINER} functions of {database}", "warning", message, remedy))
+    return checks
 
 
 async def _probe(wiring: Wiring) -> list[tuple[str, str]]:

@@ -201,8 +201,8 @@ class Ingress:
         self._service = QueryService(wiring.settings, pipeline, probes)
         self._sessions = SessionService(cast(Sessions, stages["retriever"]))
         taker = cast(FeedbackTaker, stages["retriever"])
-        self._feedback = FeedbackService(wiring.settings, taker)
-        self._body_bytes = wiring.settings.limits.body_bytes
+        self._feedback = FeedbackService(wiring.settings, taker, self._service.turns)
+        self._settings = wiring.settings
 
     async def query(self, request: QueryRequest, principal: Principal) -> Answer:
         """For callers inside the cluster, over a handle. Raises what QueryService.query raises."""
@@ -215,8 +215,5 @@ class Ingress:
     def __serve_build_asgi_app__(self) -> ASGIApp:
         """Ray Serve calls this once after the constructor."""
         return build_http_app(
-            self._service,
-            body_bytes=self._body_bytes,
-            feedback=self._feedback,
-            sessions=self._sessions,
+            self._settings, self._service, feedback=self._feedback, sessions=self._sessions
         )

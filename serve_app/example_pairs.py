@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-import sqlglot
 from pydantic import ValidationError
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from data.benchmarks.types import Benchmark, Example
 from nl2sql.errors import SettingsError
+from nl2sql.sql_text.parsing import parse_one
 from retrieval.examples.files import Pair
 
 TRAIN = "train"
@@ -66,7 +66,7 @@ def qualify_tables(sql: str, schema: str, dialect: str) -> str:
     'WITH a AS (SELECT 1) SELECT * FROM a JOIN s.b ON TRUE'
     """
     try:
-        tree = sqlglot.parse_one(sql, dialect=dialect)
+        tree = parse_one(sql, dialect)
     except (SqlglotError, RecursionError):
         return sql
     queries = {cte.alias for cte in tree.find_all(exp.CTE)}

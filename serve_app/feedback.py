@@ -15,6 +15,8 @@ from nl2sql.protocols import FeedbackTaker
 from nl2sql.settings import Settings
 from nl2sql.types import Feedback, FeedbackReceipt, Principal
 from retrieval.examples.records import MOST_CHARS
+from serve_app.texts import check_filled
+from serve_app.turns import Turns
 
 
 class FeedbackRequest(BaseModel):
@@ -45,9 +47,10 @@ class FeedbackResponse(BaseModel):
 class FeedbackService:
     """Checks feedback against the limits and hands it on."""
 
-    def __init__(self, settings: Settings, taker: FeedbackTaker) -> None:
+    def __init__(self, settings: Settings, taker: FeedbackTaker, turns: Turns) -> None:
         self._settings = settings
         self._taker = taker
+        self._turns = turns
 
     async def take(self, request: FeedbackRequest, principal: Principal) -> FeedbackResponse:
         """What came of it.
@@ -58,7 +61,7 @@ class FeedbackService:
         feedback = build_feedback(request, self._settings, principal)
         seconds = self._settings.limits.request_timeout_ms / 1000
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds), self._turns.take():
                 receipt = await self._taker.take_feedback(feedback)
         except TimeoutError as error:
             raise DeadlineExceeded(
@@ -75,25 +78,12 @@ def build_feedback(request: FeedbackRequest, settings: Settings, principal: Prin
         raise InvalidRequest("A right query needs no correction.", field="correction")
     return Feedback(
         database=settings.database_name(request.database),
-        question=_check_text("question", request.question, most),
-        sql=_check_text("sql", request.sql, MOST_CHARS),
+        question=check_filled("question", request.question, most),
+        sql=check_filled("sql", request.sql, MOST_CHARS),
         is_right=request.verdict == "right",
         principal=principal,
-        correction=_check_text("correction", correction, MOST_CHARS) if correction else "",
+        correction=check_filled("correction", correction, MOST_CHARS) if correction else "",
     )
-
-
-def _check_text(field: str, text: str, most: int) -> str:
-    text = text.strip()
-    if not text:
-        raise InvalidRequest(f"The {field} is empty.", field=field)
-    if len(text) > most:
-        raise InvalidRequest(
-            f"The {field} has {len(text)} characters, {most} are allowed.", field=field
-        )
-    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise InvalidRequest(f"The {field} holds what is no character.", field=field)
-    return text
 
 
 def _render(receipt: FeedbackReceipt, field: str) -> FeedbackResponse:

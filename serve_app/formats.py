@@ -26,8 +26,14 @@ class Format:
 
     name: str
     media_type: str
+    suffix: str
     is_binary: bool
     render: Callable[[ResultSet, Mapping[str, str], bool], bytes]
+
+    @property
+    def disposition(self) -> str:
+        """The ``Content-Disposition``: a browser stores it and shows nothing of it."""
+        return f'attachment; filename="rows.{self.suffix}"'
 
 
 def _render_csv(result: ResultSet, _: Mapping[str, str], spreadsheet_safe: bool) -> bytes:
@@ -43,18 +49,20 @@ def _render_json_lines(result: ResultSet, _: Mapping[str, str], __: bool) -> byt
 
 
 FORMATS = (
-    Format("csv", "text/csv", False, _render_csv),
-    Format("markdown", "text/markdown", False, _render_markdown),
-    Format("jsonl", "application/x-ndjson", False, _render_json_lines),
+    Format("csv", "text/csv", "csv", False, _render_csv),
+    Format("markdown", "text/markdown", "md", False, _render_markdown),
+    Format("jsonl", "application/x-ndjson", "jsonl", False, _render_json_lines),
     Format(
         "parquet",
         "application/vnd.apache.parquet",
+        "parquet",
         True,
         lambda result, metadata, _: render_parquet(result, metadata),
     ),
     Format(
         "arrow",
         "application/vnd.apache.arrow.stream",
+        "arrows",
         True,
         lambda result, metadata, _: render_arrow_stream(result, metadata),
     ),
@@ -84,13 +92,13 @@ def describe_answer(answer: Answered) -> dict[str, str]:
     one is left out where it would be longer than 4,000 characters.
     """
     trace = answer.trace
-    texts = {"QuorumSQL-SQL": quote(answer.sql, safe=" ()*,.;:=<>'\"+-/")}
+    texts = {"QuorumSQL-SQL": _quote(answer.sql, " ()*,.;:=<>'\"+-/")}
     if trace.question.session:
         texts["QuorumSQL-Session"] = trace.question.session
     if trace.asked:
-        texts["QuorumSQL-Rewritten"] = quote(trace.question.text, safe=" ,.?")
+        texts["QuorumSQL-Rewritten"] = _quote(trace.question.text, " ,.?")
     if trace.notes:
-        texts["QuorumSQL-Notes"] = quote(" ".join(trace.notes), safe=" ,.'")
+        texts["QuorumSQL-Notes"] = _quote(" ".join(trace.notes), " ,.'")
     headers = {
         "QuorumSQL-Database": quote(trace.question.database),
         "QuorumSQL-Confidence": str(answer.confidence),
@@ -102,3 +110,8 @@ def describe_answer(answer: Answered) -> dict[str, str]:
         **headers,
         **{name: text for name, text in texts.items() if len(text) <= _LONGEST_HEADER},
     }
+
+
+def _quote(text: str, safe: str) -> str:
+    # A model can write half a character, which no encoding can.
+    return quote(text, safe=safe, errors="replace")

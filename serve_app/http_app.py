@@ -1,7 +1,8 @@
 """The HTTP interface as a plain ASGI application over a ``QueryService``.
 
-An answer is JSON unless the client accepts something else more: then it is the rows alone, in that
-format, and what has to be said with them stands in headers. A client that leaves ends its request.
+A request passes, in this order: its host and origin, its token, its body, its route. An answer is
+JSON unless the client accepts something else more: then it is the rows alone, in that format, and
+what has to be said with them stands in headers. A client that leaves ends its request.
 """
 
 from __future__ import annotations
@@ -9,15 +10,19 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Header, Request, Response
-from fastapi.responses import JSONResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from fastapi import Depends, FastAPI, Request, Response, Security
+from fastapi.security import HTTPBearer
+from starlette.types import ASGIApp
 
 from nl2sql.answers import Answered
+from nl2sql.settings import Settings
+from nl2sql.types import Principal
 from serve_app.api import QueryRequest, describe_outcome, render_answer
 from serve_app.disconnection import ClientGone, run_while_connected
 from serve_app.feedback import FeedbackRequest, FeedbackResponse, FeedbackService
 from serve_app.formats import MEDIA_TYPES, describe_answer, export_answer, find_format
+from serve_app.http.front import pick_front_settings, surround
+from serve_app.http.responses import AnyTextJSONResponse
 from serve_app.negotiation import choose_media_type
 from serve_app.problems import install_problem_handlers, render_problem
 from serve_app.service import QueryService
@@ -25,6 +30,9 @@ from serve_app.sessions import Forgotten, SessionService
 
 # nginx's status for a client that closed the request; nobody reads it but a log.
 _CLIENT_GONE = 499
+
+# Bodies that come in pieces where no proxy of ours is in front.
+_MOST_OPEN_BODIES = 64
 
 _RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
@@ -58,27 +66,24 @@ _SESSION_RESPONSES: dict[int | str, dict[str, Any]] = {
 
 
 def build_http_app(
+    settings: Settings,
     service: QueryService,
     *,
-    body_bytes: int,
     feedback: FeedbackService | None = None,
     sessions: SessionService | None = None,
 ) -> ASGIApp:
-    """Routes ``/query``, ``/healthz``, ``/readyz``; ``/feedback``, ``/sessions`` over services.
-
-    Bodies over ``body_bytes`` are refused.
-    """
+    """Routes ``/query``, ``/healthz``, ``/readyz``; ``/feedback``, ``/sessions`` over services."""
+    # Read by Identification; here it only tells /docs that there are tokens.
+    token = HTTPBearer(auto_error=False, description="A token of one of the principals.")
     app = FastAPI(
         title="QuorumSQL",
         description="Questions in plain language, answered with guarded, read-only SQL.",
+        dependencies=[Security(token)] if settings.identity.needs_token else [],
     )
     install_problem_handlers(app)
 
     @app.post("/query", summary="Answer a question", responses=_RESPONSES)
-    async def query(
-        body: QueryRequest, request: Request, authorization: Annotated[str, Header()] = ""
-    ) -> Response:
-        principal = service.identify(authorization)
+    async def query(body: QueryRequest, request: Request, principal: _Caller) -> Response:
         accept = ", ".join(request.headers.getlist("accept"))
         media_type = choose_media_type(accept, MEDIA_TYPES)
         if media_type is None:
@@ -90,84 +95,59 @@ def build_http_app(
             return Response(status_code=_CLIENT_GONE)
         format_ = find_format(media_type)
         if format_ is None:
-            return JSONResponse(render_answer(answer, trace=body.trace))
+            return AnyTextJSONResponse(render_answer(answer, trace=body.trace))
         if not isinstance(answer, Answered):
             return render_problem(422, "No rows", answer.reason, members=describe_outcome(answer))
         # In a thread: the largest results take seconds to render.
         content = await asyncio.to_thread(
             export_answer, answer, format_, spreadsheet_safe=body.spreadsheet_safe
         )
-        return Response(content, media_type=media_type, headers=describe_answer(answer))
+        headers = describe_answer(answer) | {"Content-Disposition": format_.disposition}
+        return Response(content, media_type=media_type, headers=headers)
 
     if feedback is not None:
-        _add_feedback(app, service, feedback)
+        _add_feedback(app, feedback)
     if sessions is not None:
-        _add_sessions(app, service, sessions)
+        _add_sessions(app, sessions)
 
     @app.get("/healthz", summary="Is the process alive?")
     async def healthz() -> dict[str, str]:
         return {"status": "alive"}
 
     @app.get("/readyz", summary="Can questions be answered right now?")
-    async def readyz(response: Response) -> dict[str, Any]:
+    async def readyz(request: Request, response: Response) -> dict[str, Any]:
         parts = await service.readiness()
         ready = not any(parts.values())
         response.status_code = 200 if ready else 503
+        if request.state.principal is None:
+            return {"ready": ready}
         return {"ready": ready, "parts": {name: wrong or "ok" for name, wrong in parts.items()}}
 
-    return BoundedBodies(app, body_bytes)
+    front = pick_front_settings(settings)
+    return surround(app, front, most_open_bodies=_MOST_OPEN_BODIES)
 
 
-def _add_feedback(app: FastAPI, service: QueryService, feedback: FeedbackService) -> None:
+def _read_principal(request: Request) -> Principal:
+    principal: Principal = request.state.principal
+    return principal
+
+
+_Caller = Annotated[Principal, Depends(_read_principal)]
+
+
+def _add_feedback(app: FastAPI, feedback: FeedbackService) -> None:
     @app.post("/feedback", summary="Say whether an answer is right", responses=_FEEDBACK_RESPONSES)
     async def take(
-        body: FeedbackRequest, response: Response, authorization: Annotated[str, Header()] = ""
+        body: FeedbackRequest, response: Response, principal: _Caller
     ) -> FeedbackResponse:
-        taken = await feedback.take(body, service.identify(authorization))
+        taken = await feedback.take(body, principal)
         response.status_code = 202 if taken.outcome == "recorded" else 200
         return taken
 
 
-def _add_sessions(app: FastAPI, service: QueryService, sessions: SessionService) -> None:
+def _add_sessions(app: FastAPI, sessions: SessionService) -> None:
     @app.delete(
         "/sessions/{session}", summary="Forget a conversation", responses=_SESSION_RESPONSES
     )
-    async def forget(session: str, authorization: Annotated[str, Header()] = "") -> Forgotten:
-        return await sessions.forget(session, service.identify(authorization))
-
-
-class BoundedBodies:
-    """Answers 413 as soon as a body grows over the limit, whatever its headers promise."""
-
-    def __init__(self, app: ASGIApp, limit: int) -> None:
-        self._app = app
-        self._limit = limit
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        messages: list[Message] = []
-        size, more = 0, True
-        while more:
-            message = await receive()
-            messages.append(message)
-            size += len(message.get("body", b""))
-            more = message.get("more_body", False)
-            if size > self._limit:
-                await self._refuse(scope, receive, send)
-                return
-
-        async def replay() -> Message:
-            return messages.pop(0) if messages else await receive()
-
-        await self._app(scope, replay, send)
-
-    async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response: JSONResponse = render_problem(
-            413,
-            "Body too large",
-            f"The body is larger than {self._limit} bytes.",
-            errors=[{"field": "question", "message": f"at most {self._limit} bytes in all"}],
-        )
-        await response(scope, receive, send)
+    async def forget(session: str, principal: _Caller) -> Forgotten:
+        return await sessions.forget(session, principal)

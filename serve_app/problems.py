@@ -1,4 +1,8 @@
-"""Errors as ``application/problem+json`` (RFC 9457). No traceback ever leaves the service."""
+"""Errors as ``application/problem+json`` (RFC 9457).
+
+No traceback ever leaves the service, and however much of a request an error quotes, the document
+has at most 16 KiB.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +27,15 @@ from nl2sql.errors import (
     Unavailable,
     UnknownDatabase,
 )
+from serve_app.http.responses import AnyTextJSONResponse
 
 _LOG = logging.getLogger("quorumsql")
 _RETRY_AFTER_S = "5"
+# A request can be wrong in as many places as it has bytes, and JSON may write six for a character.
+_MOST_ERRORS = 6
+_LONGEST_DETAIL = 800
+_LONGEST_FIELD = 100
+_LONGEST_MESSAGE = 200
 
 
 def render_problem(
@@ -38,11 +48,17 @@ def render_problem(
 ) -> JSONResponse:
     """A problem document; ``errors`` name fields of the request, ``members`` are added as such."""
     body: dict[str, Any] = {"type": "about:blank", "title": title, "status": status}
-    body |= {"detail": detail, **members}
+    body |= {"detail": _shorten(detail, _LONGEST_DETAIL), **members}
     if errors:
-        body["errors"] = list(errors)
+        body["errors"] = [
+            {
+                "field": _shorten(each["field"], _LONGEST_FIELD),
+                "message": _shorten(each["message"], _LONGEST_MESSAGE),
+            }
+            for each in errors[:_MOST_ERRORS]
+        ]
     headers = {"Retry-After": _RETRY_AFTER_S} if status == 503 else None
-    return JSONResponse(
+    return AnyTextJSONResponse(
         body, status_code=status, media_type="application/problem+json", headers=headers
     )
 
@@ -90,8 +106,11 @@ def install_problem_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
-        errors = [_describe(each) for each in error.errors()]
+        found = error.errors()
+        errors = [_describe(each) for each in found[:_MOST_ERRORS]]
         detail = "; ".join(f"{each['field']}: {each['message']}" for each in errors)
+        if len(found) > len(errors):
+            detail = f"{len(found)} errors, the first of them: {detail}"
         return render_problem(422, "Invalid request", detail, errors=errors)
 
     @app.exception_handler(HTTPException)
@@ -107,4 +126,11 @@ def _describe(problem: Any) -> dict[str, str]:
     if problem["type"] == "json_invalid":
         return {"field": "body", "message": "The body is not valid JSON."}
     location = [str(part) for part in problem["loc"] if part != "body"]
-    return {"field": ".".join(location) or "body", "message": problem["msg"]}
+    return {
+        "field": _shorten(".".join(location) or "body", _LONGEST_FIELD),
+        "message": _shorten(problem["msg"], _LONGEST_MESSAGE),
+    }
+
+
+def _shorten(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

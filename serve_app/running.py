@@ -18,6 +18,8 @@ from ray.serve import Application
 from nl2sql.errors import Unavailable
 from nl2sql.settings import Settings
 from serve_app.builder import build_application
+from serve_app.http.front import pick_front_settings
+from serve_app.http.proxy import prepare_proxy
 from serve_app.wiring import Wiring
 
 APPLICATION = "quorumsql"
@@ -31,6 +33,7 @@ def start_service(wiring: Wiring, engine: Application | None = None) -> None:
     """
     settings = wiring.settings.serve
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    prepare_proxy(pick_front_settings(wiring.settings), wiring.settings.home)
     ray.init(
         # Without an address of its own, never join a cluster that happens to run here.
         address=os.environ.get("RAY_ADDRESS", "local"),

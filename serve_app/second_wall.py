@@ -6,7 +6,11 @@ from urllib.parse import unquote, urlsplit
 
 from execution.embedded import SUPERUSER, build_embedded_url
 from execution.policies.access import CompiledPolicy
-from execution.policies.database_apply import check_applied, read_own_security
+from execution.policies.database_apply import (
+    check_applied,
+    find_index_role,
+    read_own_security,
+)
 from execution.policies.database_ddl import Wall, build_wall, check_dialect
 from execution.policies.policy_file import load_policy
 from nl2sql.errors import PolicyError
@@ -28,7 +32,12 @@ def owner_url(wiring: Wiring, database: str) -> str:
 
 def find_reader(wiring: Wiring, database: str) -> str:
     """The login that queries run under. Raises SettingsError."""
-    return unquote(urlsplit(wiring.reader_url(database)).username or "")
+    return find_login(wiring.reader_url(database))
+
+
+def find_login(url: str) -> str:
+    """Who logs in under the URL; empty where it names nobody."""
+    return unquote(urlsplit(url).username or "")
 
 
 def build_database_wall(wiring: Wiring, database: str, compiled: CompiledPolicy) -> Wall:
@@ -41,7 +50,19 @@ def build_database_wall(wiring: Wiring, database: str, compiled: CompiledPolicy)
             f"databases.{database}.reader.url names no login.",
             hint="Write postgresql://login@host/database: the roles are granted to that login.",
         )
-    return build_wall(compiled, reader=reader, own_security=own_security)
+    indexer = find_login(wiring.indexer_url(database))
+    return build_wall(compiled, reader=reader, indexer=indexer, own_security=own_security)
+
+
+def stands_unused(wiring: Wiring, database: str) -> bool:
+    """Whether the wall stands in a database whose settings do not use it.
+
+    Raises SettingsError, DatabaseUnavailable.
+    """
+    settings = wiring.settings.databases[database]
+    if settings.dialect != "postgres" or settings.policy is None or settings.second_wall:
+        return False
+    return bool(find_index_role(wiring.indexer_url(database), database))
 
 
 def check_second_wall(wiring: Wiring, database: str) -> str:

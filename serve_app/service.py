@@ -6,10 +6,11 @@ Knows nothing of ray or FastAPI, so that tests and the command line use it direc
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping
 
 from nl2sql.answers import Answer
-from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError, Unauthenticated
+from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError
 from nl2sql.protocols import Answerer, Probe
 from nl2sql.sampling_settings import SamplingSettings
 from nl2sql.settings import Settings
@@ -19,8 +20,12 @@ from nl2sql.types import (
 )
 from serve_app.api import QueryRequest
 from serve_app.sessions import read_session
+from serve_app.texts import check_filled, check_text
+from serve_app.turns import Turns
 
 _PROBE_TIMEOUT_S = 5.0
+# However often somebody asks, the parts are probed once in that time.
+_PROBE_INTERVAL_S = 1.0
 
 
 class QueryService:
@@ -30,13 +35,17 @@ class QueryService:
         self._settings = settings
         self._pipeline = pipeline
         self._probes = dict(probes)
+        self._probing: asyncio.Task[Mapping[str, str]] | None = None
+        self._probed = 0.0
+        serve = settings.serve
+        self.turns = Turns(serve.max_ongoing_requests, serve.max_waiting_requests)
 
     async def query(self, request: QueryRequest, principal: Principal) -> Answer:
         """The answer. Raises InvalidRequest, UnknownDatabase, Unavailable, DeadlineExceeded."""
         question = build_question(request, self._settings, principal)
         seconds = self._settings.limits.request_timeout_ms / 1000
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds), self.turns.take():
                 return await self._pipeline.answer(question)
         except TimeoutError as error:
             raise DeadlineExceeded(
@@ -44,27 +53,17 @@ class QueryService:
                 hint="Ask for fewer candidates, or raise limits.request_timeout_ms.",
             ) from error
 
-    def identify(self, authorization: str) -> Principal:
-        """Who sends a request with this ``Authorization`` header.
-
-        The local principal, as long as no principal of the settings has a token. Raises
-        Unauthenticated.
-        """
-        identity = self._settings.identity
-        if not identity.needs_token:
-            return identity.principal()
-        scheme, _, token = authorization.partition(" ")
-        principal = identity.find_by_token(token.strip()) if scheme.lower() == "bearer" else None
-        if principal is None:
-            raise Unauthenticated(
-                "The request carries no known token.",
-                hint="Send the header `Authorization: Bearer …` with a token of one of the "
-                "principals under identity.",
-            )
-        return principal
-
     async def readiness(self) -> Mapping[str, str]:
-        """Part → what is wrong with it, empty where all is well."""
+        """Part → what is wrong with it, empty where all is well; as of the last second."""
+        now = time.monotonic()
+        is_old = now - self._probed >= _PROBE_INTERVAL_S
+        if self._probing is None or (self._probing.done() and is_old):
+            self._probing = asyncio.create_task(self._probe_all())
+            self._probed = now
+        # Who asks may leave; others wait for the same.
+        return await asyncio.shield(self._probing)
+
+    async def _probe_all(self) -> Mapping[str, str]:
         outcomes = await asyncio.gather(
             *(self._probe(name, probe) for name, probe in self._probes.items())
         )
@@ -83,35 +82,15 @@ class QueryService:
 def build_question(request: QueryRequest, settings: Settings, principal: Principal) -> Question:
     """The request with defaults put in and limits checked. Raises InvalidRequest."""
     limits, sampling = settings.limits, settings.sampling
-    text = request.question.strip()
-    if not text:
-        raise InvalidRequest("The question is empty.", field="question")
-    if len(text) > limits.question_chars:
-        raise InvalidRequest(
-            f"The question has {len(text)} characters, {limits.question_chars} are allowed.",
-            field="question",
-        )
-    evidence = request.evidence.strip()
-    if len(evidence) > limits.question_chars:
-        raise InvalidRequest(
-            f"The evidence has {len(evidence)} characters, {limits.question_chars} are allowed.",
-            field="evidence",
-        )
-    if len(request.picked) > limits.question_chars:
-        raise InvalidRequest(
-            f"The reading has {len(request.picked)} characters, {limits.question_chars} are "
-            "allowed.",
-            field="picked",
-        )
     return Question(
-        text=text,
-        evidence=evidence,
+        text=check_filled("question", request.question, limits.question_chars),
+        evidence=check_text("evidence", request.evidence, limits.question_chars),
         database=settings.database_name(request.database),
         principal=principal,
         k=_choose_k(request.k, sampling),
         seed=request.seed if request.seed is not None else sampling.seed,
         max_rows=_in_range("max_rows", request.max_rows, limits.rows, limits.max_rows),
-        picked=request.picked.strip(),
+        picked=check_text("picked", request.picked, limits.question_chars),
         session=read_session(request.session),
         wording=request.answer_text or settings.answer.text,
     )

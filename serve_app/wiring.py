@@ -15,6 +15,8 @@ from execution.duckdb_database import DuckDbDatabase
 from execution.embedded import INDEX_DATABASE, INDEXER, READER, build_embedded_url
 from execution.executor import Database
 from execution.guard import PolicySettings, SqlGuard
+from execution.policies.database_apply import find_index_role
+from execution.policies.database_script import name_index_role
 from execution.policies.policy_file import load_policy
 from execution.postgres import PostgresDatabase
 from execution.sqlite import SqliteDatabase
@@ -250,6 +252,7 @@ class Wiring:
             self.indexer_url(database),
             database=database,
             reader_role=urlsplit(self.reader_url(database)).username or "",
+            index_role=name_index_role(database) if settings.policy else "",
             schemas=settings.schemas,
         )
 
@@ -263,28 +266,41 @@ class Wiring:
         return synonyms
 
     def build_value_reader(self, database: str) -> ValueReader:
-        """Reads the distinct values of ``database`` as the role that runs queries.
+        """Reads the distinct values of ``database`` as far as queries may.
 
-        Raises SettingsError.
+        Raises SettingsError, DatabaseUnavailable.
         """
         settings = self.settings.databases[database]
         if (path := settings.reader.sqlite_path) is not None:
             return SqliteValues(path, database=database)
         if (path := settings.reader.duckdb_path) is not None:
             return DuckDbValues(path, database=database)
-        return PostgresValues(self.reader_url(database), database=database)
+        url, role = self._find_whole_reader(database)
+        return PostgresValues(url, database=database, role=role)
 
     def open_sampler(self, database: str) -> AbstractContextManager[Sampler]:
-        """Samples values of ``database`` as the role that runs queries, for key inference.
+        """Samples values of ``database`` as far as queries may read them, for key inference.
 
-        Raises SettingsError; entering it raises DatabaseUnavailable.
+        Raises SettingsError, DatabaseUnavailable; entering it raises DatabaseUnavailable.
         """
         settings = self.settings.databases[database]
         if (path := settings.reader.sqlite_path) is not None:
             return open_sqlite_sampler(path, database=database)
         if (path := settings.reader.duckdb_path) is not None:
             return open_duckdb_sampler(path, database=database)
-        return open_postgres_sampler(self.reader_url(database), database=database)
+        url, role = self._find_whole_reader(database)
+        return open_postgres_sampler(url, database=database, role=role)
+
+    def _find_whole_reader(self, database: str) -> tuple[str, str]:
+        """The URL, and the role to become, that may read all that any query may.
+
+        That is the reader itself, but behind the second wall the reader may SELECT nothing.
+        """
+        if self.settings.databases[database].policy is not None:
+            url = self.indexer_url(database)
+            if role := find_index_role(url, database):
+                return url, role
+        return self.reader_url(database), ""
 
     def build_databases(self) -> dict[str, Database]:
         """Name → the read-only door to that database, for the executor."""
@@ -297,7 +313,13 @@ class Wiring:
             return SqliteDatabase(name, path, limits)
         if (path := settings.reader.duckdb_path) is not None:
             return DuckDbDatabase(name, path, limits, self._read_allowlist(settings))
-        return PostgresDatabase(name, self.reader_url(name), limits, search_path=settings.schemas)
+        return PostgresDatabase(
+            name,
+            self.reader_url(name),
+            limits,
+            search_path=settings.schemas,
+            allowlist=self._read_allowlist(settings),
+        )
 
     def build_ranker(self, guard: Guard, executor: Executor) -> CandidateRanker:
         """Stage 6. Raises SettingsError for a calibration that cannot be read."""

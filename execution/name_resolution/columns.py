@@ -15,6 +15,9 @@ from execution.sqlite_names import build_text_name, is_in_double_quotes, read_sp
 from nl2sql.catalog import Table
 from nl2sql.types import NOT_PERMITTED
 
+# What SQLite calls the number of a row, in tables that have one, and NULL in views.
+_ROW_NUMBERS = frozenset({"rowid", "oid", "_rowid_"})
+
 
 class ColumnFinder:
     """Finds the columns of one query, and notes in ``found`` and ``seen`` what it came by."""
@@ -113,8 +116,10 @@ class ColumnFinder:
             raise Unresolved("unknown_column", node.sql(), f"Give the output {name} a name.")
         else:
             # SQLite takes such a word for a string where nothing bears the name; not one that
-            # bears the name of a column which is there, and hidden.
+            # bears the name of a column which is there, and hidden, and not the row's number.
             self._check_is_not_hidden(node, name, level)
+            if name in _ROW_NUMBERS:
+                raise Unresolved("unknown_column", node.sql(), f"There is no column {name} here.")
             node.replace(exp.Literal.string(read_spelling(identifier)))
 
     def _check_is_not_hidden(self, node: exp.Column, name: str, level: Level) -> None:

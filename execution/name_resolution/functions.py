@@ -17,8 +17,24 @@ from nl2sql.names import quote_name
 
 _ORDINALITY = "ordinality"
 
-# Functions whose output has a name of its own, by the names of their outputs.
-_OUTPUTS: dict[str, dict[str, tuple[str, ...]]] = {"postgres": {}, "sqlite": {}, "duckdb": {}}
+# Functions whose outputs have names of their own, which no alias of the whole replaces.
+_PAIR = ("key", "value")
+_PARTS = ("key", "value", "type", "atom", "id", "parent", "fullkey", "path")
+_OUTPUTS: dict[str, dict[str, tuple[str, ...]]] = {
+    "postgres": {
+        "json_array_elements": ("value",),
+        "json_array_elements_text": ("value",),
+        "json_each": _PAIR,
+        "json_each_text": _PAIR,
+        "jsonb_array_elements": ("value",),
+        "jsonb_array_elements_text": ("value",),
+        "jsonb_each": _PAIR,
+        "jsonb_each_text": _PAIR,
+    },
+    # SQLite's have hidden columns besides, and a rowid, which no query may name.
+    "sqlite": {"json_each": _PARTS, "json_tree": _PARTS},
+    "duckdb": {"json_each": _PARTS, "json_tree": _PARTS},
+}
 
 
 def is_function(node: exp.Expr) -> bool:
@@ -45,9 +61,8 @@ def name_outputs(node: exp.Expr, alias: str, dialect: str) -> tuple[str, ...]:
     name = name_function(call)
     if (names := _OUTPUTS[dialect].get(name)) is None:
         width = len(call.expressions) if isinstance(call, exp.Unnest) else 1
-        # PostgreSQL calls a single column like the alias.
-        single = (alias or name) if dialect == "postgres" and width == 1 else name
-        names = (single,) * width
+        # A single column is called like the alias.
+        names = ((alias or name) if width == 1 else name,) * width
     numbered = node.args.get("ordinality") or call.args.get("offset")
     return (*names, _ORDINALITY) if numbered else names
 

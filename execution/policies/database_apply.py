@@ -2,14 +2,13 @@
 
 Everything is one transaction: the wall is there as a whole or not at all, and a dry run is the same
 transaction rolled back. What changed is told by comparing what the system catalog says of the
-wall's roles before and after.
+wall before and after (``database_state.py``).
 
 Knows nothing of policy files. Does not cover tables that are made later: apply again.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,9 +17,16 @@ from typing import Any
 import psycopg
 from psycopg import errors
 
-from execution.policies.database_blocks import GROUP_COMMENT, MEMBERS, OTHERS
+from execution.policies.database_blocks import GROUP_COMMENT, OTHERS
 from execution.policies.database_ddl import Wall, build_comment
-from execution.policies.database_script import Statement, build_removal, name_group
+from execution.policies.database_index_role import INDEX_COMMENT
+from execution.policies.database_script import (
+    Statement,
+    build_removal,
+    build_revocation,
+    name_index_role,
+)
+from execution.policies.database_state import hash_state, read_state, render_members
 from nl2sql.errors import DatabaseUnavailable, QuorumError
 
 _CONNECT_TIMEOUT_S = 5
@@ -32,54 +38,6 @@ SELECT n.nspname || '.' || c.relname
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
  WHERE c.relrowsecurity
    AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = %s)
-"""
-
-# What the wall consists of, a line for each thing: compared, hashed and shown.
-_STATE = r"""
-WITH members AS ({members}),
-walled AS (SELECT DISTINCT p.polrelid
-             FROM pg_policy p JOIN members m
-               ON m.rolname = p.polname AND m.oid = ANY (p.polroles))
-SELECT format('role %%I', rolname) FROM members
-UNION
-SELECT format('%%I may become %%I', r.rolname, member.rolname)
-  FROM members AS member JOIN pg_auth_members m ON m.roleid = member.oid AND m.set_option
-  JOIN pg_roles r ON r.oid = m.member WHERE r.rolname = %(reader)s
-UNION
-SELECT format('policy %%I on %%I.%%I (%%s, %%s, using %%s)', p.polname, n.nspname, c.relname,
-              CASE WHEN p.polpermissive THEN 'permissive' ELSE 'restrictive' END, p.polcmd,
-              pg_get_expr(p.polqual, p.polrelid))
-  FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid
-  JOIN pg_namespace n ON n.oid = c.relnamespace
- WHERE p.polrelid IN (TABLE walled)
-   AND (p.polname = %(others)s OR p.polname IN (SELECT rolname FROM members))
-UNION
-SELECT format('row-level security on %%I.%%I%%s', n.nspname, c.relname,
-              CASE WHEN c.relforcerowsecurity THEN ', also for its owner' ELSE '' END)
-  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
- WHERE c.relrowsecurity
-   AND c.oid IN (TABLE walled)
-UNION
-SELECT format('%%I may use the schema %%I', member.rolname, n.nspname)
-  FROM members AS member, pg_namespace n, aclexplode(n.nspacl) a WHERE a.grantee = member.oid
-UNION
-SELECT format('%%I may %%s %%I.%%I', member.rolname, a.privilege_type, n.nspname, c.relname)
-  FROM members AS member, pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace,
-       aclexplode(c.relacl) a
- WHERE a.grantee = member.oid
-UNION
-SELECT format('%%I may %%s %%I.%%I (%%s)', member.rolname, a.privilege_type, n.nspname, c.relname,
-              string_agg(quote_ident(t.attname), ', ' ORDER BY t.attnum))
-  FROM members AS member, pg_attribute t JOIN pg_class c ON c.oid = t.attrelid
-       JOIN pg_namespace n ON n.oid = c.relnamespace, aclexplode(t.attacl) a
- WHERE a.grantee = member.oid
- GROUP BY member.rolname, a.privilege_type, n.nspname, c.relname
-UNION
-SELECT format('view %%I.%%I (%%s) as %%s', n.nspname, c.relname,
-              array_to_string(c.reloptions, ', '),
-              regexp_replace(trim(pg_get_viewdef(c.oid)), '\s+', ' ', 'g'))
-  FROM members AS member JOIN pg_namespace n ON n.nspname = member.rolname
-  JOIN pg_class c ON c.relnamespace = n.oid AND c.relkind = 'v'
 """
 
 # What whoever runs the statements would lack, and what would not be as it was afterwards.
@@ -112,6 +70,22 @@ SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
    AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = %s)
  ORDER BY 1
 """
+# What the reader may read without becoming one of the roles, but for what everybody may.
+_OWN_SELECT = """
+SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname = ANY (%s) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+   AND has_any_column_privilege(%s, c.oid, 'SELECT')
+   AND (%s OR NOT has_any_column_privilege('public', c.oid, 'SELECT')) ORDER BY 1
+"""
+_KEPT_FUNCTIONS = """
+SELECT count(*)::int FROM pg_proc p, aclexplode(p.proacl) a
+ WHERE a.grantee = (SELECT oid FROM pg_roles WHERE rolname = %s)
+"""
+_INDEX_ROLE = """
+SELECT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = %s
+                AND starts_with(shobj_description(r.oid, 'pg_authid'), %s))
+"""
 # What the roles have as everybody has it cannot be kept from them.
 _PUBLIC = """
 SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
@@ -140,24 +114,52 @@ def read_own_security(url: str, database: str) -> frozenset[str]:
     return frozenset(name for (name,) in rows)
 
 
+def find_index_role(url: str, database: str) -> str:
+    """The role that reads for the index while the wall stands; empty when it does not.
+
+    Raises DatabaseUnavailable.
+    """
+    role = name_index_role(database)
+    with _open(url, database) as connection:
+        row = connection.execute(_INDEX_ROLE, (role, f"{INDEX_COMMENT}{database}: ")).fetchone()
+    return role if row == (True,) else ""
+
+
 def apply_wall(
-    url: str, wall: Wall, *, dry_run: bool = False, lock_timeout_ms: int = _LOCK_TIMEOUT_MS
+    url: str,
+    wall: Wall,
+    *,
+    revoke_functions: bool = False,
+    dry_run: bool = False,
+    lock_timeout_ms: int = _LOCK_TIMEOUT_MS,
 ) -> Changes:
     """Runs the wall's statements under the login of ``url``; ``dry_run`` rolls all of it back.
+
+    ``revoke_functions`` takes the functions of ``postgres_functions.FAMILIES`` from PUBLIC as well;
+    without it those that were taken stay so.
 
     Raises DatabaseUnavailable, also for a table in use for longer than ``lock_timeout_ms``, and
     QuorumError saying which right is missing.
     """
     with _open(url, wall.database) as connection:
         _check_rights(connection, wall)
-        before = _read_state(connection, wall.database, wall.reader)
+        if revoke_functions:
+            _check_superuser(connection, wall.database, "take functions of the system from PUBLIC")
+        before = read_state(connection, wall.database, wall.reader)
         notices = _collect_notices(connection)
         _set_lock_timeout(connection, lock_timeout_ms)
         _run(connection, wall.statements)
-        after = _read_state(connection, wall.database, wall.reader)
-        _run(connection, [build_comment(wall, _hash_state(after))])
+        if revoke_functions:
+            _run(connection, [build_revocation(wall.database)])
+        after = read_state(connection, wall.database, wall.reader)
+        _run(connection, [build_comment(wall, hash_state(after))])
         if public := _list(connection, _PUBLIC, list(wall.schemas)):
             notices.append(f"PUBLIC may read {public}, and so may every role: revoke that")
+        if own := _list(connection, _OWN_SELECT, list(wall.withdrawn), wall.reader, False):
+            notices.append(
+                f"{wall.reader} may still read {own}, by another role or by another owner's grant: "
+                "revoke that"
+            )
         _end(connection, dry_run)
     return _compare(before, after, notices)
 
@@ -175,11 +177,14 @@ def remove_wall(
     Raises as ``apply_wall`` does.
     """
     with _open(url, database) as connection:
-        before = _read_state(connection, database, reader)
+        before = read_state(connection, database, reader)
+        kept = connection.execute(_KEPT_FUNCTIONS, (name_index_role(database),)).fetchone()
+        if kept and kept[0]:
+            _check_superuser(connection, database, "give functions of the system back to PUBLIC")
         notices = _collect_notices(connection)
         _set_lock_timeout(connection, lock_timeout_ms)
-        _run(connection, [build_removal(database)])
-        after = _read_state(connection, database, reader)
+        _run(connection, build_removal(database))
+        after = read_state(connection, database, reader)
         _end(connection, dry_run)
     return _compare(before, after, notices)
 
@@ -195,8 +200,8 @@ def check_applied(url: str, wall: Wall) -> str:
             (wall.group,),
         ).fetchone()
         comment = (row[0] or "") if row else ""
-        state = _read_state(connection, wall.database, wall.reader)
-        members = _render_members(wall.database)
+        state = read_state(connection, wall.database, wall.reader)
+        members = render_members(wall.database)
         missing = connection.execute(
             f"SELECT unnest(%s::text[]) EXCEPT SELECT rolname FROM ({members}) AS member"
             " ORDER BY 1",
@@ -206,16 +211,19 @@ def check_applied(url: str, wall: Wall) -> str:
             f"SELECT rolname FROM ({members}) AS member WHERE pg_has_role(%s, oid, 'USAGE')",
             (wall.reader,),
         ).fetchall()
+        own = _list(connection, _OWN_SELECT, list(wall.withdrawn), wall.reader, True)
     if not comment.startswith(f"{GROUP_COMMENT}{wall.database}:"):
         return f"The policy of {wall.database} was never applied to it."
     if f"statements {wall.digest}" not in comment:
         return f"What was applied to {wall.database} is not what its policy says now."
-    if ", state " in comment and not comment.endswith(f", state {_hash_state(state)}"):
+    if ", state " in comment and not comment.endswith(f", state {hash_state(state)}"):
         return f"The roles or policies of {wall.database} were changed after they were applied."
     if missing:
         return f"The role {missing[0][0]} of {wall.database} is missing."
     if inherits:
         return f"{wall.reader} has the rights of {inherits[0][0]} without becoming it."
+    if own:
+        return f"{wall.reader} may read {own} without becoming a role of {wall.database}."
     return ""
 
 
@@ -264,24 +272,6 @@ def _collect_notices(connection: psycopg.Connection[Any]) -> list[str]:
     return notices
 
 
-def _read_state(connection: psycopg.Connection[Any], database: str, reader: str) -> frozenset[str]:
-    # Under an empty path every name is spelled with its schema, whoever asks.
-    connection.execute("SET LOCAL search_path = ''")
-    query = _STATE.format(members=_render_members(database))
-    parameters = {"reader": reader, "others": OTHERS}
-    rows = connection.execute(query.encode(), parameters).fetchall()
-    return frozenset(line for (line,) in rows)
-
-
-def _render_members(database: str) -> str:
-    group = name_group(database).replace("'", "''").replace("%", "%%")
-    return MEMBERS.format(group=f"'{group}'")
-
-
-def _hash_state(state: frozenset[str]) -> str:
-    return hashlib.sha256("\n".join(sorted(state)).encode()).hexdigest()
-
-
 def _compare(before: frozenset[str], after: frozenset[str], notices: Sequence[str]) -> Changes:
     added, removed = sorted(after - before), sorted(before - after)
     return Changes(tuple(added), tuple(removed), tuple(notices))
@@ -313,7 +303,21 @@ def _check_rights(connection: psycopg.Connection[Any], wall: Wall) -> None:
         )
 
 
-def _list(connection: psycopg.Connection[Any], query: str, *parameters: list[str] | str) -> str:
+def _check_superuser(connection: psycopg.Connection[Any], database: str, what: str) -> None:
+    row = connection.execute(
+        "SELECT rolsuper, rolname FROM pg_roles WHERE rolname = current_user"
+    ).fetchone()
+    is_superuser, name = row or (False, "?")
+    if not is_superuser:
+        raise QuorumError(
+            f"{name} may not {what}: only a superuser may.",
+            hint=f"`quorumsql policy sql {database}`, with the same flags, prints the statements.",
+        )
+
+
+def _list(
+    connection: psycopg.Connection[Any], query: str, *parameters: list[str] | str | bool
+) -> str:
     """The names that the query finds, in a line; the first few of many."""
     names = [name for (name,) in connection.execute(query, parameters).fetchall()]
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""

@@ -130,7 +130,7 @@ END"""
 
 def render_version_check() -> str:
     """Fails on a server that is too old."""
-    return _render_block(_CHECK_VERSION)
+    return render_block(_CHECK_VERSION)
 
 
 def render_clearing(group: str, kept: Iterable[str]) -> str:
@@ -154,7 +154,7 @@ def render_removal(group: str) -> str:
 
 def render_roles(group: str, roles: Iterable[str], database: str) -> str:
     """Makes the group and its roles where they are missing; fails if one is somebody else's."""
-    return _render_block(
+    return render_block(
         _MAKE_ROLES.format(
             group=quote_literal(group),
             comment=quote_literal(f"{GROUP_COMMENT}{database}:"),
@@ -174,7 +174,7 @@ def quote_literal(text: str) -> str:
 
 
 def _render_clear(group: str, kept: Iterable[str], drop_group: str) -> str:
-    return _render_block(
+    return render_block(
         _CLEAR.format(
             members=MEMBERS.format(group=quote_literal(group)),
             kept=", ".join(map(quote_literal, kept)),
@@ -184,7 +184,8 @@ def _render_clear(group: str, kept: Iterable[str], drop_group: str) -> str:
     )
 
 
-def _render_block(body: str) -> str:
+def render_block(body: str) -> str:
+    """The body as one statement, quoted so that nothing in it ends it."""
     tag = "quorumsql"
     while f"${tag}$" in body:
         tag += "_"

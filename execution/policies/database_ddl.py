@@ -6,11 +6,16 @@ see what they saw before, and for each role a RESTRICTIVE one that takes away th
 is inherited is looked up in the parent table, whose own policy holds there; so no condition is
 nested, and none has to be computed twice.
 
+The login that becomes these roles has no SELECT of its own while the wall stands; the index role
+keeps it (``database_index_role.py``).
+
 Where a table had row-level security before, its owner's policies still decide, and the wall only
 restricts further: it never opens what they close.
 
 What it does not cover. Attributes are settings of the session, which whoever connects as one of the
 roles can change: against such a person the wall keeps tables and columns, not rows by attribute.
+A query that reaches ``set_config`` can become any role of the policy, since the login may; it is
+kept from that by ``build_revocation`` or by the guard.
 Views that the guard expands are not granted; views with a filter of their own, materialized views
 and foreign tables are, but PostgreSQL has no row-level security for them.
 
@@ -34,7 +39,14 @@ from execution.policies.database_blocks import (
     render_clearing,
     render_roles,
 )
-from execution.policies.database_script import Statement, build_preamble, check_name, name_group
+from execution.policies.database_index_role import render_index_role, render_withdrawal
+from execution.policies.database_script import (
+    Statement,
+    build_preamble,
+    check_name,
+    name_group,
+    name_index_role,
+)
 from execution.policies.parameters import fill_from_settings
 from execution.policies.policy_file import Attribute
 from execution.policies.rules import Rules, TableRule
@@ -67,7 +79,8 @@ class Wall:
 
     ``group`` is the role that all of ``roles`` are members of. ``owned`` are the tables that
     whoever runs the statements must own, as (schema, name); ``guarded`` those of them that get
-    row-level security. ``schemas`` are those that the roles may use.
+    row-level security. ``schemas`` are those that the roles may use, ``withdrawn`` those in which
+    the reader itself loses SELECT.
     """
 
     database: str
@@ -78,6 +91,7 @@ class Wall:
     owned: tuple[tuple[str, str], ...]
     guarded: tuple[tuple[str, str], ...]
     schemas: tuple[str, ...]
+    withdrawn: tuple[str, ...]
     has_views: bool
 
     @property
@@ -87,17 +101,26 @@ class Wall:
         return hashlib.sha256(texts.encode()).hexdigest()
 
 
-def build_wall(compiled: CompiledPolicy, *, reader: str, own_security: Collection[str]) -> Wall:
+def build_wall(
+    compiled: CompiledPolicy, *, reader: str, indexer: str, own_security: Collection[str]
+) -> Wall:
     """The wall of a policy. ``reader`` is the login that queries run under.
 
-    ``own_security`` are the tables, qualified, that had row-level security of their own before.
-    Raises PolicyError for another database than PostgreSQL, and for a name that would be too long.
+    ``indexer`` is the login that reads values for the index. ``own_security`` are the tables,
+    qualified, that had row-level security of their own before. Raises PolicyError for another
+    database than PostgreSQL, where the two logins are one, and for a name that would be too long.
     """
     catalog = compiled.catalog
     check_dialect(catalog.database, catalog.dialect)
+    if reader == indexer:
+        raise PolicyError(
+            f"{reader} is both the reader and the indexer of {catalog.database}.",
+            hint="With the second wall the reader itself may SELECT nothing, so the index needs "
+            f"another login: databases.{catalog.database}.indexer.",
+        )
     _check_attributes(compiled.policy.attributes)
     builder = _WallBuilder(compiled, frozenset(own_security))
-    return builder.build(reader)
+    return builder.build(reader, indexer)
 
 
 def check_dialect(database: str, dialect: str) -> None:
@@ -160,18 +183,13 @@ class _WallBuilder:
         ]
         self._guarded_names = {table.qualified for table in self._guarded}
 
-    def build(self, reader: str) -> Wall:
+    def build(self, reader: str, indexer: str) -> Wall:
         group = name_group(self._database)
-        granted = dict.fromkeys(
-            (rule.table.schema, rule.table.name)
-            for rules in self._roles.values()
-            for rule in rules.values()
-            if not rule.expands
-        )
+        index_role = check_name(name_index_role(self._database), "database role")
+        withdrawn = tuple(dict.fromkeys(table.schema for table in self._tables))
         guarded = tuple((table.schema, table.name) for table in self._guarded)
-        schemas = dict.fromkeys(
-            schema for rules in self._roles.values() for schema in _list_schemas(rules)
-        )
+        used = (schema for rules in self._roles.values() for schema in _list_schemas(rules))
+        schemas = dict.fromkeys((*withdrawn, *used))
         views = {role: list(self._build_views(role, rules)) for role, rules in self._roles.items()}
         statements = [
             *build_preamble(self._search_path),
@@ -190,15 +208,17 @@ class _WallBuilder:
             )
             statements += self._build_grants(role, rules)
             statements += views[role]
+        statements += _build_withdrawal(index_role, self._database, reader, indexer, withdrawn)
         return Wall(
             database=self._database,
             group=group,
             roles=tuple(self._roles),
             reader=reader,
             statements=tuple(statements),
-            owned=tuple(dict.fromkeys((*granted, *guarded))),
+            owned=tuple((table.schema, table.name) for table in self._tables),
             guarded=guarded,
             schemas=tuple(schemas),
+            withdrawn=withdrawn,
             has_views=any(views.values()),
         )
 
@@ -328,6 +348,23 @@ class _WallBuilder:
             condition = render_condition(rules, rule.table.qualified, 0, "postgres")
             text += f" WHERE {self._fill(condition)}"
         return text
+
+
+def _build_withdrawal(
+    role: str, database: str, reader: str, indexer: str, schemas: Iterable[str]
+) -> Iterator[Statement]:
+    yield Statement(
+        render_index_role(role, database, reader),
+        f"{role} keeps what {reader} may SELECT without the wall. Grant and revoke SELECT on what "
+        "may be asked about with it, or grant it to the reader and apply again.",
+    )
+    for schema in schemas:
+        yield Statement(f"GRANT USAGE ON SCHEMA {enquote(schema)} TO {enquote(role)}")
+    yield Statement(f"GRANT {enquote(role)} TO {enquote(indexer)} WITH INHERIT FALSE, SET TRUE")
+    yield Statement(
+        render_withdrawal(role, reader, schemas),
+        "The reader itself may SELECT nothing: a query that leaves its role reads nothing.",
+    )
 
 
 def _is_filtered(rule: TableRule) -> bool:

@@ -1,7 +1,7 @@
 """A script of statements for PostgreSQL: one transaction, with notes for whoever reads it.
 
 What stands around the second wall's own statements: the settings that they are run under, their
-notes as comments, and the one statement that undoes them.
+notes as comments, and the statements that undo them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from execution.policies.database_blocks import render_removal, render_version_check
+from execution.policies.database_index_role import render_return, render_revocation
 from nl2sql.errors import PolicyError
 from nl2sql.names import enquote
 
@@ -36,10 +37,34 @@ def name_group(database: str) -> str:
     return check_name(f"quorumsql_{database}", "database role")
 
 
-def build_removal(database: str) -> Statement:
-    """The statement that undoes the wall of that database."""
+def name_index_role(database: str) -> str:
+    """The role that keeps what the login may SELECT without the wall.
+
+    >>> name_index_role("demo_erp")
+    'quorumsql_index_demo_erp'
+    """
+    return f"quorumsql_index_{database}"
+
+
+def build_removal(database: str) -> tuple[Statement, ...]:
+    """The statements that undo the wall of that database."""
     note = f"Undoes the second wall of {database}; the tables are as they were before it."
-    return Statement(render_removal(name_group(database)), note)
+    return (
+        Statement(render_removal(name_group(database)), note),
+        Statement(
+            render_return(name_index_role(database), database),
+            "The reader gets back its SELECT, and PUBLIC the functions that were taken from it.",
+        ),
+    )
+
+
+def build_revocation(database: str) -> Statement:
+    """Takes from PUBLIC the functions that a query should not reach; needs a superuser."""
+    return Statement(
+        render_revocation(name_index_role(database)),
+        "Only their owner executes these functions from now on. Other logins of this database that "
+        "need one need a GRANT; pg_dump run by anybody but a superuser needs set_config.",
+    )
 
 
 def build_preamble(search_path: Iterable[str]) -> tuple[Statement, ...]:

@@ -6,7 +6,6 @@ cover subqueries: a row that depends on another table's is inherited.
 
 from __future__ import annotations
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
@@ -14,6 +13,7 @@ from execution.dialects import READERS
 from execution.policies.policy_file import Attribute
 from nl2sql.catalog import Table
 from nl2sql.names import fold_name
+from nl2sql.sql_text.parsing import parse_statements
 
 # What a condition may not be made of; functions and operators are judged by the allowlist.
 _FORBIDDEN: dict[type[exp.Expr], str] = {
@@ -43,7 +43,7 @@ def parse_filter(
     '"region_id" IN :regions'
     """
     try:
-        statements = sqlglot.parse(text, dialect=READERS[dialect])
+        statements = parse_statements(text, READERS[dialect])
     except (SqlglotError, RecursionError) as error:
         raise ValueError(f"is no condition: {str(error).splitlines()[0]}") from error
     if len(statements) != 1 or (tree := statements[0]) is None:

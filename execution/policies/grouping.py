@@ -12,11 +12,15 @@ from sqlglot import exp
 from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Group
 
+# What groups in several ways at once, and stands among the columns.
+_SEVERAL = (exp.Cube, exp.GroupingSets, exp.Rollup)
+
 
 def complete_group(group: Group, resolver: NameResolver) -> None:
     """Adds what follows from primary keys to the GROUP BY, in place."""
     clause = group.select.args["group"]
-    if any(clause.args.get(key) for key in ("grouping_sets", "cube", "rollup", "totals", "all")):
+    if any(isinstance(each, _SEVERAL) for each in clause.expressions):
+        # Not every row of the result has a value of the key then.
         return
     grouped = [_find_output(each, group.select) for each in clause.expressions]
     columns = [each for each in grouped if isinstance(each, exp.Column)]

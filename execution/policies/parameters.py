@@ -148,7 +148,7 @@ def convert_value(name: str, value: AttributeValue, attribute: Attribute) -> Bou
 
 
 def render_setting(value: BoundValue) -> str:
-    """The value as PostgreSQL's own text, an array in braces: what ``set_config`` takes.
+    """The value as PostgreSQL's own text, an array in braces: what a setting takes.
 
     >>> render_setting((1, 2)), render_setting(('a"b',)), render_setting(True)
     ('{"1","2"}', '{"a\\\\"b"}', 'true')

@@ -23,8 +23,8 @@ from nl2sql.catalog import Table
 
 def expand_view(
     view: Table, resolver: NameResolver, wrap: Callable[[Source], Wrapper]
-) -> tuple[str, frozenset[str]]:
-    """The view's query over wrappers, with slots, and the physical tables that it reads.
+) -> tuple[str, list[Wrapper]]:
+    """The view's query over wrappers, with slots, and the wrappers.
 
     Raises Unresolved when it cannot be read, or reads what ``resolver`` does not show.
     """
@@ -39,17 +39,17 @@ def expand_view(
     if len(statements) != 1 or not isinstance(tree := statements[0], exp.Query):
         raise Unresolved("unparsable", name, f"The view {name} is not one query.")
     found = resolve_names(tree, list_nodes(tree), resolver)
-    reads: set[str] = set()
+    wrappers: list[Wrapper] = []
     for node, table, source in found.tables:
         if table.qualified == name:
             raise Unresolved("unexplained_table", name, f"The view {name} reads itself.")
         wrapper = wrap(source)
         replace_table(node, wrapper.text)
-        reads |= wrapper.reads
+        wrappers.append(wrapper)
     if resolver.dialect == "postgres":
         for group in found.groups:
             complete_group(group, resolver)
-    return render_sql(tree, resolver.dialect), frozenset(reads)
+    return render_sql(tree, resolver.dialect), wrappers
 
 
 def replace_table(node: exp.Table, text: str) -> None:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from execution.dialects import READERS
+from execution.policies.filter_columns import Filters, list_filters, merge_filters
 from execution.policies.parameters import HASH_KEY, name_slots, render_slot
 from execution.policies.rules import Rules, TableRule
 from execution.sqlite_functions import HASH_FUNCTION
@@ -33,16 +34,18 @@ _FENCE = {"postgres": "OFFSET 0", "sqlite": "LIMIT -1 OFFSET 0", "duckdb": "OFFS
 class Wrapper:
     """``text`` is the SELECT, with slots; ``predicate`` its condition as people read it.
 
-    ``reads`` are the physical tables in it, qualified.
+    ``reads`` are the physical tables in it, qualified; ``filters`` the columns of each that its
+    rows are chosen by, see ``list_filters``.
     """
 
     text: str
     predicate: str
     reads: frozenset[str]
+    filters: Filters
 
 
-# Renders the query of a view over the wrappers of its tables, and says which tables these are.
-ViewExpander = Callable[[Table], tuple[str, frozenset[str]]]
+# Renders the query of a view over the wrappers of its tables, and gives these.
+ViewExpander = Callable[[Table], tuple[str, Sequence[Wrapper]]]
 
 
 def build_wrapper(
@@ -75,9 +78,12 @@ def build_wrapper(
     if direct:
         source, reads = name_table(table), frozenset({qualified})
         reads |= {hop for rules in seeing for hop in _list_parents(rules, qualified)}
+        filters = merge_filters(list_filters(rules, qualified) for rules in seeing)
     else:
-        query, reads = expand(table)
+        query, inner = expand(table)
         source = f"({query})"
+        reads = frozenset[str]().union(*(wrapper.reads for wrapper in inner))
+        filters = merge_filters(wrapper.filters for wrapper in inner)
     text = f"SELECT {outputs} FROM {source} AS _0"
     if condition:
         text += f" WHERE {condition}"
@@ -88,7 +94,7 @@ def build_wrapper(
             text += f" UNION ALL SELECT {nothing}{f' FROM {source} AS _0' if direct else ''}"
             text += " WHERE FALSE"
         text += f" {_FENCE[dialect]}"
-    return Wrapper(text, name_slots(condition), reads)
+    return Wrapper(text, name_slots(condition), reads, filters)
 
 
 def _join_or(conditions: Sequence[str]) -> str:

@@ -29,7 +29,7 @@ _FENCE = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _ANY_FENCE = re.compile(r"```|~~~")
-_QUERY_FIRST = re.compile(r"\s*\(*\s*(?:SELECT|WITH)\b", re.IGNORECASE)
+_QUERY_FIRST = re.compile(r"\s*+\(*+\s*+(?:SELECT|WITH)\b", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,6}|#x[0-9a-f]{1,5});", re.IGNORECASE)
 _TURN = re.compile(r"<\|[\w ]{1,40}\|>|</s>")
 _MARKS = re.compile(r"</?(?:sql|answer|final|query|code|pre)>", re.IGNORECASE)

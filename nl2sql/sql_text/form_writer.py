@@ -304,7 +304,8 @@ def flatten(node: exp.Expr) -> list[exp.Expr]:
     """The operands of a chain of AND, or of OR, without the parentheses between them.
 
     >>> import sqlglot
-    >>> [each.sql() for each in flatten(sqlglot.parse_one("a AND (b AND c) AND (d OR e)"))]
+    >>> from nl2sql.sql_text.parsing import parse_one
+    >>> [each.sql() for each in flatten(parse_one("a AND (b AND c) AND (d OR e)", "postgres"))]
     ['a', 'b', 'c', '(d OR e)']
     """
     operands: list[exp.Expr] = []

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-import sqlglot
 from sqlglot.errors import SqlglotError
 
 from nl2sql.sql_text.form_scopes import Unresolved
 from nl2sql.sql_text.form_writer import FormWriter, fold_identifiers
+from nl2sql.sql_text.parsing import parse_one
 
 # A service sees the same few queries over and over: in rounds, in repairs, in votes.
 _REMEMBERED = 8192
@@ -31,7 +31,7 @@ def normal_form(sql: str, dialect: str = "postgres") -> str:
     True
     """
     try:
-        tree = sqlglot.parse_one(sql, dialect=dialect)
+        tree = parse_one(sql, dialect)
         try:
             return FormWriter(dialect).write(tree)
         except Unresolved:

@@ -5,17 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-# Literals, quoted names and comments: what stands in them ends nothing.
+from nl2sql.sql_text.parsing import parse_one
+
+# Literals, quoted names and comments: what stands in them ends nothing. What is never closed goes
+# on to the end: looked for again from each further opening, it would cost the square of the length.
 _LITERAL = re.compile(
-    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(\w*)\$.*?\$\1\$|--[^\n]*|/\*.*?\*/", re.DOTALL
+    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(\w*)\$.*?(?:\$\1\$|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)",
+    re.DOTALL,
 )
+# The patterns below begin where a run of spaces begins and never give back what they took of it
+# (``*+``): so none is looked at twice.
 _START = re.compile(
-    r"(?:\(\s*)*\bSELECT\b"
-    r"|\bWITH\s+(?:RECURSIVE\s+)?(?:\w+|\"[^\"]+\"|`[^`]+`|\[[^\]]+\])\s*(?:\(|AS\b)",
+    r"(?<![(\s])\s*+(?P<select>[(\s]*+\bSELECT\b)"
+    r"|\b(?P<with>WITH\s++(?:RECURSIVE\s++)?(?:\w++|\"[^\"]+\"|`[^`]+`|\[[^\[\]]+\])\s*+(?:\(|AS\b))",
     re.IGNORECASE,
 )
 # At the beginning of a line, behind a label or a mark: not in the middle of a sentence.
@@ -28,19 +33,22 @@ _EXPLAINS = (
     "Answer|Assistant|Explanation|Here|However|Human|I|In this|It|Let|Note|Output|Please|Question"
     "|Result|Schema|The|This|User|We|You"
 )
+_LINE_END = r"[^\S\n]*+\n"
 # Where an explanation may begin: a new paragraph that goes on with no clause, or a line that begins
 # like a sentence.
 _PROSE = re.compile(
-    rf"\n\s*\n(?!\s*(?:--|/\*|[(),]|(?:{_CONTINUES}|SELECT|WITH)\b))"
-    rf"|\n\s*(?:[*#>-]+\s*)?(?:{_EXPLAINS})\b(?!\s*\()",
+    rf"(?<!\s){_LINE_END}{_LINE_END}\s*+(?!--|/\*|[(),]|(?:{_CONTINUES}|SELECT|WITH)\b)"
+    rf"|(?<!\s){_LINE_END}\s*+(?:[*#>-]++\s*+)?(?:{_EXPLAINS})\b(?!\s*\()",
     re.IGNORECASE,
 )
-_NEXT_QUERY = re.compile(r"\n\s*(?=(?:SELECT|WITH)\b)", re.IGNORECASE)
+_NEXT_QUERY = re.compile(rf"(?<!\s){_LINE_END}\s*+(?=(?:SELECT|WITH)\b)", re.IGNORECASE)
 _BACKTICK = re.compile("`")
 _KEYWORD_FIRST = re.compile(r"[\s(]*(?:SELECT|WITH)\b")
 # An answer has a few; what has more is no answer.
 _MOST_STARTS = 8
 _MOST_ENDINGS = 6
+# Characters that are parsed in search of a query, all attempts together.
+_MOST_TRIED = 12_000
 
 
 def choose_statement(text: str, dialect: str) -> str:
@@ -49,7 +57,7 @@ def choose_statement(text: str, dialect: str) -> str:
     >>> choose_statement("I select: SELECT a FROM t; SELECT b FROM t", "postgres")
     'SELECT a FROM t'
     """
-    first, end = "", 0
+    first, end, tried = "", 0, 0
     starts = find_starts(text)
     for start in starts[:_MOST_STARTS]:
         if start < end:
@@ -64,7 +72,8 @@ def choose_statement(text: str, dialect: str) -> str:
             return statement
         quoted = _cut_at(_BACKTICK, statement)[::-1] if text[start - 1 : start] == "`" else []
         for ending in (*quoted, statement, *explained, *_cut_at(_NEXT_QUERY, statement)):
-            if _parses(ending, dialect):
+            tried += len(ending)
+            if tried <= _MOST_TRIED and _parses(ending, dialect):
                 return ending
         if _is_query(text, start):
             first, end = first or shortest, start + len(shortest)
@@ -78,7 +87,7 @@ def find_starts(text: str) -> list[int]:
     >>> [text[at:at + 8] for at in find_starts(text)]
     ['SELECT a', 'select t']
     """
-    starts = [match.start() for match in _START.finditer(text)]
+    starts = [match.start(match.lastgroup or 0) for match in _START.finditer(text)]
     surely = [at for at in starts if _BEFORE.search(text, max(at - 40, 0), at)]
     return surely + [at for at in starts if at not in surely]
 
@@ -118,7 +127,7 @@ def _is_query(text: str, start: int) -> bool:
 
 def _parses(sql: str, dialect: str) -> bool:
     try:
-        tree = sqlglot.parse_one(sql, dialect=dialect)
+        tree = parse_one(sql, dialect)
     except (SqlglotError, RecursionError):
         return False
     return (

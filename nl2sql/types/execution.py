@@ -22,6 +22,12 @@ class GuardedQuery:
     their bound values, for the placeholders ``$1`` … (SQLite: ``?1`` …). ``restricted`` says that
     something is withheld from who asks, so that no error may carry a value. ``session`` is the
     second wall, where the database has one.
+
+    The rest is what the database's own reading of the text is held against. On PostgreSQL
+    ``functions`` may be called beside those of the allowlist; ``wrapped`` says that every table
+    stands in a derived table of the guard's, and ``filters`` on which of a table's columns a
+    condition must stand. On SQLite and DuckDB ``reads`` are the columns (``schema.table.column``,
+    folded) that the text may touch, those of filters included; None: any of its tables'.
     """
 
     database: str
@@ -33,6 +39,10 @@ class GuardedQuery:
     dialect: str = "postgres"
     restricted: bool = False
     session: SessionIdentity | None = None
+    functions: tuple[str, ...] = ()
+    wrapped: bool = False
+    filters: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    reads: frozenset[str] | None = None
 
 
 # The code of a violation, and of a refused answer: it is there, but not for this principal.

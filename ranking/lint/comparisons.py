@@ -13,7 +13,8 @@ def list_literal_comparisons(tree: exp.Expr) -> Iterator[tuple[exp.Column, exp.L
     """Columns and what they are compared with by an operator, IN or BETWEEN.
 
     >>> import sqlglot
-    >>> tree = sqlglot.parse_one("SELECT 1 FROM t WHERE a = 'x' AND b IN (1, 2)")
+    >>> from nl2sql.sql_text.parsing import parse_one
+    >>> tree = parse_one("SELECT 1 FROM t WHERE a = 'x' AND b IN (1, 2)", "postgres")
     >>> [(column.name, literal.this) for column, literal in list_literal_comparisons(tree)]
     [('a', 'x'), ('b', '1'), ('b', '2')]
     """

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
 
+from nl2sql.sql_text.parsing import parse_one
 from nl2sql.types import Plan, SchemaContext
 from repair.autocorrect.aggregates_in_group import aggregates_in_group
 from repair.autocorrect.aggregates_in_where import aggregates_in_where
@@ -34,6 +34,7 @@ from repair.autocorrect.stored_values import stored_values
 from repair.autocorrect.unknown_aliases import unknown_aliases
 from repair.autocorrect.wrong_from import wrong_from
 from repair.autocorrect.wrong_tables import wrong_tables
+from repair.limits import MOST_CHARS
 
 Rule = Callable[[exp.Expr, Sight], bool]
 
@@ -80,11 +81,13 @@ def autocorrect_query(
     plan: Plan = _NO_PLAN,
     rules: tuple[Rule, ...] = RULES,
 ) -> Corrected | None:
-    """The query put right, or None when no rule changes it or it does not parse."""
+    """The query put right, or None when no rule changes it, it does not parse or is too long."""
+    if len(sql) > MOST_CHARS:
+        return None
     sight = Sight(context, plan)
     used: dict[str, None] = {}
     try:
-        tree = sqlglot.parse_one(sql, dialect=context.dialect)
+        tree = parse_one(sql, context.dialect)
         for _ in range(_PASSES):
             fired = [rule.__name__ for rule in rules if rule(tree, sight)]
             used.update(dict.fromkeys(fired))

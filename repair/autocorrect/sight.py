@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-import sqlglot
 from sqlglot import exp
 
 from nl2sql.catalog import ForeignKey, Table
 from nl2sql.names import fold_name, quote_name
+from nl2sql.sql_text.parsing import parse_one
 from nl2sql.types import Plan, SchemaContext, ValueMatch
 
 Way = TypeVar("Way")
@@ -93,9 +93,7 @@ class Sight:
 
     def build_table(self, table: Table) -> exp.Table:
         """The table as a query names it."""
-        tree = sqlglot.parse_one(
-            f"SELECT 1 FROM {self._names[table.qualified]}", dialect=self.dialect
-        )
+        tree = parse_one(f"SELECT 1 FROM {self._names[table.qualified]}", self.dialect)
         return next(tree.find_all(exp.Table))
 
     def build_identifier(self, name: str) -> exp.Identifier:

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Table
+from repair.limits import MOST_CHARS, MOST_TOKENS
 from repair.normalize import text_rules, tree_rules
 from repair.normalize.facts import Facts
 from repair.normalize.readers import read_foreign, read_query, write_query
-
-# As the guard has it: what is longer is no query that somebody meant.
-_LONGEST = 20_000
+from repair.normalize.tokens import split_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,8 @@ def normalize_dialect(
 
     ``tables`` are those that the query may be about: their names tell text in double quotes from
     a name, the types of their columns tell where a cast is wanted. None where no rule has anything
-    to say, or where nobody can read the query even so.
+    to say, or where nobody can read the query even so, or it is
+    longer than any query that somebody meant.
 
     >>> made = normalize_dialect("SELECT TOP 3 [name] FROM users WHERE YEAR(born) == 1999")
     >>> made.sql
@@ -45,7 +45,7 @@ def normalize_dialect(
     ('top', 'brackets', 'operators', 'date_parts')
     >>> normalize_dialect("SELECT name FROM users")
     """
-    if len(sql) > _LONGEST:
+    if len(sql) > MOST_CHARS or len(split_tokens(sql)) > MOST_TOKENS:
         return None
     facts = Facts(target, tables)
     try:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.dialects import TSQL, BigQuery, Dialect, DuckDB, MySQL, Oracle, Postgres, SQLite
 from sqlglot.errors import SqlglotError
+
+from nl2sql.sql_text.parsing import parse_one, parse_statements
 
 # Arguments that are no list between commas; all else that has such a parser is read as a list.
 _SPECIAL = ("CAST", "TRY_CAST", "SAFE_CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM", "OVERLAY")
@@ -51,7 +52,7 @@ OTHERS = ("mysql", "sqlite", "postgres", "tsql", "bigquery", "oracle", "duckdb")
 def read_query(sql: str, dialect: str) -> exp.Query | None:
     """The query's tree; None where it is not one query of that dialect."""
     try:
-        trees = sqlglot.parse(sql, dialect=_READERS[dialect])
+        trees = parse_statements(sql, _READERS[dialect])
     except (SqlglotError, RecursionError):
         return None
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):
@@ -91,7 +92,7 @@ def write_part(node: exp.Expr, target: str) -> str:
 def read_part(sql: str, target: str) -> exp.Expr:
     """An expression's tree. Raises SqlglotError."""
     # As a statement of its own, REPLACE(…) would be a command.
-    query = sqlglot.parse_one(f"SELECT {sql}", dialect=_READERS[target])
+    query = parse_one(f"SELECT {sql}", _READERS[target])
     part: exp.Expr = query.expressions[0]
     part.pop()
     return part

@@ -9,6 +9,7 @@ from sqlglot.errors import SqlglotError
 
 from nl2sql.errors import UnknownDatabase
 from nl2sql.sql_text import normal_form
+from nl2sql.sql_text.threads import read_aside
 from nl2sql.types import Feedback, FeedbackReceipt
 from retrieval.embedder import Embedder
 from retrieval.examples.masking import name_vectors
@@ -70,7 +71,8 @@ class FeedbackDesk:
     async def _remove(self, feedback: Feedback, dialect: str) -> bool:
         """Whether this access had given that query as an answer to this question."""
         try:
-            form = normal_form(strip_sql(feedback.sql, dialect), dialect)
+            sql = await read_aside(strip_sql, feedback.sql, dialect)
+            form = await read_aside(normal_form, sql, dialect)
         except SqlglotError:
             return False
         access = build_access_key(feedback.principal)
@@ -78,7 +80,8 @@ class FeedbackDesk:
         return await self._store.remove(feedback.database, [id_]) > 0
 
     async def _store_example(self, feedback: Feedback, verified: Verified) -> FeedbackReceipt:
-        example = build_example(
+        example = await read_aside(
+            build_example,
             feedback.database,
             feedback.question,
             verified.sql,

@@ -14,9 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
+
+from nl2sql.sql_text.parsing import parse_one
 
 # Raise it with every change to what is masked: examples are embedded anew then.
 _VERSION = 1
@@ -88,7 +89,7 @@ def find_literals(question: str, sql: str, dialect: str) -> tuple[str, ...]:
     ('Ulm',)
     """
     try:
-        tree = sqlglot.parse_one(sql, dialect=dialect)
+        tree = parse_one(sql, dialect)
     except (SqlglotError, RecursionError):
         return ()
     literals = {

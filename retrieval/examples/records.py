@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-import sqlglot
-
 from nl2sql.sql_text import normal_form
+from nl2sql.sql_text.parsing import parse_one
 from nl2sql.types import Principal
 from retrieval.examples.masking import find_literals, mask_question
 
@@ -130,7 +129,7 @@ def strip_sql(sql: str, dialect: str) -> str:
     sql = sql.strip().rstrip(";").rstrip()
     if not any(sign in sql for sign in ("--", "/*")):
         return sql
-    return sqlglot.parse_one(sql, dialect=dialect).sql(dialect, comments=False)
+    return parse_one(sql, dialect).sql(dialect, comments=False)
 
 
 def _hash(*parts: str) -> str:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Catalog
 from nl2sql.protocols import Executor, Guard, Visibility
+from nl2sql.sql_text.parsing import parse_one
+from nl2sql.sql_text.threads import read_aside
 from nl2sql.types import Diagnostic, Principal, Violation
 from retrieval.examples.records import strip_sql
 
@@ -50,8 +51,8 @@ class Verifier:
         if isinstance(catalog, Violation):
             return Rejected(catalog.message)
         try:
-            sql = strip_sql(sql, catalog.dialect)
-            tables = find_tables(sql, catalog)
+            sql = await read_aside(strip_sql, sql, catalog.dialect)
+            tables = await read_aside(find_tables, sql, catalog)
         except (SqlglotError, RecursionError) as error:
             return Rejected(f"It is not valid SQL: {str(error).splitlines()[0]}")
         query = await self._guard.guard(database, sql, principal)
@@ -77,7 +78,7 @@ def find_tables(sql: str, catalog: Catalog) -> tuple[str, ...]:
     >>> find_tables("WITH o AS (SELECT * FROM orders) SELECT count(*) FROM o", shop)
     ('sales.orders',)
     """
-    tree = sqlglot.parse_one(sql, dialect=catalog.dialect)
+    tree = parse_one(sql, catalog.dialect)
     found = (
         catalog.resolve(
             _read_name(node.this, catalog.dialect), _read_name(node.args.get("db"), catalog.dialect)

@@ -17,6 +17,7 @@ from typing import Any
 
 import duckdb
 import psycopg
+from psycopg import sql
 
 from nl2sql.catalog import Table
 from nl2sql.errors import DatabaseUnavailable
@@ -52,8 +53,8 @@ class SqlSampler:
 
 
 @contextmanager
-def open_postgres_sampler(url: str, *, database: str) -> Iterator[SqlSampler]:
-    """Over a connection of its own. Raises DatabaseUnavailable."""
+def open_postgres_sampler(url: str, *, database: str, role: str = "") -> Iterator[SqlSampler]:
+    """Over a connection of its own, as ``role`` where one is named. Raises DatabaseUnavailable."""
     options = (
         f"-c default_transaction_read_only=on -c statement_timeout={int(_TIMEOUT_S * 1000)} "
         # Tables are named with their schemas; equality is to be PostgreSQL's own.
@@ -61,6 +62,8 @@ def open_postgres_sampler(url: str, *, database: str) -> Iterator[SqlSampler]:
     )
     try:
         connection = psycopg.connect(url, connect_timeout=5, autocommit=True, options=options)
+        if role:
+            connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(role)))
     except psycopg.Error as error:
         raise _unavailable(database, error) from error
 

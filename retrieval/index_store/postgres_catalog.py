@@ -47,25 +47,32 @@ SELECT n.nspname AS schema, c.relname AS name, c.relkind::text AS kind,
                  'comment', coalesce(col_description(c.oid, a.attnum), '')) ORDER BY a.attnum)
           FROM pg_attribute a
          WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-           AND has_column_privilege(%(reader)s, c.oid, a.attnum, 'SELECT')) AS columns,
+           AND EXISTS (SELECT FROM unnest(%(readers)s::oid[]) AS r
+                        WHERE has_column_privilege(r, c.oid, a.attnum, 'SELECT'))) AS columns,
        (SELECT array_agg(a.attname ORDER BY a.attnum)
           FROM pg_attribute a
          WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-           AND NOT has_column_privilege(%(reader)s, c.oid, a.attnum, 'SELECT'))::text[] AS hidden
+           AND NOT EXISTS (SELECT FROM unnest(%(readers)s::oid[]) AS r
+                            WHERE has_column_privilege(r, c.oid, a.attnum, 'SELECT'))
+       )::text[] AS hidden
   FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
  WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
    AND n.nspname <> ALL (%(system)s)
    AND n.nspname NOT LIKE 'pg\\_%%'
    AND (cardinality(%(schemas)s::text[]) = 0 OR n.nspname = ANY (%(schemas)s))
-   AND has_schema_privilege(%(reader)s, n.oid, 'USAGE')
+   AND EXISTS (SELECT FROM unnest(%(readers)s::oid[]) AS r
+                WHERE has_schema_privilege(r, n.oid, 'USAGE'))
  ORDER BY n.nspname, c.relname
 """
 
 _SCHEMAS = """
-SELECT n.nspname AS name, has_schema_privilege(%(reader)s, n.oid, 'USAGE') AS is_open,
+SELECT n.nspname AS name,
+       EXISTS (SELECT FROM unnest(%(readers)s::oid[]) AS r
+                WHERE has_schema_privilege(r, n.oid, 'USAGE')) AS is_open,
        count(c.oid) > 0 AS is_used,
-       coalesce(bool_or(has_any_column_privilege(%(reader)s, c.oid, 'SELECT')), false) AS is_granted
+       coalesce(bool_or((SELECT bool_or(has_any_column_privilege(r, c.oid, 'SELECT'))
+                           FROM unnest(%(readers)s::oid[]) AS r)), false) AS is_granted
   FROM pg_namespace n
   LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
  WHERE n.nspname <> ALL (%(system)s)
@@ -93,6 +100,8 @@ SELECT k.conname AS name, sn.nspname AS schema, s.relname AS "table",
  ORDER BY 2, 3, 1
 """
 
+_ROLES = "SELECT oid, rolname FROM pg_roles WHERE rolname = ANY (%s)"
+
 # The product's own schema is never part of what may be asked about.
 _SYSTEM_SCHEMAS = ["information_schema", "quorumsql"]
 
@@ -100,27 +109,40 @@ _Row = Mapping[str, Any]
 
 
 def read_postgres_catalog(
-    url: str, *, database: str, reader_role: str, schemas: tuple[str, ...] = ()
+    url: str,
+    *,
+    database: str,
+    reader_role: str,
+    index_role: str = "",
+    schemas: tuple[str, ...] = (),
 ) -> Catalog:
     """The catalog of the database at ``url``, as far as ``reader_role`` may SELECT it.
 
-    Raises DatabaseUnavailable when the server does not answer, and when the role does not exist.
+    What ``index_role`` may SELECT counts as well, where there is such a role: behind the second
+    wall the reader itself may SELECT nothing. Raises DatabaseUnavailable when the server does not
+    answer, and when the reader's role does not exist.
     """
-    parameters = {"reader": reader_role, "schemas": list(schemas), "system": _SYSTEM_SCHEMAS}
+    parameters: dict[str, Any] = {
+        "reader": reader_role,
+        "schemas": list(schemas),
+        "system": _SYSTEM_SCHEMAS,
+    }
     try:
         with psycopg.connect(url, connect_timeout=5, row_factory=dict_row) as connection:
             # So that views and types are spelled with their schemas, whatever the role's own path.
             connection.execute("SET search_path = ''")
+            roles = connection.execute(_ROLES, [[reader_role, index_role]]).fetchall()
+            if reader_role not in {role["rolname"] for role in roles}:
+                raise DatabaseUnavailable(
+                    f"The role {reader_role!r} does not exist in {database}.",
+                    database=database,
+                    hint="`quorumsql doctor` prints the statements that create it.",
+                )
+            parameters["readers"] = [role["oid"] for role in roles]
             found = connection.execute(_SCHEMAS, parameters).fetchall()
             rows = connection.execute(_TABLES, parameters).fetchall()
             blind = list_blind_views(connection.execute(BLIND_VIEWS, parameters), reader_role)
             key_rows = connection.execute(_FOREIGN_KEYS).fetchall()
-    except psycopg.errors.UndefinedObject as error:
-        raise DatabaseUnavailable(
-            f"The role {reader_role!r} does not exist in {database}.",
-            database=database,
-            hint="`quorumsql doctor` prints the statements that create it.",
-        ) from error
     except psycopg.Error as error:
         raise DatabaseUnavailable(
             f"Cannot read the catalog of {database}: {str(error).strip()}", database=database

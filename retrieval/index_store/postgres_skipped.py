@@ -26,11 +26,11 @@ WITH RECURSIVE views AS (
     SELECT c.oid,
            CASE WHEN EXISTS (SELECT FROM pg_options_to_table(c.reloptions) o
                               WHERE o.option_name = 'security_invoker' AND o.option_value::bool)
-                THEN (SELECT oid FROM pg_roles WHERE rolname = %(reader)s)
-                ELSE c.relowner END AS role
+                THEN %(readers)s::oid[]
+                ELSE ARRAY[c.relowner] END AS roles
       FROM pg_class c WHERE c.relkind = 'v'
 ), used AS (
-    SELECT v.oid, v.role, d.refobjid AS read, d.refobjsubid AS attnum
+    SELECT v.oid, v.roles, d.refobjid AS read, d.refobjsubid AS attnum
       FROM views v
       JOIN pg_rewrite w ON w.ev_class = v.oid
       JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid
@@ -41,22 +41,27 @@ WITH RECURSIVE views AS (
       JOIN pg_class c ON c.oid = v.oid JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE n.nspname <> ALL (%(system)s) AND n.nspname NOT LIKE 'pg\\_%%'
        AND (cardinality(%(schemas)s::text[]) = 0 OR n.nspname = ANY (%(schemas)s))
-       AND has_schema_privilege(%(reader)s, n.oid, 'USAGE')
-       AND has_any_column_privilege(%(reader)s, c.oid, 'SELECT')
+       AND EXISTS (SELECT FROM unnest(%(readers)s::oid[]) AS r
+                    WHERE has_schema_privilege(r, n.oid, 'USAGE'))
+       AND EXISTS (SELECT FROM unnest(%(readers)s::oid[]) AS r
+                    WHERE has_any_column_privilege(r, c.oid, 'SELECT'))
     UNION
     SELECT r.root, v.oid FROM reads r JOIN used u ON u.oid = r.view JOIN views v ON v.oid = u.read
 )
 SELECT DISTINCT n.nspname AS schema, c.relname AS name, rn.nspname AS read_schema,
-       t.relname AS read_name, role.rolname AS role
+       t.relname AS read_name,
+       CASE WHEN u.roles = %(readers)s::oid[] THEN %(reader)s ELSE role.rolname END AS role
   FROM reads r
   JOIN used u ON u.oid = r.view
   JOIN pg_class t ON t.oid = u.read JOIN pg_namespace rn ON rn.oid = t.relnamespace
   JOIN pg_class c ON c.oid = r.root JOIN pg_namespace n ON n.oid = c.relnamespace
-  JOIN pg_roles role ON role.oid = u.role
+  JOIN pg_roles role ON role.oid = u.roles[1]
  WHERE t.relkind IN ('r', 'p', 'v', 'm', 'f')
-   AND NOT CASE WHEN u.attnum > 0
-                THEN has_column_privilege(u.role, t.oid, u.attnum::int2, 'SELECT')
-                ELSE has_any_column_privilege(u.role, t.oid, 'SELECT') END
+   AND NOT EXISTS (
+       SELECT FROM unnest(u.roles) AS r
+        WHERE CASE WHEN u.attnum > 0
+                   THEN has_column_privilege(r, t.oid, u.attnum::int2, 'SELECT')
+                   ELSE has_any_column_privilege(r, t.oid, 'SELECT') END)
  ORDER BY 1, 2, 3, 4
 """
 

@@ -1,4 +1,4 @@
-"""Reads distinct values of text columns from PostgreSQL, as the reader's role, read-only.
+"""Reads distinct values of text columns from PostgreSQL, as whoever may read them, read-only.
 
 The planner's statistics, where there are any, rule out columns with too many or too long values
 without a scan. Whether a table has changed is read off its statistics counters and its file: not
@@ -70,10 +70,14 @@ SELECT DISTINCT {column}::text FROM {table}
 
 
 class PostgresValues:
-    """The values of the database at ``url``."""
+    """The values of the database at ``url``, as far as ``role`` may read them.
 
-    def __init__(self, url: str, *, database: str) -> None:
+    Without a ``role``: as far as whoever logs in may.
+    """
+
+    def __init__(self, url: str, *, database: str, role: str = "") -> None:
         self._url = url
+        self._role = role
         self._database = database
         self._connection: psycopg.Connection[Any] | None = None
 
@@ -81,6 +85,8 @@ class PostgresValues:
         """Opens the connection. Raises DatabaseUnavailable."""
         try:
             self._connection = psycopg.connect(self._url, connect_timeout=5, autocommit=True)
+            if self._role:
+                self._connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(self._role)))
             self._connection.execute("SET default_transaction_read_only = on")
             self._connection.execute(f"SET statement_timeout = {_SURVEY_TIMEOUT_MS:d}")
             # Names are written with their schemas; nothing is to be found by any other way.

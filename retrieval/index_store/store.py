@@ -172,12 +172,17 @@ class IndexStore:
     # -- connections ---------------------------------------------------------------------------
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
-        """``(("index", what is wrong or empty),)``."""
+        """``(("index", what is wrong or empty),)``; waits for nobody else's connection."""
         try:
-            async with self.connection(_PROBE_TIMEOUT_S) as connection:
+            async with await AsyncConnection.connect(
+                self._url, autocommit=True, connect_timeout=_PROBE_TIMEOUT_S
+            ) as connection:
+                await check_layout(connection)
                 await connection.execute("SELECT 1 FROM quorumsql.generations LIMIT 1")
         except IndexUnavailable as error:
             return (("index", str(error)),)
+        except psycopg.Error as error:
+            return (("index", f"The index does not answer: {str(error).strip()}"),)
         return (("index", ""),)
 
     async def close(self) -> None:

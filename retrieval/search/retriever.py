@@ -18,6 +18,7 @@ from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexReplaced
 from nl2sql.protocols import Visibility
 from nl2sql.settings import FlagSettings, RetrievalSettings
+from nl2sql.sql_text.threads import read_aside
 from nl2sql.types import (
     FewShot,
     ModuleRoute,
@@ -91,7 +92,8 @@ class HybridRetriever:
             refusal = f"There is no table in {question.database} that you may see."
             return NO_ROUTE, SchemaContext((), (), (), refusal=refusal)
         names = [visible.tables[number].qualified for number in ranking.order]
-        tables = self._choose_tables(space, ranking, read_sketch(sketch, visible, names))
+        named = await read_aside(read_sketch, sketch, visible, names)
+        tables = self._choose_tables(space, ranking, named)
         examples, glosses, row_rules = await asyncio.gather(
             self._select_examples(question, vector, visible),
             self._describe(question, tables, visible),
@@ -138,7 +140,8 @@ class HybridRetriever:
                 self._spaces.forget(question.database)
                 if attempt == _MOST_SEARCHES:
                     raise
-        words = read_words(question.search_text, read_sketch(sketch, visible).words)
+        named = await read_aside(read_sketch, sketch, visible)
+        words = read_words(question.search_text, named.words)
         return space, rank_tables(
             space,
             vector,

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Catalog
+from nl2sql.sql_text.parsing import parse_one
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def read_sketch(sketch: str, catalog: Catalog, shared: Iterable[str] = ()) -> Sk
     if not sketch.strip():
         return SketchNames()
     try:
-        tree = sqlglot.parse_one(sketch, dialect=catalog.dialect)
+        tree = parse_one(sketch, catalog.dialect)
     except (SqlglotError, RecursionError):
         return SketchNames()
     found: dict[str, None] = {}

@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 from rich.markup import escape
 
+from execution.policies.database_ddl import check_dialect
 from serve_app.checks import Check, run_checks
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import CONSOLE
+from serve_app.preparation import build_wiring, start_embedded_server
+from serve_app.reachable_functions import render_revocations
 
 _MARKS = {"ok": "[green]✓[/]", "warning": "[yellow]![/]", "failed": "[red]✗[/]"}
 
 
-def doctor(context: typer.Context) -> None:
+def doctor(
+    context: typer.Context,
+    functions: Annotated[
+        str,
+        typer.Option(
+            metavar="DATABASE",
+            help="Check nothing; print the REVOKE statements for the functions of this database "
+            "that no query should reach.",
+        ),
+    ] = "",
+) -> None:
     """Check databases, index, weights, cores or GPU, memory and ports."""
     cli: CliContext = context.obj
+    if functions:
+        name = cli.settings.database_name(functions)
+        check_dialect(name, cli.settings.databases[name].dialect)
+        wiring = build_wiring(cli.settings, start_embedded_server(cli.settings))
+        typer.echo(render_revocations(wiring, name), nl=False)
+        return
     worst = 0
     for check in run_checks(cli.settings):
         _print_check(check)

@@ -241,7 +241,7 @@ ATTACKS: list[Attack] = [
         "hidden_by_position",
         "SELECT f FROM employees AS e (a, b, c, d, e, f) WHERE a = 1",
         one_column("badge-1"),
-        refused_as="42P10",
+        refused_as="unknown_column",
         role="member",
         lacking=("sqlite",),
     ),

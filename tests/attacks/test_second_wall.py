@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from execution.embedded import READER, SUPERUSER, EmbeddedServer
+from execution.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer
 from execution.policies.access import Access, CompiledPolicy
 from execution.policies.database_apply import apply_wall, read_own_security, remove_wall
 from execution.policies.database_ddl import build_wall
@@ -67,7 +67,13 @@ def walled(
     policy = load_scratch_policy().model_copy(update={"database": WALLED})
     compiled = CompiledPolicy(policy, catalog, second_wall=True)
     apply_wall(
-        url, build_wall(compiled, reader=READER, own_security=read_own_security(url, WALLED))
+        url,
+        build_wall(
+            compiled,
+            reader=READER,
+            indexer=INDEXER,
+            own_security=read_own_security(url, WALLED),
+        ),
     )
     with asyncio.Runner() as runner:
         way = WalledWay(compiled, server.url(WALLED, READER), runner)

@@ -9,10 +9,13 @@ import pytest
 from sqlglot import exp
 
 from execution.allowlists import extend_allowlist, load_allowlist
-from execution.guard import SqlGuard
+from execution.guard import SqlGuard, guard_query
+from execution.policies.access import open_access
+from nl2sql.catalog import Catalog
 from nl2sql.errors import SettingsError
 from nl2sql.types import GuardedQuery, Principal, Violation
 from tests.fakes import SHOP, FakeCatalogs
+from tests.golden import load_text
 
 
 def write(folder: Path, text: str) -> Path:
@@ -69,3 +72,40 @@ def test_a_wrong_file_says_what_it_may_hold(tmp_path: Path, text: str) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"gone\.yaml"):
         extend_allowlist("postgres", tmp_path / "gone.yaml")
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "sqlite", "duckdb"])
+def test_each_entry_was_meant(dialect: str) -> None:
+    """What may run is written twice: here a change of a list is seen, whether more or less."""
+    assert render_allowlist(dialect) == load_text(f"allowlist_{dialect}.txt")
+
+
+def render_allowlist(dialect: str) -> str:
+    allowlist = load_allowlist(dialect)
+    return "\n".join(
+        f"{kind} {name}"
+        for kind in ("nodes", "tree_nodes", "types", "functions")
+        for name in sorted(getattr(allowlist, kind))
+    )
+
+
+# One of each kind of harm, and what stands next to something that is allowed.
+HARMFUL = {
+    "postgres": "ts_stat ts_rewrite query_to_xml table_to_xml set_config current_setting pg_sleep "
+    "pg_advisory_lock pg_terminate_backend pg_read_file pg_ls_dir lo_get lo_import dblink nextval "
+    "setval pg_notify txid_current pg_get_viewdef pg_logical_emit_message pg_reload_conf",
+    "sqlite": "load_extension readfile writefile edit fts3_tokenizer randomblob zeroblob random "
+    "sqlite_compileoption_get sqlite_version last_insert_rowid changes",
+    "duckdb": "read_csv read_text read_blob read_parquet glob getenv query query_table nextval "
+    "current_setting duckdb_settings sniff_csv txid_current write_log getvariable version",
+}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "name"),
+    [(dialect, name) for dialect, names in HARMFUL.items() for name in names.split()],
+)
+def test_no_function_that_reads_writes_or_waits_is_on_a_list(dialect: str, name: str) -> None:
+    verdict = guard_query(f"SELECT {name}('a')", open_access(Catalog("x", (), dialect=dialect)))
+    assert isinstance(verdict, Violation), verdict
+    assert verdict.code == "function_not_allowed"

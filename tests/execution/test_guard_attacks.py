@@ -24,7 +24,6 @@ ATTACKS: dict[str, dict[str, str]] = {
         "backslash_does_not_escape_a_quote": (
             r"SELECT name FROM customers WHERE name = '\'; DELETE FROM orders; --'"
         ),
-        "null_byte_before_the_second": "SELECT 1\0; DROP TABLE orders",
     },
     "not_a_query": {
         "delete": "DELETE FROM orders",
@@ -77,7 +76,6 @@ ATTACKS: dict[str, dict[str, str]] = {
         "commit": "COMMIT",
         "rollback": "ROLLBACK",
         "savepoint": "SAVEPOINT a",
-        "bare_values": "VALUES (1), (2)",
     },
     "node_not_allowed": {
         "rows_from": "SELECT * FROM ROWS FROM (unnest(ARRAY[1]), pg_ls_dir('/')) AS t",
@@ -98,14 +96,6 @@ ATTACKS: dict[str, dict[str, str]] = {
         "for_update_in_subquery": "SELECT id FROM (SELECT id FROM orders FOR UPDATE) AS o",
         "dblink": "SELECT a FROM dblink('host=evil', 'SELECT 1') AS t(a int)",
         "tablesample": "SELECT id FROM orders TABLESAMPLE SYSTEM (10)",
-        "xmlelement": "SELECT xmlelement(name a, 1)",
-        "xmltable": "SELECT * FROM xmltable('/a' PASSING '<a/>' COLUMNS x int)",
-        "json_table": "SELECT * FROM json_table('[]', '$' COLUMNS (a int))",
-        "unicode_string": r"SELECT U&'\0041' FROM orders",
-        "escape_string": r"SELECT E'\x41' FROM orders",
-        "escape_string_with_quote": r"SELECT E'\'; DROP TABLE orders; --' FROM orders",
-        "dollar_quotes": "SELECT $$a$$ FROM orders",
-        "tagged_dollar_quotes": "SELECT $tag$ '; DROP TABLE orders; -- $tag$",
         "numbered_parameter": "SELECT $1",
         "named_parameter": "SELECT :name",
         "question_mark_parameter": "SELECT ?",
@@ -230,6 +220,10 @@ ATTACKS: dict[str, dict[str, str]] = {
         "unicode_identifier": r'SELECT U&"\0073ecret" FROM orders',
     },
     "unparsable": {
+        "null_byte_before_the_second": "SELECT 1\0; DROP TABLE orders",
+        "json_table": "SELECT * FROM json_table('[]', '$' COLUMNS (a int))",
+        "xmltable": "SELECT * FROM xmltable('/a' PASSING '<a/>' COLUMNS x int)",
+        "xmlelement": "SELECT xmlelement(name a, 1)",
         "ideographic_space": "SELECT id AS\u3000a FROM orders",
         "no_break_space": "SELECT\u00a0id FROM orders",
         "file_separator": "SELECT id FROM orders\x1cWHERE TRUE",

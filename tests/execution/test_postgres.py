@@ -6,22 +6,24 @@ without it.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
 import psycopg
 import pytest
 
-from execution.embedded import EmbeddedServer, build_embedded_url
+from execution.embedded import READER, EmbeddedServer, build_embedded_url
 from execution.executor import Database, ReadOnlyExecutor
 from execution.postgres import PostgresDatabase
 from nl2sql.errors import DatabaseUnavailable, InsecureRole, UnknownDatabase
 from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
 from serve_app.wiring import Wiring
+from tests.execution.trusted import trust
 
 
 def query(sql: str, database: str = "demo_erp") -> GuardedQuery:
-    return GuardedQuery(database=database, sql=sql, tables=())
+    return trust(database, sql)
 
 
 @pytest.fixture
@@ -138,6 +140,21 @@ async def test_a_server_that_is_not_there_is_an_error_with_a_hint(wiring: Wiring
     with pytest.raises(DatabaseUnavailable, match="doctor"):
         await door.execute(query("SELECT 1"), 1)
     assert "gone" in await door.probe()
+
+
+async def test_a_probe_waits_for_no_query(wiring: Wiring, embedded_server: EmbeddedServer) -> None:
+    url = build_embedded_url(embedded_server.socket_folder, "demo_erp", READER)
+    limits = wiring.settings.limits.model_copy(
+        update={"pool_size": 1, "statement_timeout_ms": 60_000}
+    )
+    door = PostgresDatabase("demo_erp", url, limits)
+    running = asyncio.create_task(door.execute(query("SELECT pg_sleep(60)"), 1))
+    await asyncio.sleep(0.2)
+    assert await door.probe() == ""
+    assert not running.done()
+    running.cancel()
+    await asyncio.wait([running])
+    await door.close()
 
 
 async def test_the_executor_keeps_databases_apart(wiring: Wiring) -> None:

@@ -13,6 +13,7 @@ import pytest
 from execution.postgres import PostgresDatabase
 from nl2sql.types import GuardedQuery, ResultSet
 from tests.execution.conftest import Opener, Scratch
+from tests.execution.trusted import trust
 
 SLOW = "SELECT pg_sleep(60)"
 MANY = "SELECT a, repeat('x', 500) AS b FROM generate_series(1, 10000000) AS a"
@@ -20,7 +21,7 @@ BUSY = "SELECT count(*) FROM generate_series(1, 100000) AS a, generate_series(1,
 
 
 def query(sql: str) -> GuardedQuery:
-    return GuardedQuery("scratch", sql, ())
+    return trust("scratch", sql)
 
 
 class Backends:

@@ -6,12 +6,13 @@ import psycopg
 import pytest
 
 from execution.postgres import PostgresDatabase
-from nl2sql.types import Diagnostic, Explained, GuardedQuery
+from nl2sql.types import Diagnostic, Explained
 from tests.execution.conftest import Opener, Scratch
+from tests.execution.trusted import trust
 
 
 async def fingerprint(door: PostgresDatabase, sql: str, *params: object) -> str:
-    explained = await door.explain(GuardedQuery("scratch", sql, (), params=params))
+    explained = await door.explain(trust("scratch", sql, params=params))
     assert isinstance(explained, Explained), explained
     return explained.plan
 
@@ -64,7 +65,7 @@ async def test_values_that_are_bound_count(open_door: Opener) -> None:
 async def test_a_query_that_must_not_run_tells_what_was_expected(open_door: Opener) -> None:
     door = open_door(max_estimated_rows=1000)
     product = "SELECT count(*) FROM lab.people a, lab.people b, lab.people c, lab.people d"
-    asked = GuardedQuery("scratch", product, ())
+    asked = trust("scratch", product)
     for answer in (await door.explain(asked), await door.execute(asked, 1)):
         assert isinstance(answer, Diagnostic)
         assert answer.sqlstate == "54001"

@@ -176,6 +176,7 @@ def test_an_output_is_called_what_the_server_calls_it(embedded_server: EmbeddedS
     with psycopg.connect(embedded_server.url("postgres", SUPERUSER)) as connection:
         for expression in EXPRESSIONS:
             sql = f"SELECT {expression} FROM {source}"
-            (column,) = connection.execute(sql).description or ()
+            described = connection.execute(sql).description
+            assert described is not None
             target = postgast.parse(sql).stmts[0].stmt.select_stmt.target_list[0]
-            assert name_output(target.res_target.val) == column.name, expression
+            assert name_output(target.res_target.val) == described[0].name, expression

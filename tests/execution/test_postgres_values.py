@@ -17,6 +17,7 @@ from nl2sql.settings import LimitSettings
 from nl2sql.types import GuardedQuery, ResultSet
 from nl2sql.values import Interval, to_json_value
 from tests.execution.conftest import Opener
+from tests.execution.trusted import trust
 
 DEEP = "repeat('[', 200) || repeat(']', 200)"
 
@@ -119,7 +120,7 @@ VALUES: tuple[tuple[str, str, object, Any], ...] = (
 
 
 def query(sql: str) -> GuardedQuery:
-    return GuardedQuery(database="scratch", sql=sql, tables=())
+    return trust("scratch", sql)
 
 
 async def run(door: PostgresDatabase, sql: str) -> ResultSet:

@@ -85,3 +85,8 @@ def test_readings_that_share_nothing_or_everything_are_told_whole() -> None:
 )
 def test_any_words_are_described(tokens: list[str]) -> None:
     assert all(isinstance(each, str) for each in describe_query(" ".join(tokens), "postgres"))
+
+
+def test_a_chain_too_long_for_words_is_shown_as_it_is() -> None:
+    (text,) = describe_query(f"SELECT a FROM t WHERE {'a = 1 OR ' * 700} true", "postgres")
+    assert text.startswith("SELECT a FROM t WHERE a = 1 OR")

@@ -8,6 +8,8 @@
     python -m tests.oracle fuzz --engine seeds             made from the seeds (see seeds/)
     python -m tests.oracle fuzz --database sqlite          the grammar on SQLite, or on duckdb
     python -m tests.oracle coverage                        writes docs/grammar-coverage.md
+    python -m tests.oracle metamorphic --pairs 20000       hidden rows changed, the demo ERP
+    python -m tests.oracle metamorphic --of warehouse --database duckdb
 
 Prints a table of verdicts, what was refused though harmless, and every mismatch whole. The exit
 status is 1 when there was a mismatch or trouble of another kind.
@@ -31,6 +33,12 @@ from tests.oracle import benchmarks, demo, generated_policies
 from tests.oracle.coverage.run import write_page
 from tests.oracle.engines import ENGINES, aim_statements
 from tests.oracle.fuzz import FuzzReport
+from tests.oracle.metamorphic import warehouse
+from tests.oracle.metamorphic.file_pairs import FilePairs
+from tests.oracle.metamorphic.postgres_pairs import PostgresPairs
+from tests.oracle.metamorphic.verdicts import Kind as PairKind
+from tests.oracle.metamorphic.verdicts import PairTally
+from tests.oracle.metamorphic.warehouse import open_warehouse
 from tests.oracle.postgres_copies import quiet_server
 from tests.oracle.postgres_fuzz import PostgresFuzzer, build_statements
 from tests.oracle.runs import judge_generated, judge_spider, judge_subjects
@@ -40,6 +48,7 @@ from tests.oracle.tally import Tally
 from tests.oracle.verdicts import Kind
 
 _SUBJECTS = ("demo_erp", *benchmarks.NAMES, "spider")
+_ENGINES = ("postgres", "sqlite", "duckdb")
 _SECONDS_BETWEEN_REPORTS = 30.0
 
 
@@ -47,6 +56,8 @@ def main(arguments: list[str] | None = None) -> int:
     """The exit status."""
     options = _build_parser().parse_args(arguments)
     rng = random.Random(options.seed)
+    if options.command == "metamorphic" and options.database != "postgres":
+        return _run_files(options, rng)
     if options.command == "corpus" and options.of == "spider":
         tally = judge_spider(
             _find_bench() / "spider",
@@ -87,7 +98,13 @@ def _build_parser() -> argparse.ArgumentParser:
     fuzz.add_argument("--principals", help="their names, with commas between them")
     coverage = commands.add_parser("coverage", help="which constructs the generators produce")
     coverage.add_argument("--statements", type=int, default=20_000, help="of each generator")
-    for command in (corpus, generated, fuzz, coverage):
+    metamorphic = commands.add_parser("metamorphic", help="what is hidden changes, nothing else")
+    metamorphic.add_argument("--pairs", type=int, default=20_000)
+    metamorphic.add_argument("--database", choices=_ENGINES, default="postgres")
+    metamorphic.add_argument(
+        "--of", choices=("demo_erp", "warehouse", *benchmarks.NAMES), default="demo_erp"
+    )
+    for command in (corpus, generated, fuzz, coverage, metamorphic):
         command.add_argument("--seed", type=int, default=0)
     return parser
 
@@ -152,11 +169,49 @@ def _run_coverage(server: EmbeddedServer, options: argparse.Namespace, rng: rand
     return int(any(coverage.find_gaps() for coverage in coverages))
 
 
+def _run_metamorphic(
+    server: EmbeddedServer, options: argparse.Namespace, rng: random.Random
+) -> int:
+    principals: Sequence[Principal] = generated_policies.PRINCIPALS
+    if options.of == "demo_erp":
+        # The analyst sees everything.
+        principals = [each for each in demo.PRINCIPALS if each.name != "analyst"]
+        stage = demo.open_demo(server)
+    elif options.of == "warehouse":
+        stage, principals = open_warehouse(server), warehouse.PRINCIPALS
+    else:
+        stage = benchmarks.open_benchmark(server, _find_bench(), options.of)
+    pairs = PostgresPairs(server, stage)
+    tally = pairs.judge(principals, rng, pairs=options.pairs, progress=_tell_pairs)
+    pairs.close()
+    stage.close()
+    return _tell_tally(tally)
+
+
+def _run_files(options: argparse.Namespace, rng: random.Random) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        pairs = FilePairs(Path(folder), options.database)
+        tally = pairs.judge(warehouse.PRINCIPALS, rng, pairs=options.pairs, progress=_tell_pairs)
+        pairs.close()
+    return _tell_tally(tally)
+
+
+def _tell_pairs(name: str, tally: PairTally) -> None:
+    differing = tally.count(PairKind.DIFFERENT)
+    print(f"{name}: {tally.total:,} pairs, {differing} different", file=sys.stderr)
+
+
+def _tell_tally(tally: PairTally) -> int:
+    print(tally.render())
+    return int(tally.count(PairKind.DIFFERENT) > 0)
+
+
 _COMMANDS: dict[str, Callable[[EmbeddedServer, argparse.Namespace, random.Random], int]] = {
     "corpus": _run_corpus,
     "generated": _run_generated,
     "fuzz": _run_fuzz,
     "coverage": _run_coverage,
+    "metamorphic": _run_metamorphic,
 }
 
 

@@ -101,7 +101,7 @@ def _mark_rows(connection: psycopg.Connection[Any], roles: Sequence[Grants]) -> 
         for each in relations
         if each.kind != "r" and any(each.name in role and role[each.name].own for role in roles)
     ]
-    spared = set(_list_beneath(connection, own_views))
+    spared = set(list_beneath(connection, own_views))
     # All of them before the first change, since parents decide about other tables.
     statements = [
         statement
@@ -115,10 +115,23 @@ def _mark_rows(connection: psycopg.Connection[Any], roles: Sequence[Grants]) -> 
         connection.execute(statement)
 
 
-def _list_beneath(connection: psycopg.Connection[Any], views: Iterable[str]) -> Iterator[str]:
+def list_beneath(connection: psycopg.Connection[Any], views: Iterable[str]) -> Iterator[str]:
+    """The tables that these views read, themselves or through other views."""
     for view in views:
         for (name,) in connection.execute(_BENEATH, (view,)).fetchall():
             yield name
+
+
+def list_deciding(
+    connection: psycopg.Connection[Any], table: Relation, roles: Sequence[Grants]
+) -> set[str]:
+    """The columns of keys and of conditions, by which it is decided who sees a row."""
+    name = table.identifier.as_string()
+    deciding = {column for (column,) in connection.execute(_KEY_COLUMNS, (name,)).fetchall()}
+    for role in roles:
+        if table.name in role:
+            deciding |= set(re.findall(r"\w+", role[table.name].condition))
+    return deciding
 
 
 def _render_marks(
@@ -128,10 +141,7 @@ def _render_marks(
     seen: SeenRows,
 ) -> sql.Composed | None:
     name = table.identifier.as_string()
-    deciding = {column for (column,) in connection.execute(_KEY_COLUMNS, (name,)).fetchall()}
-    for role in roles:
-        if table.name in role:
-            deciding |= set(re.findall(r"\w+", role[table.name].condition))
+    deciding = list_deciding(connection, table, roles)
     changes = []
     for column, type_name in connection.execute(_TYPES, (name,)).fetchall():
         if column in deciding or type_name not in _MARKS:

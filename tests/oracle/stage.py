@@ -39,16 +39,18 @@ _PLANNERS = (
     ("enable_sort", "enable_incremental_sort"),
     ("enable_material", "enable_memoize"),
 )
-_PLANS = (*_PLANNERS, *(first + second for first, second in combinations(_PLANNERS, 2)))
+PLANS = (*_PLANNERS, *(first + second for first, second in combinations(_PLANNERS, 2)))
 
 
 # Sees all of the tables, and yet in the guard's derived tables.
 _ALL = {"version": 1, "roles": {"all": {"tables": {"visible": "*"}, "rows": "all"}}}
 
 
-def build_guarding(policy: Mapping[str, Any], catalog: Catalog, principal: Principal) -> Guarding:
+def build_guarding(
+    policy: Mapping[str, Any], catalog: Catalog, principal: Principal, *, fenced: bool = True
+) -> Guarding:
     """The guard for one principal. Raises PolicyError."""
-    return _build_guard(_find_access(policy, catalog, principal))
+    return _build_guard(_find_access(policy, catalog, principal, fenced=fenced))
 
 
 def build_rereading(policy: Mapping[str, Any], catalog: Catalog, principal: Principal) -> Guarding:
@@ -60,9 +62,11 @@ def build_rereading(policy: Mapping[str, Any], catalog: Catalog, principal: Prin
 
 
 def _find_access(
-    policy: Mapping[str, Any], catalog: Catalog, principal: Principal
+    policy: Mapping[str, Any], catalog: Catalog, principal: Principal, *, fenced: bool = True
 ) -> Access | Violation:
-    compiled = CompiledPolicy(parse_policy(policy), catalog, environ=_HASH_ENVIRONMENT)
+    compiled = CompiledPolicy(
+        parse_policy(policy), catalog, fenced=fenced, environ=_HASH_ENVIRONMENT
+    )
     return compiled.access(principal)
 
 
@@ -104,7 +108,7 @@ class PostgresCopy:
             if order != FORWARD:
                 yield self.session(order).run(statement, params)
         for order in ORDERS:
-            for plan in _PLANS:
+            for plan in PLANS:
                 yield self.session(order).run(statement, params, planner=plan)
 
     def session(self, order: str) -> PostgresSession:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from types import MappingProxyType
 import httpx
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from nl2sql.dialogue import Dialogue
 from nl2sql.pipeline import Pipeline, Stages
@@ -32,7 +34,6 @@ from tests.fakes import (
     build_settings,
 )
 
-BODY_BYTES = 65_536
 _NOTHING: Mapping[str, Sequence[ResultSet]] = MappingProxyType({})
 
 
@@ -59,10 +60,11 @@ def build_app(
     )
     if sessions:
         answerer = Dialogue(answerer, generator, sessions)
+    service = QueryService(settings, answerer, {"parts": probe} if probe else {})
     return build_http_app(
-        QueryService(settings, answerer, {"parts": probe} if probe else {}),
-        body_bytes=BODY_BYTES,
-        feedback=FeedbackService(settings, taker) if taker else None,
+        settings,
+        service,
+        feedback=FeedbackService(settings, taker, service.turns) if taker else None,
         sessions=SessionService(sessions) if sessions else None,
     )
 
@@ -70,13 +72,14 @@ def build_app(
 def connect(app: ASGIApp) -> httpx.AsyncClient:
     """A client, to which whatever breaks is an answer too."""
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    return httpx.AsyncClient(transport=transport, base_url="http://test")
+    return httpx.AsyncClient(transport=transport, base_url="http://localhost")
 
 
 @contextmanager
-def serve(app: ASGIApp) -> Iterator[str]:
+def serve(app: ASGIApp, http: type[asyncio.Protocol] = HttpToolsProtocol) -> Iterator[str]:
     """The application on a port of its own: its address."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
+    config = uvicorn.Config(app, port=0, log_level="error", lifespan="off", http=http)
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

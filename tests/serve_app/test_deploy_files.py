@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from ray.serve.schema import ServeDeploySchema
 
 from nl2sql.settings import load_settings
 from serve_app.builder import BuildArguments, build_app
+from serve_app.http.front import FrontSettings
+from serve_app.http.proxy import prepare_proxy
 from tests.conftest import ROOT
 
 DEPLOY = ROOT / "deploy"
@@ -54,6 +57,18 @@ def test_the_builder_makes_every_deployment_that_the_config_tunes(
 def test_the_settings_files_load() -> None:
     for path in (DEPLOY / "quorumsql.yaml", ROOT / "quorumsql.yaml"):
         assert load_settings(path).databases
+
+
+def test_every_ray_of_the_manifest_has_the_front_in_its_proxy(tmp_path: Path) -> None:
+    environ: dict[str, str] = {}
+    prepare_proxy(FrontSettings(), tmp_path, environ)
+    environ["QUORUMSQL_SETTINGS"] = "/etc/quorumsql/quorumsql.yaml"
+    cluster = load("rayservice.yaml")["spec"]["rayClusterConfig"]
+    for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"]):
+        (container,) = group["template"]["spec"]["containers"]
+        assert {each["name"]: each["value"] for each in container["env"]} == environ
+        mounts = {each["mountPath"] for each in container["volumeMounts"]}
+        assert "/etc/quorumsql" in mounts
 
 
 def test_the_image_is_the_one_that_the_manifest_runs() -> None:

@@ -40,7 +40,7 @@ class Client:
 
     @property
     def scope(self) -> dict[str, Any]:
-        headers = [(b"content-type", b"application/json")]
+        headers = [(b"content-type", b"application/json"), (b"host", b"localhost")]
         return {"type": "http", "method": "POST", "path": "/query", "raw_path": b"/query",
                 "query_string": b"", "headers": headers, "http_version": "1.1", "scheme": "http",
                 "server": ("test", 80), "client": ("test", 1), "root_path": ""}  # fmt: skip
@@ -79,9 +79,9 @@ async def count_active(admin: psycopg.AsyncConnection) -> int:
 
 
 async def test_a_client_that_leaves_frees_its_backend(
-    service: QueryService, embedded_server: EmbeddedServer
+    service: QueryService, wiring: Wiring, embedded_server: EmbeddedServer
 ) -> None:
-    app = build_http_app(service, body_bytes=65_536)
+    app = build_http_app(wiring.settings, service)
     client = Client(SLOW)
     url = embedded_server.url("demo_erp", SUPERUSER)
     async with await psycopg.AsyncConnection.connect(url, autocommit=True) as admin:
@@ -99,9 +99,9 @@ async def test_a_client_that_leaves_frees_its_backend(
     assert client.status == 499
 
 
-async def test_a_client_that_stays_gets_its_answer(service: QueryService) -> None:
+async def test_a_client_that_stays_gets_its_answer(service: QueryService, wiring: Wiring) -> None:
     client = Client("SELECT count(*) FROM employees")
-    await build_http_app(service, body_bytes=65_536)(client.scope, client.receive, client.send)
+    await build_http_app(wiring.settings, service)(client.scope, client.receive, client.send)
     assert client.status == 200
 
 

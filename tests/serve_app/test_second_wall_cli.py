@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import psycopg
 import pytest
 import yaml
 from typer.testing import CliRunner
 
 from nl2sql.errors import PolicyError
 from nl2sql.settings import Settings, load_settings
-from serve_app.checks import check_wall
+from serve_app.checks import check_functions, check_wall
 from serve_app.cli.app import app
-from serve_app.second_wall import check_second_wall
+from serve_app.second_wall import check_second_wall, find_reader, owner_url, stands_unused
 from serve_app.wiring import Wiring
 from tests.conftest import ROOT
 
@@ -36,6 +37,7 @@ def config(tmp_path: Path, demo_settings: Settings, wiring: Wiring) -> Path:
             {
                 "home": str(demo_settings.home),
                 "default_database": "demo_erp",
+                "identity": {"local": {"roles": ["analyst"]}},
                 "databases": {
                     "demo_erp": demo,
                     "shop": {"reader": {"url": f"sqlite:///{sqlite}"}, "policy": policy},
@@ -92,3 +94,56 @@ def test_the_script_goes_to_psql_as_it_is(config: Path) -> None:
 def test_only_postgresql_has_one(config: Path, arguments: tuple[str, ...]) -> None:
     with pytest.raises(PolicyError, match="no PostgreSQL database"):
         run(config, *arguments, "shop")
+
+
+def test_behind_it_the_index_and_the_doctor_go_on(config: Path, wiring: Wiring) -> None:
+    walled = Wiring(load_settings(config), wiring.socket_folder)
+    before = walled.read_catalog("demo_erp")
+    with walled.build_value_reader("demo_erp") as reader:
+        values = [each.qualified for each in reader.survey(before.tables, most=100, longest=50)]
+    assert len(values) > 50
+    run(config, "apply", "--yes")
+    try:
+        assert walled.read_catalog("demo_erp") == before
+        with walled.build_value_reader("demo_erp") as reader:
+            found = reader.survey(before.tables, most=100, longest=50)
+        assert [each.qualified for each in found] == values
+        assert not stands_unused(walled, "demo_erp")
+        demo = walled.settings.databases["demo_erp"].model_copy(update={"second_wall": False})
+        off = walled.settings.model_copy(update={"databases": {"demo_erp": demo}})
+        assert stands_unused(Wiring(off, wiring.socket_folder), "demo_erp")
+        code, output = run(config, "test")
+        assert code == 0
+        assert "42501" not in output
+    finally:
+        run(config, "apply", "--remove", "--yes")
+    assert walled.read_catalog("demo_erp") == before
+
+
+def test_the_doctor_prints_what_takes_the_functions_away(config: Path, wiring: Wiring) -> None:
+    walled = Wiring(load_settings(config), wiring.socket_folder)
+    (check,) = check_functions(walled, "demo_erp")
+    assert check.status == "warning"
+    assert "text as SQL (17), settings (2), sleep (3)" in check.message
+    assert check.remedy == "`quorumsql doctor --functions demo_erp` prints what ends it."
+    script = (
+        CliRunner()
+        .invoke(app, ["--config", str(config), "doctor", "--functions", "demo_erp"])
+        .output
+    )
+    assert "REVOKE EXECUTE ON FUNCTION pg_catalog.ts_stat(text, text) FROM PUBLIC;\n" in script
+    run(config, "apply", "--revoke-functions", "--yes")
+    try:
+        assert check_functions(walled, "demo_erp") == []
+        assert "FROM PUBLIC" in run(config, "sql", "--revoke-functions")[1]
+    finally:
+        run(config, "apply", "--remove", "--yes")
+    # The doctor's own script does the same.
+    with psycopg.connect(owner_url(walled, "demo_erp")) as connection:
+        connection.execute(script.encode())
+        login = find_reader(walled, "demo_erp")
+        allowed = connection.execute(
+            "SELECT has_function_privilege(%s, 'pg_catalog.ts_stat(text)', 'EXECUTE')", (login,)
+        ).fetchone()
+        connection.rollback()
+    assert allowed == (False,)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +22,11 @@ from nl2sql.errors import Unavailable
 from serve_app.benchmarks import ReadyBenchmark
 from serve_app.measuring import MeasureOptions, check_service, measure
 from serve_app.reporting import Silence
-from serve_app.running import APPLICATION, is_ready, service_url, start_service, stop_service
+from serve_app.running import APPLICATION, is_ready
 from serve_app.wiring import Wiring
-from tests.serve_app.echo_engine import HANG, EchoEngine
+from tests.serve_app.echo_engine import HANG
+from tests.serve_app.half_open import HALF_SENT, half_open
+from tests.serve_app.ray_service import serving
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -34,20 +35,6 @@ pytestmark = pytest.mark.timeout(600)
 def url(wiring: Wiring) -> Iterator[str]:
     with serving(wiring, fuse_cpu_stages=True) as where:
         yield where
-
-
-@contextmanager
-def serving(wiring: Wiring, *, fuse_cpu_stages: bool) -> Iterator[str]:
-    served = wiring.settings.serve.model_copy(update={"fuse_cpu_stages": fuse_cpu_stages})
-    settings = wiring.settings.model_copy(update={"serve": served})
-    engine = serve.deployment(
-        EchoEngine, name="engine", ray_actor_options={"num_cpus": 0.1}, max_ongoing_requests=64
-    )
-    start_service(replace(wiring, settings=settings), engine.bind())
-    try:
-        yield service_url(settings)
-    finally:
-        stop_service()
 
 
 def post(url: str, question: str, **options: Any) -> httpx.Response:
@@ -142,6 +129,46 @@ def test_a_client_that_leaves_cancels_its_request_in_the_engine(url: str) -> Non
         httpx.post(f"{url}/query", json={"question": f"How many {HANG} orders?"}, timeout=3)
     assert engine.counts.remote().result()[0] == waiting + 1
     assert wait_for(lambda: engine.counts.remote().result()[1] == cancelled + 1, seconds=20)
+
+
+async def test_half_open_connections_change_nothing_for_others(url: str) -> None:
+    host, port = "127.0.0.1", int(url.rpartition(":")[2])
+    async with half_open(host, port, 150), httpx.AsyncClient(base_url=url, timeout=30) as client:
+        for _ in range(20):
+            assert (await client.get("/healthz")).status_code == 200
+            question = {"question": "SELECT count(*) FROM employees"}
+            assert (await client.post("/query", json=question)).json()["outcome"] == "answered"
+
+
+async def test_whoever_sends_half_a_request_is_let_go(url: str) -> None:
+    host, port = "127.0.0.1", int(url.rpartition(":")[2])
+
+    async def read(sent: bytes) -> bytes:
+        reader, writer = await asyncio.open_connection(host, port)
+        writer.write(sent)
+        async with asyncio.timeout(60):
+            answer = await reader.read()
+        writer.close()
+        return answer
+
+    answers = await asyncio.gather(*(read(sent) for sent in HALF_SENT.values()))
+    found = dict(zip(HALF_SENT, answers, strict=True))
+    assert found.pop("half a head") == b""
+    assert all(answer.startswith(b"HTTP/1.1 408 ") for answer in found.values())
+
+
+def test_rays_own_headers_and_foreign_hosts_through_the_proxy(url: str) -> None:
+    headers = {
+        b"serve_multiplexed_model_id": b"\xff",
+        b"x-request-id": b"\xff",
+        b"x-session-id": b"\xff",
+        b"x-request-timeout-seconds": b"0.000001",
+    }
+    assert httpx.get(f"{url}/healthz", headers=headers, timeout=30).status_code == 200
+    for path, status in (("/docs", 421), ("/-/routes", 421), ("/healthz", 200)):
+        answer = httpx.get(url + path, headers={"host": "evil.io"}, timeout=30)
+        assert answer.status_code == status
+        assert answer.headers.get_list("x-content-type-options") == ["nosniff"]
 
 
 def test_survives_the_death_of_its_postgres(url: str, embedded_server: EmbeddedServer) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from serve_app.wiring import Wiring
-from tests.serve_app.test_serve_real import post, serving
+from tests.serve_app.ray_service import serving
+from tests.serve_app.test_serve_real import post
 
 
 @pytest.mark.timeout(600)

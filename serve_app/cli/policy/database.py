@@ -8,7 +8,7 @@ import typer
 
 from execution.policies.database_apply import Changes, apply_wall, remove_wall
 from execution.policies.database_ddl import build_comment, check_dialect, render_head
-from execution.policies.database_script import build_removal, render_script
+from execution.policies.database_script import build_removal, build_revocation, render_script
 from serve_app.cli.context import CliContext
 from serve_app.cli.policy.loading import compile_policy, prepare_database
 from serve_app.cli.policy.rules import Database
@@ -16,18 +16,32 @@ from serve_app.cli.terminal import CONSOLE
 from serve_app.second_wall import build_database_wall, find_reader, owner_url
 
 Remove = Annotated[bool, typer.Option("--remove", help="Undo it instead.")]
+RevokeFunctions = Annotated[
+    bool,
+    typer.Option(
+        "--revoke-functions",
+        help="Also take from PUBLIC the functions that no query should call; needs a superuser.",
+    ),
+]
 
 
-def print_sql(context: typer.Context, database: Database = None, remove: Remove = False) -> None:
+def print_sql(
+    context: typer.Context,
+    database: Database = None,
+    remove: Remove = False,
+    revoke_functions: RevokeFunctions = False,
+) -> None:
     """Print the policy as PostgreSQL's own roles, grants, policies and views, for psql."""
     cli: CliContext = context.obj
     wiring, name = prepare_database(cli, database)
     check_dialect(name, cli.settings.databases[name].dialect)
     if remove:
-        script = render_script([build_removal(name)])
+        script = render_script(build_removal(name))
     else:
         wall = build_database_wall(wiring, name, compile_policy(wiring, name))
-        script = render_script([*wall.statements, build_comment(wall)], head=render_head(wall))
+        functions = [build_revocation(name)] if revoke_functions else []
+        statements = [*wall.statements, *functions, build_comment(wall)]
+        script = render_script(statements, head=render_head(wall))
     # As it is: a terminal's width must not break its lines.
     typer.echo(script, nl=False)
 
@@ -39,6 +53,7 @@ def apply(
         bool, typer.Option("--dry-run", help="Run all of it, say what would change, roll back.")
     ] = False,
     remove: Remove = False,
+    revoke_functions: RevokeFunctions = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Put the policy into the database itself, so that a leak needs two walls to fail."""
@@ -55,7 +70,7 @@ def apply(
         wall = build_database_wall(wiring, name, compile_policy(wiring, name))
 
         def run(dry: bool) -> Changes:
-            return apply_wall(url, wall, dry_run=dry)
+            return apply_wall(url, wall, revoke_functions=revoke_functions, dry_run=dry)
 
     planned = run(True)
     _print_changes(planned)
@@ -72,7 +87,7 @@ def apply(
     if cli.settings.databases[name].second_wall == remove:
         CONSOLE.print(
             f"Now set databases.{name}.second_wall to {str(not remove).lower()}, and restart the "
-            "service.",
+            "service: until then its queries fail.",
             highlight=False,
         )
 

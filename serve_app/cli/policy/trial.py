@@ -41,7 +41,9 @@ def try_access(
     if sql:
         passed = asyncio.run(_run_query(executor, access, sql))
         raise typer.Exit(0 if passed else 2)
-    whole = open_access(compiled.catalog)
+    # Behind the second wall nobody's queries see every row.
+    walled = cli.settings.databases[name].second_wall
+    whole = None if walled else open_access(compiled.catalog)
     asyncio.run(_count_tables(executor, access, whole, principal))
 
 
@@ -78,16 +80,18 @@ def _print_guarded(query: GuardedQuery) -> None:
 
 
 async def _count_tables(
-    executor: ReadOnlyExecutor, access: Access, whole: Access, principal: Principal
+    executor: ReadOnlyExecutor, access: Access, whole: Access | None, principal: Principal
 ) -> None:
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("table")
     table.add_column(f"rows for {principal.name}", justify="right")
-    table.add_column("rows in all", justify="right")
+    views = [access] if whole is None else [access, whole]
+    if whole is not None:
+        table.add_column("rows in all", justify="right")
     try:
         for each in access.catalog.tables:
             sql = f"SELECT count(*) FROM {enquote(each.schema)}.{enquote(each.name)}"
-            counts = [await _count(executor, sql, view) for view in (access, whole)]
+            counts = [await _count(executor, sql, view) for view in views]
             table.add_row(each.qualified, *counts)
     finally:
         await executor.close()

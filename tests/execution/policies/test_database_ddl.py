@@ -39,7 +39,9 @@ _VIEW = Table(
 
 
 def build(catalog: Catalog = SHOP, own: tuple[str, ...] = (), **changes: Any) -> Wall:
-    return build_wall(compile_shop(catalog, **changes), reader="reader", own_security=own)
+    return build_wall(
+        compile_shop(catalog, **changes), reader="reader", indexer="indexer", own_security=own
+    )
 
 
 def list_texts(wall: Wall, part: str) -> list[str]:
@@ -241,6 +243,11 @@ def test_views_that_would_have_the_same_or_too_long_a_name_are_refused(
     with pytest.raises(PolicyError) as caught:
         build(catalog, clerk=clerk)
     assert said in str(caught.value)
+
+
+def test_the_index_needs_another_login_than_the_reader() -> None:
+    with pytest.raises(PolicyError, match="both the reader and the indexer of shop"):
+        build_wall(compile_shop(SHOP), reader="one", indexer="one", own_security=())
 
 
 def test_the_digest_is_the_policys() -> None:

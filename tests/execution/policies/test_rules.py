@@ -223,3 +223,128 @@ def test_a_view_on_a_view_is_seen_through() -> None:
     )
     visible = [*CUSTOMERS_AND_ORDERS, "sales.open_orders", "sales.big_open"]
     assert {"sales.open_orders", "sales.big_open"} <= compile_views(OPEN, outer, visible=visible)
+
+
+# -- inheritance that is named -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("clerk", "said"),
+    [
+        (
+            {"tables": {"visible": ["sales.customers"], "hidden": ["sales.customers"]}},
+            "tables: sales.customers is visible and hidden",
+        ),
+        (
+            {"inherit": {"sales.customers": {"columns": ["id"], "references": "sales.orders"}}},
+            "sales.customers has a row filter and inherits: name one",
+        ),
+        (
+            {"inherit": {"sales.employees": {"columns": ["id"], "references": "sales.orders"}}},
+            "inherit: sales.employees is not visible for this role",
+        ),
+        (
+            {"inherit": {"sales.orders": {"columns": ["id"], "references": "sales.employees"}}},
+            "inherit.sales.orders: sales.employees is not visible for this role",
+        ),
+        (
+            {
+                "inherit": {
+                    "sales.orders": {
+                        "columns": ["customer_id"],
+                        "references": "sales.customers",
+                        "to": ["id", "name"],
+                    }
+                }
+            },
+            "inherit.sales.orders: columns and to differ in number",
+        ),
+        (
+            {
+                "inherit": {
+                    "sales.orders": {
+                        "columns": ["buyer"],
+                        "references": "sales.customers",
+                        "to": ["id"],
+                    }
+                }
+            },
+            "inherit.sales.orders: there is no column buyer",
+        ),
+        (
+            {
+                "inherit": {
+                    "sales.orders": {
+                        "columns": ["customer_id"],
+                        "references": "sales.customers",
+                        "to": ["number"],
+                    }
+                }
+            },
+            "inherit.sales.orders: there is no column number",
+        ),
+        (
+            {"inherit": {"sales.orders": {"columns": ["id"], "references": "sales.customers"}}},
+            "there is no foreign key sales.orders(id) → sales.customers",
+        ),
+        (
+            {
+                "inherit": {
+                    "sales.orders": {"columns": ["customer_id"], "references": "sales.customers"}
+                },
+                "rows": "all",
+                "row_filters": {},
+            },
+            "leads to no row filter",
+        ),
+    ],
+)
+def test_an_entry_that_cannot_be_followed_is_named(clerk: dict[str, Any], said: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        compile_shop(clerk=clerk)
+    assert said in str(caught.value)
+
+
+def test_a_table_of_which_every_column_is_hidden_is_gone() -> None:
+    hidden = [f"sales.customers.{column.name}" for column in SHOP.tables[0].columns]
+    compiled = compile_shop(
+        clerk={
+            "tables": {"visible": ["sales.customers"]},
+            "row_filters": {},
+            "hidden_columns": hidden,
+            "masked_columns": [],
+        }
+    )
+    assert set(compiled.roles["clerk"]) == {"stock.products"}
+
+
+def test_a_shared_table_with_a_filter_is_filtered() -> None:
+    filters = {"sales.customers": "country = :country", "stock.products": "category = 'toys'"}
+    change = {"tables": {"visible": ["sales.customers"]}, "masked_columns": []}
+    compiled = compile_shop(clerk={**change, "row_filters": filters})
+    rule = compiled.roles["clerk"]["stock.products"]
+    assert rule.filter is not None
+    assert not rule.shared
+    assert not rule.is_whole
+
+
+def test_a_view_that_is_shared_filtered_or_all_there_is_is_not_expanded() -> None:
+    catalog = replace(SHOP, tables=(*SHOP.tables, OPEN))
+    boss = compile_shop(catalog).roles["boss"]["sales.open_orders"]
+    assert not boss.expands
+    visible = [*CUSTOMERS_AND_ORDERS, "sales.open_orders"]
+    change: dict[str, Any] = {"tables": {"visible": visible}, "masked_columns": []}
+    shared = compile_shop(catalog, shared=["sales.open_orders"], clerk=change)
+    assert not shared.roles["clerk"]["sales.open_orders"].expands
+    filters = {"sales.customers": "country = :country", "sales.open_orders": "total > 5"}
+    filtered = compile_shop(catalog, clerk={**change, "row_filters": filters})
+    assert not filtered.roles["clerk"]["sales.open_orders"].expands
+    assert compile_shop(catalog, clerk=change).roles["clerk"]["sales.open_orders"].expands
+
+
+def test_one_hidden_column_anywhere_expands_every_view() -> None:
+    catalog = replace(SHOP, tables=(*SHOP.tables, OPEN))
+    boss = {"masked_columns": ["stock.products.price"]}
+    assert compile_shop(catalog, boss=boss).roles["boss"]["sales.open_orders"].expands
+    hidden = {"tables": {"visible": "*", "hidden": ["stock.returns"]}}
+    assert compile_shop(catalog, boss=hidden).roles["boss"]["sales.open_orders"].expands

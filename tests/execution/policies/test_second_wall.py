@@ -81,7 +81,7 @@ def test_without_the_guard_a_role_counts_what_the_guard_counts(
         query = count(rule.table.schema, rule.table.name)
         guarded = guard(first, principal, query)
         assert isinstance(guarded, GuardedQuery)
-        seen = applied.ask(READER, guarded.sql, guarded.params)
+        seen = applied.ask(SUPERUSER, guarded.sql, guarded.params)
         assert applied.ask(READER, query, identity=identity) == seen, rule.table.qualified
 
 
@@ -123,7 +123,7 @@ def test_an_attribute_that_is_not_set_shows_no_rows(
         assert applied.ask(READER, query, identity=identity) == [(0,)], table.qualified
 
 
-@pytest.mark.parametrize("login", [SUPERUSER, OWNER, READER, GUEST, INDEXER])
+@pytest.mark.parametrize("login", [SUPERUSER, OWNER, GUEST, INDEXER])
 def test_nobody_else_notices(walled: Walled, login: str) -> None:
     remove_wall(walled.url(OWNER), DATABASE, reader=READER)
     queries = [
@@ -169,7 +169,9 @@ async def test_the_demos_questions_have_the_same_answers_behind_two_walls(
     applied: Walled, first: CompiledPolicy, second: CompiledPolicy, principal: Principal
 ) -> None:
     lines = data.demo_erp.QUESTIONS.read_text(encoding="utf-8").splitlines()
-    door = PostgresDatabase(DATABASE, applied.url(READER), LimitSettings(), search_path=MODULES)
+    # The same rows without a wall: the reader itself reads nothing where it stands.
+    urls = applied.server.url("second", READER), applied.url(READER)
+    doors = [PostgresDatabase(DATABASE, url, LimitSettings(), search_path=MODULES) for url in urls]
     answered = 0
     try:
         for line in lines:
@@ -179,7 +181,8 @@ async def test_the_demos_questions_have_the_same_answers_behind_two_walls(
                 assert one == two
                 continue
             assert two.session is not None
-            results = [await door.execute(each, 10_000) for each in (one, two)]
+            pairs = zip(doors, (one, two), strict=True)
+            results = [await door.execute(each, 10_000) for door, each in pairs]
             rows = [
                 sorted(map(repr, result.rows)) if isinstance(result, ResultSet) else result
                 for result in results
@@ -187,7 +190,8 @@ async def test_the_demos_questions_have_the_same_answers_behind_two_walls(
             assert rows[0] == rows[1], query
             answered += 1
     finally:
-        await door.close()
+        for door in doors:
+            await door.close()
     assert answered >= 10
 
 
@@ -231,7 +235,7 @@ def test_applying_twice_changes_nothing(applied: Walled) -> None:
 def test_the_script_does_the_same_in_psql(applied: Walled) -> None:
     wall, before = applied.build_wall(), applied.dump()
     script = render_script([*wall.statements, build_comment(wall)], head=render_head(wall))
-    removal = render_script([build_removal(DATABASE)])
+    removal = render_script(build_removal(DATABASE))
     for text in (removal, script, script):
         applied.run(OWNER, text)
     assert applied.dump()[0] == before[0]

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from execution.embedded import READER, SUPERUSER, EmbeddedServer, grant_reader
+from execution.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer, grant_reader
 from execution.guard import guard_query
 from execution.policies.access import CompiledPolicy
 from execution.policies.database_apply import (
@@ -24,7 +24,7 @@ from execution.policies.policy_file import parse_policy
 from execution.postgres import PostgresDatabase
 from nl2sql.catalog import Catalog
 from nl2sql.settings import LimitSettings
-from nl2sql.types import GuardedQuery, Principal, ResultSet, Violation
+from nl2sql.types import Diagnostic, GuardedQuery, Principal, ResultSet, Violation
 from retrieval.index_store.postgres_catalog import read_postgres_catalog
 
 _DATABASE = "odd \"db's"
@@ -102,29 +102,33 @@ def compile_odd(catalog: Catalog, *, second_wall: bool) -> CompiledPolicy:
 def build_odd_wall(catalog: Catalog, url: str) -> Wall:
     compiled = compile_odd(catalog, second_wall=True)
     own_security = read_own_security(url, _DATABASE)
-    return build_wall(compiled, reader=READER, own_security=own_security)
+    return build_wall(compiled, reader=READER, indexer=INDEXER, own_security=own_security)
 
 
 @pytest.mark.parametrize("role", [_ROLE, "all"], ids=["odd", "all"])
 async def test_the_guard_gets_the_same_rows_behind_it(
     catalog: Catalog, admin_url: str, embedded_server: EmbeddedServer, role: str
 ) -> None:
-    apply_wall(admin_url, build_odd_wall(catalog, admin_url))
+    remove_wall(admin_url, _DATABASE, reader=READER)
     principal = Principal("ann", (role,), (("Region", "it's"),))
     door = PostgresDatabase(_DATABASE, embedded_server.url(_DATABASE, READER), LimitSettings())
     try:
-        for query in _QUERIES:
-            results = []
-            for second_wall in (False, True):
-                access = compile_odd(catalog, second_wall=second_wall).access(principal)
-                assert not isinstance(access, Violation)
+        results: list[list[ResultSet | Diagnostic]] = []
+        for second_wall in (False, True):
+            if second_wall:
+                apply_wall(admin_url, build_odd_wall(catalog, admin_url))
+            access = compile_odd(catalog, second_wall=second_wall).access(principal)
+            assert not isinstance(access, Violation)
+            results.append([])
+            for query in _QUERIES:
                 guarded = guard_query(query, access)
                 assert isinstance(guarded, GuardedQuery), guarded
-                results.append(await door.execute(guarded, 10))
-            assert isinstance(results[0], ResultSet)
-            assert isinstance(results[1], ResultSet)
-            assert results[0].rows == results[1].rows, query
-            assert results[0].rows
+                results[-1].append(await door.execute(guarded, 10))
+        for query, one, two in zip(_QUERIES, *results, strict=True):
+            assert isinstance(one, ResultSet)
+            assert isinstance(two, ResultSet)
+            assert one.rows == two.rows, query
+            assert one.rows
     finally:
         await door.close()
 
@@ -150,7 +154,7 @@ def test_the_script_and_its_removal_survive_such_names(catalog: Catalog, admin_u
     wall = build_odd_wall(catalog, admin_url)
     apply_wall(admin_url, wall)
     script = render_script([*wall.statements, build_comment(wall)])
-    for text in (script, render_script([build_removal(_DATABASE)]), script):
+    for text in (script, render_script(build_removal(_DATABASE)), script):
         with psycopg.connect(admin_url, autocommit=True) as connection:
             connection.execute(text.encode())
     assert check_applied(admin_url, wall) == ""

@@ -16,11 +16,12 @@ import psycopg
 from psycopg import RawCursor, sql
 
 from data.demo_erp import MODULES
-from execution.embedded import READER, SUPERUSER, EmbeddedServer
+from execution.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer
 from execution.policies.access import CompiledPolicy
 from execution.policies.database_apply import read_own_security
 from execution.policies.database_ddl import Wall, build_wall
 from execution.policies.policy_file import Policy, load_policy
+from execution.postgres_session import render_setting
 from nl2sql.types import Principal, SessionIdentity, Violation
 from retrieval.index_store.postgres_catalog import read_postgres_catalog
 from tests.conftest import ROOT
@@ -28,6 +29,7 @@ from tests.conftest import ROOT
 DATABASE = "walled"
 OWNER = "wall_owner"
 GUEST = "wall_guest"
+INDEX_ROLE = f"quorumsql_index_{DATABASE}"
 
 PRINCIPALS = (
     Principal("logistics", ("department_member",), (("department_id", 18),)),
@@ -78,14 +80,20 @@ class Walled:
     def compile(self, policy: Policy | None = None, *, second_wall: bool = False) -> CompiledPolicy:
         """A policy, the demo's by default, on the catalog as it is now."""
         catalog = read_postgres_catalog(
-            self.url(SUPERUSER), database=DATABASE, reader_role=READER, schemas=MODULES
+            self.url(SUPERUSER),
+            database=DATABASE,
+            reader_role=READER,
+            index_role=INDEX_ROLE,
+            schemas=MODULES,
         )
         return CompiledPolicy(policy or read_policy(), catalog, second_wall=second_wall)
 
     def build_wall(self, policy: Policy | None = None) -> Wall:
         """The wall of that policy, as the database is now."""
         own_security = read_own_security(self.url(OWNER), DATABASE)
-        return build_wall(self.compile(policy), reader=READER, own_security=own_security)
+        return build_wall(
+            self.compile(policy), reader=READER, indexer=INDEXER, own_security=own_security
+        )
 
     def run(self, login: str, statements: str) -> None:
         """Runs statements and commits them."""
@@ -103,10 +111,9 @@ class Walled:
         """The rows, or the SQLSTATE; under ``identity`` as the executor does it."""
         with psycopg.connect(self.url(login), cursor_factory=RawCursor) as connection:
             try:
-                for name, value in identity.settings if identity else ():
-                    connection.execute("SELECT set_config($1, $2, true)", (name, value))
                 if identity:
-                    connection.execute("SELECT set_config('role', $1, true)", (identity.role,))
+                    for setting in (*identity.settings, ("role", identity.role)):
+                        connection.execute(render_setting(setting).encode())
                 values = [list(each) if isinstance(each, tuple) else each for each in params]
                 return connection.execute(query.encode(), values).fetchall()
             except psycopg.Error as error:
@@ -120,6 +127,9 @@ class Walled:
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         # Newer servers' dumps hold a random key.
         lines = [line for line in text.splitlines() if not line.startswith(("\\restrict", "\\unr"))]
+        # Rights given back come after the others.
+        rights = sorted(line for line in lines if line.startswith(("GRANT ", "REVOKE ")))
+        lines = [line for line in lines if not line.startswith(("GRANT ", "REVOKE "))] + rights
         roles = self.ask(
             SUPERUSER,
             "SELECT r.rolname, r.rolcanlogin, m.roleid::regrole::text, m.inherit_option,"
@@ -154,8 +164,8 @@ def _drop(server: EmbeddedServer) -> None:
     with psycopg.connect(server.url("postgres", SUPERUSER), autocommit=True) as admin:
         rows = admin.execute(
             "SELECT rolname FROM pg_roles WHERE rolname IN (%s, %s)"
-            " OR starts_with(rolname, %s) ORDER BY rolname DESC",
-            (OWNER, GUEST, f"quorumsql_{DATABASE}"),
+            " OR starts_with(rolname, %s) OR rolname = %s ORDER BY rolname DESC",
+            (OWNER, GUEST, f"quorumsql_{DATABASE}", INDEX_ROLE),
         ).fetchall()
         # The owner granted the others, so it goes last.
         for (name,) in sorted(rows, key=lambda row: row[0] == OWNER):

@@ -233,6 +233,16 @@ async def test_another_layout_is_refused_until_it_is_dropped(
     await store.close()
 
 
+async def test_a_probe_waits_for_nobody_elses_connection(index_url: str) -> None:
+    store = IndexStore(index_url, pool_size=1)
+    await store.prepare()
+    async with store.connection():
+        assert await store.probe() == (("index", ""),)
+    await store.drop_everything()
+    assert "set up" in (await store.probe())[0][1]
+    await store.close()
+
+
 async def test_a_store_that_does_not_answer_is_unavailable() -> None:
     store = IndexStore("postgresql://nobody@127.0.0.1:1/none")
     with pytest.raises(IndexUnavailable, match="does not answer"):

@@ -1,0 +1,85 @@
+"""What functions do to the size of what they are given, by their names, for ``growth.py``.
+
+The dialects of the guard read a function as a name with arguments, so the same names serve all
+databases; a name that a database does not know is on no allowlist of it. A function that is not
+named here is thought to double its arguments.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+# Aggregates whose value holds all the values that they are given.
+GATHERING = frozenset(
+    "array_agg group_concat histogram json_agg json_group_array json_group_object json_object_agg "
+    "jsonb_agg jsonb_object_agg list listagg string_agg".split()
+)
+# Give one row for each piece of what they are given.
+SPREADING = frozenset(
+    "generate_subscripts json_array_elements json_array_elements_text json_each json_each_text "
+    "json_object_keys json_tree jsonb_array_elements jsonb_array_elements_text jsonb_each "
+    "jsonb_each_text jsonb_object_keys regexp_split_to_table string_to_table unnest".split()
+)
+# Write one argument as often as another has parts: what is between the parts, a value for each
+# of many fractions.
+MULTIPLYING = frozenset(
+    "approx_quantile array_replace array_to_string concat_ws percentile_cont percentile_disc "
+    "quantile quantile_cont quantile_disc".split()
+)
+# Write their first argument up to ``MOST_FILLED`` times; ``cost_bombs.py`` sees to it.
+FILLING = frozenset({"array_fill"})
+MOST_FILLED = 10_000
+# Lay what they are given out in lines, each indented as deep as it is nested.
+INDENTING = frozenset({"jsonb_pretty"})
+# Give a number, a date or the like, however long their arguments are.
+SMALL = frozenset(
+    "array_length array_lower array_ndims array_position array_upper ascii bit_length cardinality "
+    "char_length character_length count instr json_array_length json_typeof jsonb_array_length "
+    "jsonb_typeof len length md5 num_nonnulls num_nulls octet_length ord position regexp_count "
+    "regexp_instr strlen strpos typeof unicode".split()
+)
+# Give back one of their arguments, or a part of it.
+KEEPING = frozenset(
+    "abs any_value arbitrary arg_max arg_min argmax argmin array_distinct array_remove array_sort "
+    "avg bit_and bit_or bit_xor bool_and bool_or btrim ceil ceiling coalesce corr covar_pop "
+    "covar_samp cume_dist date date_part date_trunc datetrunc dense_rank every extract first "
+    "first_value floor greatest if ifnull iif initcap lag last last_value lcase lead least left "
+    "list_distinct list_sort lower ltrim max max_by mean median min min_by mod mode nth_value "
+    "ntile nullif percent_rank rank reverse right round row_number rtrim sign split_part sqrt "
+    "stddev stddev_pop stddev_samp substr substring sum total trim trunc ucase upper var_pop "
+    "var_samp variance".split()
+)
+
+# A number in a format: a width, a precision or a position.
+_NUMBER = re.compile(r"\d+")
+# A conversion whose width stands in an argument.
+_COMPUTED = re.compile(r"%[^A-Za-z%]*\*|\{[^}]*\{")
+_MOST_DIGITS = 9
+FORMATTING = frozenset({"format", "printf"})
+
+
+def name_call(node: exp.Expr) -> str:
+    """The name of a function that is no more than a name to the guard, in lower case, or nothing.
+
+    >>> name_call(exp.Anonymous(this="UPPER"))
+    'upper'
+    """
+    return node.name.lower() if isinstance(node, exp.Anonymous) else ""
+
+
+def measure_format(node: exp.Expr) -> tuple[int, int] | None:
+    """How often ``format(text, …)`` and its kin may write an argument, and how many bytes besides.
+
+    None where the text is no constant, or where no number in it tells how wide.
+    """
+    text = node.expressions[0] if node.expressions else None
+    if not isinstance(text, exp.Literal) or not text.is_string:
+        return None
+    if _COMPUTED.search(text.name):
+        return None
+    numbers = _NUMBER.findall(text.name)
+    if any(len(number) > _MOST_DIGITS for number in numbers):
+        return None
+    return text.name.count("%") + text.name.count("{"), len(text.name) + sum(map(int, numbers))

@@ -1,0 +1,42 @@
+"""What the guard's dialects share: calls that are built of their arguments, and written as read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.generator import Generator
+
+Builder = Callable[[list[Any]], exp.Expr]
+Writer = Callable[[Any, Any], str]
+
+
+def build_pad(*, is_left: bool) -> Builder:
+    """Builds ``lpad`` or ``rpad`` with the arguments that are given."""
+
+    def build(args: list[Any]) -> exp.Expr:
+        text, length, fill = (*args, None, None, None)[:3]
+        return exp.Pad(this=text, expression=length, fill_pattern=fill, is_left=is_left)
+
+    return build
+
+
+def write_infix(operator: str) -> Writer:
+    """Writes a binary node with the operator between its operands."""
+
+    def write(generator: Generator, node: exp.Binary) -> str:
+        return generator.binary(node, operator)
+
+    return write
+
+
+def write_call(name: str, *keys: str) -> Writer:
+    """Writes a node as the call of ``name`` with those of its arguments that are there."""
+
+    def write(generator: Generator, node: exp.Expr) -> str:
+        return generator.func(
+            name, *(node.args[key] for key in keys if node.args.get(key) is not None)
+        )
+
+    return write

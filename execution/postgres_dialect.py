@@ -1,0 +1,182 @@
+"""PostgreSQL as the guard reads and writes it: sqlglot's dialect, less what it translates.
+
+sqlglot's own PostgreSQL turns functions into nodes that stand for their kind in any database, and
+spells them anew: ``date_part`` becomes ``EXTRACT``, which is another type, ``to_hex`` becomes
+``hex``, which is not there. Here a function stays a name with arguments, ``->`` an operator with
+the words beside it, and a string its value, however it was quoted. What ``cost_bombs.py`` measures
+(generators of rows, functions that make text longer) keeps its nodes, which are written as read.
+``pg_catalog.f`` is ``f``: a schema before a name must hide nothing from what looks at names.
+
+Knows nothing of catalogs or allowlists. Does not cover bit strings: a query with one is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import postgast
+from google.protobuf.message import DecodeError
+from sqlglot import exp
+from sqlglot.dialects.postgres import Postgres
+from sqlglot.generators.postgres import PostgresGenerator
+from sqlglot.parsers.postgres import PostgresParser
+from sqlglot.tokenizer_core import Token, TokenType
+
+from execution.plain_calls import build_pad, write_call, write_infix
+
+
+class InfixOperator(exp.Expression, exp.Binary):
+    """An operator between its operands that sqlglot reads as a call: ``^@``."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "expression": True, "operator": True}
+
+
+class PrefixOperator(exp.Unary):
+    """An operator of PostgreSQL's before its operand: ``|/``, ``||/``, ``@``."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "operator": True}
+
+
+def _build_series(args: list[Any]) -> exp.Expr:
+    start, end, step = (*args, None, None, None)[:3]
+    return exp.GenerateSeries(start=start, end=end, step=step)
+
+
+def _build_regexp_replace(args: list[Any]) -> exp.Expr:
+    # The fourth may be the flags or where to start: the names of the keys mean nothing here.
+    keys = ("this", "expression", "replacement", "position", "occurrence", "modifiers")
+    return exp.RegexpReplace(**dict(zip(keys, args, strict=False)))
+
+
+def _read_arrow(kind: type[exp.Expr]) -> Callable[[PostgresParser, exp.Expr, exp.Expr], exp.Expr]:
+    return lambda parser, this, path: parser.expression(kind(this=this, expression=path))
+
+
+def _read_infix(operator: str) -> Callable[[PostgresParser, exp.Expr], exp.Expr]:
+    return lambda parser, this: parser.expression(
+        InfixOperator(this=this, expression=parser._parse_bitwise(), operator=operator)
+    )
+
+
+def _read_prefix(operator: str) -> Callable[[PostgresParser], exp.Expr | None]:
+    def read(parser: PostgresParser) -> exp.Expr | None:
+        if parser._prev.text != operator:
+            # `$1` has the same kind of token as `@`.
+            return parser._parse_parameter()
+        return parser.expression(PrefixOperator(this=parser._parse_unary(), operator=operator))
+
+    return read
+
+
+class GuardedPostgres(Postgres):
+    """The dialect in which the guard parses and renders queries on PostgreSQL."""
+
+    # A subscript stays the number that was written.
+    INDEX_OFFSET = 0
+
+    class Tokenizer(Postgres.Tokenizer):
+        """As sqlglot's."""
+
+    class Parser(PostgresParser):
+        """Functions stay names."""
+
+        FUNCTIONS: ClassVar[dict[str, Callable[[list[Any]], exp.Expr]]] = {
+            "GENERATE_SERIES": _build_series,
+            "LPAD": build_pad(is_left=True),
+            "REGEXP_REPLACE": _build_regexp_replace,
+            "REPEAT": exp.Repeat.from_arg_list,
+            "REPLACE": exp.Replace.from_arg_list,
+            "RPAD": build_pad(is_left=False),
+        }
+        FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
+            name: PostgresParser.FUNCTION_PARSERS[name]
+            for name in ("CAST", "EXTRACT", "OVERLAY", "POSITION", "SUBSTRING", "TRIM")
+        }
+        JSON_OPERATORS: ClassVar[dict[TokenType, Any]] = {
+            **PostgresParser.JSON_OPERATORS,
+            TokenType.ARROW: _read_arrow(exp.JSONExtract),
+            TokenType.DARROW: _read_arrow(exp.JSONExtractScalar),
+        }
+        PRIMARY_PARSERS: ClassVar[dict[TokenType, Any]] = {
+            **PostgresParser.PRIMARY_PARSERS,
+            TokenType.BIT_STRING: lambda self, token: self.parse_based(token),
+            TokenType.BYTE_STRING: lambda self, token: self.parse_escaped(token),
+            TokenType.HEREDOC_STRING: PostgresParser.PRIMARY_PARSERS[TokenType.STRING],
+            TokenType.HEX_STRING: lambda self, token: self.parse_based(token),
+            TokenType.NUMBER: lambda self, token: self.parse_number(token),
+            TokenType.RAW_STRING: PostgresParser.PRIMARY_PARSERS[TokenType.STRING],
+            TokenType.UNICODE_STRING: lambda self, token: self.parse_escaped(token),
+        }
+        RANGE_PARSERS: ClassVar[dict[TokenType, Any]] = {
+            **PostgresParser.RANGE_PARSERS,
+            TokenType.CARET_AT: _read_infix("^@"),
+        }
+        UNARY_PARSERS: ClassVar[dict[TokenType, Any]] = {
+            **PostgresParser.UNARY_PARSERS,
+            TokenType.PIPE_SLASH: _read_prefix("|/"),
+            TokenType.DPIPE_SLASH: _read_prefix("||/"),
+            TokenType.PARAMETER: _read_prefix("@"),
+        }
+
+        def parse_number(self, token: Token) -> exp.Expr:
+            """A number with all that touches it: ``1_000``, ``0o17``."""
+            text = token.text
+            rest = self._curr
+            if rest and rest.token_type == TokenType.VAR and rest.start == token.end + 1:
+                self._advance()
+                try:
+                    # Python spells integers like PostgreSQL.
+                    text = str(int(text + rest.text, 0))
+                except ValueError:
+                    self.raise_error("This is no number.", token)
+            return exp.Literal.number(text)
+
+        def parse_based(self, token: Token) -> exp.Expr:
+            """``0x1F`` as a number; ``X'1F'`` is none."""
+            written = self.sql[token.start : token.end + 1]
+            if not written.startswith("0"):
+                kind = exp.HexString if token.token_type == TokenType.HEX_STRING else exp.BitString
+                return self.expression(kind(this=token.text))
+            return exp.Literal.number(int(written, 0))
+
+        def parse_escaped(self, token: Token) -> exp.Expr:
+            """``E'…'`` or ``U&'…'`` as the text that PostgreSQL's own grammar makes of it."""
+            written = self.sql[token.start : token.end + 1]
+            try:
+                targets = postgast.parse(f"SELECT {written}").stmts[0].stmt.select_stmt.target_list
+            except (postgast.PgQueryError, DecodeError):
+                targets = []
+            if len(targets) != 1 or not targets[0].res_target.val.a_const.HasField("sval"):
+                self.raise_error("PostgreSQL's grammar does not accept this string.", token)
+            return exp.Literal.string(targets[0].res_target.val.a_const.sval.sval)
+
+    class Generator(PostgresGenerator):
+        """Everything is written as it was read."""
+
+        MULTI_ARG_DISTINCT = True
+        TRANSFORMS: ClassVar[dict[type[exp.Expr], Any]] = {
+            **PostgresGenerator.TRANSFORMS,
+            exp.GenerateSeries: write_call("GENERATE_SERIES", "start", "end", "step"),
+            exp.JSONExtract: write_infix("->"),
+            exp.JSONExtractScalar: write_infix("->>"),
+            exp.Pow: write_infix("^"),
+            exp.RegexpReplace: write_call(
+                "REGEXP_REPLACE",
+                "this",
+                "expression",
+                "replacement",
+                "position",
+                "occurrence",
+                "modifiers",
+            ),
+            exp.Repeat: write_call("REPEAT", "this", "times"),
+            exp.Replace: write_call("REPLACE", "this", "expression", "replacement"),
+            InfixOperator: lambda self, node: self.binary(node, node.args["operator"]),
+            PrefixOperator: lambda self, node: f"{node.args['operator']} {self.sql(node, 'this')}",
+        }
+
+        def pad_sql(self, expression: exp.Pad) -> str:
+            """``LPAD`` or ``RPAD`` with the arguments that were given."""
+            name = "LPAD" if expression.args.get("is_left") else "RPAD"
+            return write_call(name, "this", "expression", "fill_pattern")(self, expression)

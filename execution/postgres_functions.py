@@ -1,0 +1,211 @@
+"""Functions of PostgreSQL that a query should not be able to call, and who may execute them.
+
+PostgreSQL lets everybody execute almost every function. The guard's allowlist keeps queries from
+them; this is for the day that it does not. The families, each a list of patterns over the names
+that ``pg_proc`` of PostgreSQL 18 holds (other versions have some less or more of them):
+
+- ``text as SQL`` turns a text into a query, with tables that no reader of the query has seen;
+- ``settings`` makes settings: the role, the attributes of a policy, the limits;
+- ``sleep`` and ``locks`` hold a connection, or something that others wait for;
+- ``signals`` reaches other sessions: ends them, wakes them, tells them;
+- ``server`` acts on the server: logs, replication, snapshots, counters, transaction numbers;
+- ``files`` reads and writes large objects, the server's files and, with extensions, the network;
+- ``sessions`` reads what other sessions do (their queries, addresses and locks) and the server's
+  configuration files.
+
+Only functions of ``pg_catalog`` and of extensions count: one of somebody's own may have any name.
+Of those the SECURITY DEFINER ones count instead, since they run with their owner's rights.
+
+Left out, because no REVOKE would end anything: what PostgreSQL checks against another right that a
+reader has not (``nextval`` and ``setval`` the sequence's, ``pg_restore_relation_stats`` the
+table's); what tells no more than the catalog's tables, which everybody may SELECT
+(``pg_get_viewdef`` and kin, ``has_table_privilege`` and kin, ``pg_relation_size`` and the counters
+of tables, beside ``pg_class.reltuples``); what tells of the own session or the server only
+(``current_setting``, which the second wall's policies need, ``version``, ``inet_server_addr``,
+``lastval``).
+
+Knows nothing of policies and queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import psycopg
+
+from nl2sql.errors import DatabaseUnavailable
+
+_CONNECT_TIMEOUT_S = 5
+
+# Regular expressions over the whole of "name(types of the arguments)".
+FAMILIES: Mapping[str, tuple[str, ...]] = {
+    "text as SQL": (
+        r"ts_stat\(.*",
+        # With three arguments it takes no text.
+        r"ts_rewrite\(tsquery, text\)",
+        r"(query|cursor|table|schema|database)_to_xml.*",
+        # Of the extensions dblink, tablefunc, xml2, pg_background and PostGIS.
+        r"dblink.*",
+        r"(crosstab|connectby|xpath_table|pg_background_).*",
+        r"(addgeometrycolumn|dropgeometry|populate_geometry_columns|updategeometrysrid).*",
+    ),
+    "settings": (r"set_config\(.*", r"setseed\(.*"),
+    "sleep": (r"pg_sleep.*",),
+    "locks": (r"pg_(try_)?advisory_.*",),
+    "signals": (
+        r"pg_(cancel|terminate)_backend\(.*",
+        r"pg_(notify|reload_conf|rotate_logfile|promote)\(.*",
+        r"pg_log_(backend_memory_contexts|standby_snapshot)\(.*",
+    ),
+    "server": (
+        r"pg_logical_(emit_message|slot_).*",
+        r"pg_(create|copy|drop)_.*replication_slot\(.*",
+        r"pg_(create_restore_point|switch_wal|backup_start|backup_stop|start_backup|stop_backup)\(.*",
+        r"pg_(replication_(slot_|origin_)|sync_replication_|wal_replay_|xlog_replay_).*",
+        r"pg_(export_snapshot|stat_reset.*|stat_statements_reset)\(.*",
+        # These use up a transaction number.
+        r"(txid_current|pg_current_xact_id)\(\)",
+    ),
+    "files": (
+        r"lo_.*",
+        r"(loread|lowrite)\(.*",
+        r"pg_(read_file|read_binary_file|stat_file|current_logfile|file_.*|ls_.*)\(.*",
+        r"http(_.*)?\(.*",
+    ),
+    "sessions": (
+        r"pg_stat_get_(activity|backend_.*|progress_info|wal_senders|wal_receiver)\(.*",
+        r"pg_(lock_status|blocking_pids|safe_snapshot_blocking_pids|prepared_xact)\(.*",
+        r"pg_(show_all_file_settings|hba_file_rules|ident_file_mappings|config)\(.*",
+        r"pg_get_(backend_memory_contexts|shmem_allocations.*|aios|replication_slots)\(.*",
+        r"pg_stat_statements.*",
+    ),
+}
+
+# What names a function in GRANT and REVOKE; under an empty path, types outside of pg_catalog are
+# spelled with their schemas.
+SPELLING = "format('%I.%I(%s)', n.nspname, p.proname, pg_catalog.oidvectortypes(p.proargtypes))"
+KEYWORD = "CASE p.prokind WHEN 'p' THEN 'PROCEDURE' ELSE 'FUNCTION' END"
+
+_SYSTEM_OR_EXTENSION = """(n.nspname = 'pg_catalog' OR EXISTS (
+        SELECT FROM pg_catalog.pg_depend d
+         WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = p.oid
+           AND d.deptype = 'e'))"""
+
+# Whatever role a query of the login's can run as, the login's own included.
+_ROLES = """SELECT m.oid, m.rolname FROM pg_catalog.pg_roles m
+     WHERE pg_catalog.pg_has_role({login}, m.oid, 'MEMBER')"""
+
+_REACHABLE = """
+WITH families (family, pattern) AS (VALUES {families}),
+roles AS ({roles})
+SELECT f.family, {spelling}, {keyword},
+       array(SELECT pg_catalog.quote_ident(r.rolname) FROM roles r,
+                    pg_catalog.aclexplode(p.proacl) a
+              WHERE a.grantee = r.oid AND a.privilege_type = 'EXECUTE' ORDER BY 1),
+       p.proacl IS NULL OR EXISTS (SELECT FROM pg_catalog.aclexplode(p.proacl) a
+              WHERE a.grantee = 0 AND a.privilege_type = 'EXECUTE'),
+       pg_catalog.quote_ident(owner.rolname)
+  FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+  JOIN pg_catalog.pg_roles owner ON owner.oid = p.proowner
+  JOIN families f ON {matches}
+ WHERE {where}
+   AND EXISTS (SELECT FROM roles r WHERE pg_catalog.has_function_privilege(r.oid, p.oid, 'EXECUTE')
+                AND pg_catalog.has_schema_privilege(r.oid, n.oid, 'USAGE'))
+ ORDER BY pg_catalog.array_position({order}, f.family), 2
+"""
+
+DEFINER = "SECURITY DEFINER"
+
+
+@dataclass(frozen=True, slots=True)
+class ReachableFunction:
+    """A function that a login, or a role that it may become, may execute.
+
+    ``family`` is one of ``FAMILIES`` or ``DEFINER``; ``name`` is spelled as REVOKE takes it, with
+    the types of the arguments; ``keyword`` is FUNCTION or PROCEDURE. ``grantees`` are those who
+    have the right by name, PUBLIC among them. ``owner`` may end it, and so may a superuser.
+    """
+
+    family: str
+    name: str
+    keyword: str
+    grantees: tuple[str, ...]
+    owner: str
+
+    @property
+    def revoke(self) -> str:
+        """The statement that ends it."""
+        return f"REVOKE EXECUTE ON {self.keyword} {self.name} FROM {', '.join(self.grantees)};"
+
+
+def find_reachable(url: str, login: str, database: str) -> tuple[ReachableFunction, ...]:
+    """What ``login`` may execute of the families, and which SECURITY DEFINER functions it may.
+
+    ``url`` is any login's. Functions that only the owner's role may execute have no grantees and
+    are not among them. Raises DatabaseUnavailable.
+    """
+    parameters = {"login": login}
+    try:
+        with psycopg.connect(url, connect_timeout=_CONNECT_TIMEOUT_S) as connection:
+            connection.execute("SET search_path = ''")
+            rows = [
+                row
+                for query in (_render_families(), _render_definers())
+                for row in connection.execute(query.encode(), parameters).fetchall()
+            ]
+    except psycopg.Error as error:
+        raise DatabaseUnavailable(
+            f"The database {database!r} does not answer.", database=database
+        ) from error
+    found = []
+    for family, name, keyword, by_name, is_public, owner in rows:
+        grantees = (*(["PUBLIC"] if is_public else []), *by_name)
+        if grantees:
+            found.append(ReachableFunction(family, name, keyword, grantees, owner))
+    return tuple(found)
+
+
+def render_condition() -> str:
+    """The condition that ``pg_proc p``, ``pg_namespace n`` is of one of the families."""
+    patterns = "|".join(pattern for group in FAMILIES.values() for pattern in group)
+    return f"{_render_match(_quote(patterns))} AND {_SYSTEM_OR_EXTENSION}"
+
+
+def _render_families() -> str:
+    rows = (
+        f"({_quote(family)}, {_quote('|'.join(patterns))})" for family, patterns in FAMILIES.items()
+    )
+    return _render_query(", ".join(rows), _render_match("f.pattern"), _SYSTEM_OR_EXTENSION)
+
+
+def _render_definers() -> str:
+    # A trigger's function runs for its trigger only.
+    where = (
+        "p.prosecdef AND n.nspname NOT IN ('pg_catalog', 'information_schema')"
+        " AND p.prorettype <> 'pg_catalog.trigger'::pg_catalog.regtype"
+        " AND p.prorettype <> 'pg_catalog.event_trigger'::pg_catalog.regtype"
+    )
+    return _render_query(f"({_quote(DEFINER)}, '')", "true", where)
+
+
+def _render_query(families: str, matches: str, where: str) -> str:
+    query = _REACHABLE.format(
+        families=families,
+        roles=_ROLES.format(login="\0"),
+        spelling=SPELLING,
+        keyword=KEYWORD,
+        matches=matches,
+        where=where,
+        order=f"ARRAY[{', '.join(map(_quote, (*FAMILIES, DEFINER)))}]",
+    )
+    return query.replace("%", "%%").replace("\0", "%(login)s")
+
+
+def _render_match(pattern: str) -> str:
+    signature = "p.proname || '(' || pg_catalog.oidvectortypes(p.proargtypes) || ')'"
+    return f"{signature} ~ ('^(?:' || {pattern} || ')$')"
+
+
+def _quote(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

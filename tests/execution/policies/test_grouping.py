@@ -1,0 +1,62 @@
+"""GROUP BY on a primary key, where a derived table without a key has taken the table's place."""
+
+from __future__ import annotations
+
+import pytest
+
+from execution.guard import guard_query
+from nl2sql.types import GuardedQuery
+from tests.execution.policies.shop import find_access
+
+CASES = {
+    "key": ("SELECT id, name FROM customers GROUP BY id", 'id, "customers"."name"'),
+    "several_columns": (
+        "SELECT id, name, country FROM customers GROUP BY customers.id",
+        'customers.id, "customers"."country", "customers"."name"',
+    ),
+    "output_by_number": ("SELECT name, id FROM customers GROUP BY 2", '2, "customers"."name"'),
+    "first_output_by_number": (
+        "SELECT id, name FROM customers GROUP BY 1",
+        '1, "customers"."name"',
+    ),
+    "output_under_a_name": (
+        "SELECT id AS n, name FROM customers GROUP BY 1",
+        '1, "customers"."name"',
+    ),
+    "number_of_no_output": ("SELECT id, name FROM customers GROUP BY 3", "3"),
+    "number_before_the_first": ("SELECT name, id FROM customers GROUP BY 0", "0"),
+    "text": ("SELECT id, name FROM customers GROUP BY '1'", "'1'"),
+    "fraction": ("SELECT id, name FROM customers GROUP BY 1.5", "1.5"),
+    "expression": ("SELECT id + 1, name FROM customers GROUP BY 1", "1"),
+    "no_key": ("SELECT name, count(*) FROM customers GROUP BY name", "name"),
+    "whole_key_of_two_columns": (
+        "SELECT order_id, line_no, price FROM order_lines GROUP BY order_id, line_no",
+        'order_id, line_no, "order_lines"."price"',
+    ),
+    "part_of_a_key": (
+        "SELECT order_id, price FROM order_lines GROUP BY order_id",
+        "order_id",
+    ),
+    "key_of_another_table": (
+        "SELECT o.id, c.name FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY o.id",
+        'o.id, "o"."customer_id"',
+    ),
+    "keys_of_two_tables": (
+        "SELECT c.name FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY o.id, c.id",
+        'o.id, c.id, "c"."name", "o"."customer_id"',
+    ),
+    "grouping_sets": (
+        "SELECT id, name FROM customers GROUP BY GROUPING SETS ((id), ())",
+        "GROUPING SETS ((id), ())",
+    ),
+    "rollup": ("SELECT id FROM customers GROUP BY id, ROLLUP (name)", "id, ROLLUP (name)"),
+    "cube": ("SELECT id FROM customers GROUP BY id, CUBE (name)", "id, CUBE (name)"),
+    "renamed_columns": ("SELECT a, b FROM customers AS c(a, b) GROUP BY a", "a"),
+}
+
+
+@pytest.mark.parametrize(("sql", "grouped"), CASES.values(), ids=CASES)
+def test_columns_that_follow_from_a_key_are_grouped_by(sql: str, grouped: str) -> None:
+    verdict = guard_query(sql, find_access("clerk"))
+    assert isinstance(verdict, GuardedQuery), verdict
+    assert verdict.sql.rpartition(" GROUP BY ")[2] == grouped

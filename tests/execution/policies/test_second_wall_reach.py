@@ -1,0 +1,301 @@
+"""What is left to a query that leaves its role behind the second wall: no table, no function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from data.demo_erp import MODULES
+from execution.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer
+from execution.guard import guard_query
+from execution.policies.access import CompiledPolicy
+from execution.policies.database_apply import (
+    apply_wall,
+    check_applied,
+    find_index_role,
+    remove_wall,
+)
+from execution.policies.database_script import build_removal, build_revocation, render_script
+from execution.postgres import PostgresDatabase
+from execution.postgres_functions import DEFINER, FAMILIES, find_reachable
+from nl2sql.errors import QuorumError
+from nl2sql.names import enquote
+from nl2sql.settings import LimitSettings
+from nl2sql.types import GuardedQuery, Principal, ResultSet, SessionIdentity, Violation
+from retrieval.index_store.key_samples import open_postgres_sampler
+from retrieval.index_store.postgres_values import PostgresValues
+from tests.execution.policies.walled import (
+    DATABASE,
+    INDEX_ROLE,
+    OWNER,
+    PRINCIPALS,
+    Walled,
+    find_identity,
+    open_walled,
+)
+
+_SUPPORT = PRINCIPALS[1]
+_NO_RIGHT = "42501"
+
+# Leaves the role first, then reads what only the login, or a role that it may become, may read.
+_LEAVE = """
+SELECT word FROM (SELECT set_config('role', '{role}', true) AS now OFFSET 0) AS a,
+ LATERAL ts_stat(CASE WHEN a.now IS NOT NULL THEN
+   'SELECT array_to_tsvector(array[salary::text]) FROM hr.employees' END)
+"""
+_TEXT_AS_SQL = (
+    "SELECT word FROM ts_stat('SELECT array_to_tsvector(array[employee_id::text])"
+    " FROM hr.employees')"
+)
+
+
+@pytest.fixture(scope="module")
+def walled(embedded_server: EmbeddedServer) -> Iterator[Walled]:
+    with open_walled(embedded_server) as database:
+        yield database
+
+
+@pytest.fixture
+def applied(walled: Walled) -> Walled:
+    apply_wall(walled.url(OWNER), walled.build_wall())
+    return walled
+
+
+@pytest.fixture
+def revoked(walled: Walled) -> Iterator[Walled]:
+    """With the functions taken from PUBLIC as well; given back at the end."""
+    apply_wall(walled.url(SUPERUSER), walled.build_wall(), revoke_functions=True)
+    yield walled
+    remove_wall(walled.url(SUPERUSER), DATABASE, reader=READER)
+
+
+@pytest.fixture(scope="module")
+def second(walled: Walled) -> CompiledPolicy:
+    return walled.compile(second_wall=True)
+
+
+@pytest.fixture(scope="module")
+def support(second: CompiledPolicy) -> SessionIdentity:
+    return find_identity(second, _SUPPORT)
+
+
+def test_the_login_itself_reads_nothing(applied: Walled, second: CompiledPolicy) -> None:
+    assert len(second.catalog.tables) > 50
+    for table in second.catalog.tables:
+        query = f"SELECT count(*) FROM {enquote(table.schema)}.{enquote(table.name)}"
+        assert applied.ask(READER, query) == _NO_RIGHT, table.qualified
+
+
+def test_who_leaves_the_role_reads_nothing(applied: Walled, support: SessionIdentity) -> None:
+    query = _LEAVE.format(role="none")
+    assert applied.ask(READER, query, identity=support) == _NO_RIGHT
+    # The attack is one: it reads hidden rows and columns where the login has SELECT.
+    applied.run(OWNER, f"GRANT SELECT ON hr.employees TO {READER}")
+    rows = applied.ask(READER, query, identity=support)
+    assert isinstance(rows, list)
+    assert len(rows) > 20
+    wrong = check_applied(applied.url(READER), applied.build_wall())
+    assert wrong == f"{READER} may read hr.employees without becoming a role of {DATABASE}."
+    apply_wall(applied.url(OWNER), applied.build_wall())
+    assert applied.ask(READER, query, identity=support) == _NO_RIGHT
+
+
+def test_another_role_is_out_of_reach_only_without_the_functions(
+    applied: Walled, support: SessionIdentity
+) -> None:
+    query = _LEAVE.format(role=f"quorumsql_{DATABASE}_analyst")
+    assert isinstance(applied.ask(READER, query, identity=support), list)
+    apply_wall(applied.url(SUPERUSER), applied.build_wall(), revoke_functions=True)
+    try:
+        assert applied.ask(READER, query, identity=support) == _NO_RIGHT
+    finally:
+        remove_wall(applied.url(SUPERUSER), DATABASE, reader=READER)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT set_config('role', 'none', true)",
+        "SELECT set_config('quorumsql.department_id', '18', true)",
+        _TEXT_AS_SQL,
+        "SELECT query_to_xml('SELECT 1', true, true, '')",
+        "SELECT pg_sleep(0)",
+        "SELECT pg_try_advisory_lock(1)",
+        "SELECT pg_terminate_backend(0)",
+        "SELECT lo_get(1)",
+        "SELECT query FROM pg_stat_activity",
+    ],
+)
+def test_functions_that_were_taken_are_refused_by_the_database(
+    revoked: Walled, support: SessionIdentity, query: str
+) -> None:
+    assert revoked.ask(READER, query, identity=support) == _NO_RIGHT
+    assert revoked.ask(READER, query) == _NO_RIGHT
+    assert revoked.ask(SUPERUSER, query) != _NO_RIGHT
+
+
+async def test_guarded_queries_need_none_of_these_functions(
+    revoked: Walled, second: CompiledPolicy
+) -> None:
+    access = second.access(_SUPPORT)
+    assert not isinstance(access, Violation)
+    query = guard_query("SELECT count(*) FROM hr.employees", access)
+    assert isinstance(query, GuardedQuery)
+    door = PostgresDatabase(DATABASE, revoked.url(READER), LimitSettings(), search_path=MODULES)
+    try:
+        await door.explain(query)
+        result = await door.execute(query, 10)
+    finally:
+        await door.close()
+    assert isinstance(result, ResultSet)
+    own = revoked.ask(SUPERUSER, "SELECT count(*) FROM hr.employees WHERE department_id = 31")
+    assert list(result.rows) == own
+    assert own != [(0,)]
+
+
+def test_nothing_of_the_families_is_left(revoked: Walled) -> None:
+    found = find_reachable(revoked.url(READER), READER, DATABASE)
+    assert [each.name for each in found if each.family in FAMILIES] == []
+
+
+def test_only_a_superuser_takes_functions_and_gives_them_back(walled: Walled) -> None:
+    remove_wall(walled.url(OWNER), DATABASE, reader=READER)
+    before = walled.dump()
+    with pytest.raises(QuorumError, match="only a superuser may"):
+        apply_wall(walled.url(OWNER), walled.build_wall(), revoke_functions=True)
+    assert walled.dump() == before
+    changes = apply_wall(walled.url(SUPERUSER), walled.build_wall(), revoke_functions=True)
+    assert "only owners may execute pg_catalog.ts_stat(text)" in changes.added
+    with pytest.raises(QuorumError, match="only a superuser may"):
+        remove_wall(walled.url(OWNER), DATABASE, reader=READER)
+    # Applied again without the flag, they stay taken.
+    assert apply_wall(walled.url(SUPERUSER), walled.build_wall()).removed == ()
+    assert check_applied(walled.url(READER), walled.build_wall()) == ""
+    undone = remove_wall(walled.url(SUPERUSER), DATABASE, reader=READER)
+    assert undone.removed == changes.added
+    assert walled.dump() == before
+
+
+def test_the_script_takes_the_functions_too(applied: Walled) -> None:
+    applied.run(SUPERUSER, render_script([build_revocation(DATABASE)]))
+    assert applied.ask(READER, "SELECT pg_sleep(0)") == _NO_RIGHT
+    applied.run(SUPERUSER, render_script(build_removal(DATABASE)))
+    assert applied.ask(READER, "SELECT pg_sleep(0)") != _NO_RIGHT
+    assert isinstance(applied.ask(READER, "SELECT count(*) FROM hr.employees"), list)
+
+
+def test_rights_on_columns_are_kept_and_given_back(walled: Walled) -> None:
+    remove_wall(walled.url(OWNER), DATABASE, reader=READER)
+    walled.run(
+        OWNER,
+        f"REVOKE SELECT ON hr.payslips FROM {READER};"
+        f"GRANT SELECT (pay_month, employee_id) ON hr.payslips TO {READER}",
+    )
+    try:
+        before, catalog = walled.dump(), walled.compile().catalog
+        apply_wall(walled.url(OWNER), walled.build_wall())
+        query = "SELECT count(pay_month) FROM hr.payslips"
+        assert walled.ask(READER, query) == _NO_RIGHT
+        assert walled.compile().catalog == catalog
+        remove_wall(walled.url(OWNER), DATABASE, reader=READER)
+        assert isinstance(walled.ask(READER, query), list)
+        assert walled.dump() == before
+    finally:
+        walled.run(
+            OWNER,
+            f"REVOKE SELECT (pay_month, employee_id) ON hr.payslips FROM {READER};"
+            f"GRANT SELECT ON hr.payslips TO {READER}",
+        )
+
+
+def test_the_index_reads_what_the_reader_could(walled: Walled) -> None:
+    remove_wall(walled.url(OWNER), DATABASE, reader=READER)
+    assert find_index_role(walled.url(INDEXER), DATABASE) == ""
+    catalog = walled.compile().catalog
+
+    def survey(login: str, role: str = "") -> list[str]:
+        with PostgresValues(walled.url(login), database=DATABASE, role=role) as values:
+            found = values.survey(catalog.tables, most=100, longest=50)
+        return sorted(str(each) for each in found)
+
+    before = survey(READER)
+    apply_wall(walled.url(OWNER), walled.build_wall())
+    assert find_index_role(walled.url(INDEXER), DATABASE) == INDEX_ROLE
+    assert walled.compile().catalog == catalog
+    assert survey(READER) == []
+    assert survey(INDEXER) == []
+    assert len(survey(INDEXER, INDEX_ROLE)) == len(before) > 50
+    with open_postgres_sampler(walled.url(INDEXER), database=DATABASE, role=INDEX_ROLE) as sampler:
+        assert sampler is not None
+
+
+def test_a_table_granted_later_is_seen_and_told_until_it_is_applied(applied: Walled) -> None:
+    applied.run(
+        OWNER,
+        f"CREATE TABLE hr.later (id integer PRIMARY KEY); GRANT SELECT ON hr.later TO {READER}",
+    )
+    try:
+        catalog = applied.compile().catalog
+        assert catalog.table("hr.later") is not None
+        apply_wall(applied.url(OWNER), applied.build_wall())
+        assert applied.compile().catalog == catalog
+        assert applied.ask(READER, "SELECT * FROM hr.later") == _NO_RIGHT
+        analyst = find_identity(applied.compile(second_wall=True), Principal("a", ("analyst",)))
+        assert applied.ask(READER, "SELECT * FROM hr.later", identity=analyst) == []
+    finally:
+        applied.run(OWNER, "DROP TABLE hr.later")
+
+
+def test_the_index_role_of_another_reader_is_not_taken(applied: Walled) -> None:
+    applied.run(OWNER, f"COMMENT ON ROLE {INDEX_ROLE} IS 'mine'")
+    try:
+        with pytest.raises(QuorumError, match="not the second wall's"):
+            apply_wall(applied.url(OWNER), applied.build_wall())
+    finally:
+        comment = f"quorumsql index role of {DATABASE}: {READER}"
+        applied.run(OWNER, f"COMMENT ON ROLE {INDEX_ROLE} IS '{comment}'")
+
+
+def test_functions_with_their_owners_rights_are_found(applied: Walled) -> None:
+    body = "LANGUAGE sql SECURITY DEFINER AS 'SELECT max(salary) FROM hr.employees'"
+    applied.run(
+        OWNER,
+        f"CREATE FUNCTION hr.top(integer) RETURNS numeric {body};"
+        "CREATE FUNCTION hr.tick() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER"
+        " AS 'BEGIN RETURN NEW; END'",
+    )
+    try:
+        found = find_reachable(applied.url(READER), READER, DATABASE)
+        (one,) = [each for each in found if each.family == DEFINER]
+        assert (one.name, one.owner) == ("hr.top(integer)", OWNER)
+        applied.run(OWNER, one.revoke)
+        found = find_reachable(applied.url(READER), READER, DATABASE)
+        assert [each for each in found if each.family == DEFINER] == []
+        # One that a role of the policy has counts as well.
+        applied.run(OWNER, f"GRANT EXECUTE ON FUNCTION hr.top TO quorumsql_{DATABASE}_analyst")
+        found = find_reachable(applied.url(READER), READER, DATABASE)
+        (one,) = [each for each in found if each.family == DEFINER]
+        assert one.grantees == (f"quorumsql_{DATABASE}_analyst",)
+    finally:
+        applied.run(OWNER, "DROP FUNCTION hr.top, hr.tick")
+
+
+def test_the_families_hold_what_postgresql_has(embedded_server: EmbeddedServer) -> None:
+    url = embedded_server.url("second", READER)
+    with psycopg.connect(embedded_server.url("second", SUPERUSER)) as connection:
+        suspicious = connection.execute(
+            "SELECT DISTINCT proname FROM pg_proc p"
+            " WHERE pronamespace = 'pg_catalog'::regnamespace AND provolatile = 'v'"
+            " AND has_function_privilege('quorumsql_reader', oid, 'EXECUTE')"
+            " AND (proname ~ 'xml|^ts_stat|^ts_rewrite|config$|sleep|advisory|backend|notify|^lo_'"
+            "      OR proname ~ 'slot|snapshot$|emit|^pg_(read|ls|file)|_file$|^lo(read|write)')"
+            " AND NOT proname ~ '^binary_upgrade|^pg_stat_clear_snapshot|^pg_backend_pid'"
+        ).fetchall()
+    found = {
+        each.name.removeprefix("pg_catalog.").partition("(")[0]
+        for each in find_reachable(url, READER, "second")
+    }
+    assert {name for (name,) in suspicious} - found == set()
+    assert len(suspicious) > 50

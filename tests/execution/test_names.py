@@ -1,0 +1,202 @@
+"""Names of odd constructs: what the resolver explains, as it writes it, and what it refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from execution.guard import guard_query
+from execution.policies.access import open_access
+from nl2sql.types import GuardedQuery, Violation
+from tests.fakes import SHOP
+
+CUSTOMERS = '"sales"."customers" AS customers'
+ORDERS = '"sales"."orders" AS orders'
+
+EXPLAINED = {
+    "join_under_a_name": (
+        "SELECT x.id, x.total FROM (orders o JOIN customers c USING (id)) AS x",
+        'SELECT x.id, x.total FROM ("sales"."orders" AS o JOIN "sales"."customers" AS c '
+        "USING (id)) AS x",
+    ),
+    "join_under_new_names": (
+        "SELECT x.a FROM (orders JOIN customers USING (id)) AS x(a)",
+        f"SELECT x.a FROM ({ORDERS} JOIN {CUSTOMERS} USING (id)) AS x(a)",
+    ),
+    "join_beside_a_join_in_parentheses": (
+        "SELECT o.id, p.price FROM (orders o CROSS JOIN customers c) JOIN products p USING (id)",
+        'SELECT o.id, p.price FROM ("sales"."orders" AS o CROSS JOIN "sales"."customers" AS c) '
+        'JOIN "stock"."products" AS p USING (id)',
+    ),
+    "lateral_among_tables": (
+        "SELECT x.a FROM orders o, LATERAL (SELECT o.id AS a) AS x",
+        'SELECT x.a FROM "sales"."orders" AS o, LATERAL (SELECT o.id AS a) AS x',
+    ),
+    "values_as_a_value": ("SELECT (VALUES (1))", "SELECT (VALUES (1))"),
+    "values_in_a_list": ("SELECT 1 WHERE 1 IN (VALUES (1))", "SELECT 1 WHERE 1 IN (VALUES (1))"),
+    "names_of_values": (
+        "SELECT column1, v.column2 FROM (VALUES (1, 2)) AS v",
+        "SELECT column1, v.column2 FROM (VALUES (1, 2)) AS v",
+    ),
+    "ordinality": (
+        "SELECT u.u, u.ordinality FROM unnest(ARRAY[1]) WITH ORDINALITY AS u",
+        "SELECT u.u, u.ordinality FROM UNNEST(ARRAY[1]) WITH ORDINALITY AS u(u, ordinality)",
+    ),
+    "ordinality_under_a_new_name": (
+        "SELECT u.x, n FROM unnest(ARRAY[1]) WITH ORDINALITY AS u(x, n)",
+        "SELECT u.x, n FROM UNNEST(ARRAY[1]) WITH ORDINALITY AS u(x, n)",
+    ),
+    "cte_under_a_new_name": (
+        "WITH c AS (SELECT 1 AS x) SELECT q.y FROM c AS q(y)",
+        "WITH _cte1 AS (SELECT 1 AS x) SELECT q.y FROM _cte1 AS q(y)",
+    ),
+    "cte_with_a_name_of_its_column": (
+        "WITH c(y) AS (SELECT 1 AS x) SELECT c.y FROM c",
+        "WITH _cte1(y) AS (SELECT 1 AS x) SELECT c.y FROM _cte1 AS c",
+    ),
+    "schema_before_a_column": (
+        "SELECT sales.orders.id FROM orders",
+        f"SELECT orders.id FROM {ORDERS}",
+    ),
+    "schema_before_a_column_of_an_outer_query": (
+        "SELECT (SELECT sales.orders.id) FROM orders",
+        f"SELECT (SELECT orders.id) FROM {ORDERS}",
+    ),
+    "order_by_an_output_of_a_union": (
+        "SELECT id AS n FROM orders UNION SELECT id FROM customers ORDER BY n LIMIT 2 OFFSET 1",
+        f"SELECT id AS n FROM {ORDERS} UNION SELECT id FROM {CUSTOMERS} ORDER BY n LIMIT 2 "
+        "OFFSET 1",
+    ),
+    "order_by_an_output": (
+        "SELECT id AS n FROM orders GROUP BY n ORDER BY n",
+        f"SELECT id AS n FROM {ORDERS} GROUP BY n ORDER BY n",
+    ),
+    "order_in_parentheses": (
+        "(SELECT id AS n FROM orders) ORDER BY n",
+        f"(SELECT id AS n FROM {ORDERS}) ORDER BY n",
+    ),
+    "row": ("SELECT row_to_json(orders) FROM orders", f"SELECT ROW_TO_JSON(orders) FROM {ORDERS}"),
+    "subquery_without_outputs": (
+        "SELECT count(*) FROM orders WHERE EXISTS (SELECT FROM customers)",
+        f"SELECT COUNT(*) FROM {ORDERS} WHERE EXISTS(SELECT FROM {CUSTOMERS})",
+    ),
+    "window_of_its_own": (
+        "SELECT sum(total) OVER w FROM orders WINDOW w AS (ORDER BY id)",
+        f"SELECT SUM(total) OVER w FROM {ORDERS} WINDOW w AS (ORDER BY id)",
+    ),
+    "names_without_as": (
+        "SELECT d.lower, d.count, d.id FROM (SELECT lower('A'), count(*), (SELECT id FROM orders "
+        "LIMIT 1)) AS d",
+        "SELECT d.lower, d.count, d.id FROM (SELECT LOWER('A'), COUNT(*), (SELECT id FROM "
+        f"{ORDERS} LIMIT 1)) AS d",
+    ),
+    "names_of_casts_and_windows": (
+        "SELECT d.id, d.sum FROM (SELECT id::text, sum(total) FILTER (WHERE id > 1) OVER () "
+        "FROM orders) AS d",
+        "SELECT d.id, d.sum FROM (SELECT CAST(id AS TEXT), SUM(total) FILTER(WHERE id > 1) "
+        f"OVER () FROM {ORDERS}) AS d",
+    ),
+}
+
+
+@pytest.mark.parametrize(("sql", "expected"), EXPLAINED.values(), ids=EXPLAINED)
+def test_what_is_explained(sql: str, expected: str) -> None:
+    verdict = guard_query(sql, open_access(SHOP))
+    assert isinstance(verdict, GuardedQuery), verdict
+    assert verdict.sql == expected
+
+
+REFUSED = {
+    "not_permitted": {
+        "old_name_behind_a_new_one": "SELECT o.id FROM orders AS o(a)",
+        "using_a_column_of_one_side": "SELECT 1 FROM orders JOIN customers USING (total)",
+    },
+    "unknown_column": {
+        "old_name_of_a_cte": "WITH c AS (SELECT 1 AS x) SELECT q.x FROM c AS q(y)",
+        "old_name_of_a_ctes_column": "WITH c(y) AS (SELECT 1 AS x) SELECT c.x FROM c",
+        "old_name_of_a_join": "SELECT x.id FROM (orders JOIN customers USING (id)) AS x(a)",
+        "name_inside_a_named_join": "SELECT o.id FROM (orders o CROSS JOIN customers c) AS x",
+        "more_names_than_columns": "SELECT 1 FROM orders AS o(a, b, c, d, e, f, g)",
+        "more_names_than_a_ctes_columns": "WITH c(a, b) AS (SELECT 1) SELECT 1 FROM c",
+        "star_of_nothing": "SELECT nothing.* FROM orders",
+        "other_schema": "SELECT stock.orders.id FROM orders",
+        "other_database": "SELECT x.sales.orders.id FROM orders",
+        "schema_of_a_cte": "WITH orders AS (SELECT 1 AS id) SELECT sales.orders.id FROM orders",
+        "sibling": "SELECT 1 FROM orders AS o, (SELECT o.id) AS x",
+        "order_by_what_a_union_lacks": "SELECT id FROM orders UNION SELECT id FROM customers "
+        "ORDER BY name",
+        "output_in_where": "SELECT id AS n FROM orders WHERE n > 1",
+        "output_in_having": "SELECT sum(id) AS n FROM orders HAVING n > 1",
+        "column_of_a_row": "SELECT o.nothing FROM orders AS o",
+        "output_without_a_name": "SELECT d.f FROM (SELECT 1 + 1) AS d",
+        "second_output_of_a_subquery": "SELECT d.b FROM (SELECT (SELECT 1 AS a)) AS d",
+    },
+    "node_not_allowed": {
+        "ordinality_of_a_table": "SELECT 1 FROM orders WITH ORDINALITY",
+        "star_with_exceptions": "SELECT o.* EXCEPT (id) FROM orders AS o",
+        "star_without_a_name_with_exceptions": "SELECT * EXCEPT (id) FROM orders",
+        "star_in_an_expression": "SELECT 1 + * FROM orders",
+        "asof_join": "SELECT 1 FROM orders ASOF JOIN customers USING (id)",
+        "cross_apply": "SELECT 1 FROM orders CROSS APPLY (SELECT 1)",
+        "lateral_view": "SELECT 1 FROM orders, LATERAL VIEW explode(id) t",
+    },
+    "unexplained_table": {
+        "two_of_one_name": "SELECT 1 FROM orders, customers AS orders",
+        "cte_before_it_is_written": "WITH RECURSIVE a AS (SELECT x FROM b), b AS (SELECT 1 AS x) "
+        "SELECT x FROM a",
+    },
+    "unexplained_column": {
+        "two_columns_of_one_name": "SELECT 1 FROM unnest(ARRAY[1], ARRAY[2]) AS u",
+    },
+    "unknown_table": {
+        "other_database": "SELECT 1 FROM x.sales.orders",
+        "other_schema": "SELECT 1 FROM stock.orders",
+        "cte_under_a_schema": "WITH c AS (SELECT 1) SELECT 1 FROM sales.c",
+        "cte_of_an_inner_query": "SELECT (WITH c AS (SELECT 1) SELECT 1 FROM c) FROM c",
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("code", "sql"),
+    [
+        pytest.param(code, sql, id=f"{code}-{title}")
+        for code, queries in REFUSED.items()
+        for title, sql in queries.items()
+    ],
+)
+def test_what_is_refused(code: str, sql: str) -> None:
+    verdict = guard_query(sql, open_access(SHOP))
+    assert isinstance(verdict, Violation), verdict
+    assert verdict.code == code, verdict
+
+
+OTHERS = {
+    "outputs_everywhere": ("sqlite", "SELECT id AS n FROM orders WHERE n > 1", ""),
+    "output_before_it": ("duckdb", "SELECT id AS n, n + 1 AS m FROM orders", ""),
+    "values_count_from_one": ("sqlite", "SELECT column1 FROM (VALUES (1))", ""),
+    "values_count_from_zero": ("duckdb", "SELECT col0 FROM (VALUES (1)) AS v", ""),
+    "not_from_one": ("duckdb", "SELECT column1 FROM (VALUES (1)) AS v", "unknown_column"),
+    "no_rows_as_values": ("sqlite", "SELECT orders FROM orders", "unknown_column"),
+    "string_in_double_quotes": ("sqlite", 'SELECT "nothing" FROM orders', ""),
+    "name_in_backticks": ("sqlite", "SELECT `nothing` FROM orders", "unknown_column"),
+    "semi_join": ("duckdb", "SELECT o.id FROM orders o SEMI JOIN customers c ON c.id = o.id", ""),
+    "star_of_a_semi_join": (
+        "duckdb",
+        "SELECT d.name FROM (SELECT * FROM orders o SEMI JOIN customers c ON c.id = o.id) AS d",
+        "unknown_column",
+    ),
+    "star_of_a_natural_join": (
+        "duckdb",
+        "SELECT d.name, d.total FROM (SELECT * FROM orders NATURAL JOIN customers) AS d",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize(("dialect", "sql", "code"), OTHERS.values(), ids=OTHERS)
+def test_what_differs_by_dialect(dialect: str, sql: str, code: str) -> None:
+    verdict = guard_query(sql, open_access(replace(SHOP, dialect=dialect)))
+    found = verdict.code if isinstance(verdict, Violation) else ""
+    assert found == code, verdict

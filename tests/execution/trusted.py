@@ -1,0 +1,28 @@
+"""Guarded queries made by hand, for tests of what stands behind the guard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import postgast
+
+from execution.postgres_grammar import list_functions
+from nl2sql.types import GuardedQuery
+
+TABLES = (
+    "hr.employees",
+    "lab.people",
+    "lab2.people",
+    "pg_catalog.pg_authid",
+    "public.words",
+    "sales.orders",
+)
+
+
+def trust(database: str, sql: str, **options: Any) -> GuardedQuery:
+    """The query, as if the guard had allowed all that it calls, and to read ``TABLES``."""
+    try:
+        functions = tuple(sorted(list_functions(sql)))
+    except postgast.PgQueryError:
+        functions = ()
+    return GuardedQuery(database, sql, TABLES, functions=functions, **options)

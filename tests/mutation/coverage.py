@@ -1,0 +1,69 @@
+"""Which tests can notice a mutant: those that execute the statement it is in."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from functools import lru_cache
+
+from tests.mutation.mutant import ROOT, Mutant
+from tests.mutation.tracing import Traced
+
+_OWN_TESTS = "test_allowlists.py"
+# Tests that read allowlists are those that guard something.
+_READERS = ("execution/guard.py", "execution/duckdb_grammar.py", "execution/sqlite_grammar.py")
+
+
+def list_judges(mutant: Mutant, tests: Mapping[str, Traced]) -> list[str]:
+    """The names of the tests, the quickest first.
+
+    What stands outside functions is executed when its module is imported, so every test that uses
+    the module can notice it.
+    """
+    if mutant.path.endswith(".yaml"):
+        # What has read a list once reads it no more, so the tests of lists are known by name.
+        found = [
+            name
+            for name, test in tests.items()
+            if _OWN_TESTS in name or any(each in test.lines for each in _READERS)
+        ]
+    else:
+        wanted = _list_lines(mutant.path, mutant.line)
+        found = [
+            name
+            for name, test in tests.items()
+            if (lines := test.lines.get(mutant.path)) and (wanted is None or lines & wanted)
+        ]
+    return sorted(
+        (name for name in found if tests[name].passed),
+        key=lambda name: (_OWN_TESTS not in name, tests[name].seconds),
+    )
+
+
+@lru_cache(maxsize=8192)
+def _list_lines(path: str, line: int) -> frozenset[int] | None:
+    """The lines of the innermost statement around ``line``; None outside of functions."""
+    best: ast.stmt | None = None
+    inside = False
+    for node in ast.walk(_parse(path)):
+        if not isinstance(node, ast.stmt) or not node.lineno <= line <= (node.end_lineno or 0):
+            continue
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            inside = True
+        if best is None or node.lineno >= best.lineno:
+            best = node
+    if not inside or best is None:
+        return None
+    end = best.end_lineno or best.lineno
+    body = getattr(best, "body", None)
+    if isinstance(best, ast.FunctionDef | ast.AsyncFunctionDef):
+        # A default: whoever calls the function.
+        return frozenset(range(best.lineno, end + 1))
+    if body:
+        end = max(best.lineno, body[0].lineno - 1)
+    return frozenset(range(best.lineno, end + 1))
+
+
+@lru_cache(maxsize=64)
+def _parse(path: str) -> ast.Module:
+    return ast.parse((ROOT / path).read_bytes())

@@ -1,0 +1,158 @@
+"""Repairs of the readers of bombs, of SQLite and of DuckDB, by file: name → (text, undone)."""
+
+from __future__ import annotations
+
+Changes = tuple[tuple[str, str], ...]
+
+FILE_REPAIRS: dict[str, dict[str, Changes]] = {
+    "execution/cost_bombs.py": {
+        "a_reference_that_recurses_must_not_multiply": (("ends and not multiplies", "ends"),),
+        "a_bound_must_be_near": (
+            ("if number is not None and abs(number) > _MOST_ROWS:", "if False:"),
+        ),
+        "an_empty_match_stands_between_any_two_letters": (
+            ("return len(new.name) + 1.0 if new.name else 1.0", "return 1.0"),
+        ),
+        "a_replacement_of_unknown_length_grows": (("return _UNKNOWN_GROWTH", "return 1.0"),),
+        "zero_steps_never_end": (("return None if width and abs", "return None if abs"),),
+    },
+    "execution/growth.py": {
+        "a_text_of_which_only_the_length_is_asked_is_made": (
+            (
+                "self.explodes = self.explodes or size > _MOST_BYTES",
+                "self.explodes = size > _MOST_BYTES",
+            ),
+        ),
+        "a_whole_row_counts_all_its_columns": (
+            (
+                "                return self._measure_row(source)\n",
+                "                return _BASE\n",
+            ),
+        ),
+        "outputs_that_double_at_each_step_are_found": (
+            ("if any(size > _MOST_STEPPED * halfway[column] for", "if any(False and column for"),
+        ),
+        "what_is_gathered_counts_the_rows": (
+            (
+                "return together * max(self._count_rows(select, _rows_of_table(largest)), 1.0)",
+                "return together",
+            ),
+        ),
+        "json_aggregates_gather": ((" or node.name.lower() in _GATHERING_NAMES:", ":"),),
+    },
+    "execution/sqlite_grammar.py": {
+        "x_in_name_reads_no_table": (
+            ('if isinstance(node, exp.In) and node.args.get("field"):', "if False:"),
+        ),
+        "comparisons_within_comparisons_need_parentheses": (
+            ("if _is_ambiguous(node):", "if False:"),
+        ),
+        "no_distinct_on": (
+            ('if isinstance(node, exp.Distinct) and node.args.get("on"):', "if False:"),
+        ),
+        "only_a_cte_names_its_columns": (
+            ("if isinstance(node, exp.TableAlias) and node.columns and not", "if False and not"),
+        ),
+        "is_distinct_from_and_its_parentheses": (
+            ("if isinstance(node, _NULL_SAFE):", "if False:"),
+        ),
+    },
+    "execution/sqlite_authorizer.py": {
+        "a_cte_of_which_no_column_is_read_is_not_a_schema_table": (
+            ("allowed = not name.startswith(_RESERVED)", "allowed = True"),
+        ),
+        "a_table_that_is_there_is_no_cte": ((" and name not in known:", ":"),),
+        "functions_are_held_to_the_list": (
+            ('allowed = (second or "").lower() in callable_', "allowed = True"),
+        ),
+        "a_view_shows_no_schema_table": (
+            (
+                "return {name for name in read if not name.startswith(_RESERVED)}, called",
+                "return read, called",
+            ),
+        ),
+    },
+    "execution/sqlite_dialect.py": {
+        "a_cast_is_an_affinity": (
+            (
+                "return f\"CAST({self.sql(expression, 'this')} AS {self.sql(expression, 'to')})\"",
+                "return super().cast_sql(expression)",
+            ),
+        ),
+        "a_comma_is_no_cross_join": (
+            ("JOINS_HAVE_EQUAL_PRECEDENCE = False", "JOINS_HAVE_EQUAL_PRECEDENCE = True"),
+        ),
+        "names_are_written_in_backticks": (
+            ("""["`", '"', ("[", "]")]""", """['"', "`", ("[", "]")]"""),
+        ),
+    },
+    "execution/sqlite_names.py": {
+        "a_cte_recurses_without_being_told": (
+            ('            cte.parent.set("recursive", True)\n', "            pass\n"),
+        ),
+        "double_quotes_are_remembered": (("start is not None and sql[start] == '\"'", "False"),),
+    },
+    "execution/duckdb_dialect.py": {
+        # Of all letters DuckDB takes three without width for spaces.
+        "signs_without_width_are_refused": (
+            (
+                "if token.token_type not in _QUOTED and not _SPACES.isdisjoint(token.text):",
+                "if False:",
+            ),
+        ),
+        "the_distance_of_arrays_is_no_equality": (
+            ("if token != TokenType.NULLSAFE_EQ", "if True"),
+        ),
+        "a_path_stays_text": (
+            ("        return path\n", "        return super().to_json_path(path)\n"),
+        ),
+    },
+    "execution/duckdb_grammar.py": {
+        "a_cte_is_known_where_it_can_be_seen": (("if _fold(path[0]) in ctes:", "if True:"),),
+        "a_recursion_sees_itself_on_its_right_only": (
+            (
+                'if kind == "RECURSIVE_CTE_NODE" and key == "right":',
+                'if kind == "RECURSIVE_CTE_NODE":',
+            ),
+        ),
+        "another_database_is_not_reached": (("if len(path) > 2:", "if False:"),),
+        "a_function_under_a_schema_is_another": (
+            ("if len(path) == 1 and name in allowed:", "if path[-1] in allowed:"),
+        ),
+        "a_macro_called_like_a_column_is_refused": (
+            ("if len(names) == 1 and names[0].lower() in self._macros:", "if False:"),
+        ),
+        "a_macro_of_the_file_hides_a_function": (
+            (
+                "(allowlist.functions | WRAPPER_FUNCTIONS | functions) - macros",
+                "allowlist.functions | WRAPPER_FUNCTIONS | functions",
+            ),
+        ),
+        "only_three_functions_make_tables": (
+            ('["function_name"] not in _TABLE_FUNCTIONS:', '["function_name"] == "":'),
+        ),
+        "arguments_nobody_thought_of_are_refused": (
+            (
+                "            elif _is_empty(value):\n                continue",
+                "            else:\n                continue",
+            ),
+        ),
+        "values_of_arguments_are_known": (("if known is None or value in known:", "if True:"),),
+        "half_a_surrogate_pair_is_no_text": (("        statement.encode()\n", ""),),
+        "a_star_of_columns_is_only_order_by_all": (
+            (' and key == "expression" and value == _ALL:', ' and key == "expression":'),
+        ),
+    },
+    "execution/duckdb_statement.py": {
+        "what_a_plan_scans_is_known": (("if catalog != ATTACHED or not is_known:", "if False:"),),
+        "leaves_without_a_table_are_harmless": (("if leaf.name not in _HARMLESS:", "if False:"),),
+        "only_a_select_runs": (
+            ("if statements[0].type != duckdb.StatementType.SELECT:", "if False:"),
+        ),
+    },
+    "execution/duckdb_plan.py": {
+        "an_estimate_is_not_told_to_the_restricted": (
+            ('expected = "" if restricted else', 'expected = "" if False else'),
+        ),
+    },
+}

@@ -1,0 +1,65 @@
+"""What is mutated, and by which tests it is judged."""
+
+from __future__ import annotations
+
+from tests.mutation.mutant import ROOT
+
+# The guard, its resolver, policies, second readers and dialects. A pattern that names several files
+# takes in those that are added later.
+_PATTERNS = (
+    "execution/guard.py",
+    "execution/verification.py",
+    "execution/comments.py",
+    "execution/cost_bombs.py",
+    "execution/growth.py",
+    "execution/name_resolution/*.py",
+    "execution/policies/access.py",
+    "execution/policies/filters.py",
+    "execution/policies/grouping.py",
+    "execution/policies/parameters.py",
+    "execution/policies/policy_file.py",
+    "execution/policies/row_hints.py",
+    "execution/policies/rules.py",
+    "execution/policies/views.py",
+    "execution/policies/wrappers.py",
+    "execution/postgres_grammar.py",
+    "execution/postgres_*names.py",
+    "execution/postgres_plan.py",
+    "execution/sqlite_authorizer.py",
+    "execution/sqlite_dialect.py",
+    "execution/sqlite_grammar.py",
+    "execution/sqlite_names.py",
+    "execution/duckdb_dialect.py",
+    "execution/duckdb_grammar.py",
+    "execution/duckdb_plan.py",
+    "execution/duckdb_statement.py",
+    "execution/allowlists/__init__.py",
+    "execution/allowlists/*.yaml",
+)
+
+# Where the tests are that judge, by phase. The injections' run the whole pipeline.
+TESTS = {
+    "fast": ("tests/execution", "execution"),
+    "server": ("tests/execution", "tests/attacks", "tests/oracle"),
+}
+LEFT_OUT = ("tests/attacks/injections",)
+
+# Tests that need one of these need a server, and are run for what the others let live.
+SERVER_FIXTURES = frozenset({"embedded_server", "server"})
+
+
+def list_targets() -> tuple[str, ...]:
+    """The files to mutate, relative to the root."""
+    found = {
+        str(path.relative_to(ROOT)) for pattern in _PATTERNS for path in sorted(ROOT.glob(pattern))
+    }
+    return tuple(sorted(found))
+
+
+def name_module(path: str) -> str:
+    """The dotted name of the module in the file at ``path``.
+
+    >>> name_module("execution/policies/__init__.py"), name_module("execution/guard.py")
+    ('execution.policies', 'execution.guard')
+    """
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")

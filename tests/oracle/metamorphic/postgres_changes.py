@@ -1,0 +1,277 @@
+"""A PostgreSQL database in which only what one principal may not see has been changed.
+
+Which rows the principal sees is worked out as for the oracle's copies, without the guard. Tables
+are filled again in the order in which their rows lay, so that nothing but the hidden rows differs,
+and analysed, so that the planner's statistics do. Left alone are the columns that decide who sees a
+row, those of unique keys, hashed ones, and the tables beneath a view with rows of its own.
+
+``describe_visible`` says what is left when all that is hidden is taken away: it must not change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from execution.embedded import EmbeddedServer
+from tests.oracle.grants import Grants
+from tests.oracle.marked_database import list_beneath, list_deciding
+from tests.oracle.metamorphic.hidden_values import POSTGRES_VALUES, list_numerics
+from tests.oracle.postgres_copies import (
+    Relation,
+    build_copy,
+    copy_database,
+    drop_constraints,
+    list_relations,
+    open_superuser,
+)
+from tests.oracle.seen_rows import SeenRows, render_seen
+
+_TYPES = """
+SELECT a.attname, t.typname, a.atttypmod, format_type(a.atttypid, a.atttypmod), a.attnotnull,
+       EXISTS (SELECT 1 FROM pg_index i
+                WHERE i.indrelid = a.attrelid AND i.indisunique AND a.attnum = ANY (i.indkey))
+  FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+ WHERE a.attrelid = %s::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+ ORDER BY a.attnum
+"""
+_UNIQUE = """
+SELECT (SELECT array_agg(a.attname::text) FROM pg_attribute a
+         WHERE a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey))
+  FROM pg_index i WHERE i.indrelid = %s::regclass AND i.indisunique
+"""
+_ADDED = 1
+# Added keys keep what remainders a filter may look at, and stay within four bytes.
+_KEY_STEP = 60_060_000
+
+
+class Change(StrEnum):
+    """What happens to all that is hidden."""
+
+    ODD = "odd"
+    SAME = "same"
+    NULLS = "nulls"
+    DELETED = "deleted"
+    ADDED = "added"
+
+
+def build_base(server: EmbeddedServer, source: str, name: str) -> None:
+    """Makes ``name``, which both sides are made from: ``source`` without its checks of values.
+
+    ``source`` must have no connections. Raises psycopg.Error.
+    """
+    copy_database(server, source, name)
+    with open_superuser(server, name) as connection:
+        for relation in list_relations(connection):
+            if relation.kind == "r":
+                drop_constraints(connection, relation, kinds="c")
+        connection.execute("VACUUM ANALYZE")
+
+
+def build_changed(
+    server: EmbeddedServer, base: str, name: str, roles: Sequence[Grants], change: Change
+) -> int:
+    """Makes ``name`` out of ``base``; how many tables there are in which something changed.
+
+    ``base`` must have no connections. Raises psycopg.Error.
+    """
+    copy_database(server, base, name)
+    with open_superuser(server, name) as connection:
+        changed = _Changer(connection, roles, change).change()
+        connection.execute("VACUUM ANALYZE")
+    return changed
+
+
+def describe_visible(
+    server: EmbeddedServer, database: str, roles: Sequence[Grants], hash_key: str
+) -> dict[str, object]:
+    """Rows and a checksum of each table of the copy that holds only what the principal sees.
+
+    ``database`` must have no connections. Raises psycopg.Error.
+    """
+    copy = f"{database}_seen"
+    build_copy(server, database, copy, roles, hash_key=hash_key)
+    found: dict[str, object] = {}
+    with open_superuser(server, copy) as connection:
+        for relation in list_relations(connection):
+            statement = sql.SQL("SELECT count(*), sum(hashtextextended(t::text, 0)) FROM {} AS t")
+            found[relation.name] = connection.execute(
+                statement.format(relation.identifier)
+            ).fetchone()
+    server.drop_database(copy)
+    return found
+
+
+class _Changer:
+    def __init__(
+        self, connection: psycopg.Connection[Any], roles: Sequence[Grants], change: Change
+    ) -> None:
+        self._connection = connection
+        self._roles = roles
+        self._change = change
+        relations = list_relations(connection)
+        # No guarded query reads the others.
+        read = {name for role in roles for name in role}
+        read |= {grant.parent.table for role in roles for grant in role.values() if grant.parent}
+        self._tables = [each for each in relations if each.kind == "r" and each.name in read]
+        sources = {each.name: each.identifier for each in relations}
+        self._seen = SeenRows(connection, sources, roles)
+        own_views = [
+            each.name
+            for each in relations
+            if each.kind != "r" and any(each.name in role and role[each.name].own for role in roles)
+        ]
+        self._spared = set(list_beneath(connection, own_views))
+
+    def change(self) -> int:
+        # All of it before the first change, since parents decide about other tables.
+        new = {
+            table: rows
+            for number, table in enumerate(self._tables)
+            if table.name not in self._spared and (rows := self._build_rows(number, table))
+        }
+        self._execute("SET session_replication_role = replica")
+        for table, (temporary, columns) in new.items():
+            self._refill(table, temporary, columns)
+        return len(new)
+
+    def _refill(self, table: Relation, rows: sql.Identifier, columns: list[str]) -> None:
+        """Puts the rows in place of those there are, in their order.
+
+        Rows are written where there is room for them; CLUSTER puts them in order.
+        """
+        names = sql.SQL(", ").join(map(sql.Identifier, columns))
+        place = table.identifier
+        self._execute("ALTER TABLE {} ADD COLUMN _place bigint", place)
+        self._execute("DELETE FROM {}", place)
+        self._execute(
+            "INSERT INTO {} ({}, _place) OVERRIDING SYSTEM VALUE "
+            "SELECT {}, row_number() OVER (ORDER BY old_place, copy) FROM {}",
+            place,
+            names,
+            names,
+            rows,
+        )
+        self._execute("CREATE INDEX _by_place ON {} (_place)", place)
+        self._execute("CLUSTER {} USING _by_place", place)
+        self._execute("ALTER TABLE {} DROP COLUMN _place", place)
+
+    def _build_rows(self, number: int, table: Relation) -> tuple[sql.Identifier, list[str]] | None:
+        """The temporary table of its rows to be, and its columns; None where nothing changes."""
+        seen = self._render_seen(table)
+        columns = [name for name, *_ in self._read_types(table)]
+        outputs = {name: sql.Identifier("t", name).as_string() for name in columns}
+        selects: list[sql.Composable] = []
+        if seen == sql.SQL("true") and self._change in (Change.DELETED, Change.ADDED):
+            return None
+        if self._change is Change.DELETED:
+            selects.append(self._select(table, 0, outputs, seen))
+        elif self._change is Change.ADDED:
+            keys = self._find_keys(table)
+            if keys is None:
+                return None
+            selects.append(self._select(table, 0, outputs, sql.SQL("true")))
+            hidden = sql.SQL("NOT ({})").format(seen)
+            for copy in range(1, _ADDED + 1):
+                moved = {name: text.replace("{copy}", str(copy)) for name, text in keys.items()}
+                selects.append(self._select(table, copy, outputs | moved, hidden))
+        else:
+            changes = dict(self._render_changes(table))
+            if not changes:
+                return None
+            selects.append(self._select(table, 0, outputs | changes, sql.SQL("true")))
+        rows = sql.Identifier(f"new_{number}")
+        self._execute("CREATE TEMP TABLE {} AS {}", rows, sql.SQL(" UNION ALL ").join(selects))
+        return rows, columns
+
+    def _select(
+        self, table: Relation, copy: int, outputs: dict[str, str], where: sql.Composable
+    ) -> sql.Composable:
+        named = [
+            sql.SQL("{} AS {}").format(sql.SQL(text), sql.Identifier(name))
+            for name, text in outputs.items()
+        ]
+        return sql.SQL("SELECT t.ctid AS old_place, {} AS copy, {} FROM {} AS t WHERE {}").format(
+            sql.Literal(copy), sql.SQL(", ").join(named), table.identifier, where
+        )
+
+    def _render_seen(self, table: Relation) -> sql.Composable:
+        """True for a row that some role sees."""
+        return render_seen(
+            self._seen.find(number, table.name)
+            for number, role in enumerate(self._roles)
+            if table.name in role
+        )
+
+    def _render_changes(self, table: Relation) -> Iterator[tuple[str, str]]:
+        """Column → its new value, which is the old one wherever the principal sees it."""
+        deciding = list_deciding(self._connection, table, self._roles)
+        grants = {
+            number: role[table.name]
+            for number, role in enumerate(self._roles)
+            if table.name in role
+        }
+        for column, kind, modifier, declared, not_null, unique in self._read_types(table):
+            hashed = any(grant.masks.get(column) == "hash" for grant in grants.values())
+            if column in deciding or unique or hashed:
+                continue
+            showing = [
+                self._seen.find(number, table.name)
+                for number, grant in grants.items()
+                if column not in grant.masks and column not in grant.hidden
+            ]
+            value = self._render_value(column, kind, modifier, declared, not_null)
+            if value and None not in showing:
+                name = sql.Identifier("t", column).as_string()
+                seen = render_seen(showing).as_string()
+                yield column, f"CASE WHEN {seen} THEN {name} ELSE {value} END"
+
+    def _render_value(
+        self, column: str, kind: str, modifier: int, declared: str, not_null: bool
+    ) -> str:
+        """An expression over the row ``t``; empty where the column is left alone."""
+        if self._change is Change.NULLS:
+            return "" if not_null else f"NULL::{declared}"
+        if kind == "numeric":
+            # PostgreSQL packs precision and scale, behind a header of four bytes.
+            digits = 0 if modifier < 0 else (modifier - 4 >> 16) - (modifier - 4 & 0x7FF)
+            values = list_numerics(digits)
+        else:
+            values = tuple(POSTGRES_VALUES.get(kind, ()))
+        if self._change is Change.SAME:
+            values = values[:1]
+        if not values:
+            return ""
+        texts = ", ".join(sql.Literal(value).as_string() for value in values)
+        # A hash is spread evenly, wherever the row lies.
+        place = f"abs(hashtext(t.ctid::text || {sql.Literal(column).as_string()})::bigint)"
+        return f"(ARRAY[{texts}])[1 + {place} % {len(values)}]::{declared}"
+
+    def _find_keys(self, table: Relation) -> dict[str, str] | None:
+        """New values for a column of each unique key; None where there is a key without one."""
+        found: dict[str, str] = {}
+        deciding = list_deciding(self._connection, table, self._roles)
+        kinds = {name: kind for name, kind, *_ in self._read_types(table)}
+        place = table.identifier.as_string()
+        for (columns,) in self._connection.execute(_UNIQUE, (place,)).fetchall():
+            fitting = [
+                each for each in columns or () if kinds.get(each) in ("int4", "int8", "text")
+            ]
+            if not fitting:
+                return None
+            column = min(fitting, key=lambda each: (each in deciding, each))
+            name = sql.Identifier("t", column).as_string()
+            is_text = kinds[column] == "text"
+            found[column] = name + (" || '~{copy}'" if is_text else f" + {_KEY_STEP} * {{copy}}")
+        return found
+
+    def _read_types(self, table: Relation) -> list[tuple[str, str, int, str, bool, bool]]:
+        place = table.identifier.as_string()
+        return self._connection.execute(_TYPES, (place,)).fetchall()
+
+    def _execute(self, statement: str, *parts: sql.Composable) -> None:
+        self._connection.execute(sql.SQL(statement).format(*parts))

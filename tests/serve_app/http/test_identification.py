@@ -1,0 +1,101 @@
+"""The token is asked for before a byte of the body, and by every route but the probes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from nl2sql.types import FeedbackReceipt
+from tests.fakes import FakeGenerator, FakeSessions, build_settings
+from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
+from tests.serve_app.served import build_app
+from tests.serve_app.test_feedback_http import FakeTaker
+from tests.serve_app.test_http_app import FakeProbe
+
+ROUTES = [
+    ("POST", "/query"),
+    ("POST", "/feedback"),
+    ("DELETE", "/sessions/s"),
+    ("GET", "/docs"),
+    ("GET", "/redoc"),
+    ("GET", "/openapi.json"),
+    ("GET", "/no/such/path"),
+    ("GET", "/healthz/"),
+    ("OPTIONS", "/query"),
+]
+
+
+@pytest.fixture
+def app(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("ANN_TOKEN", "s3cret")
+    monkeypatch.setenv("BOB_TOKEN", "s3cret-too")
+    principals = {name: {"token_env": f"{name.upper()}_TOKEN"} for name in ("ann", "bob")}
+    return build_app(
+        build_settings(identity={"principals": principals}),
+        generator=FakeGenerator(reason="No."),
+        sessions=FakeSessions(),
+        taker=FakeTaker(FeedbackReceipt("recorded")),
+        probe=FakeProbe(("index", "down")),
+    )
+
+
+def bearer(token: bytes) -> tuple[bytes, bytes]:
+    return (b"authorization", b"Bearer " + token)
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [],
+        [bearer(b"wrong")],
+        [bearer(b"s3cre")],
+        [bearer(b"s3cret"), bearer(b"s3cret")],
+        [bearer(b"s3cret"), bearer(b"s3cret-too")],
+        [bearer(b"\xff\xfe")],
+        [(b"authorization", b"Basic s3cret")],
+    ],
+    ids=["none", "wrong", "part", "twice", "two", "bytes", "basic"],
+)
+async def test_without_a_token_not_a_byte_of_the_body_is_read(
+    app: Any, method: str, path: str, headers: list[tuple[bytes, bytes]]
+) -> None:
+    exchange = Exchange(ends=False)
+    all_headers = [HOST, JSON, (b"content-length", b"100"), *headers]
+    await exchange.send_to(app, build_scope(method, path, all_headers))
+    assert (exchange.status, exchange.received) == (401, 0)
+    assert exchange.headers["www-authenticate"] == "Bearer"
+    # The rest of its body can still be sent: closed amid it, a client would miss the answer.
+    assert "connection" not in exchange.headers
+    assert exchange.headers["content-type"] == "application/problem+json"
+
+
+async def test_with_a_token_all_routes_are_there(app: Any) -> None:
+    body = {"question": "Q?", "sql": "SELECT 1", "verdict": "right"}
+    seen = {}
+    for method, path in ROUTES:
+        content = [json.dumps({k: body[k] for k in ("question",)} if path == "/query" else body)]
+        exchange = Exchange([each.encode() for each in content])
+        await exchange.send_to(app, build_scope(method, path, [HOST, JSON, bearer(b"s3cret-too")]))
+        seen[method, path] = exchange.status
+    assert [seen[route] for route in ROUTES] == [200, 202, 200, 200, 200, 200, 404, 307, 405]
+
+
+async def test_probes_need_none_and_say_more_with_one(app: Any) -> None:
+    for headers, expected in (
+        ([], {"ready": False}),
+        ([bearer(b"wrong")], {"ready": False}),
+        ([bearer(b"s3cret")], {"ready": False, "parts": {"index": "down"}}),
+    ):
+        alive = await Exchange().send_to(app, build_scope("GET", "/healthz", [HOST, *headers]))
+        assert (alive.status, alive.body) == (200, b'{"status":"alive"}')
+        ready = await Exchange().send_to(app, build_scope("GET", "/readyz", [HOST, *headers]))
+        assert (ready.status, json.loads(ready.body)) == (503, expected)
+
+
+async def test_a_foreign_host_learns_nothing_of_the_parts_with_a_token(app: Any) -> None:
+    headers = [(b"host", b"evil.io"), bearer(b"s3cret")]
+    ready = await Exchange().send_to(app, build_scope("GET", "/readyz", headers))
+    assert json.loads(ready.body) == {"ready": False}

@@ -1,0 +1,124 @@
+"""What the proxy takes off a request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.types import Receive, Scope, Send
+from uvicorn.importer import import_from_string
+
+from serve_app.http import proxy
+from serve_app.http.front import (
+    FrontSettings,
+    pick_front_settings,
+    read_front_settings,
+    surround,
+)
+from tests.conftest import ROOT
+from tests.fakes import FakeGenerator, build_settings
+from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
+from tests.serve_app.served import build_app
+
+PREFLIGHT = (
+    (b"origin", b"https://app.example.com"),
+    (b"access-control-request-method", b"POST"),
+)
+
+
+async def pass_through(*headers: tuple[bytes, bytes]) -> list[tuple[bytes, bytes]]:
+    seen: list[Scope] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append(scope)
+
+    async def never(*_: Any) -> Any:
+        raise AssertionError
+
+    await proxy.PlainHeaders(app)({"type": "http", "headers": list(headers)}, never, never)
+    return list(seen[0]["headers"])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        b"x-request-timeout-seconds",
+        b"X-Request-Disconnect-Disabled",
+        b"serve_multiplexed_model_id",
+        b"serve-multiplexed-model-id",
+        b"x-session-id",
+        b"x_session_id",
+    ],
+)
+async def test_headers_of_rays_own_are_not_for_clients(name: bytes) -> None:
+    assert await pass_through((name, b"\xff"), (b"accept", b"\xff")) == [(b"accept", b"\xff")]
+
+
+async def test_an_id_that_is_none_gives_way_to_a_new_one() -> None:
+    for value in (b"\xff", b"a b", b"", b"a" * 129):
+        assert await pass_through((b"x-request-id", value)) == []
+    plain = (b"x-request-id", b"3f-7.b_C")
+    assert await pass_through(plain) == [plain]
+
+
+def test_ray_is_told_of_the_callback_and_the_callback_of_the_settings(tmp_path: Path) -> None:
+    environ: dict[str, str] = {}
+    settings = FrontSettings.model_validate(
+        {
+            "serve": {"allowed_hosts": ["*.example.com"]},
+            "limits": {"body_bytes": 2048},
+            "identity": {
+                "principals": {"ann": {"token_env": "ANN_TOKEN", "attributes": {"a": [1]}}}
+            },
+        }
+    )
+    proxy.prepare_proxy(settings, tmp_path / "home", environ)
+    callback = environ["RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH"]
+    assert import_from_string(callback) is proxy.build_middlewares
+    assert read_front_settings(Path(environ["QUORUMSQL_SETTINGS"])) == settings
+
+
+def test_a_whole_settings_file_will_do() -> None:
+    front = read_front_settings(ROOT / "deploy" / "quorumsql.yaml")
+    assert front.serve.host == "0.0.0.0"
+
+
+async def test_passing_twice_is_passing_once() -> None:
+    settings = build_settings(serve={"allowed_origins": ["https://app.example.com"]})
+    once = build_app(settings, generator=FakeGenerator(reason="No."))
+    twice = surround(
+        build_app(settings, generator=FakeGenerator(reason="No.")),
+        pick_front_settings(settings),
+        most_open_bodies=9,
+    )
+    requests = [
+        ("POST", "/query", [b'{"question": "Q?"}'], (HOST, JSON)),
+        ("POST", "/query", [b'{"question": ', b'"Q?"}'], (HOST, JSON, (b"content-length", b"19"))),
+        ("POST", "/query", [b"x" * 70_000], (HOST, JSON)),
+        ("OPTIONS", "/query", [], (HOST, *PREFLIGHT)),
+        ("GET", "/readyz", [], (HOST, PREFLIGHT[0])),
+        ("GET", "/healthz", [], ((b"host", b"evil.io"), (b"content-length", b"3"))),
+        ("GET", "/docs", [], ((b"host", b"evil.io"),)),
+    ]  # fmt: skip
+    for method, path, chunks, headers in requests:
+        scope = build_scope(method, path, headers)
+        first = await Exchange(chunks).send_to(once, scope)
+        second = await Exchange(chunks).send_to(twice, scope)
+        second.headers["vary"] = first.headers.get("vary", "")
+        first.headers.setdefault("vary", "")
+        assert (first.status, first.headers) == (second.status, second.headers)
+        assert first.body == second.body
+
+
+def test_ray_reads_that_variable_and_those_headers() -> None:
+    from ray.serve._private import constants
+
+    assert hasattr(constants, "RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH")
+    rays = {
+        constants.SERVE_MULTIPLEXED_MODEL_ID,
+        constants.SERVE_SESSION_ID,
+        constants.SERVE_HTTP_REQUEST_TIMEOUT_S_HEADER,
+        constants.SERVE_HTTP_REQUEST_DISCONNECT_DISABLED_HEADER,
+    }
+    assert {name.replace("_", "-").encode() for name in rays} == proxy._RAYS_OWN
