@@ -8,6 +8,7 @@ than the copy's, and whatever has changed in what the caller describes before an
 
 from __future__ import annotations
 
+import re
 import time
 import traceback
 from collections import Counter
@@ -28,6 +29,8 @@ Statements = Iterator[tuple[str, str]]
 
 # Undefined column, undefined table.
 _UNKNOWN = ("42703", "42P01")
+# PostgreSQL's words for alias.name; a name alone stands in quotes there.
+_QUALIFIED = re.compile(r'column [^"]\S*\.\S+ does not exist')
 _MOST_UNKNOWN = 5
 
 
@@ -85,7 +88,8 @@ class FuzzReport:
     """What a run came to; ``troubles`` is empty when all is well.
 
     ``unknown`` are statements that passed though they name what the database does not find: there
-    the guard took a name for granted. Nothing has leaked, but one step from there something does.
+    the guard took a name for granted. Where that name stands behind a source's, it is a trouble:
+    PostgreSQL would have called a function of that name.
     """
 
     statements: int = 0
@@ -135,6 +139,10 @@ class FuzzReport:
             self.rows += bool(target.last.rows)
             if target.last.sqlstate in _UNKNOWN:
                 self.unknown.append(finding)
+                if _QUALIFIED.match(target.last.message):
+                    # With the name of a function there it would have been called.
+                    text = f"{target.last.message}\n{finding.render()}"
+                    self.troubles.append(f"name taken for granted: {text}")
             # A number that is computed may be like a mark: then the copy has it too. To whom
             # nothing is hidden, even where the copy is too slow to tell, no mark is shown.
             is_leak = target.hides and verdict.kind is not Kind.EQUAL

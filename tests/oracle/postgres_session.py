@@ -22,6 +22,8 @@ MOST_ROWS = 20_000
 # Types whose values Python cannot hold (infinity, years BC), or would tell apart though SQL does
 # not (a row of a table, and one without a name): read as the server writes them.
 _AS_TEXT = ("date", "time", "timetz", "timestamp", "timestamptz", "interval", "record", "json")
+# The same for arrays of rows without a name (the type _record, which psycopg knows by no name).
+_RECORD_ARRAY = 2287
 
 
 class PostgresSession:
@@ -49,7 +51,7 @@ class PostgresSession:
 
     def _connect(self) -> None:
         self._connection = psycopg.connect(self._url, autocommit=True, cursor_factory=RawCursor)
-        for name in _AS_TEXT:
+        for name in (*_AS_TEXT, _RECORD_ARRAY):
             self._connection.adapters.register_loader(name, TextLoader)
         self.set_search_path(self._search_path)
         for setting, value in (

@@ -21,7 +21,7 @@ def iterate_tree_mutations(
 
     ``names`` are those of tables and columns, for what is renamed. Made by a process of its own,
     since the deparser, which is C, ends it over some trees; the next one goes on. Raises
-    TimeoutExpired.
+    TimeoutExpired, RuntimeError when a batch is empty.
     """
     while True:
         work = {"seeds": list(seeds), "names": list(names), "seed": rng.randrange(2**31)}
@@ -34,7 +34,10 @@ def iterate_tree_mutations(
             check=False,
         )
         # The last line of a process that died is cut.
-        for line in done.stdout.split("\n")[:-1]:
+        lines = done.stdout.split("\n")[:-1]
+        if not lines:
+            raise RuntimeError(f"no statement came of a batch: {done.stderr}")
+        for line in lines:
             kind, statement = json.loads(line)
             yield kind, statement
 

@@ -67,7 +67,6 @@ _UNSET = {
     "setof": "only where a function is declared",
     "pct_type": "only where a function is declared",
     "relpersistence": "always `p` in a query",
-    "group_distinct": "",
 }
 _UNSET_OF = {
     "RowExpr.colnames": _ANALYSIS,
@@ -76,12 +75,12 @@ _UNSET_OF = {
     "SubLink.sub_link_type=MULTIEXPR_SUBLINK": "only where a table is updated",
     "SubLink.sub_link_type=CTE_SUBLINK": "only the planner makes it",
     "SubLink.sub_link_type=ROWCOMPARE_SUBLINK": _ANALYSIS,
-    "SelectStmt.limit_option=LIMIT_OPTION_DEFAULT": "",
     "FuncCall.funcformat=COERCE_EXPLICIT_CAST": "only the analysis makes it",
     "FuncCall.funcformat=COERCE_IMPLICIT_CAST": "only the analysis makes it",
     "RowExpr.row_format=COERCE_EXPLICIT_CAST": "only the analysis makes it",
     "RowExpr.row_format=COERCE_SQL_SYNTAX": "only the analysis makes it",
-    "CommonTableExpr.search_clause": "",
+    "function trim": "the grammar writes btrim, ltrim or rtrim for TRIM",
+    "type integer": "the grammar writes int4 for it",
 }
 _PLANNER_JOINS = ("SEMI", "ANTI", "UNIQUE")
 # Fields of type Node that always hold a value where the node stands.
@@ -142,8 +141,9 @@ def expect_features(allowlist: Allowlist) -> dict[str, str]:
                         found[each] = _UNSET_OF.get(each, reason or _explain(value.name))
             else:
                 found[name] = reason
-    found |= {f"function {name}": "" for name in sorted(allowlist.functions)}
-    return found | {f"type {name}": "" for name in sorted(allowlist.types)}
+    names = [f"function {name}" for name in sorted(allowlist.functions)]
+    names += [f"type {name}" for name in sorted(allowlist.types)]
+    return found | {name: _UNSET_OF.get(name, "") for name in names}
 
 
 def _explain(value: str) -> str:

@@ -6,7 +6,10 @@ import random
 
 from tests.oracle.grammar.dialect import Dialect
 from tests.oracle.grammar.expressions import Expressions
+from tests.oracle.grammar.names import Names
 from tests.oracle.grammar.scope import Columns, Scope
+
+_WINDOWS = 0.05
 
 
 class Clauses:
@@ -16,6 +19,16 @@ class Clauses:
         self._dialect = dialect
         self._rng = rng
         self._expressions = expressions
+
+    def write_window(self, scope: Scope, names: Names) -> str:
+        """WINDOW, whose name the scope then knows, or QUALIFY, or nothing."""
+        key = self._expressions.write("int", scope.open(), 0)
+        if self._dialect.has("qualify") and self._rng.random() < _WINDOWS:
+            return f" QUALIFY rank() OVER (ORDER BY {key}) < 5"
+        if not self._dialect.has("window_clause") or self._rng.random() >= _WINDOWS:
+            return ""
+        scope.named = names.draw(scope.names, plain=0.7)
+        return f" WINDOW {scope.named} AS (PARTITION BY {key})"
 
     def write_group(self, scope: Scope, depth: int) -> tuple[str, list[tuple[str, str]]]:
         """GROUP BY, and the keys with their families; the scope is grouped from here on."""

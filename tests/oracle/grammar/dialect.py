@@ -5,7 +5,8 @@ Read from ``postgres.yaml``, ``sqlite.yaml`` and ``duckdb.yaml``. A template is 
 template, ``{any}`` of any family, ``{rows:int}`` a query of one column, ``{one:int}`` of at most
 one row, ``{exists}`` any query, ``{n}`` a small number, ``{row}`` the name of a source, ``{row2}``
 two expressions in parentheses, ``{rows2}`` and ``{one2}`` queries of two columns, ``{over}`` and
-``{frame}`` a window, ``{windowed}`` one that orders its rows totally, ``{named}`` a named one.
+``{frame}`` a window, ``{windowed}`` one that orders its rows totally, ``{named}`` a named one,
+``{window}`` the name of one.
 """
 
 from __future__ import annotations

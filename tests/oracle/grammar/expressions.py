@@ -76,6 +76,7 @@ class Expressions:
             "windowed": lambda _, scope, depth: self._write_window(scope, depth, "total"),
             "frame": lambda _, scope, depth: self._write_window(scope, depth, "frame"),
             "named": lambda _, scope, depth: scope.named or "()",
+            "window": lambda _, scope, depth: scope.named,
         }
 
     def write(self, family: str, scope: Scope, depth: int) -> str:

@@ -22,10 +22,7 @@ _COLUMN = re.compile(r"[a-z_]\w*(\.\w+)?")
 
 
 class QueryGrammar:
-    """Writes queries over the tables of ``catalog`` that are in ``visible``; all where it is None.
-
-    Half of the queries are without slips, and mean to run; in the others names are mistaken.
-    """
+    """Writes queries over ``visible`` tables, all where it is None; in half of them are slips."""
 
     def __init__(
         self,
@@ -102,8 +99,6 @@ class QueryGrammar:
 
     def write_any(self, scope: Scope, depth: int) -> str:
         """Any query, for EXISTS."""
-        if self._rng.random() < 0.1:
-            return self._write_select(scope, depth - 1, [], "")[0]
         return self.write_query(scope, min(depth, 1))[0]
 
     # -- SELECT --------------------------------------------------------------------------------
@@ -130,11 +125,8 @@ class QueryGrammar:
             scope.grouped = {}
         scope.windows = families is None
         window = ""
-        if self._dialect.has("window_clause") and form == "plain" and rng.random() < 0.06:
-            window = self._names.draw(scope.names, plain=0.7)
-            defined = self._expressions.write("int", scope.open(), 0)
-            scope.named = window
-            window = f" WINDOW {window} AS (PARTITION BY {defined})"
+        if form == "plain" and families is None:
+            window = self._clauses.write_window(scope, self._names)
         outputs, columns = self._write_outputs(scope, depth, families, keys)
         if form != "plain" and rng.random() < 0.25:
             text += f" HAVING {self._expressions.write('bool', scope, 1)}"
@@ -170,8 +162,9 @@ class QueryGrammar:
                 texts.append(f"{source.name}.*")
                 columns += source.columns
             for key, family in keys:
-                texts.append(key)
-                columns.append((key.rpartition(".")[2] if key.count("(") == 0 else "", family))
+                name = key.rpartition(".")[2] if _COLUMN.fullmatch(key) else ""
+                texts.append(key if name else f"{key} AS k{len(texts)}")
+                columns.append((name or f"k{len(texts) - 1}", family))
         taken = {name for name, _ in columns}
         for family in families:
             text = self._expressions.write(family, scope, depth + 1)
@@ -185,6 +178,11 @@ class QueryGrammar:
             taken.add(name)
             texts.append(text)
             columns.append((name, family))
+        if scope.named:
+            inner = self._expressions.write_total(scope)
+            over = rng.choice((scope.named, f"({scope.named} ORDER BY {inner})"))
+            texts.append(f"count(*) OVER {over} AS w")
+            columns.append(("w", "int"))
         return ", ".join(texts), tuple(columns)
 
     # -- others --------------------------------------------------------------------------------
