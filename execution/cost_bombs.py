@@ -358,7 +358,7 @@ def _read_bound(condition: exp.Expr) -> tuple[str, bool] | None:
     if number is not None and abs(number) > _MOST_ROWS:
         return None
     is_constant = number is not None or _read_date(right) is not None
-    is_date = isinstance(right, exp.CurrentDate | exp.CurrentTimestamp)
+    is_date = isinstance(right, exp.CurrentDate | exp.CurrentTimestamp) or name_call(right) == "now"
     if isinstance(left, exp.Add | exp.Sub):
         left = left.this.unnest()
     if isinstance(left, exp.Column) and (

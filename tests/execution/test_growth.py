@@ -23,20 +23,18 @@ def judge(sql: str) -> str:
 LEVELS = {
     "t || t || t || t": 5,
     "t || t": 11,
-    "concat(t, t)": 11,
-    "concat_ws(',', t, t)": 11,
+    "concat(t, t)": 8,
+    "concat_ws(',', t, t)": 1,
     "coalesce(t, t)": 11,
     "greatest(t, t)": 11,
     "least(t, t)": 11,
     "CASE WHEN t = 'a' THEN t ELSE t END": 7,
-    "ARRAY[t]::text": 18,
-    "ARRAY[t, t]::text": 9,
-    "ROW(t, t)::text": 6,
-    "to_json(t)::text": 9,
-    "to_jsonb(t)": 18,
-    "reverse(t)": 18,
-    "initcap(t)": 16,
-    "overlay(t PLACING t FROM 1 FOR 0)": 9,
+    "ARRAY[t]::text": 17,
+    "ARRAY[t, t]::text": 8,
+    "ROW(t, t)::text": 5,
+    "to_json(t)::text": 8,
+    "to_jsonb(t)": 17,
+    "overlay(t PLACING t FROM 1 FOR 0)": 8,
 }
 
 
@@ -62,7 +60,9 @@ def test_levels_until_it_is_too_much(output: str, most: int) -> None:
         "t::varchar",
         "abs(length(t))::text",
         "round(length(t))::text",
-        "date_trunc('day', t::timestamp)::text",
+        "reverse(t)",
+        "initcap(t)",
+        "date_trunc('day', t::timestamp)",
         "extract(year FROM t::timestamp)::text",
     ],
 )
@@ -170,8 +170,10 @@ SIZES: dict[str, tuple[Callable[[int], str], int]] = {
         1000,
     ),
     "separator": (
-        lambda n: f"SELECT array_to_string(ARRAY[repeat('x', 10000)], {repeat('y', n)})",
-        199,
+        lambda n: (
+            f"SELECT array_to_string(ARRAY[repeat(name, 10)], {repeat('y', n)}) FROM customers"
+        ),
+        2700,
     ),
     "array_of_a_query": (
         lambda n: f"SELECT ARRAY(SELECT repeat('x', 10000) FROM generate_series(1, {n}))",
