@@ -23,7 +23,6 @@ import random
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -32,7 +31,6 @@ from nl2sql.types import Principal
 from tests.oracle import benchmarks, demo, generated_policies
 from tests.oracle.coverage.run import write_page
 from tests.oracle.engines import ENGINES, aim_statements
-from tests.oracle.fuzz import FuzzReport
 from tests.oracle.metamorphic import warehouse
 from tests.oracle.metamorphic.file_pairs import FilePairs
 from tests.oracle.metamorphic.postgres_pairs import PostgresPairs
@@ -40,6 +38,7 @@ from tests.oracle.metamorphic.verdicts import PairTally
 from tests.oracle.metamorphic.warehouse import open_warehouse
 from tests.oracle.postgres_copies import quiet_server
 from tests.oracle.postgres_fuzz import PostgresFuzzer, build_statements
+from tests.oracle.progress import Progress, TroubleTeller
 from tests.oracle.runs import judge_generated, judge_spider, judge_subjects
 from tests.oracle.shop_fuzz import fuzz_duckdb, fuzz_sqlite
 from tests.oracle.stage import PostgresStage
@@ -48,7 +47,6 @@ from tests.oracle.verdicts import Kind
 
 _SUBJECTS = ("demo_erp", *benchmarks.NAMES, "spider")
 _ENGINES = ("postgres", "sqlite", "duckdb")
-_SECONDS_BETWEEN_REPORTS = 30.0
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -63,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
             rng,
             most=options.most,
             databases=options.databases,
-            progress=_Progress(),
+            progress=Progress(),
         )
         return _tell(tally)
     if options.command == "fuzz" and options.database != "postgres":
@@ -114,7 +112,7 @@ def _run_corpus(server: EmbeddedServer, options: argparse.Namespace, rng: random
         stage, principals = demo.open_demo(server), demo.PRINCIPALS
     else:
         stage = benchmarks.open_benchmark(server, _find_bench(), options.of)
-    tally = judge_subjects(stage, principals, rng, most=options.most, progress=_Progress())
+    tally = judge_subjects(stage, principals, rng, most=options.most, progress=Progress())
     stage.close()
     return _tell(tally)
 
@@ -122,7 +120,7 @@ def _run_corpus(server: EmbeddedServer, options: argparse.Namespace, rng: random
 def _run_generated(server: EmbeddedServer, options: argparse.Namespace, rng: random.Random) -> int:
     stage = demo.open_demo(server)
     tally = Tally()
-    progress = _Progress()
+    progress = Progress()
     for principal in demo.PRINCIPALS:
         judge_generated(
             stage, principal, examples=options.examples, random_seed=options.seed, tally=tally
@@ -137,7 +135,7 @@ def _run_fuzz(server: EmbeddedServer, options: argparse.Namespace, rng: random.R
     chosen = options.principals.split(",") if options.principals else []
     principals = [each for each in demo.PRINCIPALS if not chosen or each.name in chosen]
     fuzzer = PostgresFuzzer(server, stage, principals)
-    seconds, tell_progress = options.minutes * 60, _TroubleTeller()
+    seconds, tell_progress = options.minutes * 60, TroubleTeller()
     if options.engine == "corpus":
         statements = build_statements(server, stage, principals, rng)
         report = fuzzer.run(statements, seconds=seconds, progress=tell_progress)
@@ -202,7 +200,7 @@ def _tell_tally(tally: PairTally) -> int:
 def _run_shop(options: argparse.Namespace, rng: random.Random) -> int:
     fuzz = fuzz_sqlite if options.database == "sqlite" else fuzz_duckdb
     with tempfile.TemporaryDirectory() as folder:
-        report = fuzz(Path(folder), rng, seconds=options.minutes * 60, progress=_TroubleTeller())
+        report = fuzz(Path(folder), rng, seconds=options.minutes * 60, progress=TroubleTeller())
     print(report.render())
     return int(bool(report.troubles))
 
@@ -223,36 +221,6 @@ _COMMANDS: dict[str, Callable[[EmbeddedServer, argparse.Namespace, random.Random
     "metamorphic": _run_metamorphic,
     "coverage": _run_coverage,
 }
-
-
-class _Progress:
-    """A line on standard error now and then."""
-
-    def __init__(self) -> None:
-        self._last = time.monotonic()
-
-    def __call__(self, name: str, tally: Tally) -> None:
-        if time.monotonic() - self._last >= _SECONDS_BETWEEN_REPORTS:
-            self._last = time.monotonic()
-            mismatches = tally.count(Kind.MISMATCH)
-            print(f"{name}: {tally.total:,} judged, {mismatches} mismatches", file=sys.stderr)
-
-
-class _TroubleTeller:
-    """Each trouble on standard error as it comes, and a line of progress now and then."""
-
-    def __init__(self) -> None:
-        self._progress = _Progress()
-        self._begin = time.monotonic()
-        self._told = 0
-
-    def __call__(self, report: FuzzReport) -> None:
-        for text in report.troubles[self._told :]:
-            elapsed = time.monotonic() - self._begin
-            print(f"[{elapsed:.0f} s, statement {report.statements:,}] {text}", file=sys.stderr)
-        self._told = len(report.troubles)
-        counts = f"{report.statements:,} statements, troubles {len(report.troubles)}"
-        self._progress(counts, report.tally)
 
 
 def _find_bench() -> Path:
