@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from execution.fragments import quote_fragment
 from execution.growth import find_growth
 from execution.measured_functions import MOST_FILLED, measure_format, name_call
 from execution.name_resolution.scopes import Resolution
@@ -60,7 +61,7 @@ def find_bomb(nodes: Sequence[exp.Expr], found: Resolution) -> Violation | None:
         elif isinstance(node, exp.CTE):
             violation = _check_recursion(node, found)
         elif _measure_growth(node) is None:
-            fragment = node.sql("postgres")[:80]
+            fragment = quote_fragment(node)
             message = f"{fragment}: write how often as a number of at most {_MOST_TIMES}."
             violation = Violation("too_much_text", fragment, message)
         if violation is not None:
@@ -75,7 +76,7 @@ def find_bomb(nodes: Sequence[exp.Expr], found: Resolution) -> Violation | None:
 
 def _check_generator(node: exp.Expr) -> Violation | None:
     start, end, step = (node.args.get(key) for key in ("start", "end", "step"))
-    fragment = node.sql("postgres")[:80]
+    fragment = quote_fragment(node)
     refusal = Violation(
         "too_many_rows",
         fragment,
@@ -195,7 +196,7 @@ def _check_arguments(node: exp.Expr) -> Violation | None:
     kinds = (*_NAMED, exp.Variadic) if isinstance(node, _SUSPECTS) else _NAMED
     if not any(isinstance(each, kinds) for each in node.iter_expressions()):
         return None
-    fragment = node.sql("postgres")[:80]
+    fragment = quote_fragment(node)
     return Violation("too_much_text", fragment, f"{fragment}: write its arguments one by one.")
 
 
@@ -204,7 +205,7 @@ def _check_format(node: exp.Expr) -> Violation | None:
     measured = measure_format(node)
     if measured is not None and measured[1] <= 2 * _MOST_TIMES:
         return None
-    fragment = node.sql("postgres")[:80]
+    fragment = quote_fragment(node)
     return Violation(
         "too_much_text",
         fragment,
@@ -216,7 +217,7 @@ def _check_factorial(node: exp.Expr) -> Violation | None:
     number = _read_number(node.expressions[0]) if len(node.expressions) == 1 else None
     if number is not None and number <= _LARGEST_FACTORIAL:
         return None
-    fragment = node.sql("postgres")[:80]
+    fragment = quote_fragment(node)
     message = f"{fragment}: write a number of at most {_LARGEST_FACTORIAL}."
     return Violation("too_much_text", fragment, message)
 
@@ -231,7 +232,7 @@ def _check_fill(node: exp.Expr) -> Violation | None:
         and math.prod(number or 0 for number in numbers) <= MOST_FILLED
     ):
         return None
-    fragment = node.sql("postgres")[:80]
+    fragment = quote_fragment(node)
     message = f"{fragment}: write the sizes as numbers, at most {MOST_FILLED} elements in all."
     return Violation("too_much_text", fragment, message)
 
@@ -255,7 +256,7 @@ def _check_recursion(cte: exp.CTE, found: Resolution) -> Violation | None:
         return None
     refusal = Violation(
         "endless_recursion",
-        cte.sql("postgres")[:80],
+        quote_fragment(cte),
         "A recursive query must follow a key of a table, or count up to a bound with "
         "WHERE n < number.",
     )

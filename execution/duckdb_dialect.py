@@ -22,7 +22,7 @@ from sqlglot.parsers.duckdb import DuckDBParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from execution.duckdb_grammar import parse_statement
-from execution.plain_calls import Builder, build_pad, write_call, write_infix
+from execution.plain_calls import Builder, build_pad, enclose_call, write_call, write_infix
 from nl2sql.types import Violation
 
 
@@ -118,6 +118,13 @@ class GuardedDuckdb(DuckDB):
             if len(outputs) != 1 or outputs[0]["type"] != "VALUE_CONSTANT":
                 self.raise_error("DuckDB's grammar does not accept this string.", token)
             return exp.Literal.string(outputs[0]["literal"]["text"])
+
+        def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
+            is_subscript = self._curr is not None and self._curr.token_type == TokenType.L_BRACKET
+            parsed: exp.Expr | None = super()._parse_bracket(
+                enclose_call(this) if is_subscript else this
+            )
+            return parsed
 
         def parse_extract(self) -> exp.Expr:
             """``EXTRACT(part FROM x)`` as the call that DuckDB makes of it."""

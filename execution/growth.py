@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
+from execution.fragments import quote_fragment
 from execution.measured_functions import (
     FILLING,
     FORMATTING,
@@ -112,13 +113,13 @@ def find_growth(
             if measure.nodes > _MOST_NODES:
                 return Violation(
                     "too_much_text",
-                    clause.sql("postgres")[:80],
+                    quote_fragment(clause),
                     "With the queries below it put in their places, an expression is too large.",
                 )
             if measurer.explodes:
                 return Violation(
                     "too_much_text",
-                    clause.sql("postgres")[:80],
+                    quote_fragment(clause),
                     "A text made here could become far too long.",
                 )
     return None

@@ -22,6 +22,16 @@ def build_pad(*, is_left: bool) -> Builder:
     return build
 
 
+def enclose_call(node: exp.Expr | None) -> exp.Expr | None:
+    """A call in parentheses, before a subscript: sqlglot takes ``list(x)[1]`` for a list of 1.
+
+    >>> enclose_call(exp.Anonymous(this="list")).sql(), enclose_call(exp.column("list")).sql()
+    ('(LIST())', 'list')
+    """
+    is_constructor = isinstance(node, exp.Func) and node.name.lower() in ("array", "list")
+    return exp.Paren(this=node) if is_constructor or isinstance(node, exp.Array) else node
+
+
 def write_infix(operator: str) -> Writer:
     """Writes a binary node with the operator between its operands."""
 

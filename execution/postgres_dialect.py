@@ -23,7 +23,7 @@ from sqlglot.generators.postgres import PostgresGenerator
 from sqlglot.parsers.postgres import PostgresParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from execution.plain_calls import build_pad, write_call, write_infix
+from execution.plain_calls import build_pad, enclose_call, write_call, write_infix
 
 
 class InfixOperator(exp.Expression, exp.Binary):
@@ -118,6 +118,13 @@ class GuardedPostgres(Postgres):
             TokenType.DPIPE_SLASH: _read_prefix("||/"),
             TokenType.PARAMETER: _read_prefix("@"),
         }
+
+        def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
+            is_subscript = self._curr is not None and self._curr.token_type == TokenType.L_BRACKET
+            parsed: exp.Expr | None = super()._parse_bracket(
+                enclose_call(this) if is_subscript else this
+            )
+            return parsed
 
         def parse_number(self, token: Token) -> exp.Expr:
             """A number with all that touches it: ``1_000``, ``0o17``."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from execution.dialects import READERS
+from execution.fragments import quote_fragment
 from execution.name_resolution.functions import name_function
 from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Level, Resolution, Source, Unresolved
@@ -72,7 +73,7 @@ class ColumnFinder:
         """The folded name behind USING. Raises Unresolved."""
         identifier = column.this if isinstance(column, exp.Column) else column
         if not isinstance(identifier, exp.Identifier):
-            raise Unresolved("node_not_allowed", column.sql(), "USING takes names.")
+            raise Unresolved("node_not_allowed", quote_fragment(column), "USING takes names.")
         return self._resolver.fold(identifier)
 
     def resolve_using(self, column: exp.Expr, level: Level) -> None:
@@ -82,7 +83,9 @@ class ColumnFinder:
         having = [source for source in level.sources.values() if name in source.columns]
         if len(having) < 2:
             tables = [each.table for each in level.sources.values() if each.table is not None]
-            raise self._resolver.refuse_column(next(iter(tables), None), name, column.sql())
+            raise self._resolver.refuse_column(
+                next(iter(tables), None), name, quote_fragment(column)
+            )
         for source in having:
             self._use(source, name, column)
 
@@ -91,14 +94,20 @@ class ColumnFinder:
         identifier, qualifier = node.this, node.args.get("table")
         if isinstance(identifier, exp.Star):
             if any(identifier.args.values()):
-                raise Unresolved("node_not_allowed", node.sql(), "A star with exceptions.")
+                raise Unresolved(
+                    "node_not_allowed", quote_fragment(node), "A star with exceptions."
+                )
             source = self._find_source(node, level) if qualifier is not None else None
             if source is None:
-                raise Unresolved("unknown_column", node.sql(), f"{node.sql()} is no table's star.")
+                raise Unresolved(
+                    "unknown_column",
+                    quote_fragment(node),
+                    f"{quote_fragment(node)} is no table's star.",
+                )
             self.use_all(source)
             return
         if not isinstance(identifier, exp.Identifier):
-            raise Unresolved("node_not_allowed", node.sql(), "This is no column.")
+            raise Unresolved("node_not_allowed", quote_fragment(node), "This is no column.")
         name = self._resolver.fold(identifier)
         if qualifier is not None:
             source = self._find_source(node, level)
@@ -106,7 +115,7 @@ class ColumnFinder:
                 return
             if source is None or name not in source.columns:
                 raise self._resolver.refuse_column(
-                    source.table if source else None, name, node.sql()
+                    source.table if source else None, name, quote_fragment(node)
                 )
             self._use(source, name, node)
             return
@@ -115,13 +124,17 @@ class ColumnFinder:
         if not is_in_double_quotes(identifier):
             self._resolve_whole_row(node, name, level)
         elif self._is_known(build_text_name(name), node, level, with_outputs):
-            raise Unresolved("unknown_column", node.sql(), f"Give the output {name} a name.")
+            raise Unresolved(
+                "unknown_column", quote_fragment(node), f"Give the output {name} a name."
+            )
         else:
             # SQLite takes such a word for a string where nothing bears the name; not one that
             # bears the name of a column which is there, and hidden, and not the row's number.
             self._check_is_not_hidden(node, name, level)
             if name in _ROW_NUMBERS:
-                raise Unresolved("unknown_column", node.sql(), f"There is no column {name} here.")
+                raise Unresolved(
+                    "unknown_column", quote_fragment(node), f"There is no column {name} here."
+                )
             node.replace(exp.Literal.string(read_spelling(identifier)))
 
     def _resolve_field(self, node: exp.Column, level: Level, with_outputs: bool) -> bool:
@@ -142,7 +155,7 @@ class ColumnFinder:
         here: Level | None = level
         while here is not None:
             for source in here.sources.values():
-                refusal = self._resolver.refuse_column(source.table, name, node.sql())
+                refusal = self._resolver.refuse_column(source.table, name, quote_fragment(node))
                 if refusal.violation.code == NOT_PERMITTED:
                     raise refusal
             here = here.parent
@@ -177,7 +190,7 @@ class ColumnFinder:
             tables = [each.table for each in here.sources.values() if each.table is not None]
             hidden = hidden or next(iter(tables), None)
             here = here.parent
-        raise self._resolver.refuse_column(hidden, name, node.sql())
+        raise self._resolver.refuse_column(hidden, name, quote_fragment(node))
 
     def _find_source(self, node: exp.Column, level: Level) -> Source | None:
         """The source that ``a.b`` or ``s.a.b`` names; the schema is taken away, in place."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
+from execution.fragments import quote_fragment
 from execution.name_resolution.scopes import Unresolved
 
 # Arguments of nodes that may be set; anything else is a construct that nobody has thought about.
@@ -27,7 +28,7 @@ def check_args(node: exp.Expr, allowed: Iterable[str]) -> None:
         if value and key not in allowed:
             kind = type(node).__name__
             raise Unresolved(
-                "node_not_allowed", node.sql()[:80], f"{kind} with {key} is not allowed."
+                "node_not_allowed", quote_fragment(node), f"{kind} with {key} is not allowed."
             )
 
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from execution.fragments import quote_fragment
 from execution.name_resolution.columns import ColumnFinder
 from execution.name_resolution.functions import (
     is_function,
@@ -68,7 +69,9 @@ class _Walk:
             if isinstance(node, exp.Table | exp.Column) and id(node) not in self._seen:
                 kind = "table" if isinstance(node, exp.Table) else "column"
                 raise Unresolved(
-                    f"unexplained_{kind}", node.sql(), f"The {kind} {node.sql()} cannot be traced."
+                    f"unexplained_{kind}",
+                    quote_fragment(node),
+                    f"The {kind} {quote_fragment(node)} cannot be traced.",
                 )
 
     # -- queries -------------------------------------------------------------------------------
@@ -247,7 +250,9 @@ class _Walk:
             self._resolve_within(node.this, level, ctes)
             columns = self._name(node, Source((), origin=node.this), level).columns
         elif node.args.get("ordinality"):
-            raise Unresolved("node_not_allowed", node.sql(), "ORDINALITY is for functions only.")
+            raise Unresolved(
+                "node_not_allowed", quote_fragment(node), "ORDINALITY is for functions only."
+            )
         else:
             columns = self._add_named(node, level, ctes).columns
         columns = self._add_joins(columns, joins, level, ctes)
@@ -316,7 +321,9 @@ class _Walk:
 
     def _add_lateral(self, node: exp.Lateral, level: Level, ctes: Ctes) -> tuple[str, ...]:
         if node.args.get("view") or node.args.get("outer") or node.args.get("cross_apply"):
-            raise Unresolved("node_not_allowed", node.sql(), "Such a LATERAL is not allowed.")
+            raise Unresolved(
+                "node_not_allowed", quote_fragment(node), "Such a LATERAL is not allowed."
+            )
         inner = node.this
         if isinstance(inner, exp.Subquery) and isinstance(inner.this, exp.Query | exp.Values):
             source = Source(self.resolve_query(inner, level, ctes), origin=inner)
@@ -366,12 +373,16 @@ class _Walk:
     def _resolve_join(self, join: exp.Join, level: Level, ctes: Ctes) -> None:
         check_args(join, JOIN_ARGS)
         if (join.args.get("method") or "").upper() not in ("", "NATURAL"):
-            raise Unresolved("node_not_allowed", join.sql(), "Such a join is not allowed.")
+            raise Unresolved(
+                "node_not_allowed", quote_fragment(join), "Such a join is not allowed."
+            )
         if join.args.get("method"):
             for source in level.sources.values():
                 self._columns.use_all(source)
         if (join.args.get("kind") or "").upper() not in JOIN_KINDS:
-            raise Unresolved("node_not_allowed", join.sql(), "Such a join is not allowed.")
+            raise Unresolved(
+                "node_not_allowed", quote_fragment(join), "Such a join is not allowed."
+            )
         self._resolve_within(join.args.get("on"), level, ctes)
         for column in join.args.get("using") or ():
             self._columns.resolve_using(column, level)
