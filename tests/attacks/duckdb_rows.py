@@ -40,7 +40,7 @@ ATTACKS: list[Attack] = [
         "field_of_a_row",
         "SELECT e.badge FROM (SELECT employees AS e FROM employees) AS x WHERE e.id = 1",
         Shows(one_column("badge-1")),
-        refused_as="unknown_column",
+        refused_as="42703",
         role="member",
     ),
     _attack(
@@ -185,7 +185,7 @@ ATTACKS: list[Attack] = [
         "limit_percent",
         "SELECT name FROM employees LIMIT 100%",
         Shows(EVERYBODY),
-        refused_as="node_not_allowed",
+        yields=OURS,
     ),
     _attack(
         "pivot_in_from",

@@ -61,13 +61,13 @@ ATTACKS: list[Attack] = [
         "dollar_quotes",
         "SELECT name FROM employees WHERE name = $$Dora$$",
         Shows(one_column("Dora")),
-        refused_as="node_not_allowed",
+        yields=(),
     ),
     _attack(
         "string_with_an_escape",
         r"SELECT note FROM payroll WHERE note <> E'\''",
         Shows(one_column("payroll-secret")),
-        refused_as="node_not_allowed",
+        refused_as="not_permitted",
     ),
     _attack(
         "string_as_a_table",
@@ -79,7 +79,7 @@ ATTACKS: list[Attack] = [
         "function_chain",
         "SELECT name.upper() AS n FROM employees",
         Carries("DORA"),
-        refused_as="function_not_allowed",
+        yields=one_column("ADA", "BEN", "CLEO"),
     ),
     _attack(
         "hash_column_reference",

@@ -175,7 +175,10 @@ ATTACKS: list[Attack] = [
         "node_not_allowed",
     ),
     _statement(
-        "values", "VALUES ((SELECT note FROM payroll))", Shows(one_column("payroll-secret"))
+        "values",
+        "VALUES ((SELECT note FROM payroll))",
+        Shows(one_column("payroll-secret")),
+        "not_permitted",
     ),
     _statement("from_first", "FROM payroll", Shows(((1, "payroll-secret"),)), "not_permitted"),
     _statement(

@@ -51,19 +51,19 @@ ATTACKS: list[Attack] = [
         "dollar_quotes",
         "SELECT name FROM employees WHERE name = $$Dora$$",
         Shows(one_column("Dora")),
-        refused_as="node_not_allowed",
+        yields=(),
     ),
     _attack(
         "tagged_dollar_quotes_that_hide_a_quote",
         "SELECT $a$'$a$ || note FROM payroll WHERE note <> $b$'$b$",
         Shows(one_column("'payroll-secret")),
-        refused_as="node_not_allowed",
+        refused_as="not_permitted",
     ),
     _attack(
         "escape_string",
         r"SELECT note FROM payroll WHERE note <> E'\'' AND note <> ''",
         Shows(one_column("payroll-secret")),
-        refused_as="node_not_allowed",
+        refused_as="not_permitted",
     ),
     _attack(
         "string_in_two_parts",

@@ -252,7 +252,7 @@ ATTACKS: list[Attack] = [
         "values",
         "VALUES ((SELECT note FROM payroll))",
         Shows(one_column("payroll-secret")),
-        "not_a_query",
+        "not_permitted",
     ),
     _attack("table", "TABLE payroll", Shows(((1, "payroll-secret"),)), "not_permitted"),
     # -- files and programs --

@@ -148,7 +148,10 @@ ATTACKS: list[Attack] = [
         Leaves("SELECT count(*) > 0 FROM sqlite_stat1", ((1,),)),
     ),
     _statement(
-        "values", "VALUES ((SELECT note FROM payroll))", Shows(one_column("payroll-secret"))
+        "values",
+        "VALUES ((SELECT note FROM payroll))",
+        Shows(one_column("payroll-secret")),
+        "not_permitted",
     ),
     # -- functions --
     _function("readfile", f"SELECT readfile('{FOLDER}/secret.txt')", Carries(SECRET)),
@@ -221,7 +224,7 @@ ATTACKS: list[Attack] = [
         "SELECT length(replace(replace(replace(replace('xxxxxxxxxx', 'x', "
         f"'{'y' * 60}'), 'y', '{'z' * 60}'), 'z', '{'x' * 60}'), 'x', 'yy')) AS n",
         Shows(((4_320_000,),)),
-        "54000",
+        "too_much_text",
     ),
     _bomb(
         "hex_of_hex",

@@ -19,12 +19,13 @@ from execution.policies.database_apply import apply_wall, read_own_security, rem
 from execution.policies.database_ddl import build_wall
 from execution.postgres import PostgresDatabase
 from nl2sql.settings import LimitSettings
-from nl2sql.types import Diagnostic, GuardedQuery, ResultSet
+from nl2sql.types import Diagnostic, ResultSet
 from retrieval.index_store.postgres_catalog import read_postgres_catalog
 from tests.attacks.arenas import WALLED, Arena
 from tests.attacks.attack import HARMLESS, Attack, equal_rows
 from tests.attacks.scratch import PRINCIPALS, WITHHELD, load_scratch_policy
 from tests.attacks.table import ATTACKS
+from tests.execution.trusted import trust
 
 _GROUPS = ("scopes", "oracles", "masks", "names", "rows", "spellings", "errors")
 # With the wall, a principal has exactly one role; the auditor's is about hashes.
@@ -50,7 +51,13 @@ class WalledWay:
         access = self._compiled.access(PRINCIPALS[attack.role])
         assert isinstance(access, Access)
         assert access.session is not None
-        query = GuardedQuery(WALLED, attack.sql, (), restricted=True, session=access.session)
+        query = trust(
+            WALLED,
+            attack.sql,
+            restricted=True,
+            session=access.session,
+            tables=tuple(table.qualified for table in self._compiled.catalog.tables),
+        )
         return self._runner.run(self._door.execute(query, 1000))
 
     def close(self) -> None:

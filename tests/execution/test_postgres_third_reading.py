@@ -39,7 +39,7 @@ CREATE TABLE lab.walled (id integer, owner integer);
 ALTER TABLE lab.walled ENABLE ROW LEVEL SECURITY;
 CREATE POLICY mine ON lab.walled TO {READER}
   USING (lab.is_mine(owner) AND current_setting('lab.off', true) IS NULL);
-CREATE TABLE lab.computed (id integer, long text GENERATED ALWAYS AS (quote_literal(id::text)));
+CREATE TABLE lab.computed (id integer, long text GENERATED ALWAYS AS (hashtext(id::text)::text));
 
 CREATE FUNCTION lab.count_secrets() RETURNS TABLE (n bigint) STABLE LANGUAGE sql AS
   'SELECT count(*) FROM lab.secret';
@@ -102,13 +102,13 @@ ALARMING = {
     "catalog": query("SELECT relname FROM pg_catalog.pg_class"),
     "inlined_function": query("SELECT n FROM lab.count_secrets() AS c(n)"),
     "function_of_one_argument": query("SELECT q.definer FROM (SELECT 1) AS q(a)"),
-    "function_in_a_sort": query("SELECT id FROM lab.open ORDER BY quote_literal(name)", "open"),
+    "function_in_a_sort": query("SELECT id FROM lab.open ORDER BY hashtext(name)", "open"),
     "function_in_a_join": query(
-        "SELECT 1 FROM lab.open AS a JOIN lab.open AS b ON quote_ident(a.name) = b.name", "open"
+        "SELECT 1 FROM lab.open AS a JOIN lab.open AS b ON hashtext(a.name) = b.id", "open"
     ),
-    "function_in_an_aggregate": query("SELECT max(quote_ident(name)) FROM lab.open", "open"),
+    "function_in_an_aggregate": query("SELECT max(hashtext(name)) FROM lab.open", "open"),
     "function_in_a_window": query(
-        "SELECT count(*) OVER (PARTITION BY quote_ident(name)) FROM lab.open", "open"
+        "SELECT count(*) OVER (PARTITION BY hashtext(name)) FROM lab.open", "open"
     ),
     "function_in_from": query("SELECT 1 FROM pg_sleep(0.1)"),
     "function_of_settings": query("SELECT set_config('work_mem', '1GB', false)"),

@@ -19,10 +19,12 @@ TABLES = (
 )
 
 
-def trust(database: str, sql: str, **options: Any) -> GuardedQuery:
-    """The query, as if the guard had allowed all that it calls, and to read ``TABLES``."""
+def trust(
+    database: str, sql: str, *, tables: tuple[str, ...] = TABLES, **options: Any
+) -> GuardedQuery:
+    """The query, as if the guard had allowed all that it calls, and to read ``tables``."""
     try:
         functions = tuple(sorted(list_functions(sql)))
     except postgast.PgQueryError:
         functions = ()
-    return GuardedQuery(database, sql, TABLES, functions=functions, **options)
+    return GuardedQuery(database, sql, tables, functions=functions, **options)
