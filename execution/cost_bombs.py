@@ -189,13 +189,14 @@ def _measure_growth(node: exp.Expr) -> float | None:
 
 
 def _check_arguments(node: exp.Expr) -> Violation | None:
-    """Refuses named arguments of what is measured: a name may give them another order."""
+    """Refuses arguments of what is measured that stand elsewhere than they seem to."""
     if name_call(node) not in _CHECKS and not isinstance(node, _SUSPECTS):
         return None
-    if not any(isinstance(each, _NAMED) for each in node.iter_expressions()):
+    kinds = (*_NAMED, exp.Variadic) if isinstance(node, _SUSPECTS) else _NAMED
+    if not any(isinstance(each, kinds) for each in node.iter_expressions()):
         return None
     fragment = node.sql("postgres")[:80]
-    return Violation("too_much_text", fragment, f"{fragment}: do not name its arguments.")
+    return Violation("too_much_text", fragment, f"{fragment}: write its arguments one by one.")
 
 
 def _check_format(node: exp.Expr) -> Violation | None:
@@ -357,7 +358,7 @@ def _read_bound(condition: exp.Expr) -> tuple[str, bool] | None:
     if number is not None and abs(number) > _MOST_ROWS:
         return None
     is_constant = number is not None or _read_date(right) is not None
-    is_date = isinstance(right, exp.CurrentDate | exp.CurrentTimestamp)
+    is_date = isinstance(right, exp.CurrentDate | exp.CurrentTimestamp) or name_call(right) == "now"
     if isinstance(left, exp.Add | exp.Sub):
         left = left.this.unnest()
     if isinstance(left, exp.Column) and (

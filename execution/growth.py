@@ -234,7 +234,8 @@ class _Measurer:
             return largest * measured[0] + measured[1]
         if name in GATHERING:
             return together * max(self._count_rows(select, _rows_of_table(largest)), 1.0)
-        if isinstance(node, exp.Array) and node.find(exp.Query):
+        if name == "array" or (isinstance(node, exp.Array) and node.find(exp.Query)):
+            # ARRAY(SELECT …), a value for each row.
             queries = [each for each in node.expressions if isinstance(each, exp.Query)]
             rows = [self._count_rows(each, _rows_of_table(largest)) for each in queries]
             return together * max(rows, default=1.0)

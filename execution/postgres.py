@@ -37,6 +37,7 @@ from execution.postgres_third_reading import EXPLAIN, ThirdReader, read_plan
 from execution.results import ResultBuilder, tighten_limits
 from nl2sql.errors import DatabaseUnavailable, InsecureRole
 from nl2sql.settings import LimitSettings
+from nl2sql.sql_text.threads import read_aside
 from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, ResultSet
 
 # A probe answers before whoever asked for it gives up.
@@ -94,7 +95,7 @@ class PostgresDatabase:
             if too_much is not None:
                 return too_much
             self._recent.add(query)
-            return _build_explained(plan, query)
+            return await read_aside(_build_explained, plan, query)
 
         if (unsendable := check_text(query)) is not None:
             return unsendable

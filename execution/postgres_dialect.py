@@ -176,6 +176,13 @@ class GuardedPostgres(Postgres):
             PrefixOperator: lambda self, node: f"{node.args['operator']} {self.sql(node, 'this')}",
         }
 
+        def not_sql(self, expression: exp.Not) -> str:
+            """In parentheses beside an operator: ``a NOT IN b = c`` is ``(NOT a IN b) = c``."""
+            sql = super().not_sql(expression)
+            around = expression.parent
+            is_operand = isinstance(around, exp.Binary) and not isinstance(around, exp.Connector)
+            return f"({sql})" if is_operand else sql
+
         def pad_sql(self, expression: exp.Pad) -> str:
             """``LPAD`` or ``RPAD`` with the arguments that were given."""
             name = "LPAD" if expression.args.get("is_left") else "RPAD"

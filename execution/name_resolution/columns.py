@@ -102,6 +102,8 @@ class ColumnFinder:
         name = self._resolver.fold(identifier)
         if qualifier is not None:
             source = self._find_source(node, level)
+            if source is None and self._resolve_field(node, level, with_outputs):
+                return
             if source is None or name not in source.columns:
                 raise self._resolver.refuse_column(
                     source.table if source else None, name, node.sql()
@@ -121,6 +123,20 @@ class ColumnFinder:
             if name in _ROW_NUMBERS:
                 raise Unresolved("unknown_column", node.sql(), f"There is no column {name} here.")
             node.replace(exp.Literal.string(read_spelling(identifier)))
+
+    def _resolve_field(self, node: exp.Column, level: Level, with_outputs: bool) -> bool:
+        """Whether DuckDB's ``a.b`` is the field of a column ``a``, where no source is called so.
+
+        Written as ``(a).b`` then, which is nothing else.
+        """
+        if self._resolver.dialect != "duckdb" or node.args.get("db"):
+            return False
+        column = exp.Column(this=node.args["table"].copy())
+        if not self._is_known(self._resolver.fold(column.this), column, level, with_outputs):
+            return False
+        self._seen.add(id(column))
+        node.replace(exp.Dot(this=exp.Paren(this=column), expression=node.this.copy()))
+        return True
 
     def _check_is_not_hidden(self, node: exp.Column, name: str, level: Level) -> None:
         here: Level | None = level

@@ -62,3 +62,10 @@ def merge_columns(
         shared = [name for name in left if name in right]
     rest = (name for name in (*left, *right) if name not in shared)
     return (*shared, *rest)
+
+
+def rename_columns(columns: tuple[str, ...], names: Sequence[str], source: str) -> tuple[str, ...]:
+    """The names of columns, the first of which bear other ones. Raises Unresolved."""
+    if len(names) > len(columns):
+        raise Unresolved("unknown_column", source, f"{source} has only {len(columns)} columns.")
+    return (*names, *columns[len(names) :])

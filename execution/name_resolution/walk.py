@@ -34,6 +34,7 @@ from execution.name_resolution.nodes import (
     check_star,
     merge_columns,
     name_values,
+    rename_columns,
 )
 from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Cte, Ctes, Group, Level, Resolution, Source, Unresolved
@@ -131,7 +132,7 @@ class _Walk:
                 outputs = self._list_outputs(cte.this)
             visible[name] = Cte(named + outputs[len(named) :], new_name, cte.this)
         columns = self.resolve_query(cte.this, parent, visible)
-        within[name] = Cte(_rename(columns, named, name), new_name, cte.this)
+        within[name] = Cte(rename_columns(columns, named, name), new_name, cte.this)
         alias.set("this", exp.to_identifier(new_name))
 
     def _list_later(self, clause: exp.With, cte: exp.CTE) -> Ctes:
@@ -333,7 +334,7 @@ class _Walk:
         if is_function(node):
             outputs = name_outputs(node, name, self._resolver.dialect)
             given = [self._resolver.fold(each) for each in take_new_names(node)]
-            source = replace(source, columns=_rename(outputs, given, name))
+            source = replace(source, columns=rename_columns(outputs, given, name))
             if self._resolver.dialect == "postgres":
                 name = name or name_function(node)
                 write_names(node, name, source.columns)
@@ -341,7 +342,7 @@ class _Walk:
             # New names go by the order of the columns.
             self._columns.use_all(source)
             given = [self._resolver.fold(each) for each in alias.columns]
-            source.columns = _rename(source.columns, given, name)
+            source.columns = rename_columns(source.columns, given, name)
             source.renamed = True
         # Nobody can name what has no name, but its columns are known.
         name = name or f"\0{len(level.sources)}"
@@ -396,10 +397,3 @@ class _Walk:
         elif isinstance(node, exp.Expr):
             for child in node.iter_expressions():
                 self._resolve_within(child, level, ctes, with_outputs=with_outputs)
-
-
-def _rename(columns: tuple[str, ...], names: Sequence[str], source: str) -> tuple[str, ...]:
-    """The names of columns, the first of which bear other ones. Raises Unresolved."""
-    if len(names) > len(columns):
-        raise Unresolved("unknown_column", source, f"{source} has only {len(columns)} columns.")
-    return (*names, *columns[len(names) :])

@@ -83,13 +83,13 @@ ATTACKS: list[Attack] = [
         "format_width",
         f"SELECT length(format('%{_MANY}s', 'x'))",
         Shows(one_column(_MANY)),
-        "function_not_allowed",
+        "too_much_text",
     ),
     _attack(
         "array_fill",
         f"SELECT cardinality(array_fill(1, ARRAY[{_MANY}]))",
         Shows(one_column(_MANY)),
-        "function_not_allowed",
+        "too_much_text",
     ),
     _attack(
         "recursion_without_end",

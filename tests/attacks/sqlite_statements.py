@@ -208,13 +208,13 @@ ATTACKS: list[Attack] = [
         "printf_width",
         f"SELECT length(printf('%{_MANY}d', 1)) AS n",
         Shows(((_MANY,),)),
-        "function_not_allowed",
+        "too_much_text",
     ),
     _bomb(
         "format_width",
         f"SELECT length(format('%{_MANY}d', 1)) AS n",
         Shows(((_MANY,),)),
-        "function_not_allowed",
+        "too_much_text",
     ),
     _bomb(
         "replace_of_a_replace",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import itertools
 import logging
 import multiprocessing
@@ -114,7 +115,11 @@ def build_app() -> ASGIApp:
 def serve(told: Connection) -> None:
     """Serves on a port that it tells."""
     logging.disable(logging.WARNING)
-    config = uvicorn.Config(build_app(), log_level="error", lifespan="off")
+    app = build_app()
+    # As the service does (serve_app/deployments.py).
+    gc.collect()
+    gc.freeze()
+    config = uvicorn.Config(app, log_level="error", lifespan="off")
     with socket.create_server(("127.0.0.1", 0), backlog=2 * IN_FLIGHT) as listening:
         told.send(listening.getsockname()[1])
         uvicorn.Server(config).run([listening])

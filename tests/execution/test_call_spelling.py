@@ -30,11 +30,7 @@ _BOMBS: dict[str, tuple[str, str, str]] = {
     "array_fill": ("'x'::text", "ARRAY[100000000]", "SELECT {}"),
     "array_replace": ("string_to_array(repeat('1', 9999), NULL)", f"'1', {_LONG}", "SELECT {}"),
     "array_to_string": ("string_to_array(repeat('1', 9999), NULL)", f"{_LONG}", "SELECT {}"),
-    "concat_ws": (
-        "repeat('x', 10000)",
-        f"{', '.join(chr(39) * 2 for _ in range(1100))}",
-        "SELECT {}",
-    ),
+    "concat_ws": ("repeat(repeat('x', 10000), 99)", ", ".join(["''"] * 20), "SELECT {}"),
     "factorial": ("30000", "", "SELECT {}"),
     "format": ("'%100000000s'", "'x'", "SELECT {}"),
     "generate_series": ("1", "100000000", "SELECT * FROM {} AS g"),
@@ -57,12 +53,23 @@ _BOMBS: dict[str, tuple[str, str, str]] = {
     "replace": ("repeat('x', 9999)", f"'x', {_LONG}", "SELECT {}"),
     "rpad": ("'x'", "100000000", "SELECT {}"),
 }
+_LIKE = {
+    "approx_quantile": "quantile_disc",
+    "percentile_cont": "percentile_disc",
+    "quantile": "quantile_disc",
+    "quantile_cont": "quantile_disc",
+}
 _SQLITE = {
+    "concat_ws": (
+        "replace('" + "x" * 3000 + "', 'x', '" + "x" * 3000 + "')",
+        ", ".join(["''"] * 20),
+        "SELECT {}",
+    ),
     "replace": (
         "replace('" + "x" * 3000 + "', 'x', '" + "x" * 3000 + "')",
         "'x', '" + "x" * 3000 + "'",
         "SELECT {}",
-    )
+    ),
 }
 _DUCKDB = {
     "array_to_string": ("string_split(repeat('1,', 9999), ',')", f"{_LONG}", "SELECT {}"),
@@ -84,7 +91,7 @@ def write_bomb(name: str, dialect: str) -> tuple[str, str, str]:
         text = f"'{'x' * 1000}'"
         return text, second.removeprefix(", "), f"SELECT {{}} FROM {_ROWS[dialect]}"
     own = {"sqlite": _SQLITE, "duckdb": _DUCKDB}.get(dialect, {})
-    return own.get(name) or _BOMBS[name]
+    return own.get(name) or _BOMBS[_LIKE.get(name, name)]
 
 
 def spell(name: str, first: str, rest: str, dialect: str) -> Iterator[tuple[str, str]]:

@@ -71,7 +71,6 @@ ATTACKS: dict[str, dict[str, str]] = {
         "create_temp_view": "CREATE TEMP VIEW v AS SELECT * FROM secrets",
         "create_virtual_table": "CREATE VIRTUAL TABLE x USING fts5(a)",
         "alter": "ALTER TABLE orders RENAME TO x",
-        "bare_values": "VALUES (1)",
     },
     "node_not_allowed": {
         "index_hint": "SELECT id FROM orders INDEXED BY i",
@@ -97,10 +96,13 @@ ATTACKS: dict[str, dict[str, str]] = {
         "alias_that_names_columns": "SELECT max(x) FROM (VALUES (1), (2)) AS v (x)",
         "in_a_name_that_a_column_bears_too": 'SELECT id FROM "group", orders WHERE id IN total',
     },
+    "too_much_text": {
+        "printf_width": "SELECT printf('%1000000000d', 1)",
+        "format_width": "SELECT format('%1000000000d', 1)",
+    },
     "function_not_allowed": {
         "pragma_function": "SELECT * FROM pragma_table_info('orders')",
         "pragma_function_of_main": "SELECT * FROM main.pragma_table_info('orders')",
-        "json_each": "SELECT * FROM json_each('[1]')",
         "generate_series_as_table": "SELECT * FROM generate_series(1, 1000000000)",
         "directory": "SELECT * FROM fsdir('/')",
         "load_extension": "SELECT load_extension('x')",
@@ -127,9 +129,6 @@ ATTACKS: dict[str, dict[str, str]] = {
         "tokenizer": "SELECT fts3_tokenizer('simple')",
         "zeroblob": "SELECT length(zeroblob(1000000000))",
         "randomblob": "SELECT randomblob(1000000000)",
-        "printf_width": "SELECT printf('%1000000000d', 1)",
-        "format_width": "SELECT format('%1000000000d', 1)",
-        "hex": "SELECT hex('x')",
         "version": "SELECT sqlite_version()",
         "source": "SELECT sqlite_source_id()",
         "compile_option": "SELECT sqlite_compileoption_get(1)",

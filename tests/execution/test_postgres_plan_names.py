@@ -35,6 +35,8 @@ CALLS = {
     "'it''s f(x)'::text": set(),
     '"f(x)".a': set(),
     "CASE WHEN (a > 1) THEN (b) ELSE (c) END": set(),
+    "concat_ws(a, VARIADIC (InitPlan 1).col1)": {"concat_ws"},
+    "concat(VARIADIC (b))": {"concat"},
     "XMLELEMENT(NAME a)": {"xmlelement"},
     "now ()": {"now"},
 }

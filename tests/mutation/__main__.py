@@ -99,12 +99,14 @@ def _draw(options: argparse.Namespace) -> list[Mutant]:
 
 def _run_phase(phase: str, mutants: Sequence[Mutant], options: argparse.Namespace) -> None:
     known = load_results(_RESULTS)
-    pending = [
-        mutant
-        for mutant in mutants
-        if (found := known.get((mutant.key, digest_file(mutant.path)))) is None
-        or found.verdict == "survived"
-    ]
+    new, survivors = [], []
+    for mutant in mutants:
+        found = known.get((mutant.key, digest_file(mutant.path)))
+        if found is None:
+            new.append(mutant)
+        elif found.verdict == "survived":
+            survivors.append(mutant)
+    pending = [*new, *survivors]
     if not pending:
         return
 

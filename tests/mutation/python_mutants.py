@@ -7,6 +7,7 @@ decorators, imports, assertions for the type checker, ``__slots__``.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from tests.mutation.expressions import list_faults, negate_test
@@ -15,6 +16,8 @@ from tests.mutation.mutant import Edit, Mutant
 # The arguments that hold a text for people, by the function's name.
 _MESSAGES = {"Violation": 2, "Unresolved": 2, "Diagnostic": 1, "Field": 1}
 _MESSAGE_KEYWORDS = frozenset({"hint", "message", "description", "called", "where"})
+# A part of a message, unless it is a list of words.
+_PHRASE = re.compile(r"[a-z ;,:.]+")
 # Longer parts of a text than this are only cut for messages.
 _SHORT = 40
 
@@ -125,7 +128,9 @@ def _is_left_out(node: ast.AST, parents: tuple[ast.AST, ...]) -> bool:
             if not text and isinstance(parent, ast.Call) and _name_function(parent) in _MESSAGES:
                 # No fragment of the query is at fault.
                 return True
-            return " " in text and text[:1].isupper() and text.endswith((".", ": "))
+            is_sentence = text[:1].isupper() and text.endswith((".", ": "))
+            is_phrase = _PHRASE.fullmatch(text) and not isinstance(parent, ast.Attribute)
+            return " " in text and bool(is_sentence or is_phrase)
         case ast.Subscript(value=ast.Name(id="Literal" | "frozenset" | "dict" | "set")):
             return True
     return False

@@ -3,9 +3,13 @@
     python -m tests.oracle corpus                          the demo ERP, every query as everybody
     python -m tests.oracle corpus --of spider_pg --most 40 40 queries a schema (QUORUMSQL_BENCH)
     python -m tests.oracle generated --examples 5000       queries that hypothesis makes up
-    python -m tests.oracle fuzz --minutes 60               random statements
+    python -m tests.oracle fuzz --minutes 60               random statements, made from the corpus
+    python -m tests.oracle fuzz --engine grammar           made by a grammar (see grammar/)
+    python -m tests.oracle fuzz --engine seeds             made from the seeds (see seeds/)
+    python -m tests.oracle fuzz --database sqlite          the grammar on SQLite, or on duckdb
     python -m tests.oracle metamorphic --pairs 20000       hidden rows changed, the demo ERP
     python -m tests.oracle metamorphic --of warehouse --database duckdb
+    python -m tests.oracle coverage                        writes docs/grammar-coverage.md
 
 Prints a table of verdicts, what was refused though harmless, and every mismatch whole. The exit
 status is 1 when there was a mismatch or trouble of another kind.
@@ -19,14 +23,14 @@ import random
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from execution.embedded import EmbeddedServer
 from nl2sql.types import Principal
 from tests.oracle import benchmarks, demo, generated_policies
-from tests.oracle.fuzz import FuzzReport
+from tests.oracle.coverage.run import write_page
+from tests.oracle.engines import ENGINES, aim_statements
 from tests.oracle.metamorphic import warehouse
 from tests.oracle.metamorphic.file_pairs import FilePairs
 from tests.oracle.metamorphic.postgres_pairs import PostgresPairs
@@ -34,14 +38,15 @@ from tests.oracle.metamorphic.verdicts import PairTally
 from tests.oracle.metamorphic.warehouse import open_warehouse
 from tests.oracle.postgres_copies import quiet_server
 from tests.oracle.postgres_fuzz import PostgresFuzzer, build_statements
+from tests.oracle.progress import Progress, TroubleTeller
 from tests.oracle.runs import judge_generated, judge_spider, judge_subjects
+from tests.oracle.shop_fuzz import fuzz_duckdb, fuzz_sqlite
 from tests.oracle.stage import PostgresStage
 from tests.oracle.tally import Tally
 from tests.oracle.verdicts import Kind
 
 _SUBJECTS = ("demo_erp", *benchmarks.NAMES, "spider")
 _ENGINES = ("postgres", "sqlite", "duckdb")
-_SECONDS_BETWEEN_REPORTS = 30.0
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -56,9 +61,11 @@ def main(arguments: list[str] | None = None) -> int:
             rng,
             most=options.most,
             databases=options.databases,
-            progress=_Progress(),
+            progress=Progress(),
         )
         return _tell(tally)
+    if options.command == "fuzz" and options.database != "postgres":
+        return _run_shop(options, rng)
     # A short path: a UNIX socket's has at most 107 characters.
     home = Path(tempfile.mkdtemp(prefix="oracle-"))
     server = EmbeddedServer(home / "postgres")
@@ -89,7 +96,12 @@ def _build_parser() -> argparse.ArgumentParser:
     metamorphic.add_argument(
         "--of", choices=("demo_erp", "warehouse", *benchmarks.NAMES), default="demo_erp"
     )
-    for command in (corpus, generated, fuzz, metamorphic):
+    fuzz.add_argument("--engine", choices=("corpus", *ENGINES), default="corpus")
+    fuzz.add_argument("--database", choices=("postgres", "sqlite", "duckdb"), default="postgres")
+    fuzz.add_argument("--principals", help="their names, with commas between them")
+    coverage = commands.add_parser("coverage", help="which constructs the generators produce")
+    coverage.add_argument("--statements", type=int, default=20_000, help="of each generator")
+    for command in (corpus, generated, fuzz, metamorphic, coverage):
         command.add_argument("--seed", type=int, default=0)
     return parser
 
@@ -100,7 +112,7 @@ def _run_corpus(server: EmbeddedServer, options: argparse.Namespace, rng: random
         stage, principals = demo.open_demo(server), demo.PRINCIPALS
     else:
         stage = benchmarks.open_benchmark(server, _find_bench(), options.of)
-    tally = judge_subjects(stage, principals, rng, most=options.most, progress=_Progress())
+    tally = judge_subjects(stage, principals, rng, most=options.most, progress=Progress())
     stage.close()
     return _tell(tally)
 
@@ -108,7 +120,7 @@ def _run_corpus(server: EmbeddedServer, options: argparse.Namespace, rng: random
 def _run_generated(server: EmbeddedServer, options: argparse.Namespace, rng: random.Random) -> int:
     stage = demo.open_demo(server)
     tally = Tally()
-    progress = _Progress()
+    progress = Progress()
     for principal in demo.PRINCIPALS:
         judge_generated(
             stage, principal, examples=options.examples, random_seed=options.seed, tally=tally
@@ -120,23 +132,17 @@ def _run_generated(server: EmbeddedServer, options: argparse.Namespace, rng: ran
 
 def _run_fuzz(server: EmbeddedServer, options: argparse.Namespace, rng: random.Random) -> int:
     stage: PostgresStage = demo.open_demo(server)
-    fuzzer = PostgresFuzzer(server, stage, demo.PRINCIPALS)
-    progress = _Progress()
-
-    told = 0
-
-    def tell_progress(report: FuzzReport) -> None:
-        nonlocal told
-        for text in report.troubles[told:]:
-            print(text, file=sys.stderr)
-        told = len(report.troubles)
-        progress(f"{report.statements:,} statements, troubles {len(report.troubles)}", report.tally)
-
-    report = fuzzer.run(
-        build_statements(server, stage, demo.PRINCIPALS, rng),
-        seconds=options.minutes * 60,
-        progress=tell_progress,
-    )
+    chosen = options.principals.split(",") if options.principals else []
+    principals = [each for each in demo.PRINCIPALS if not chosen or each.name in chosen]
+    fuzzer = PostgresFuzzer(server, stage, principals)
+    seconds, tell_progress = options.minutes * 60, TroubleTeller()
+    if options.engine == "corpus":
+        statements = build_statements(server, stage, principals, rng)
+        report = fuzzer.run(statements, seconds=seconds, progress=tell_progress)
+    else:
+        streams = ENGINES[options.engine](stage, principals, fuzzer.targets, rng)
+        aimed = aim_statements(streams, rng)
+        report = fuzzer.run_aimed(aimed, seconds=seconds, progress=tell_progress)
     fuzzer.close()
     stage.close()
     print(report.render())
@@ -191,25 +197,30 @@ def _tell_tally(tally: PairTally) -> int:
     return int(bool(tally.leaks))
 
 
+def _run_shop(options: argparse.Namespace, rng: random.Random) -> int:
+    fuzz = fuzz_sqlite if options.database == "sqlite" else fuzz_duckdb
+    with tempfile.TemporaryDirectory() as folder:
+        report = fuzz(Path(folder), rng, seconds=options.minutes * 60, progress=TroubleTeller())
+    print(report.render())
+    return int(bool(report.troubles))
+
+
+def _run_coverage(server: EmbeddedServer, options: argparse.Namespace, rng: random.Random) -> int:
+    stage = demo.open_demo(server)
+    coverages = write_page(stage.subjects[0], most=options.statements, seed=options.seed)
+    stage.close()
+    for coverage in coverages:
+        print(f"{coverage.database}: {', '.join(coverage.find_gaps()) or 'no gaps'}")
+    return int(any(coverage.find_gaps() for coverage in coverages))
+
+
 _COMMANDS: dict[str, Callable[[EmbeddedServer, argparse.Namespace, random.Random], int]] = {
     "corpus": _run_corpus,
     "generated": _run_generated,
     "fuzz": _run_fuzz,
     "metamorphic": _run_metamorphic,
+    "coverage": _run_coverage,
 }
-
-
-class _Progress:
-    """A line on standard error now and then."""
-
-    def __init__(self) -> None:
-        self._last = time.monotonic()
-
-    def __call__(self, name: str, tally: Tally) -> None:
-        if time.monotonic() - self._last >= _SECONDS_BETWEEN_REPORTS:
-            self._last = time.monotonic()
-            mismatches = tally.count(Kind.MISMATCH)
-            print(f"{name}: {tally.total:,} judged, {mismatches} mismatches", file=sys.stderr)
 
 
 def _find_bench() -> Path:

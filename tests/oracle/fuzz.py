@@ -8,11 +8,13 @@ than the copy's, and whatever has changed in what the caller describes before an
 
 from __future__ import annotations
 
+import re
 import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from nl2sql.types import GuardedQuery, Violation
 from tests.oracle.corpus import Query
@@ -23,6 +25,23 @@ from tests.oracle.verdicts import Copy, Guarding, Judge, Kind, Session
 
 Statements = Iterator[tuple[str, str]]
 """(kind, statement)."""
+
+
+# Undefined column, undefined table.
+_UNKNOWN = ("42703", "42P01")
+# PostgreSQL's words for alias.name; a name alone stands in quotes there.
+_QUALIFIED = re.compile(r'column [^"]\S*\.\S+ does not exist')
+_MOST_UNKNOWN = 5
+
+
+class Watched(Protocol):
+    """A session that tells what its statements did beside returning rows."""
+
+    troubles: list[str]
+
+    def read(self, query: GuardedQuery) -> None: ...
+
+    def run(self, statement: str, params: Sequence[object] = ()) -> Outcome: ...
 
 
 class Target:
@@ -40,8 +59,11 @@ class Target:
         reread: Guarding,
         *,
         hides: bool = True,
+        watched: Watched | None = None,
     ) -> None:
+        """``watched`` is the session, where it watches."""
         self.name = name
+        self.watched = watched
         self.hides = hides
         self.guard = guard
         self.last: Outcome | None = None
@@ -57,9 +79,18 @@ class Target:
         return self.guard(statement)
 
 
+Aimed = Iterator[tuple[Sequence[Target], str, str]]
+"""(targets, kind, statement)."""
+
+
 @dataclass
 class FuzzReport:
-    """What a run came to; ``troubles`` is empty when all is well."""
+    """What a run came to; ``troubles`` is empty when all is well.
+
+    ``unknown`` are statements that passed though they name what the database does not find: there
+    the guard took a name for granted. Where that name stands behind a source's, it is a trouble:
+    PostgreSQL would have called a function of that name.
+    """
 
     statements: int = 0
     executed: int = 0
@@ -67,6 +98,7 @@ class FuzzReport:
     kinds: Counter[str] = field(default_factory=Counter)
     refusals: Counter[str] = field(default_factory=Counter)
     tally: Tally = field(default_factory=Tally)
+    unknown: list[Finding] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)
 
     def render(self) -> str:
@@ -77,6 +109,8 @@ class FuzzReport:
             f" without error {self.executed:,}, with rows {self.rows:,}",
             f"refused: {_render_counts(self.refusals)}",
             self.tally.render(),
+            f"names that the guard took for granted: {len(self.unknown)}",
+            *(finding.render() for finding in self.unknown[:_MOST_UNKNOWN]),
             f"troubles: {len(self.troubles)}",
             *self.troubles,
         ]
@@ -90,7 +124,10 @@ class FuzzReport:
             if isinstance(guarded, Violation):
                 self.refusals[guarded.code] += 1
                 return
+            if target.watched is not None:
+                target.watched.read(guarded)
             verdict = target.judge.judge(query.sql)
+            self.troubles += _collect_effects(target, query)
         except Exception:  # whatever it is, it is what is looked for
             lines = (f"exception for {target.name}: {query.sql!r}", traceback.format_exc())
             self.troubles.append("\n".join(lines))
@@ -100,6 +137,12 @@ class FuzzReport:
         if target.last is not None:
             self.executed += not target.last.failed
             self.rows += bool(target.last.rows)
+            if target.last.sqlstate in _UNKNOWN:
+                self.unknown.append(finding)
+                if _QUALIFIED.match(target.last.message):
+                    # With the name of a function there it would have been called.
+                    text = f"{target.last.message}\n{finding.render()}"
+                    self.troubles.append(f"name taken for granted: {text}")
             # A number that is computed may be like a mark: then the copy has it too. To whom
             # nothing is hidden, even where the copy is too slow to tell, no mark is shown.
             is_leak = target.hides and verdict.kind is not Kind.EQUAL
@@ -122,10 +165,29 @@ def throw_statements(
     ``describe`` says of each part of the databases what may not change. Raises what it raises, and
     what a session raises whose server is gone.
     """
+    return throw_aimed(
+        ((targets, kind, statement) for kind, statement in statements),
+        seconds=seconds,
+        describe=describe,
+        progress=progress,
+    )
+
+
+def throw_aimed(
+    aimed: Aimed,
+    *,
+    seconds: float,
+    describe: Callable[[], Mapping[str, str]],
+    progress: Callable[[FuzzReport], None] = lambda report: None,
+) -> FuzzReport:
+    """Throws each of (targets, kind, statement) at its own targets for so long.
+
+    Raises as ``throw_statements`` does.
+    """
     report = FuzzReport()
     before = describe()
     end = time.monotonic() + seconds
-    for kind, statement in statements:
+    for targets, kind, statement in aimed:
         if time.monotonic() > end:
             break
         report.statements += 1
@@ -140,6 +202,15 @@ def throw_statements(
         if before[name] != after.get(name)
     ]
     return report
+
+
+def _collect_effects(target: Target, query: Query) -> Iterator[str]:
+    """What the target's session saw its statements do, each told with the statement's origin."""
+    if target.watched is None:
+        return
+    for text in target.watched.troubles:
+        yield f"effect for {target.name}: {text}\n  plain: {query.sql}"
+    target.watched.troubles.clear()
 
 
 def _render_counts(counts: Counter[str]) -> str:

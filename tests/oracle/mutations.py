@@ -38,6 +38,9 @@ _TOKENS = (
     "version() pg_read_file('PG_VERSION') set_config('a.b','c',false) nextval('x') 1=1 E'\\'' "
     "U&\"t\" $1 ?1 :a @x {{x}} 1e9 0x1F '1'::regclass query_to_xml('select',true,true,'') "
     "employees hr.employees salary t.* DELETE UPDATE INSERT COPY SET DO CALL rowid sqlite_master "
+    "->'a' ->>'a' ESCAPE'!' VARIADIC [1:2] [2:] $a$x$a$ pg_catalog.lower('A') "
+    "jsonb_each_text(to_jsonb(t)) jsonb_array_elements('[1]') any_value(1) least(1,2) "
+    "format('%s',1) json_each('[1]') SIMILAR "
     "main.sqlite_schema PRAGMA ATTACH load_extension('x') readfile('x') randomblob(9) GLOB NULLS"
 ).split(" ")
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from execution.embedded import SUPERUSER, EmbeddedServer
+from execution.embedded import EmbeddedServer
 from nl2sql.types import Principal
-from tests.oracle.fuzz import FuzzReport, Statements, Target, throw_statements
+from tests.oracle.effects import WatchedSession, narrow_functions
+from tests.oracle.fuzz import Aimed, FuzzReport, Statements, Target, throw_aimed, throw_statements
 from tests.oracle.marked_database import build_marked
 from tests.oracle.mutations import iterate_mutations
 from tests.oracle.postgres_copies import list_relations, open_superuser
-from tests.oracle.postgres_session import PostgresSession
 from tests.oracle.runs import cut_catalog, list_queries
 from tests.oracle.sqlsmith import PROGRAM, iterate_statements, prepare_database
 from tests.oracle.stage import PostgresStage, build_guarding, build_rereading
@@ -49,14 +49,15 @@ class PostgresFuzzer:
         """Raises PolicyError, psycopg.Error."""
         self._server = server
         subject = stage.subjects[0]
-        self._sessions: list[PostgresSession] = []
+        self._sessions: list[WatchedSession] = []
         self.targets: list[Target] = []
         for principal in principals:
             name = f"{subject.name}_{principal.name}_marked"
             grants = stage.list_grants(principal)
             build_marked(server, stage.source, name, grants)
-            session = PostgresSession(
-                server, name, subject.catalog.search_path, timeout_ms=_TIMEOUT_MS, role=SUPERUSER
+            narrow_functions(server, name)
+            session = WatchedSession(
+                server, name, subject.catalog.search_path, timeout_ms=_TIMEOUT_MS
             )
             self._sessions.append(session)
             parts = (subject.policy, subject.catalog, principal)
@@ -74,6 +75,7 @@ class PostgresFuzzer:
                         )
                         for table in subject.catalog.tables
                     ),
+                    watched=session,
                 )
             )
 
@@ -91,6 +93,18 @@ class PostgresFuzzer:
             seconds=seconds,
             describe=self._describe_databases,
             progress=progress,
+        )
+
+    def run_aimed(
+        self,
+        aimed: Aimed,
+        *,
+        seconds: float,
+        progress: Callable[[FuzzReport], None] = lambda report: None,
+    ) -> FuzzReport:
+        """Throws each statement at its own targets. Raises as ``run`` does."""
+        return throw_aimed(
+            aimed, seconds=seconds, describe=self._describe_databases, progress=progress
         )
 
     def close(self) -> None:

@@ -22,6 +22,8 @@ MOST_ROWS = 20_000
 # Types whose values Python cannot hold (infinity, years BC), or would tell apart though SQL does
 # not (a row of a table, and one without a name): read as the server writes them.
 _AS_TEXT = ("date", "time", "timetz", "timestamp", "timestamptz", "interval", "record", "json")
+# The same for arrays of rows without a name (the type _record, which psycopg knows by no name).
+_RECORD_ARRAY = 2287
 
 
 class PostgresSession:
@@ -41,16 +43,20 @@ class PostgresSession:
         Its statements run as they are, without the page around them that allows queries only.
         """
         self.database = database
+        self._url = server.url(database, role)
         self._is_walled = role == READER
-        self._connection = psycopg.connect(
-            server.url(database, role), autocommit=True, cursor_factory=RawCursor
-        )
-        for name in _AS_TEXT:
+        self._search_path = search_path
+        self._timeout_ms = timeout_ms
+        self._connect()
+
+    def _connect(self) -> None:
+        self._connection = psycopg.connect(self._url, autocommit=True, cursor_factory=RawCursor)
+        for name in (*_AS_TEXT, _RECORD_ARRAY):
             self._connection.adapters.register_loader(name, TextLoader)
-        self.set_search_path(search_path)
+        self.set_search_path(self._search_path)
         for setting, value in (
             ("default_transaction_read_only", "on" if self._is_walled else "off"),
-            ("statement_timeout", str(timeout_ms)),
+            ("statement_timeout", str(self._timeout_ms)),
             ("jit", "off"),
             ("max_parallel_workers_per_gather", "0"),
         ):
@@ -60,6 +66,7 @@ class PostgresSession:
 
     def set_search_path(self, schemas: Sequence[str]) -> None:
         """Names without a schema are looked up in these."""
+        self._search_path = schemas
         path = sql.SQL(", ").join(map(sql.Identifier, schemas))
         self._connection.execute(sql.SQL("SET search_path = {}").format(path))
 
@@ -68,8 +75,11 @@ class PostgresSession:
     ) -> Outcome:
         """The rows of a query, at most ``MOST_ROWS``, or the server's error.
 
-        ``planner`` names settings (``enable_seqscan`` …) that are off for this statement.
+        ``planner`` names settings (``enable_seqscan`` …) that are off for this statement. Raises
+        psycopg.Error when the statement ended the connection; the next one has another.
         """
+        if self._connection.closed:
+            self._connect()
         try:
             statement.encode()
         except UnicodeEncodeError as error:

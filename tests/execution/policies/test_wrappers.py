@@ -53,7 +53,9 @@ def test_sqlite_keeps_the_affinity_of_a_value_that_some_rows_show() -> None:
 
 
 def test_a_hash_stands_where_one_of_the_roles_hashes() -> None:
-    hashed = {"clerk": {**TWO_ROLES["clerk"], "masked_columns": {"sales.customers.name": "hash"}}}
+    hashed: dict[str, Any] = {
+        "clerk": {**TWO_ROLES["clerk"], "masked_columns": {"sales.customers.name": "hash"}}
+    }
     assert wrap("postgres", "clerk", **hashed).startswith(
         "SELECT encode(sha256(convert_to(CAST($1 AS text) || CAST(_0.\"name\" AS text), 'UTF8')), "
         "'hex') AS \"name\" FROM"
@@ -70,7 +72,7 @@ def test_a_hash_stands_where_one_of_the_roles_hashes() -> None:
 
 def test_a_role_that_sees_every_row_shows_every_value_that_it_shows() -> None:
     assert wrap("postgres", "boss", "clerk") == 'SELECT _0."name" FROM "sales"."customers" AS _0'
-    masked = {"boss": {"masked_columns": ["sales.customers.name"]}}
+    masked: dict[str, Any] = {"boss": {"masked_columns": ["sales.customers.name"]}}
     assert wrap("postgres", "boss", "seller", **masked) == (
         'SELECT CASE WHEN _0."id" = ANY(CAST($1 AS bigint[])) THEN _0."name" ELSE '
         'CAST(NULL AS text) END AS "name" FROM "sales"."customers" AS _0'

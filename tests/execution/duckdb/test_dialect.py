@@ -1,0 +1,101 @@
+"""What DuckDB's dialect of the guard reads is written as it was, or as the call that it means."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from execution.guard import guard_query
+from execution.policies.access import open_access
+from nl2sql.types import GuardedQuery, Violation
+from tests.fakes import SHOP
+
+ACCESS = open_access(replace(SHOP, dialect="duckdb"))
+
+WRITTEN = {
+    "LPAD(name, 5, '*')": "",
+    "RPAD(name, 5, '*')": "",
+    "REGEXP_REPLACE(name, 'a', 'b')": "",
+    "REGEXP_REPLACE(name, 'a', 'b', 'g')": "",
+    "REPEAT(name, 3)": "",
+    "REPLACE(name, 'a', 'b')": "",
+    "TRIM(name)": "",
+    "TRIM(name, 'x')": "",
+    "TRIM(FROM name)": "TRIM(name)",
+    "TRIM('x' FROM name)": "TRIM(name, 'x')",
+    "TRIM(BOTH 'x' FROM name)": "TRIM(name, 'x')",
+    "TRIM(BOTH FROM name)": "TRIM(name)",
+    "TRIM(LEADING 'x' FROM name)": "LTRIM(name, 'x')",
+    "TRIM(TRAILING FROM name)": "RTRIM(name)",
+    "SUBSTRING(name, 2, 3)": "",
+    "SUBSTRING(name FROM 2)": "SUBSTRING(name, 2)",
+    "SUBSTRING(name FROM 2 FOR 3)": "SUBSTRING(name, 2, 3)",
+    "SUBSTRING(name FOR 3)": "SUBSTRING(name, 1, 3)",
+    "POSITION('a' IN name)": "STRPOS(name, 'a')",
+    "EXTRACT(year FROM current_date)": "DATE_PART('YEAR', CURRENT_DATE)",
+    "EXTRACT('month' FROM current_date)": "DATE_PART('month', CURRENT_DATE)",
+    "5 & 3": "",
+    "5 | 3": "",
+    "1 << 2": "",
+    "8 >> 1": "",
+    "7 % 3": "",
+    "2 ** 3": "",
+    "CASE WHEN id > 1 THEN 2 END": "",
+    "CAST(name AS INT)": "",
+    "TRY_CAST(name AS INT)": "",
+    "CURRENT_TIMESTAMP": "",
+    "COUNT(DISTINCT id)": "",
+    "FIRST_VALUE(name IGNORE NULLS) OVER (ORDER BY id)": "",
+    "FIRST_VALUE(name RESPECT NULLS) OVER (ORDER BY id)": "",
+    "MODE() WITHIN GROUP (ORDER BY id)": "",
+    "CAST(name AS JSON) -> 'a.b'": "",
+    "CAST(name AS JSON) ->> 'a.b'": "",
+}
+
+
+@pytest.mark.parametrize(("written", "expected"), WRITTEN.items(), ids=WRITTEN)
+def test_an_expression_is_written(written: str, expected: str) -> None:
+    verdict = guard_query(f"SELECT {written} FROM customers", ACCESS)
+    assert isinstance(verdict, GuardedQuery), verdict
+    text = verdict.sql.removeprefix("SELECT ").partition(' FROM "sales"')[0]
+    assert text == (expected or written)
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("RANGE(5)", "RANGE(0, 5)"),
+        ("RANGE(1, 5)", "RANGE(1, 5)"),
+        ("RANGE(1, 5, 2)", "RANGE(1, 5, 2)"),
+        ("GENERATE_SERIES(5)", "GENERATE_SERIES(0, 5)"),
+        ("GENERATE_SERIES(1, 5)", "GENERATE_SERIES(1, 5)"),
+    ],
+)
+def test_a_generator_is_written(written: str, expected: str) -> None:
+    verdict = guard_query(f"SELECT 1 FROM {written} AS g", ACCESS)
+    assert isinstance(verdict, GuardedQuery), verdict
+    assert verdict.sql == f"SELECT 1 FROM {expected} AS g"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "EXTRACT(year current_date)",
+        "POSITION('a' name)",
+        "1 <=> 2",
+        "1\u200b+ 2",
+        "a\u2060b",
+        "\ufeffname",
+    ],
+)
+def test_what_is_read_otherwise_is_not_read(written: str) -> None:
+    verdict = guard_query(f"SELECT {written} FROM customers", ACCESS)
+    assert isinstance(verdict, Violation)
+    assert verdict.code == "unparsable"
+
+
+def test_a_sign_without_width_may_stand_in_quotes() -> None:
+    verdict = guard_query("SELECT 'a\u200bb' FROM customers", ACCESS)
+    assert isinstance(verdict, GuardedQuery), verdict
+    assert "a\u200bb" in verdict.sql

@@ -1,0 +1,175 @@
+"""The check of a statement and of its plan, each by itself, with plans as DuckDB writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import duckdb
+import pytest
+
+from execution.allowlists import load_allowlist
+from execution.duckdb_file import OpenFile
+from execution.duckdb_plan import build_explained, check_estimate, estimate_pairs
+from execution.duckdb_statement import check_plan, check_query
+from nl2sql.duckdb_files import ATTACHED
+from tests.execution.duckdb.shop import query
+
+Node = dict[str, Any]
+ALLOWED = load_allowlist("duckdb")
+
+
+@pytest.fixture
+def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as opened:
+        yield opened
+
+
+@pytest.fixture
+def file(connection: duckdb.DuckDBPyConnection) -> OpenFile:
+    """One with a macro ``upper`` and a view that calls what a query may not."""
+    views = {"main.totals": "SELECT format_bytes(id) FROM main.orders"}
+    return OpenFile(
+        connection, (0, 0, 0, 0), frozenset({"upper", "today"}), views, frozenset({"main.made"})
+    )
+
+
+@pytest.mark.parametrize(
+    ("sql", "state"),
+    [
+        ("SELECT lower('A')", ""),
+        ("SELECT format_bytes(id) FROM main.orders", ""),
+        ("SELECT upper('a')", "42501"),
+        ("SELECT today FROM main.orders", "42501"),
+        ("SELECT upper(format_bytes(id)) FROM main.orders", "42501"),
+        ("SELECT today, format_bytes(id) FROM main.orders", "42501"),
+        ("SELECT getenv('HOME')", "42501"),
+        ("SELECT 1; SELECT 2", "42601"),
+        ("CREATE TABLE x (a INT)", "42501"),
+        ("SELECT id FROM main.secrets", "42501"),
+        ("SELECT " + "abs(" * 400 + "1" + ")" * 400, "54001"),
+    ],
+)
+def test_why_a_statement_must_not_run(
+    sql: str, state: str, connection: duckdb.DuckDBPyConnection, file: OpenFile
+) -> None:
+    found = check_query(connection, query(sql, "main.orders"), file, ALLOWED)
+    assert (found.sqlstate if found else "") == state, found
+
+
+def scan(table: str, *columns: str, name: str = "SEQ_SCAN", rows: float | None = None) -> Node:
+    told: dict[str, Any] = {"Table": table} if table else {}
+    if columns:
+        told["Projections"] = list(columns)
+    if rows is not None:
+        told["Estimated Cardinality"] = str(rows)
+    return {"name": name, "children": [], "extra_info": told}
+
+
+def step(name: str, *children: Node, rows: float | None = None) -> Node:
+    told = {} if rows is None else {"Estimated Cardinality": str(rows)}
+    return {"name": name, "children": list(children), "extra_info": told}
+
+
+@pytest.mark.parametrize("name", ["DUMMY_SCAN", "CTE_SCAN", "UNNEST", "RANGE", "EMPTY_RESULT"])
+def test_what_reads_nothing_may_stand_in_a_plan(name: str, file: OpenFile) -> None:
+    plan = step("PROJECTION", scan("", name=name))
+    assert check_plan(plan, query("", "main.orders"), file) is None
+
+
+PLANS: list[tuple[Node, bool]] = [
+    (scan(f"{ATTACHED}.main.orders"), True),
+    (scan(f"{ATTACHED}.main.ORDERS"), True),
+    (scan(f'{ATTACHED}.main."orders"'), True),
+    (scan(f"{ATTACHED}.main.secrets"), False),
+    (scan(f"{ATTACHED}.staff.orders"), False),
+    (scan("other.main.orders"), False),
+    (scan("", name="READ_CSV"), False),
+    (step("FILTER", scan(f"{ATTACHED}.main.orders"), scan("", name="READ_CSV")), False),
+    (step("FILTER", scan(f"{ATTACHED}.main.orders"), scan(f"{ATTACHED}.main.x")), False),
+]
+
+
+@pytest.mark.parametrize(("plan", "is_allowed"), PLANS)
+def test_a_plan_reads_the_tables_of_the_query_only(
+    plan: Node, is_allowed: bool, file: OpenFile
+) -> None:
+    found = check_plan(plan, query("", "main.orders"), file)
+    assert (found is None) == is_allowed
+    assert found is None or found.sqlstate == "42501"
+
+
+def test_a_view_may_read_what_it_reads(file: OpenFile) -> None:
+    assert check_plan(scan(f"{ATTACHED}.main.secrets"), query("", "main.totals"), file) is None
+    assert check_plan(scan("other.main.secrets"), query("", "main.totals"), file) is not None
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "is_allowed"),
+    [
+        ("main.orders", "id", True),
+        ("main.orders", "ID", True),
+        ("main.orders", "total", False),
+        ("main.orders", "place.city", True),
+        ("main.orders", "places", False),
+        ("main.made", "anything", True),
+        ("main.totals", "anything", True),
+    ],
+)
+def test_a_plan_reads_the_columns_of_the_query_only(
+    table: str, column: str, is_allowed: bool, file: OpenFile
+) -> None:
+    reads = frozenset({"main.orders.id", "main.orders.place"})
+    asked = replace(query("", table), reads=reads)
+    assert (check_plan(scan(f"{ATTACHED}.{table}", column), asked, file) is None) == is_allowed
+    assert check_plan(scan(f"{ATTACHED}.{table}", column), query("", table), file) is None
+
+
+TEN, TWENTY = scan("a.b.c", rows=10), scan("a.b.d", rows=20)
+
+
+@pytest.mark.parametrize(
+    ("plan", "pairs"),
+    [
+        (TEN, 0.0),
+        (step("HASH_JOIN", TEN, TWENTY), 0.0),
+        (step("NESTED_LOOP_JOIN", TEN, TWENTY), 200.0),
+        (step("BLOCKWISE_NL_JOIN", TEN, TWENTY), 200.0),
+        (step("CROSS_PRODUCT", TEN, TWENTY), 0.0),
+        (step("PROJECTION", step("CROSS_PRODUCT", TEN, TWENTY)), 0.0),
+        (step("LIMIT", step("STREAMING_LIMIT", step("CROSS_PRODUCT", TEN, TWENTY))), 0.0),
+        (step("PROJECTION", step("NESTED_LOOP_JOIN", TEN, TWENTY)), 200.0),
+        (step("FILTER", step("CROSS_PRODUCT", TEN, TWENTY)), 200.0),
+        (step("UNION", step("CROSS_PRODUCT", TEN, TWENTY), TEN), 200.0),
+        (step("CROSS_PRODUCT", step("CROSS_PRODUCT", TEN, TWENTY), TEN), 200.0),
+        (step("FILTER", step("CROSS_PRODUCT", step("UNION", TEN, TWENTY), TEN)), 300.0),
+        (step("FILTER", step("CROSS_PRODUCT", step("HASH_JOIN", TEN, TWENTY), TEN)), 200.0),
+        (step("FILTER", step("CROSS_PRODUCT", step("DUMMY_SCAN"), TEN)), 10.0),
+        (step("FILTER", step("CROSS_PRODUCT", step("FILTER", TEN, rows=3), TEN)), 30.0),
+        (
+            step("FILTER", step("CROSS_PRODUCT", step("CROSS_PRODUCT", TEN, TEN), TEN)),
+            1000.0,
+        ),
+    ],
+)
+def test_pairs_that_a_join_looks_at(plan: Node, pairs: float) -> None:
+    assert estimate_pairs(plan) == pairs
+
+
+def test_a_plan_of_too_many_pairs_is_refused_and_says_so_to_whom_it_may() -> None:
+    plan = step("FILTER", step("CROSS_PRODUCT", TEN, TWENTY))
+    assert check_estimate(plan, 200, restricted=False) is None
+    told = check_estimate(plan, 199, restricted=False)
+    assert told is not None
+    assert told.sqlstate == "54001"
+    assert "(200)" in told.message
+    assert "199 allowed" in told.message
+    withheld = check_estimate(plan, 199, restricted=True)
+    assert withheld is not None
+    assert "(200)" not in withheld.message
+
+
+def test_the_cost_is_the_sum_of_all_steps_and_rows_the_most_of_one() -> None:
+    explained = build_explained(step("FILTER", step("CROSS_PRODUCT", TEN, TWENTY)))
+    assert (explained.cost, explained.rows) == (430.0, 200.0)

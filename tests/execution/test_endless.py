@@ -1,0 +1,146 @@
+"""Generators of rows and recursion: what ends soon passes, what may not is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.execution.test_growth import judge
+
+COUNTERS = "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT {step} FROM n WHERE {bound}) "
+DATES = (
+    "WITH RECURSIVE n AS (SELECT DATE '2024-01-01' AS d UNION ALL SELECT {step} FROM n "
+    "WHERE {bound}) SELECT d FROM n"
+)
+SEARCH = (
+    "WITH RECURSIVE r AS (SELECT min(id) AS k FROM orders UNION ALL SELECT ({step}) FROM r "
+    "WHERE r.k IS NOT NULL) SELECT k FROM r"
+)
+TREE = (
+    "WITH RECURSIVE t AS (SELECT id FROM employees UNION ALL SELECT e.id FROM employees e "
+    "{join}) SELECT id FROM t"
+)
+
+
+def count(step: str, bound: str) -> str:
+    return f"{COUNTERS.format(step=step, bound=bound)} SELECT i FROM n"
+
+
+ENDING = {
+    "series": "SELECT generate_series(0, 100000)",
+    "series_of_a_float": "SELECT generate_series(1, 1e5)",
+    "series_of_twos": "SELECT generate_series(0, 200000, 2)",
+    "series_backwards": "SELECT generate_series(200000, 0, -2)",
+    "series_of_casts": "SELECT generate_series(5::int, -(10))",
+    "days": "SELECT generate_series(DATE '1751-01-01', DATE '2024-01-01', INTERVAL '1 day')",
+    "days_apart": "SELECT generate_series(DATE '2024-01-01', DATE '2024-02-01', INTERVAL '1' day)",
+    "weeks": "SELECT generate_series(DATE '0200-01-01', DATE '2024-01-01', INTERVAL '1 week')",
+    "months": "SELECT generate_series(DATE '0001-01-01', DATE '7600-01-01', INTERVAL '1 month')",
+    "years": "SELECT generate_series(DATE '0001-01-01', DATE '9999-01-01', INTERVAL '1 year')",
+    "days_backwards": "SELECT generate_series(DATE '2024-02-01', DATE '2024-01-01', "
+    "INTERVAL '-1 day')",
+    "timestamps": "SELECT generate_series(TIMESTAMP '2024-01-01 00:00', TIMESTAMP '2024-01-02', "
+    "INTERVAL '1 day')",
+    "days_of_the_data": "SELECT generate_series(min(placed_at), max(placed_at), '1 day') "
+    "FROM orders",
+    "repeat": "SELECT repeat('x', 10000), repeat('x', -3), repeat('x', CAST(7 AS int))",
+    "pad": "SELECT lpad('x', 10000), rpad('x', (5))",
+    "replacement_by_nothing": "SELECT regexp_replace(name, 'x', ''), replace(name, 'x', '') "
+    "FROM customers",
+    "counter_in_parentheses": "WITH RECURSIVE n AS ((SELECT 1 AS i) UNION ALL "
+    "(SELECT (i + 1)::int FROM n WHERE (i < 12))) SELECT i FROM n",
+    "counter_with_an_alias": count("i + 1 AS j", "i < 12"),
+    "counter_to_the_most": count("i + 1", "i < 100000"),
+    "bound_on_the_left": count("i + 1", "12 > i"),
+    "bound_on_the_left_downwards": count("i - 1", "-12 <= i"),
+    "bound_on_the_next": count("i + 1", "i + 1 <= 12"),
+    "bound_from_the_data": count("i + 1", "i < (SELECT count(*) FROM orders)"),
+    "countdown": count("i - 1", "i > 1"),
+    "countdown_including": count("i - 1", "i >= 1"),
+    "one_of_several_bounds": count("i + 1", "i <> 7 AND i < 12"),
+    "dates_until_today": DATES.format(
+        step="(d + INTERVAL '1 day')::date", bound="d < CURRENT_DATE"
+    ),
+    "dates_until_now": DATES.format(step="d + INTERVAL '1 week'", bound="d < now()"),
+    "key_by_using": TREE.format(join="JOIN t USING (id)"),
+    "key_by_in": TREE.format(join=", t WHERE e.manager_id IN (SELECT t.id)"),
+    "key_without_a_name": TREE.format(join=", t WHERE manager_id = t.id"),
+    "next_value": SEARCH.format(step="SELECT min(a.id) FROM orders a WHERE a.id > r.k"),
+    "next_of_some": SEARCH.format(
+        step="SELECT min(a.id) AS m FROM orders a WHERE a.total > 5 AND (a.id > r.k)"
+    ),
+    "value_before": SEARCH.format(step="SELECT max(a.id) FROM orders a WHERE a.id < r.k"),
+}
+
+
+@pytest.mark.parametrize("sql", ENDING.values(), ids=ENDING)
+def test_what_ends_passes(sql: str) -> None:
+    assert judge(sql) == ""
+
+
+ENDLESS = {
+    "too_many_rows": {
+        "series": "SELECT generate_series(0, 100001)",
+        "series_of_twos": "SELECT generate_series(0, 200001, 2)",
+        "series_of_an_unknown_step": "SELECT generate_series(1, 5, NULL)",
+        "series_of_texts": "SELECT generate_series(1, '5'::int)",
+        "days": "SELECT generate_series(DATE '1750-01-01', DATE '2024-01-01', INTERVAL '1 day')",
+        "weeks": "SELECT generate_series(DATE '0001-01-01', DATE '2024-01-01', INTERVAL '1 week')",
+        "months": "SELECT generate_series(DATE '0001-01-01', DATE '7800-01-01', "
+        "INTERVAL '1 month')",
+        "hours": "SELECT generate_series(DATE '2024-01-01', DATE '2024-02-01', INTERVAL '1' hour)",
+        "hours_of_the_data": "SELECT generate_series(min(placed_at), max(placed_at), '23 hours') "
+        "FROM orders",
+        "no_days": "SELECT generate_series(min(placed_at), max(placed_at), '0 days') FROM orders",
+        "numbers_between_dates": "SELECT generate_series(DATE '2024-01-01', DATE '2024-02-01', 5)",
+        "unknown_unit": "SELECT generate_series(min(placed_at), max(placed_at), '1 fortnight') "
+        "FROM orders",
+    },
+    "too_much_text": {
+        "repeat": "SELECT repeat('x', 10001)",
+        "pad": "SELECT rpad('x', 10001)",
+        "repeat_a_text": "SELECT repeat('x', '5'::int)",
+        "repeat_an_unknown": "SELECT repeat('x', id) FROM orders",
+    },
+    "endless_recursion": {
+        "no_second_part": "WITH RECURSIVE n AS (SELECT 1 AS i FROM n) SELECT i FROM n",
+        "half_steps": count("i + 0.5", "i < 5"),
+        "multiplied": count("i * 2", "i < 5"),
+        "constant": count("1", "i < 5"),
+        "another_column": "WITH RECURSIVE n AS (SELECT 1 AS i, 2 AS j UNION ALL SELECT i, j + 1 "
+        "FROM n WHERE i < 5) SELECT i FROM n",
+        "not_equal": count("i + 1", "i <> 5"),
+        "either_of_two_bounds": count("i + 1", "i < 5 OR i > 7"),
+        "bound_too_far": count("i + 1", "i < 100001"),
+        "bound_below": count("i + 1", "i > 5"),
+        "bound_above": count("i - 1", "5 > i"),
+        "bound_by_itself": count("i + 1", "i < i + 1"),
+        "hours": DATES.format(step="d + INTERVAL '1 hour'", bound="d < DATE '2024-02-01'"),
+        "column_plus_a_column": count("i + i", "i < 5"),
+        "key_that_is_a_constant": TREE.format(join=", t WHERE e.manager_id = 1"),
+        "key_within_one_source": TREE.format(join=", t WHERE e.manager_id = e.id"),
+        "same_value": SEARCH.format(step="SELECT min(a.id) FROM orders a WHERE a.id >= r.k"),
+        "any_value": SEARCH.format(step="SELECT min(a.id) FROM orders a"),
+        "some_value": SEARCH.format(step="SELECT a.id FROM orders a WHERE a.id > r.k LIMIT 1"),
+        "value_after_a_constant": SEARCH.format(
+            step="SELECT min(a.id) FROM orders a WHERE a.id > 5"
+        ),
+        "least_value_before": SEARCH.format(step="SELECT min(a.id) FROM orders a WHERE a.id < r.k"),
+        "least_of_another": SEARCH.format(
+            step="SELECT min(a.total) FROM orders a WHERE a.id > r.k"
+        ),
+        "next_value_and_more": "WITH RECURSIVE r AS (SELECT min(id) AS k, 1 AS j FROM orders UNION "
+        "ALL SELECT (SELECT min(a.id) FROM orders a WHERE a.id > r.k), 2 FROM r) SELECT k FROM r",
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("code", "sql"),
+    [
+        pytest.param(code, sql, id=f"{code}-{title}")
+        for code, queries in ENDLESS.items()
+        for title, sql in queries.items()
+    ],
+)
+def test_what_does_not_end_is_refused(code: str, sql: str) -> None:
+    assert judge(sql) == code

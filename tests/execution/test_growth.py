@@ -1,0 +1,222 @@
+"""Where exactly a text or an expression becomes too large, construct by construct."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from execution.guard import guard_query
+from execution.policies.access import open_access
+from nl2sql.types import Violation
+from tests.execution.test_cost_bombs import nest
+from tests.fakes import SHOP
+
+
+def judge(sql: str) -> str:
+    """The violation's code; empty for a query that passes."""
+    verdict = guard_query(sql, open_access(SHOP))
+    return verdict.code if isinstance(verdict, Violation) else ""
+
+
+# The output of each level over the one below → so many levels pass, one more does not.
+LEVELS = {
+    "t || t || t || t": 5,
+    "t || t": 11,
+    "concat(t, t)": 8,
+    "concat_ws(',', t, t)": 1,
+    "coalesce(t, t)": 11,
+    "greatest(t, t)": 11,
+    "least(t, t)": 11,
+    "CASE WHEN t = 'a' THEN t ELSE t END": 7,
+    "ARRAY[t]::text": 17,
+    "ARRAY[t, t]::text": 8,
+    "ROW(t, t)::text": 5,
+    "to_json(t)::text": 8,
+    "to_jsonb(t)": 17,
+    "overlay(t PLACING t FROM 1 FOR 0)": 8,
+}
+
+
+@pytest.mark.parametrize(("output", "most"), LEVELS.items(), ids=LEVELS)
+def test_levels_until_it_is_too_much(output: str, most: int) -> None:
+    assert judge(nest(most, output, "AS MATERIALIZED")) == ""
+    assert judge(nest(most + 1, output, "AS MATERIALIZED")) == "too_much_text"
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "t || 'x'",
+        "lower(t)",
+        "upper(t)",
+        "left(t, 5)",
+        "right(t, 5)",
+        "trim(t)",
+        "max(t)",
+        "nullif(t, 'x')",
+        "substring(t FROM 1)",
+        "split_part(t, 'a', 1)",
+        "t::varchar",
+        "abs(length(t))::text",
+        "round(length(t))::text",
+        "reverse(t)",
+        "initcap(t)",
+        "date_trunc('day', t::timestamp)",
+        "extract(year FROM t::timestamp)::text",
+    ],
+)
+def test_what_gives_back_its_argument_may_be_nested(output: str) -> None:
+    assert judge(nest(40, output, "AS MATERIALIZED")) == ""
+
+
+def repeat(sign: str, times: int) -> str:
+    return f"'{sign * times}'"
+
+
+# A query with a number in it → the largest that passes.
+SIZES: dict[str, tuple[Callable[[int], str], int]] = {
+    "gathered_text": (
+        lambda n: f"SELECT string_agg(repeat('x', 10000), '') FROM generate_series(1, {n})",
+        200,
+    ),
+    "gathered_from_0": (
+        lambda n: f"SELECT string_agg(repeat('x', 10000), '') FROM generate_series(0, {n})",
+        199,
+    ),
+    "gathered_by_steps": (
+        lambda n: f"SELECT string_agg(repeat('x', 10000), '') FROM generate_series(2, {n}, 2)",
+        400,
+    ),
+    "gathered_json": (
+        lambda n: f"SELECT json_agg(repeat('x', 10000)) FROM generate_series(1, {n})",
+        200,
+    ),
+    "gathered_from_below": (
+        lambda n: (
+            "SELECT array_agg(repeat('x', 10000)) FROM "
+            f"(SELECT 1 FROM generate_series(1, {n})) AS d"
+        ),
+        200,
+    ),
+    "gathered_past_a_limit": (
+        lambda n: (
+            "SELECT string_agg(d.x, '') FROM (SELECT repeat('x', 10000) AS x "
+            f"FROM generate_series(1, {n}) LIMIT 5) AS d"
+        ),
+        200,
+    ),
+    "gathered_over_a_set_operation": (
+        lambda n: (
+            "SELECT string_agg(t, '') FROM (SELECT repeat('x', 10000) AS t UNION ALL "
+            f"SELECT 'y' FROM generate_series(1, {n})) AS d"
+        ),
+        199,
+    ),
+    "gathered_over_a_list": (
+        lambda n: (
+            "SELECT array_agg(repeat('x', 10000)) FROM "
+            f"unnest(ARRAY[{', '.join(['1'] * n)}]) AS u(x)"
+        ),
+        200,
+    ),
+    "gathered_outputs_that_make_rows": (
+        lambda n: (
+            "SELECT array_agg(x) FROM (SELECT repeat('x', 10000) AS x, "
+            f"generate_series(1, {n})) AS d"
+        ),
+        200,
+    ),
+    "gathered_over_a_named_join": (
+        lambda n: (
+            "SELECT array_agg(repeat('x', 10000)) FROM (generate_series(1, 10) AS a "
+            f"CROSS JOIN generate_series(1, {n}) AS b) AS j"
+        ),
+        20,
+    ),
+    "truth": (
+        lambda n: (
+            f"SELECT string_agg(repeat((g > 1)::text, 10000), '') FROM generate_series(1, {n}) AS g"
+        ),
+        50,
+    ),
+    "columns_of_a_table": (lambda n: f"SELECT array_agg(repeat(name, {n})) FROM customers", 100),
+    "columns_of_two_tables": (
+        lambda n: f"SELECT array_agg(repeat(a.name, {n})) FROM customers a, customers b",
+        10,
+    ),
+    "row": (lambda n: f"SELECT repeat(o::text, {n}) FROM orders o", 8333),
+    "row_of_a_query": (
+        lambda n: f"SELECT repeat(d::text, {n}) FROM (SELECT name, 'x' AS y FROM customers) AS d",
+        10_000,
+    ),
+    "replacement": (
+        lambda n: f"SELECT repeat(replace(name, 'a', {repeat('x', n)}), 1000) FROM customers",
+        100,
+    ),
+    "replacement_of_four": (
+        lambda n: f"SELECT repeat(replace(name, 'aaaa', {repeat('x', n)}), 1000) FROM customers",
+        # Above 100, the new text itself is the longest part.
+        200,
+    ),
+    "replacement_by_pattern": (
+        lambda n: (
+            f"SELECT repeat(regexp_replace(name, 'a', {repeat('x', n)}), 1000) FROM customers"
+        ),
+        99,
+    ),
+    "replacement_by_a_column": (
+        lambda n: f"SELECT repeat(replace('xxxxx', 'x', name), {n}) FROM customers",
+        1000,
+    ),
+    "separator": (
+        lambda n: (
+            f"SELECT array_to_string(ARRAY[repeat(name, 10)], {repeat('y', n)}) FROM customers"
+        ),
+        2700,
+    ),
+    "array_of_a_query": (
+        lambda n: f"SELECT ARRAY(SELECT repeat('x', 10000) FROM generate_series(1, {n}))",
+        200,
+    ),
+    "either_part_of_a_union": (
+        lambda n: (
+            f"SELECT repeat(x, {n}) FROM (SELECT name AS x FROM customers UNION "
+            "SELECT repeat(name, 100) FROM customers) AS d"
+        ),
+        1000,
+    ),
+    "output_among_others": (
+        lambda n: (
+            f"SELECT repeat(d.x, {n}) FROM (SELECT repeat(name, 100) AS x, id FROM customers) AS d"
+        ),
+        1000,
+    ),
+    "output_under_a_new_name": (
+        lambda n: (
+            f"SELECT repeat(d.y, {n}) FROM (SELECT repeat(name, 100) AS x FROM customers) AS d(y)"
+        ),
+        1000,
+    ),
+    "output_of_a_star": (
+        lambda n: (
+            f"SELECT repeat(e.x, {n}) FROM (SELECT * FROM (SELECT repeat(name, 100) AS x "
+            "FROM customers) AS d) AS e"
+        ),
+        1000,
+    ),
+    "row_of_a_named_join": (
+        lambda n: f"SELECT repeat(j::text, {n}) FROM (orders CROSS JOIN customers) AS j",
+        5000,
+    ),
+    "output_of_a_subquery": (
+        lambda n: f"SELECT repeat((SELECT repeat(name, 100) FROM customers), {n})",
+        1000,
+    ),
+}
+
+
+@pytest.mark.parametrize(("build", "most"), SIZES.values(), ids=SIZES)
+def test_sizes_until_it_is_too_much(build: Callable[[int], str], most: int) -> None:
+    assert judge(build(most)) == ""
+    assert judge(build(most + 1)) == "too_much_text"

@@ -1,0 +1,249 @@
+"""Whole queries: SELECT with all its clauses, set operations, VALUES and WITH."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+
+from nl2sql.catalog import Catalog
+from nl2sql.names import quote_name
+from tests.oracle.grammar.clauses import Clauses
+from tests.oracle.grammar.dialect import Dialect
+from tests.oracle.grammar.expressions import Expressions
+from tests.oracle.grammar.names import Names
+from tests.oracle.grammar.recursion import write_recursion
+from tests.oracle.grammar.scope import Columns, Scope, Source
+from tests.oracle.grammar.sources import Sources, list_tables
+
+_SETS = ("UNION", "UNION ALL", "INTERSECT", "EXCEPT")
+_MOST_DEPTH = 3
+_COLUMN = re.compile(r"[a-z_]\w*(\.\w+)?")
+
+
+class QueryGrammar:
+    """Writes queries over ``visible`` tables, all where it is None; in half of them are slips."""
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        catalog: Catalog,
+        rng: random.Random,
+        visible: set[str] | None = None,
+    ) -> None:
+        tables = list_tables(catalog, dialect)
+        seen = [
+            shape for shape in tables if visible is None or shape.source.table in visible
+        ] or tables
+        stored = [name for shape in tables for name, _ in shape.source.columns]
+        stored += [quote_name(table.name, catalog.dialect) for table in catalog.tables]
+        self._dialect = dialect
+        self._rng = rng
+        self._names = Names(dialect, rng, stored)
+        self._expressions = Expressions(dialect, rng, self)
+        self._expressions.hidden = stored
+        self._sources = Sources(dialect, rng, seen, self._names, self, self._expressions)
+        self._clauses = Clauses(dialect, rng, self._expressions)
+        self._tables = seen
+
+    def iterate(self) -> Iterator[tuple[str, str]]:
+        """(kind, statement) without end."""
+        while True:
+            slips = self._rng.choice((0, 0, 1, 1, 2))
+            kind = "grammar with slips" if slips else "grammar"
+            yield kind, self.write_statement(slips)
+
+    def write_statement(self, slips: int = 0) -> str:
+        """One query."""
+        self._names.restart()
+        self._expressions.slips = slips
+        self._sources.ctes = []
+        return self.write_query(None, self._rng.randint(0, _MOST_DEPTH))[0]
+
+    def list_templates(self) -> Iterator[str]:
+        """All templates and literals of expressions."""
+        return self._expressions.list_templates()
+
+    def write_example(self, template: str) -> str:
+        """A short query that holds the template."""
+        self._names.restart()
+        self._expressions.slips = 0
+        scope = Scope()
+        text, source = self._sources.write_table(scope)
+        scope.sources.append(source)
+        return f"SELECT {self._expressions.expand(template, scope, 1)} AS x FROM {text}"
+
+    def set_rare(self, templates: frozenset[str]) -> None:
+        """These stand in few queries from here on."""
+        self._expressions.rare = templates
+
+    def write_query(self, parent: Scope | None, depth: int) -> tuple[str, Columns]:
+        """SQL and its columns."""
+        form = self._rng.choices(
+            ("select", "set", "with", "values", "table"), (12, 2, 3, 0.2, 0.05)
+        )[0]
+        if form == "set" and depth > 0:
+            return self._write_set(parent, depth)
+        if form == "with" and depth > 0:
+            return self._write_with(parent, depth)
+        if form == "values" and self._dialect.has("values"):
+            return self._write_values(parent)
+        if form == "table" and self._dialect.has("table_statement"):
+            shape = self._rng.choice(self._tables)
+            return f"TABLE {self._rng.choice(shape.spellings)}", shape.source.columns
+        return self._write_select(parent, depth, None, "")
+
+    def write_column(self, families: Sequence[str], scope: Scope, depth: int, most: str) -> str:
+        """A query with columns of these families, for an expression."""
+        return self._write_select(scope, depth - 1, families, most)[0]
+
+    def write_any(self, scope: Scope, depth: int) -> str:
+        """Any query, for EXISTS."""
+        return self.write_query(scope, min(depth, 1))[0]
+
+    # -- SELECT --------------------------------------------------------------------------------
+
+    def _write_select(
+        self, parent: Scope | None, depth: int, families: Sequence[str] | None, most: str
+    ) -> tuple[str, Columns]:
+        rng = self._rng
+        scope = Scope(parent)
+        source, links = "", list[str]()
+        if rng.random() < 0.97:
+            source, links = self._sources.write(scope, depth)
+        conditions = [*links, *self._write_conditions(scope, depth)]
+        text = f" FROM {source}" if source else ""
+        text += f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        form = rng.choices(("plain", "group", "aggregate"), (6, 2.5, 1))[0]
+        if most == "one" and rng.random() < 0.7:
+            form = "aggregate"
+        keys: list[tuple[str, str]] = []
+        if form == "group":
+            grouping, keys = self._clauses.write_group(scope, depth)
+            text += grouping
+        elif form == "aggregate":
+            scope.grouped = {}
+        scope.windows = families is None
+        window = ""
+        if form == "plain" and families is None:
+            window = self._clauses.write_window(scope, self._names)
+        outputs, columns = self._write_outputs(scope, depth, families, keys)
+        if form != "plain" and rng.random() < 0.25:
+            text += f" HAVING {self._expressions.write('bool', scope, 1)}"
+        text += window
+        distinct, order = self._clauses.write_order(scope, columns, form)
+        limit = self._clauses.write_limit(most) if order and columns else ""
+        if most == "one" and form != "aggregate" and not limit:
+            limit = " LIMIT 1"
+        return f"SELECT {distinct}{outputs}{text}{order}{limit}", columns
+
+    def _write_conditions(self, scope: Scope, depth: int) -> list[str]:
+        count = self._rng.choice((0, 0, 1, 1, 2))
+        inner = Scope(scope.parent, scope.sources, None, scope.merged)
+        return [
+            f"({self._expressions.write('bool', inner, min(depth, 2) + 1)})" for _ in range(count)
+        ]
+
+    def _write_outputs(
+        self,
+        scope: Scope,
+        depth: int,
+        families: Sequence[str] | None,
+        keys: Sequence[tuple[str, str]],
+    ) -> tuple[str, Columns]:
+        rng = self._rng
+        texts: list[str] = []
+        columns: list[tuple[str, str]] = []
+        if families is None:
+            families = [self._expressions.draw_family() for _ in range(rng.randint(1, 4))]
+            if not keys and scope.grouped is None and rng.random() < 0.12 and scope.names:
+                named = [source for source in scope.sources if source.name]
+                source = rng.choice(named)
+                texts.append(f"{source.name}.*")
+                columns += source.columns
+            for key, family in keys:
+                name = key.rpartition(".")[2] if _COLUMN.fullmatch(key) else ""
+                texts.append(key if name else f"{key} AS k{len(texts)}")
+                columns.append((name or f"k{len(texts) - 1}", family))
+        taken = {name for name, _ in columns}
+        for family in families:
+            text = self._expressions.write(family, scope, depth + 1)
+            name = ""
+            # Only a column keeps its name: what others are called is the database's affair.
+            if rng.random() < 0.8 or not _COLUMN.fullmatch(text):
+                name = self._names.draw(taken, plain=0.6)
+                text = f"{text} AS {name}"
+            else:
+                name = text.rpartition(".")[2]
+            taken.add(name)
+            texts.append(text)
+            columns.append((name, family))
+        if scope.named:
+            inner = self._expressions.write_total(scope)
+            over = rng.choice((scope.named, f"({scope.named} ORDER BY {inner})"))
+            texts.append(f"count(*) OVER {over} AS w")
+            columns.append(("w", "int"))
+        return ", ".join(texts), tuple(columns)
+
+    # -- others --------------------------------------------------------------------------------
+
+    def _write_set(self, parent: Scope | None, depth: int) -> tuple[str, Columns]:
+        families = [self._expressions.draw_plain() for _ in range(self._rng.randint(1, 3))]
+        left, columns = self._write_select(parent, depth - 1, families, "set")
+        text = f"({left})" if self._dialect.has("set_limit") else f"SELECT * FROM ({left})"
+        operators = (*_SETS, "INTERSECT ALL", "EXCEPT ALL", "UNION DISTINCT")
+        for _ in range(self._rng.choice((1, 1, 2))):
+            right, _ = self._write_select(parent, depth - 1, families, "set")
+            operator = self._rng.choice(operators if self._dialect.has("intersect_all") else _SETS)
+            other = f"({right})" if self._dialect.has("set_limit") else f"SELECT * FROM ({right})"
+            text = f"{text} {operator} {other}"
+            if self._dialect.has("set_limit") and self._rng.random() < 0.2:
+                text = f"({text})"
+        if self._rng.random() < 0.4:
+            order = ", ".join(str(at + 1) for at in range(len(families)))
+            text += f" ORDER BY {order}{self._clauses.write_limit('')}"
+        return text, columns
+
+    def _write_values(self, parent: Scope | None) -> tuple[str, Columns]:
+        families = [self._expressions.draw_plain() for _ in range(self._rng.randint(1, 3))]
+        scope = Scope(parent)
+        rows = ", ".join(
+            f"({', '.join(self._expressions.write(each, scope, 0) for each in families)})"
+            for _ in range(self._rng.randint(1, 3))
+        )
+        duckdb = self._dialect.name == "duckdb"
+        prefix, start = ("col", 0) if duckdb else ("column", 1)
+        columns = tuple((f"{prefix}{at + start}", each) for at, each in enumerate(families))
+        return f"VALUES {rows}", columns
+
+    def _write_with(self, parent: Scope | None, depth: int) -> tuple[str, Columns]:
+        rng = self._rng
+        kept = list(self._sources.ctes)
+        parts, taken = list[str](), set[str]()
+        recursive = rng.random() < 0.3
+        for _ in range(rng.choice((1, 1, 2, 3))):
+            name = self._names.draw(taken, plain=0.4)
+            taken.add(name)
+            if recursive and rng.random() < 0.7:
+                text, source = write_recursion(rng, name, self._tables, self._names)
+            else:
+                query, columns = self.write_query(parent, depth - 1)
+                names: list[str] = []
+                if rng.random() < 0.4:
+                    count = rng.randint(1, len(columns)) if columns else 0
+                    names = self._names.draw_list([each for each, _ in columns], count)
+                source = Source("", columns).rename(name, names)
+                listed = f"({', '.join(names)})" if names else ""
+                hint = ""
+                if self._dialect.has("materialized") and rng.random() < 0.3:
+                    hint = rng.choice(("MATERIALIZED ", "NOT MATERIALIZED "))
+                text = f"{name}{listed} AS {hint}({query})"
+            parts.append(text)
+            hidden = [each for each in self._sources.ctes if each.name != name]
+            self._sources.ctes = [*hidden, source]
+        body, columns = self.write_query(parent, depth - 1)
+        self._sources.ctes = kept
+        word = "WITH RECURSIVE" if recursive else "WITH"
+        if body.startswith("WITH"):
+            body = f"SELECT * FROM ({body}) AS w"
+        return f"{word} {', '.join(parts)} {body}", columns

@@ -1,0 +1,26 @@
+-- Dates, timestamps, intervals, time zones.
+SELECT hire_dt + 30 AS a, hire_dt - 7 AS b, hire_dt - DATE '2020-01-01' AS c, hire_dt + INTERVAL '1 month' AS d, hire_dt::timestamp AS e FROM hr.employees ORDER BY employee_id;
+SELECT extract(year FROM hire_dt) AS y, extract(quarter FROM hire_dt) AS q, extract(dow FROM hire_dt) AS d, extract(epoch FROM INTERVAL '1 day') AS e, date_part('month', hire_dt) AS m FROM hr.employees ORDER BY employee_id;
+SELECT date_trunc('month', opened_at) AS m, count(*) FROM support.tickets GROUP BY 1 ORDER BY 1;
+SELECT date_trunc('week', opened_at)::date AS w, avg(closed_at - opened_at) AS d FROM support.tickets GROUP BY 1 ORDER BY 1;
+SELECT age(hire_dt, DATE '2000-01-01') AS a, age(timestamp '2024-01-01', timestamp '2023-05-05') AS b FROM hr.employees ORDER BY employee_id;
+SELECT INTERVAL '1 year 2 months' AS a, INTERVAL '3' DAY AS b, INTERVAL '1-2' YEAR TO MONTH AS c, INTERVAL '1 02:03:04' DAY TO SECOND AS d, INTERVAL(0) '1.6 seconds' AS e, INTERVAL '-1 day' AS f;
+SELECT justify_days(INTERVAL '35 days') AS a, justify_hours(INTERVAL '27 hours') AS b, justify_interval(INTERVAL '1 mon -1 hour') AS c;
+SELECT make_date(2024, 2, 29) AS a, make_timestamp(2024, 1, 2, 3, 4, 5.6) AS b, make_interval(days => 10, hours => 2) AS c, make_time(1, 2, 3) AS d;
+SELECT to_char(hire_dt, 'YYYY-"Q"Q') AS a, to_char(opened_at, 'DD Mon YYYY HH24:MI') AS b FROM hr.employees, support.tickets WHERE employee_id = agent_id ORDER BY 1, 2 LIMIT 10;
+SELECT to_date('05 Dec 2024', 'DD Mon YYYY') AS d, to_timestamp('2024-01-02 03:04', 'YYYY-MM-DD HH24:MI') AT TIME ZONE 'UTC' AS t, to_timestamp(0) AT TIME ZONE 'UTC' AS z;
+SELECT date_bin('15 minutes', opened_at, TIMESTAMP '2024-01-01') AS b, count(*) FROM support.tickets GROUP BY 1 ORDER BY 1 LIMIT 5;
+SELECT (DATE '2024-01-01', DATE '2024-02-01') OVERLAPS (DATE '2024-01-15', INTERVAL '3 days') AS o;
+SELECT current_date - current_date AS z, now() = current_timestamp AS n, localtimestamp - localtimestamp AS l, current_time = current_time AS t, localtime(0) = localtime(0) AS p, current_timestamp(2) IS NULL AS q;
+SELECT timestamptz '2024-01-01 12:00+02' AT TIME ZONE 'Europe/Berlin' AS b, timestamp '2024-01-01 12:00' AT TIME ZONE 'UTC' AT TIME ZONE 'UTC' AS u, timezone('UTC', timestamptz '2024-01-01 12:00+00') AS v;
+SELECT timestamptz '2024-01-01 12:00+02' AT LOCAL AS l;
+SELECT isfinite(exit_dt) AS f, 'infinity'::date AS i, coalesce(exit_dt, 'infinity') > hire_dt AS c FROM hr.employees ORDER BY employee_id;
+SELECT date '2024-03-31' + interval '1 month' AS a, date 'epoch' AS b, 'today'::date = current_date AS c, 'yesterday'::date < 'tomorrow'::date AS d;
+SELECT d::date AS day, count(o.order_id) AS n FROM generate_series(DATE '2024-01-01', DATE '2024-01-10', INTERVAL '1 day') AS d LEFT JOIN sales.orders o ON o.order_dt = d::date GROUP BY 1 ORDER BY 1;
+SELECT m.dt::date, count(*) FROM generate_series(timestamp '2024-01-01', timestamp '2024-06-01', '1 month') AS m(dt) JOIN hr.employees e ON e.hire_dt < m.dt GROUP BY 1 ORDER BY 1;
+SELECT time '10:00' + interval '30 min' AS a, time '23:00' - time '22:00' AS b, timetz '10:00+01' AS c, time(0) '10:00:00.7' AS d;
+SELECT date(opened_at) AS d, opened_at::time AS t, cast(opened_at AS date) = date_trunc('day', opened_at) AS e FROM support.tickets ORDER BY ticket_id LIMIT 10;
+SELECT max(order_dt) - min(order_dt) AS span, count(*) / nullif(max(order_dt) - min(order_dt), 0) AS rate FROM sales.orders;
+SELECT order_dt FROM sales.orders WHERE order_dt BETWEEN DATE '2024-01-01' AND DATE '2024-01-01' + INTERVAL '1 year' ORDER BY order_id LIMIT 5;
+SELECT clock_timestamp() IS NOT NULL, statement_timestamp() = now(), transaction_timestamp() = now(), timeofday() IS NULL;
+SELECT pg_sleep(0), pg_sleep_for('0'), pg_sleep_until(now());

@@ -1,0 +1,26 @@
+-- Numbers, booleans, casts, bits.
+SELECT round(salary, -3) AS a, round(salary / 7, 2) AS b, trunc(salary / 7, 1) AS c, ceil(salary / 7) AS d, floor(salary / 7) AS e, abs(-salary) AS f, sign(salary) AS g, mod(employee_id, 5) AS h, div(salary, 1000) AS i FROM hr.employees ORDER BY employee_id;
+SELECT round(sqrt(salary), 4) AS a, round(ln(salary), 4) AS b, round(log(salary), 4) AS c, round(log(2, salary), 4) AS d, round(exp(1.0), 4) AS e, power(2, 10) AS f, round(pi()::numeric, 5) AS g, round(cbrt(27)::numeric, 3) AS h, round(log10(salary), 4) AS i FROM hr.employees ORDER BY employee_id;
+SELECT round(degrees(1)::numeric, 4) AS d, round(radians(180)::numeric, 4) AS r, round(sin(1)::numeric, 4) AS s, round(atan2(1, 2)::numeric, 4) AS a;
+SELECT width_bucket(salary, 20000, 120000, 10) AS bucket, count(*) FROM hr.employees GROUP BY 1 ORDER BY 1;
+SELECT gcd(12, 18), lcm(4, 6), factorial(5), scale(1.50), min_scale(1.50), trim_scale(1.50);
+SELECT 1::int2 AS a, 2::int8 AS b, 3.5::float4 AS c, 4.5::float8 AS d, 5::numeric(10, 2) AS e, '6'::integer AS f, 7::bigint AS g, 8::smallint AS h, 9::real AS i, 10::double precision AS j, 11::decimal AS k;
+SELECT CAST(salary AS integer) AS i, salary::text AS t, salary::numeric(8, 0) AS n, fte_pct::float8 / 3 AS f FROM hr.employees ORDER BY employee_id;
+SELECT int4 '12' AS a, numeric '1.5' AS b, bool 'yes' AS c, float8 '1e3' AS d;
+SELECT 1e10 AS a, .5 AS b, 5. AS c, 0x1F AS d, 0o17 AS e, 0b11 AS f, 1_000_000 AS g, 1.5e-3 AS h;
+SELECT 'NaN'::numeric AS n, 'Infinity'::float8 AS i, '-Infinity'::float8 AS m;
+SELECT to_char(salary, 'FM999G999D00') AS a, to_char(fte_pct, '000%') AS b, to_number('1,234.5', '9G999D9') AS c FROM hr.employees ORDER BY employee_id;
+SELECT our_fault AND true AS a, NOT our_fault AS b, our_fault::int AS c, our_fault::text AS d FROM sales.return_reasons ORDER BY reason_code;
+SELECT 1 = 1.0 AS a, 1 <> 2 AS b, 1 != 2 AS c, 2 >= 1 AS d, 1 <= 1 AS e, NOT 1 > 2 AS f;
+SELECT 7 / 2 AS a, 7.0 / 2 AS b, -7 / 2 AS c, -7 % 3 AS d, 2 ^ 0.5 > 1 AS e, 10 - 2 - 3 AS f, 2 + 3 * 4 AS g, (2 + 3) * 4 AS h, - (-3) AS i;
+SELECT salary / nullif(fte_pct - 100, 0) AS x FROM hr.employees ORDER BY employee_id;
+SELECT 1 / (salary - 1) AS x FROM hr.employees ORDER BY employee_id;
+SELECT random() < 2 AS r, setseed(0.5) IS NULL AS s;
+SELECT num_nulls(1, NULL), num_nonnulls(1, NULL), pg_typeof(1);
+SELECT hashtext('a'), '1'::oid, 'hr.employees'::regclass, 'int4'::regtype;
+SELECT money '12.5', inet '10.0.0.1', macaddr '08:00:2b:01:02:03', point '(1,2)', int4range(1, 5);
+SELECT int4range(1, 10) @> 5 AS c, lower(int4range(2, 4)) AS l, upper(daterange('2024-01-01', '2024-02-01')) AS u, isempty(numrange(1, 1)) AS e;
+SELECT box '((0,0),(1,1))' && box '((0,0),(2,2))', circle '((0,0),1)';
+SELECT gen_random_uuid() IS NOT NULL AS u, '00000000-0000-0000-0000-000000000001'::uuid AS v;
+SELECT sum(qty) AS a, avg(unit_price) AS b, sum(qty * unit_price * (1 - discount_pct / 100)) AS c FROM sales.order_lines;
+SELECT region_id, round(100.0 * count(*) / sum(count(*)) OVER (), 2) AS pct FROM crm.customers GROUP BY region_id ORDER BY 1;

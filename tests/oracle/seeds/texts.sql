@@ -1,0 +1,37 @@
+-- Strings, patterns, collations, full text, XML.
+SELECT upper(last_name) AS u, lower(last_name) AS l, initcap(job_title) AS i, length(email) AS n, char_length(email) AS c, octet_length(email) AS o FROM hr.employees ORDER BY employee_id;
+SELECT substring(last_name FROM 2 FOR 3) AS a, substring(last_name, 2) AS b, substr(last_name, 1, 2) AS c, left(last_name, 3) AS d, right(last_name, 3) AS e FROM hr.employees ORDER BY employee_id;
+SELECT substring(email FROM '@(.*)$') AS domain, substring(email SIMILAR '%#"a%#"@%' ESCAPE '#') AS part FROM hr.employees ORDER BY employee_id;
+SELECT position('a' IN last_name) AS p, strpos(last_name, 'e') AS s FROM hr.employees ORDER BY employee_id;
+SELECT trim(BOTH 'a' FROM last_name) AS b, trim(LEADING FROM last_name) AS l, trim(TRAILING 'n' FROM last_name) AS t, btrim(last_name, 'abc') AS x, ltrim(last_name) AS y, rtrim(last_name) AS z FROM hr.employees ORDER BY employee_id;
+SELECT overlay(last_name PLACING 'xx' FROM 2 FOR 1) AS o FROM hr.employees ORDER BY employee_id;
+SELECT lpad(code, 6, '*') AS l, rpad(code, 6) AS r, repeat(code, 2) AS t, reverse(code) AS v FROM hr.departments ORDER BY department_id;
+SELECT replace(name, ' ', '_') AS r, translate(name, 'aeiou', '12345') AS t, split_part(name, ' ', 1) AS s, split_part(name, ' ', -1) AS e FROM hr.departments ORDER BY department_id;
+SELECT concat(first_name, ' ', last_name, NULL) AS c, concat_ws(', ', last_name, first_name) AS w, first_name || ' ' || last_name AS p FROM hr.employees ORDER BY employee_id;
+SELECT ascii(last_name) AS a, chr(65) AS c, md5(last_name) AS m FROM hr.employees ORDER BY employee_id;
+SELECT format('%s has %s', last_name, salary) AS f FROM hr.employees ORDER BY employee_id;
+SELECT quote_ident(last_name), quote_literal(last_name), quote_nullable(NULL) FROM hr.employees ORDER BY employee_id;
+SELECT last_name LIKE 'B%' AS a, last_name NOT LIKE '%n' AS b, last_name ILIKE 'b%' AS c, last_name LIKE 'a$_%' ESCAPE '$' AS d, last_name ~~ '%e%' AS e, last_name !~~* 'x%' AS f FROM hr.employees ORDER BY employee_id;
+SELECT last_name SIMILAR TO '(A|B)%' AS s, last_name ~ '^[A-C]' AS r, last_name ~* 'AN' AS i, last_name !~ 'x' AS n, last_name !~* 'Y' AS m FROM hr.employees ORDER BY employee_id;
+SELECT last_name FROM hr.employees WHERE last_name LIKE ANY (ARRAY['A%', 'B%']) OR last_name NOT LIKE ALL (ARRAY['%a%', '%e%']) ORDER BY employee_id;
+SELECT regexp_replace(email, '@.*', '') AS a, regexp_match(email, '(.+)@(.+)') AS b, regexp_substr(email, '[a-z]+') AS c, regexp_count(email, 'e') AS d, regexp_like(email, '^a') AS e, regexp_instr(email, '@') AS f FROM hr.employees ORDER BY employee_id;
+SELECT (regexp_match(email, '(.+)@(.+)'))[2] AS host FROM hr.employees ORDER BY employee_id;
+SELECT m FROM hr.employees, regexp_matches(email, '[aeiou]', 'g') AS m ORDER BY 1;
+SELECT s FROM hr.departments, regexp_split_to_table(name, ' ') AS s ORDER BY 1;
+SELECT string_to_array(name, ' ') AS a, array_to_string(string_to_array(name, ' '), '-') AS b FROM hr.departments ORDER BY department_id;
+SELECT starts_with(name, 'S') AS s, name ^@ 'S' AS t FROM hr.departments ORDER BY department_id;
+SELECT last_name COLLATE "C" AS c FROM hr.employees ORDER BY last_name COLLATE "C", employee_id;
+SELECT max(last_name COLLATE "C") FROM hr.employees WHERE last_name < 'M' COLLATE "C";
+SELECT E'a\tb\n' AS e, U&'d\0061t' AS u, $$it's$$ AS d, $q$a$q$ AS q;
+SELECT 'a'
+  'b' AS joined;
+SELECT B'1010' AS b, X'1F' AS x, '\x41'::bytea AS y, encode('abc'::bytea, 'hex') AS h;
+SELECT last_name::char(3) AS c, last_name::varchar(4) AS v, CAST(last_name AS bpchar) AS b, last_name::text AS t FROM hr.employees ORDER BY employee_id;
+SELECT normalize('ä') AS n, 'ä' IS NORMALIZED AS i, unistr('\0061') AS u;
+SELECT to_tsvector('english', title) @@ to_tsquery('english', 'order') AS hit FROM support.knowledge_articles ORDER BY 1;
+SELECT ts_rank(to_tsvector('a b'), plainto_tsquery('a')) AS r;
+SELECT xmlelement(name e, xmlattributes(last_name AS n), last_name) FROM hr.employees ORDER BY employee_id;
+SELECT xmlforest(code, name) FROM hr.regions ORDER BY region_id;
+SELECT query_to_xml('select * from hr.employees', true, true, '');
+SELECT levenshtein('a', 'b'), soundex('a');
+SELECT string_agg(code, '' ORDER BY code COLLATE "C" DESC) FROM hr.regions;
