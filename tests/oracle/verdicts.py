@@ -158,7 +158,7 @@ class Judge:
         Where nothing orders them, any would do.
         """
         uncut = _LAST_LIMIT.sub("", statement)
-        if uncut == statement or len(expected.rows) != len(actual.rows) or _may_order(uncut):
+        if uncut == statement or len(expected.rows) != len(actual.rows) or may_order(uncut):
             return False
         return is_part(actual, self._copy.run(uncut))
 
@@ -170,7 +170,7 @@ class Judge:
         return not describe_difference(self._copy.run(reread.sql, reread.params), actual)
 
 
-def _may_order(statement: str) -> bool:
+def may_order(statement: str) -> bool:
     """Whether the outermost query orders its rows, as far as it can be read."""
     try:
         return parse_one(statement, dialect="postgres").args.get("order") is not None

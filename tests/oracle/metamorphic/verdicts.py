@@ -8,7 +8,8 @@ What a verdict may be::
     estimate    one side was not run, since its plan expects too much: a documented exception
     time        they differ in their class of time, or one was stopped for its time: a documented
                 exception where hidden rows were deleted or added, a leak where values changed
-    unsettled   they differ, and so does the first database alone when it is planned otherwise
+    unsettled   they differ, and so does the first database alone when it is planned otherwise; or
+                each gave a page of the same rows, in no order that the query asks for
     passing     they differed once, and not every time
     different   a leak
 
