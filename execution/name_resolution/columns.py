@@ -104,6 +104,8 @@ class ColumnFinder:
                     quote_fragment(node),
                     f"{quote_fragment(node)} is no table's star.",
                 )
+            if not isinstance(node.parent, exp.Select):
+                _check_row(source, node)
             self.use_all(source)
             return
         if not isinstance(identifier, exp.Identifier):
@@ -184,6 +186,7 @@ class ColumnFinder:
         while here is not None:
             source = here.sources.get(name)
             if source is not None and self._resolver.has_whole_rows:
+                _check_row(source, node)
                 self.use_all(source)
                 self._found.origins[id(node)] = source
                 return
@@ -219,3 +222,14 @@ class ColumnFinder:
         if source.table is not None and name in self._resolver.list_columns(source.table):
             self._found.columns.add(self._resolver.spell_column(source.table, name))
             source.used.add(name)
+
+
+def _check_row(source: Source, node: exp.Column) -> None:
+    """Raises Unresolved for the row of a table whose columns an alias renames.
+
+    Such a row bears the table's own names; that of the derived table in its place would not.
+    """
+    if source.renamed and source.table is not None:
+        raise Unresolved(
+            "node_not_allowed", quote_fragment(node), "Name the columns of a renamed table."
+        )

@@ -78,6 +78,8 @@ ATTACKS: dict[str, dict[str, str]] = {
         "savepoint": "SAVEPOINT a",
     },
     "node_not_allowed": {
+        "row_of_a_renamed_table": "SELECT row_to_json(t) FROM orders AS t(a)",
+        "star_of_a_renamed_table_as_a_row": "SELECT row_to_json(t.*) FROM orders AS t(a)",
         "rows_from": "SELECT * FROM ROWS FROM (unnest(ARRAY[1]), pg_ls_dir('/')) AS t",
         "delete_in_cte": "WITH x AS (DELETE FROM orders RETURNING id) SELECT id FROM x",
         "insert_in_cte": (

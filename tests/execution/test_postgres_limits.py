@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+from typing import Any
 
 import psycopg
 import pytest
@@ -16,7 +17,7 @@ from tests.execution.conftest import Opener, Scratch
 from tests.execution.trusted import trust
 
 
-def query(sql: str, **options: object) -> GuardedQuery:
+def query(sql: str, **options: Any) -> GuardedQuery:
     return trust("scratch", sql, **options)
 
 
