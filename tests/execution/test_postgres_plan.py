@@ -95,3 +95,38 @@ def test_a_plan_is_remembered_for_the_very_query_and_not_for_long() -> None:
     forgetful = RecentPlans(keep_s=0)
     forgetful.add(one)
     assert one not in forgetful
+
+
+STREAMING = (
+    "Append,Gather,Gather Merge,Group,Hash Join,Limit,Materialize,Memoize,Merge Append,Merge Join,"
+    "Nested Loop,ProjectSet,Result,Subquery Scan,Unique"
+).split(",")
+
+
+@pytest.mark.parametrize("kind", STREAMING)
+@pytest.mark.parametrize("side", ["Outer", "Member", "Subquery"])
+def test_a_step_that_streams_asks_for_few_rows(kind: str, side: str) -> None:
+    plan = node("Limit", 10, node(kind, 1e9, node("Seq Scan", 1e9, side=side)))
+    assert estimate_rows(plan, 101) == pytest.approx(10)
+
+
+@pytest.mark.parametrize(
+    ("kind", "side"), [("Sort", "Outer"), ("Aggregate", "Outer"), ("Append", "InitPlan")]
+)
+def test_a_step_that_does_not_asks_for_all(kind: str, side: str) -> None:
+    plan = node("Limit", 10, node(kind, 1e9, node("Seq Scan", 1e9, side=side)))
+    assert estimate_rows(plan, 101) == pytest.approx(1e9)
+
+
+@pytest.mark.parametrize(
+    ("plan", "expected"),
+    [
+        (node("Nested Loop", 1e9, node("Seq Scan", 50), node("Seq Scan", 40, side="Inner")), 101),
+        (node("Nested Loop", 2e3, node("Seq Scan", 50), node("Seq Scan", 40, side="Inner")), 101),
+        (node("Nested Loop", 5, node("Seq Scan", 50), node("Seq Scan", 40, side="Inner")), 2000),
+        (node("Nested Loop", 5, node("Seq Scan", 50)), 50),
+        (node("Aggregate", 1, node("Nested Loop", 5, INNER)), 2e4),
+    ],
+)
+def test_a_loop_looks_at_pairs(plan: Node, expected: float) -> None:
+    assert estimate_rows(plan, 101) == pytest.approx(expected)

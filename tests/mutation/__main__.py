@@ -42,8 +42,10 @@ from tests.mutation.tracing import Traced, load_trace, save_trace
 
 _FOLDER = ROOT / "runs" / "mutation"
 _RESULTS = _FOLDER / "results.jsonl"
-# Tests that take longer are run for what survives the others.
+# Tests that take longer are run for what survives the others: those of databases wait for limits
+# of time. That of ordinary queries is long because there are hundreds of them.
 _LONGEST_SECONDS = 0.8
+_LONG = "test_ordinary_queries.py"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -10,8 +10,10 @@ from tests.mutation.mutant import ROOT, Mutant
 from tests.mutation.tracing import Traced
 
 _OWN_TESTS = "test_allowlists.py"
+_DIALECT = "_dialect.py"
+_GUARD = "execution/guard.py"
 # Tests that read allowlists are those that guard something.
-_READERS = ("execution/guard.py", "execution/duckdb_grammar.py", "execution/sqlite_grammar.py")
+_READERS = (_GUARD, "execution/duckdb_grammar.py", "execution/sqlite_grammar.py")
 
 
 def list_judges(mutant: Mutant, tests: Mapping[str, Traced]) -> list[str]:
@@ -29,15 +31,23 @@ def list_judges(mutant: Mutant, tests: Mapping[str, Traced]) -> list[str]:
         ]
     else:
         wanted = _list_lines(mutant.path, mutant.line)
+        # A dialect's tables are read by sqlglot, whenever a text is read or written in it.
+        path = _GUARD if wanted is None and mutant.path.endswith(_DIALECT) else mutant.path
         found = [
             name
             for name, test in tests.items()
-            if (lines := test.lines.get(mutant.path)) and (wanted is None or lines & wanted)
+            if (lines := test.lines.get(path)) and (wanted is None or lines & wanted)
         ]
+    own = _OWN_TESTS if mutant.path.endswith(".yaml") else _find_dialect(mutant.path)
     return sorted(
         (name for name in found if tests[name].passed),
-        key=lambda name: (_OWN_TESTS not in name, tests[name].seconds),
+        key=lambda name: (own not in name, tests[name].seconds),
     )
+
+
+def _find_dialect(path: str) -> str:
+    """The dialect that a file is about, by its name; empty for most."""
+    return next((each for each in ("sqlite", "duckdb", "postgres") if f"/{each}_" in path), "")
 
 
 @lru_cache(maxsize=8192)

@@ -348,3 +348,14 @@ def test_one_hidden_column_anywhere_expands_every_view() -> None:
     assert compile_shop(catalog, boss=boss).roles["boss"]["sales.open_orders"].expands
     hidden = {"tables": {"visible": "*", "hidden": ["stock.returns"]}}
     assert compile_shop(catalog, boss=hidden).roles["boss"]["sales.open_orders"].expands
+
+
+def test_a_table_with_anything_withheld_is_not_whole() -> None:
+    for change in (
+        {"hidden_columns": ["stock.products.price"]},
+        {"masked_columns": ["stock.products.price"]},
+        {"row_filters": {"stock.products": "price > 5"}},
+    ):
+        boss = compile_shop(boss=change).roles["boss"]
+        assert not boss["stock.products"].is_whole
+        assert boss["stock.returns"].is_whole

@@ -1,0 +1,133 @@
+"""What PostgreSQL's dialect of the guard reads is written as it was, or as what it means."""
+
+from __future__ import annotations
+
+import pytest
+
+from execution.guard import guard_query
+from execution.policies.access import open_access
+from nl2sql.types import GuardedQuery, Violation
+from tests.fakes import SHOP
+
+# An expression over the customers → how it is written; empty where it stays as it is.
+WRITTEN = {
+    "E'a\\'b'": "'a''b'",
+    "E'a\\x41'": "'aA'",
+    "$$it's$$": "'it''s'",
+    "$t$a$$b$t$": "'a$$b'",
+    "U&'\\0041'": "'A'",
+    "0x1F": "31",
+    "1_000": "1000",
+    "|/ 4": "",
+    "||/ 8": "",
+    "~ 5": "~5",
+    "5 # 3": "",
+    "name ~ 'a'": "",
+    "name !~* 'a'": "NOT name ~* 'a'",
+    "name ILIKE 'a'": "",
+    "name LIKE 'a!%' ESCAPE '!'": "",
+    "'{}'::json -> 'a'": "CAST('{}' AS JSON) -> 'a'",
+    "'{}'::json ->> 'a'": "CAST('{}' AS JSON) ->> 'a'",
+    "'{}'::json #> '{a}'": "CAST('{}' AS JSON) #> '{a}'",
+    "'{}'::json #>> '{a}'": "CAST('{}' AS JSON) #>> '{a}'",
+    "'{}'::jsonb @> '{}'": "CAST('{}' AS JSONB) @> '{}'",
+    "'{}'::jsonb ? 'a'": "CAST('{}' AS JSONB) ? 'a'",
+    "'{}'::jsonb ?| ARRAY['a']": "CAST('{}' AS JSONB) ?| ARRAY['a']",
+    "(ARRAY[1,2])[1]": "(ARRAY[1, 2])[1]",
+    "(ARRAY[1,2])[1:2]": "(ARRAY[1, 2])[1:2]",
+    "id::text::int": "CAST(CAST(id AS TEXT) AS INT)",
+    "CAST(id AS numeric(10,2))": "CAST(id AS DECIMAL(10, 2))",
+    "extract(year FROM now())": "EXTRACT(YEAR FROM NOW())",
+    "position('a' IN name)": "POSITION('a' IN name)",
+    "substring(name FROM 1 FOR 2)": "SUBSTRING(name FROM 1 FOR 2)",
+    "substring(name FROM 'a')": "SUBSTRING(name FROM 'a')",
+    "overlay(name PLACING 'x' FROM 1)": "OVERLAY(name PLACING 'x' FROM 1)",
+    "trim(BOTH 'x' FROM name)": "TRIM(BOTH 'x' FROM name)",
+    "trim(name)": "TRIM(name)",
+    "coalesce(name, 'x')": "COALESCE(name, 'x')",
+    "greatest(1,2)": "GREATEST(1, 2)",
+    "nullif(1,2)": "NULLIF(1, 2)",
+    "now() - interval '1 day'": "NOW() - INTERVAL '1 DAY'",
+    "interval '1' day": "INTERVAL '1 DAY'",
+    "date_trunc('month', now())": "DATE_TRUNC('month', NOW())",
+    "to_char(now(), 'YYYY')": "TO_CHAR(NOW(), 'YYYY')",
+    "count(*) FILTER (WHERE id > 1)": "COUNT(*) FILTER(WHERE id > 1)",
+    "percentile_cont(0.5) WITHIN GROUP (ORDER BY id)": (
+        "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY id)"
+    ),
+    "string_agg(name, ',' ORDER BY id)": "STRING_AGG(name, ',' ORDER BY id)",
+    "array_agg(DISTINCT id)": "ARRAY_AGG(DISTINCT id)",
+    "current_date": "CURRENT_DATE",
+    "localtimestamp": "LOCALTIMESTAMP",
+    "pg_catalog.upper(name)": "UPPER(name)",
+    "pg_catalog.lower(name)": "LOWER(name)",
+    '"upper"(name)': "UPPER(name)",
+    'name COLLATE "C"': "",
+    "id BETWEEN SYMMETRIC 1 AND 2": "",
+    "id IS DISTINCT FROM 1": "",
+    "name SIMILAR TO 'a'": "",
+    "now() AT TIME ZONE 'UTC'": "NOW() AT TIME ZONE 'UTC'",
+    "(SELECT 1)": "",
+    "make_date(2024,1,1)": "MAKE_DATE(2024, 1, 1)",
+    "replace(name,'a','b')": "REPLACE(name, 'a', 'b')",
+    "regexp_replace(name,'a','b','g')": "REGEXP_REPLACE(name, 'a', 'b', 'g')",
+    "repeat(name,3)": "REPEAT(name, 3)",
+    "lpad(name,3)": "LPAD(name, 3)",
+    "rpad(name,3,'x')": "RPAD(name, 3, 'x')",
+    "generate_series(1,3)": "GENERATE_SERIES(1, 3)",
+    "row_number() OVER (PARTITION BY id ORDER BY name ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)": (
+        "ROW_NUMBER() OVER (PARTITION BY id ORDER BY name ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)"
+    ),
+    "NOT id = 1": "",
+    "id = ANY(ARRAY[1])": "",
+    "id <> ALL(ARRAY[1])": "",
+    "id % 2": "",
+    "id / 2": "",
+    "- id": "-id",
+    "name || 'x'": "",
+    "TRUE": "",
+    "NULL": "",
+    "1.5e3": "",
+    ".5": "0.5",
+    "ARRAY[]::int[]": "CAST(ARRAY[] AS INT[])",
+    "ROW(1,2)": "ROW(1, 2)",
+    "num_nonnulls(VARIADIC ARRAY[1])": "NUM_NONNULLS(VARIADIC ARRAY[1])",
+    "name ^@ 'a'": "name OPERATOR(^@) 'a'",
+    "'{}'::json #>> '{a}' IS NULL": "CAST('{}' AS JSON) #>> '{a}' IS NULL",
+    "0o17": "15",
+    "0b11": "3",
+    "regexp_replace(name, 'a', 'b', 1, 2, 'g')": "REGEXP_REPLACE(name, 'a', 'b', 1, 2, 'g')",
+    "generate_series(1, 9, 2)": "GENERATE_SERIES(1, 9, 2)",
+    "rpad(name, 3)": "RPAD(name, 3)",
+    "@ (id - 5)": "",
+    "|/ id": "",
+    "count(DISTINCT (id, name))": "COUNT(DISTINCT (id, name))",
+    "pg_catalog.repeat(name, 2)": "REPEAT(name, 2)",
+    "pg_catalog.\"replace\"(name, 'a', 'b')": "REPLACE(name, 'a', 'b')",
+}
+
+
+@pytest.mark.parametrize(("written", "expected"), WRITTEN.items(), ids=WRITTEN)
+def test_an_expression_is_written(written: str, expected: str) -> None:
+    verdict = guard_query(f"SELECT {written} FROM customers", open_access(SHOP))
+    assert isinstance(verdict, GuardedQuery), verdict
+    text = verdict.sql.removeprefix("SELECT ").partition(' FROM "sales"')[0]
+    assert text == (expected or written)
+
+
+@pytest.mark.parametrize(
+    ("written", "code"),
+    [
+        ("x'1F'", "node_not_allowed"),
+        ("b'01'", "node_not_allowed"),
+        ("$1", "node_not_allowed"),
+        ("1_000_", "unparsable"),
+        ("0o19", "unparsable"),
+        (r"E'\u00'", "unparsable"),
+        (r"U&'\004'", "unparsable"),
+    ],
+)
+def test_what_is_not_read(written: str, code: str) -> None:
+    verdict = guard_query(f"SELECT {written} FROM customers", open_access(SHOP))
+    assert isinstance(verdict, Violation), verdict
+    assert verdict.code == code, verdict
