@@ -1,8 +1,9 @@
 """What the guard costs a query, and what its fence costs the database.
 
 ``python -m tests.benchmarks.guard`` prints, on the demo ERP: the time that the guard takes over the
-gold queries and all their mutations, without a policy and as each role; and the time that
-PostgreSQL takes for the gold queries as they are, filtered, and filtered behind the fence.
+gold queries and all their mutations, without a policy and as each role; the time of guard and
+EXPLAIN together over the gold queries; and the time that PostgreSQL takes for the gold queries as
+they are, filtered, and filtered behind the fence. ``--short`` leaves out the first and the last.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import asyncio
 import math
 import random
 import statistics
+import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,7 +23,7 @@ from execution.policies.policy_file import load_policy
 from execution.postgres import PostgresDatabase
 from nl2sql.catalog import Catalog
 from nl2sql.settings import load_settings
-from nl2sql.types import GuardedQuery, Principal, ResultSet, Violation
+from nl2sql.types import Explained, GuardedQuery, Principal, ResultSet, Violation
 from serve_app.preparation import build_wiring, load_demo_databases, start_embedded_server
 from serve_app.reporting import Silence
 from tests.oracle.corpus import build_gold_queries
@@ -47,11 +49,17 @@ def main() -> None:
     assert file is not None
     fenced = CompiledPolicy(load_policy(file), catalog)
     golds = read_demo_golds()
-    _print_guard_times(catalog, fenced, golds)
+    short = "--short" in sys.argv
+    if not short:
+        _print_guard_times(catalog, fenced, golds)
     database = wiring.build_databases()[name]
     assert isinstance(database, PostgresDatabase)
     bare = CompiledPolicy(load_policy(file), catalog, fenced=False)
-    asyncio.run(_print_fence_cost(database, catalog, fenced, bare, [sql for _, sql in golds]))
+    queries = [sql for _, sql in golds]
+    with asyncio.Runner() as runner:
+        runner.run(_print_explain_times(database, catalog, fenced, queries))
+        if not short:
+            runner.run(_print_fence_cost(database, catalog, fenced, bare, queries))
     server.stop()
 
 
@@ -74,6 +82,37 @@ def _print_guard_times(
             passed += isinstance(verdict, GuardedQuery)
         cuts = statistics.quantiles(times, n=100)
         print(f"{label:20} {cuts[49]:6.2f} {cuts[94]:6.2f} {cuts[98]:6.2f} {passed:8}")
+
+
+async def _print_explain_times(
+    database: PostgresDatabase, catalog: Catalog, compiled: CompiledPolicy, golds: list[str]
+) -> None:
+    print(f"\nGuard and EXPLAIN, milliseconds a query, the gold queries {_REPEATS} times")
+    print(f"{'':20} {'guard p50':>10} {'p95':>6} {'EXPLAIN p50':>12} {'p95':>6} {'queries':>8}")
+    accesses = {"no policy": open_access(catalog)}
+    accesses |= {role: _find_access(compiled, role) for role in _ROLES}
+    for label, access in accesses.items():
+        guarding, explaining, passed = [], [], 0
+        for turn in range(_REPEATS + 1):
+            for sql in golds:
+                start = time.perf_counter()
+                verdict = guard_query(sql, access)
+                between = time.perf_counter()
+                if isinstance(verdict, Violation):
+                    continue
+                explained = await database.explain(verdict)
+                end = time.perf_counter()
+                assert isinstance(explained, Explained), explained
+                if turn:
+                    guarding.append((between - start) * 1000)
+                    explaining.append((end - between) * 1000)
+                passed += not turn
+        cuts = [statistics.quantiles(times, n=20) for times in (guarding, explaining)]
+        print(
+            f"{label:20} {cuts[0][9]:10.2f} {cuts[0][18]:6.2f} {cuts[1][9]:12.2f} "
+            f"{cuts[1][18]:6.2f} {passed:8}"
+        )
+    await database.close()
 
 
 async def _print_fence_cost(
