@@ -126,6 +126,14 @@ class GuardedPostgres(Postgres):
             )
             return parsed
 
+        def _parse_interval(self, *args: Any, **kwargs: Any) -> exp.Add | exp.Interval | None:
+            is_interval = self._curr is not None and self._curr.token_type == TokenType.INTERVAL
+            if is_interval and self._next and self._next.token_type == TokenType.L_PAREN:
+                # sqlglot reads over the number, which cuts seconds.
+                self.raise_error("INTERVAL with a precision is not allowed")
+            parsed: exp.Add | exp.Interval | None = super()._parse_interval(*args, **kwargs)
+            return parsed
+
         def parse_number(self, token: Token) -> exp.Expr:
             """A number with all that touches it: ``1_000``, ``0o17``."""
             text = token.text

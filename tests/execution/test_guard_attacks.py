@@ -222,6 +222,7 @@ ATTACKS: dict[str, dict[str, str]] = {
         "unicode_identifier": r'SELECT U&"\0073ecret" FROM orders',
     },
     "unparsable": {
+        "precision_that_would_be_lost": "SELECT INTERVAL(0) '1.6 seconds'",
         "null_byte_before_the_second": "SELECT 1\0; DROP TABLE orders",
         "json_table": "SELECT * FROM json_table('[]', '$' COLUMNS (a int))",
         "xmltable": "SELECT * FROM xmltable('/a' PASSING '<a/>' COLUMNS x int)",
