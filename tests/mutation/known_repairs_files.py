@@ -13,7 +13,6 @@ FILE_REPAIRS: dict[str, dict[str, Changes]] = {
         "an_empty_match_stands_between_any_two_letters": (
             ("return len(new.name) + 1.0 if new.name else 1.0", "return 1.0"),
         ),
-        "a_replacement_of_unknown_length_grows": (("return _UNKNOWN_GROWTH", "return 1.0"),),
         "zero_steps_never_end": (("return None if width and abs", "return None if abs"),),
     },
     "execution/growth.py": {
