@@ -124,6 +124,8 @@ def judge(sql: str, dialect: str = "postgres") -> str:
 def test_a_comment_may_stand_between_two_words() -> None:
     assert judge("SELECT id FROM orders ORDER/**/BY id") == ""
     assert judge("SELECT id FROM orders GROUP -- by\nBY id") == ""
+    # In a comment, any sign may stand.
+    assert judge("SELECT id /* \u3000 */ FROM orders -- \u3000") == ""
 
 
 def test_a_cte_that_is_written_later_is_no_table_on_sqlite() -> None:
@@ -171,6 +173,27 @@ def test_a_view_that_some_role_sees_as_a_table_is_one() -> None:
         assert isinstance(verdict, GuardedQuery), verdict
         assert ('"open_orders"' in verdict.sql) == is_table
         assert ("sales.open_orders" in verdict.tables) == is_table
+
+
+def test_what_one_role_expands_takes_no_filter_from_another() -> None:
+    view = replace(
+        build_table("sales.open_orders", "id integer", "total numeric", kind="view"),
+        definition="SELECT id, total FROM sales.orders",
+    )
+    visible = ["sales.customers", "sales.orders", "sales.open_orders"]
+    compiled = compile_shop(
+        replace(SHOP, tables=(*SHOP.tables, view)),
+        clerk={"tables": {"visible": visible}},
+        seller={
+            "tables": {"visible": ["sales.open_orders"]},
+            "row_filters": {"sales.open_orders": "total > 5"},
+            "masked_columns": {},
+        },
+    )
+    access = find_access("clerk", "seller", compiled=compiled)
+    verdict = guard_query("SELECT id FROM open_orders", access)
+    assert isinstance(verdict, GuardedQuery), verdict
+    assert verdict.predicates == ('sales.open_orders: _0."total" > 5',)
 
 
 async def test_a_catalog_that_is_indexed_anew_is_compiled_anew() -> None:

@@ -139,7 +139,6 @@ FILE_REPAIRS: dict[str, dict[str, Changes]] = {
             ),
         ),
         "values_of_arguments_are_known": (("if known is None or value in known:", "if True:"),),
-        "half_a_surrogate_pair_is_no_text": (("        statement.encode()\n", ""),),
         "a_star_of_columns_is_only_order_by_all": (
             (' and key == "expression" and value == _ALL:', ' and key == "expression":'),
         ),
@@ -147,9 +146,6 @@ FILE_REPAIRS: dict[str, dict[str, Changes]] = {
     "execution/duckdb_statement.py": {
         "what_a_plan_scans_is_known": (("if catalog != ATTACHED or not is_known:", "if False:"),),
         "leaves_without_a_table_are_harmless": (("if leaf.name not in _HARMLESS:", "if False:"),),
-        "only_a_select_runs": (
-            ("if statements[0].type != duckdb.StatementType.SELECT:", "if False:"),
-        ),
     },
     "execution/duckdb_plan.py": {
         "an_estimate_is_not_told_to_the_restricted": (
