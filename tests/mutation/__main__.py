@@ -73,6 +73,7 @@ def _build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--module", nargs="*", default=[], help="only files that are named so")
     parser.add_argument("--mendings", action="store_true", help="undo known repairs")
+    parser.add_argument("--survivors", action="store_true", help="only what survived before")
     parser.add_argument("--servers", action="store_true", help="then also tests with a server")
     parser.add_argument("--trace", action="store_true", help="look anew what tests execute")
     parser.add_argument("--most-tests", type=int, default=MOST_TESTS, help="for each mutant")
@@ -108,7 +109,7 @@ def _run_phase(phase: str, mutants: Sequence[Mutant], options: argparse.Namespac
             new.append(mutant)
         elif found.verdict == "survived":
             survivors.append(mutant)
-    pending = [*new, *survivors]
+    pending = survivors if options.survivors else [*new, *survivors]
     if not pending:
         return
 
@@ -118,7 +119,9 @@ def _run_phase(phase: str, mutants: Sequence[Mutant], options: argparse.Namespac
         chosen = {
             name: test for name, test in tests.items() if is_slow or test.seconds < _LONGEST_SECONDS
         }
-        judge = Judge(items, chosen, most=options.most_tests)
+        # Of a known repair all of its tests are asked: there are few, and each must be noticed.
+        most = len(chosen) if options.mendings else options.most_tests
+        judge = Judge(items, chosen, most=most)
         end = time.monotonic() + options.minutes * 60
         for at, mutant in enumerate(pending, start=1):
             if time.monotonic() > end:

@@ -13,13 +13,6 @@ REPAIRS: dict[str, dict[str, Changes]] = {
         "a_null_character_ends_no_text": (('if "\\0" in sql:', "if False:"),),
         "half_of_a_surrogate_pair_is_refused": (('"\\ud800" <= letter <=', '"" > letter <='),),
         "comments_are_stripped_before_parsing": (("sql = strip_comments(sql, dialect)", "pass"),),
-        "recursion_too_deep_for_python_is_a_refusal": (
-            (
-                "    except (SqlglotError, RecursionError) as error:\n        return Violation("
-                '"unparsable"',
-                '    except SqlglotError as error:\n        return Violation("unparsable"',
-            ),
-        ),
         "every_dialect_is_read_again": (
             (
                 "    return check_wrapped(sql, tables, expected, access.catalog.dialect)",

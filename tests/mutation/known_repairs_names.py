@@ -31,9 +31,6 @@ NAME_REPAIRS: dict[str, dict[str, Changes]] = {
         "a_cte_gets_a_name_that_no_table_bears": (
             ('new_name = f"{self._resolver.cte_prefix}{self._ctes}"', "new_name = alias.this.name"),
         ),
-        "with_recursive_hides_names_around_it": (
-            ("                within.pop(", "                dict(within).pop("),
-        ),
         "a_cte_used_before_it_is_written_is_refused": (
             ("        if not cte.new_name:\n", "        if False:\n"),
         ),

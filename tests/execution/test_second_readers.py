@@ -1,0 +1,257 @@
+"""Each reader by itself, on texts that the readers before it would not have let through."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from sqlglot import exp
+
+from execution.allowlists import load_allowlist
+from execution.dialects import list_nodes, parse_statements
+from execution.duckdb_grammar import check_grammar as check_duckdb
+from execution.guard import SqlGuard, _check_again, guard_query
+from execution.name_resolution.resolver import NameResolver
+from execution.name_resolution.scopes import Unresolved
+from execution.name_resolution.walk import resolve_names
+from execution.policies.access import open_access
+from execution.postgres_grammar import check_grammar
+from execution.sqlite_grammar import check_functions
+from nl2sql.types import GuardedQuery, Principal, Violation
+from tests.execution.policies.shop import compile_shop, find_access
+from tests.fakes import SHOP, FakeCatalogs, build_table
+
+ORDERS = '"sales"."orders" AS o'
+
+
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        (f"SELECT o.id FROM {ORDERS}", ""),
+        (f"SELECT o.f FROM {ORDERS}", "unexplained_column"),
+        (f"SELECT sales.o.id FROM {ORDERS}", "unexplained_column"),
+        (f"SELECT o.id.f FROM {ORDERS}", "unexplained_column"),
+        (f"SELECT (o).id FROM {ORDERS}", "node_not_allowed"),
+        (f"SELECT (ARRAY[o.id])[1] FROM {ORDERS}", ""),
+        (f"SELECT (ARRAY[o])[1].f FROM {ORDERS}", "node_not_allowed"),
+        (f"SELECT o.id OPERATOR(x.+) 1 FROM {ORDERS}", "operator_not_allowed"),
+        (f"SELECT x.lower(o.status) FROM {ORDERS}", "function_not_allowed"),
+        (f"SELECT pg_catalog.lower(o.status) FROM {ORDERS}", ""),
+        (f"SELECT x.pg_catalog.lower(o.status) FROM {ORDERS}", "function_not_allowed"),
+        (f"SELECT pg_sleep(1) FROM {ORDERS}", "function_not_allowed"),
+        (f"SELECT current_user FROM {ORDERS}", "function_not_allowed"),
+        (f"SELECT o.id::regclass FROM {ORDERS}", "type_not_allowed"),
+        (f"SELECT 1 FROM {ORDERS}; SELECT 2", "multiple_statements"),
+        ("SELECT 1", "tables_disagree"),
+        (f'SELECT 1 FROM {ORDERS}, "sales"."customers" AS c', "tables_disagree"),
+        (f"SELECT 1 FROM {ORDERS}, customers AS c", "tables_disagree"),
+        (f"SELECT 1 FROM {ORDERS} FOR UPDATE", "node_not_allowed"),
+        (f"SELECT 1 INTO x FROM {ORDERS}", "node_not_allowed"),
+        (f"SELECT 1 FROM {ORDERS} WHERE", "unparsable"),
+        (f"SELECT {' || '.join(['1'] * 3000)} FROM {ORDERS}", "unparsable"),
+    ],
+    ids=lambda value: value[:60],
+)
+def test_postgresqls_own_grammar(sql: str, code: str) -> None:
+    found = check_grammar(sql, frozenset({"sales.orders"}), load_allowlist("postgres"), SHOP)
+    assert (found.code if found else "") == code, found
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "sqlite", "duckdb"])
+def test_the_guard_asks_a_second_reader(dialect: str) -> None:
+    access = open_access(replace(SHOP, dialect=dialect))
+    allowlist = load_allowlist(dialect)
+    table, nothing = frozenset({"sales.orders"}), frozenset[str]()
+    text = 'SELECT o.id FROM "sales"."orders" AS o'
+    assert _check_again(text, table, {}, access, allowlist) is None
+    for tables, sql in ((nothing, text), (table, "SELECT 1"), (table, f"{text}\0")):
+        assert isinstance(_check_again(sql, tables, {}, access, allowlist), Violation)
+
+
+# -- the resolver ------------------------------------------------------------------------------
+
+
+def resolve(tree: exp.Expr, *more: exp.Expr) -> str:
+    """The violation's code; ``more`` are nodes that the walk does not come by."""
+    try:
+        resolve_names(tree, [*list_nodes(tree), *more], NameResolver(SHOP))
+    except Unresolved as refusal:
+        return refusal.violation.code
+    return ""
+
+
+def parse(sql: str) -> exp.Expr:
+    (tree,) = parse_statements(sql, "postgres")
+    assert tree is not None
+    return tree
+
+
+def test_what_no_rule_came_by_is_refused() -> None:
+    assert resolve(parse("SELECT id FROM orders")) == ""
+    assert resolve(parse("SELECT id FROM orders"), exp.column("x")) == "unexplained_column"
+    assert resolve(parse("SELECT id FROM orders"), exp.to_table("x")) == "unexplained_table"
+
+
+@pytest.mark.parametrize(
+    ("kind", "argument"),
+    [
+        (exp.Select, "kind"),
+        (exp.Select, "hint"),
+        (exp.Select, "connect"),
+        (exp.Join, "global_"),
+        (exp.Join, "match_condition"),
+        (exp.Table, "sample"),
+        (exp.Table, "when"),
+        (exp.Subquery, "sample"),
+    ],
+)
+def test_an_argument_that_nobody_thought_of_is_refused(kind: type[exp.Expr], argument: str) -> None:
+    tree = parse("SELECT 1 FROM (SELECT 1) AS d JOIN orders AS o ON true")
+    node = tree if kind is exp.Select else tree.find(kind)
+    assert node is not None
+    node.set(argument, exp.true())
+    assert resolve(tree) == "node_not_allowed"
+
+
+# -- what was found once -----------------------------------------------------------------------
+
+
+def judge(sql: str, dialect: str = "postgres") -> str:
+    verdict = guard_query(sql, open_access(replace(SHOP, dialect=dialect)))
+    return verdict.code if isinstance(verdict, Violation) else ""
+
+
+def test_a_comment_may_stand_between_two_words() -> None:
+    assert judge("SELECT id FROM orders ORDER/**/BY id") == ""
+    assert judge("SELECT id FROM orders GROUP -- by\nBY id") == ""
+    # In a comment, any sign may stand.
+    assert judge("SELECT id /* \u3000 */ FROM orders -- \u3000") == ""
+
+
+def test_a_cte_that_is_written_later_is_no_table_on_sqlite() -> None:
+    sql = "WITH a AS (SELECT id FROM orders), orders AS (SELECT 1 AS id) SELECT id FROM a"
+    assert judge(sql, "sqlite") == "unexplained_table"
+    assert judge(sql) == ""
+
+
+def test_a_hidden_column_in_double_quotes_is_no_string_on_sqlite() -> None:
+    compiled = compile_shop(
+        replace(SHOP, dialect="sqlite"),
+        seller={"row_filters": {"sales.employees": "id IN :sellers"}, "rows": "all"},
+    )
+    verdict = guard_query(
+        'SELECT "Loyalty Tier" FROM customers', find_access("clerk", compiled=compiled)
+    )
+    assert isinstance(verdict, Violation)
+    assert verdict.code == "not_permitted"
+
+
+@pytest.mark.parametrize(
+    "condition", ["id IN orders", "(id IN (1)) IS NOT DISTINCT FROM 1", "id IN (1) = 2"]
+)
+def test_sqlites_own_list_refuses(condition: str) -> None:
+    (tree,) = parse_statements(f"SELECT id FROM orders WHERE {condition}", "sqlite")
+    assert tree is not None
+    assert isinstance(check_functions(tree, load_allowlist("sqlite")), Violation)
+
+
+def test_what_is_distinct_from_brings_parentheses_of_its_own() -> None:
+    assert judge("SELECT (id IN (1)) IS NOT DISTINCT FROM 1 FROM orders", "sqlite") == "unparsable"
+
+
+def test_a_view_that_some_role_sees_as_a_table_is_one() -> None:
+    view = replace(
+        build_table("sales.open_orders", "id integer", "total numeric", kind="view"),
+        definition="SELECT id, total FROM sales.orders ORDER/**/BY id",
+    )
+    catalog = replace(SHOP, tables=(*SHOP.tables, view))
+    visible = ["sales.customers", "sales.orders", "sales.open_orders"]
+    compiled = compile_shop(catalog, clerk={"tables": {"visible": visible}})
+    for roles, is_table in ((("clerk",), False), (("clerk", "boss"), True)):
+        access = find_access(*roles, compiled=compiled)
+        verdict = guard_query("SELECT id FROM open_orders", access)
+        assert isinstance(verdict, GuardedQuery), verdict
+        assert ('"open_orders"' in verdict.sql) == is_table
+        assert ("sales.open_orders" in verdict.tables) == is_table
+
+
+def test_what_one_role_expands_takes_no_filter_from_another() -> None:
+    view = replace(
+        build_table("sales.open_orders", "id integer", "total numeric", kind="view"),
+        definition="SELECT id, total FROM sales.orders",
+    )
+    visible = ["sales.customers", "sales.orders", "sales.open_orders"]
+    compiled = compile_shop(
+        replace(SHOP, tables=(*SHOP.tables, view)),
+        clerk={"tables": {"visible": visible}},
+        seller={
+            "tables": {"visible": ["sales.open_orders"]},
+            "row_filters": {"sales.open_orders": "total > 5"},
+            "masked_columns": {},
+        },
+    )
+    access = find_access("clerk", "seller", compiled=compiled)
+    verdict = guard_query("SELECT id FROM open_orders", access)
+    assert isinstance(verdict, GuardedQuery), verdict
+    assert verdict.predicates == ('sales.open_orders: _0."total" > 5',)
+
+
+async def test_a_catalog_that_is_indexed_anew_is_compiled_anew() -> None:
+    catalogs = FakeCatalogs(SHOP)
+    guard = SqlGuard(catalogs)
+    ann, sql = Principal("ann"), "SELECT id FROM notes"
+    assert isinstance(await guard.guard("shop", sql, ann), Violation)
+    notes = build_table("sales.notes", "id integer")
+    catalogs.catalogs["shop"] = replace(SHOP, tables=(*SHOP.tables, notes))
+    assert isinstance(await guard.guard("shop", sql, ann), GuardedQuery)
+
+
+@pytest.mark.parametrize(
+    ("bound", "code"), [("WHERE i < 5", ""), ("WHERE i > 0", "endless_recursion")]
+)
+def test_a_cte_recurses_on_sqlite_without_being_told(bound: str, code: str) -> None:
+    sql = f"WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n {bound}) SELECT i FROM n"
+    assert judge(sql, "sqlite") == code
+
+
+PAIR = "sales.orders AS o {} JOIN sales.customers AS c"
+
+
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        ("SELECT o.id FROM sales.orders AS o", "tables_disagree"),
+        (f"SELECT 1 FROM {PAIR.format('CROSS')}", ""),
+        (f"SELECT 1 FROM {PAIR.format('NATURAL')}", ""),
+        (f"SELECT 1 FROM {PAIR.format('POSITIONAL')}", "node_not_allowed"),
+        (f"SELECT 1 FROM {PAIR.format('ASOF')} ON o.id >= c.id", "node_not_allowed"),
+        (f"SELECT 1 FROM {PAIR.format('CROSS')}, upper('a')", "function_not_allowed"),
+        (f"SELECT 1 FROM {PAIR.format('CROSS')}, range(3)", ""),
+        (f"SELECT 1 FROM {PAIR.format('CROSS')}, x", "unknown_table"),
+        (f"SELECT 1 FROM {PAIR.format('CROSS')}, a.b.c", "unknown_table"),
+        (f"SELECT main.lower('a') FROM {PAIR.format('CROSS')}", "function_not_allowed"),
+        (
+            "WITH RECURSIVE n AS (SELECT 1 AS i FROM n UNION ALL SELECT i + 1 FROM n) "
+            f"SELECT 1 FROM {PAIR.format('CROSS')}, n",
+            "unknown_table",
+        ),
+        (
+            "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 3) "
+            f"SELECT 1 FROM {PAIR.format('CROSS')}, n",
+            "",
+        ),
+        (f"SELECT 1 FROM {PAIR.format('CROSS')} ORDER BY ALL", ""),
+        (f"SELECT COLUMNS('id') FROM {PAIR.format('CROSS')}", "node_not_allowed"),
+    ],
+    ids=lambda value: value[:60],
+)
+def test_duckdbs_own_grammar(sql: str, code: str) -> None:
+    tables = frozenset({"sales.orders", "sales.customers"})
+    found = check_duckdb(sql, tables, load_allowlist("duckdb"))
+    assert (found.code if found else "") == code, found
+
+
+def test_half_of_a_surrogate_pair_is_no_text_to_duckdb() -> None:
+    found = check_duckdb(f"SELECT '{chr(0xD800)}'", frozenset(), load_allowlist("duckdb"))
+    assert found is not None
+    assert found.code == "unparsable"
