@@ -26,11 +26,13 @@ from execution.growth_glance import (
     is_small,
 )
 from execution.measured_functions import (
+    DRAWING,
     FILLING,
     FORMATTING,
     GATHERING,
     INDENTING,
     KEEPING,
+    MOST_DRAWN,
     MOST_FILLED,
     MULTIPLYING,
     SMALL,
@@ -39,6 +41,7 @@ from execution.measured_functions import (
     name_call,
 )
 from execution.name_resolution.scopes import Resolution, Source
+from execution.name_resolution.stars import find_star, list_replacements
 from nl2sql.types import Violation
 
 # Nodes that one expression may have when all that it names is put in its place. PostgreSQL takes
@@ -129,7 +132,7 @@ class _Measurer:
 
     def measure(self, node: exp.Expr, select: exp.Select) -> Measure:
         """The expression's measure; ``select`` is the query whose rows an aggregate gathers."""
-        if isinstance(node, exp.Column):
+        if isinstance(node, exp.Column) and not node.is_star:
             source = self._found.origins.get(id(node))
             if source is None:
                 return _BASE
@@ -167,6 +170,8 @@ class _Measurer:
             return self._generated(node) * _NUMBER_BYTES
         if name in FILLING:
             return largest * MOST_FILLED
+        if name in DRAWING:
+            return MOST_DRAWN
         if name in INDENTING:
             return together * max(together, 2.0)
         if name in FORMATTING and (measured := measure_format(node)) is not None:
@@ -275,13 +280,20 @@ class _Measurer:
         outputs = query.expressions
         named = [each for each in outputs if each.alias_or_name.lower() == name] if name else []
         parts = [self.measure(each.unalias(), query) for each in named]
-        if not named:
-            for each in outputs:
-                if each.is_star:
-                    sources = self._found.selects.get(id(query), ())
-                    parts += [self._measure_column(source, name) for source in sources]
-                else:
-                    parts.append(self.measure(each.unalias(), query))
+        sources = self._found.selects.get(id(query), ())
+        for each in outputs:
+            if (star := find_star(each)) is not None:
+                # Of two outputs of one name, the one that a star gives may be the one meant.
+                parts += [
+                    self._measure_column(source, name)
+                    for source in sources
+                    if not named or name in source.columns
+                ]
+                replaced = list_replacements(star)
+                meant = [each for each in replaced if each.alias.lower() == name] or replaced
+                parts += [self.measure(each.this, query) for each in meant]
+            elif not named:
+                parts.append(self.measure(each.unalias(), query))
         measure = _find_largest(parts)
         stays = any(query.args.get(key) for key in ("group", "distinct", "limit", "offset"))
         return Measure(1.0, measure.size) if stays else measure

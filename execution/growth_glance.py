@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from execution.measured_functions import (
+    DRAWING,
     FILLING,
     FORMATTING,
     GATHERING,
@@ -50,7 +51,7 @@ _GROWING = (
     exp.Replace,
     exp.Unnest,
 )
-_GROWING_NAMES = GATHERING | SPREADING | INDENTING | MULTIPLYING | FILLING | FORMATTING
+_GROWING_NAMES = GATHERING | SPREADING | INDENTING | MULTIPLYING | FILLING | FORMATTING | DRAWING
 
 # What a kind of node may do: make much of little, go round, double its arguments, none of these.
 _GROWS, _RECURS, _DOUBLES, _KEEPS = "grows", "recurs", "doubles", "keeps"
