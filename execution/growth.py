@@ -18,12 +18,21 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from execution.fragments import quote_fragment
+from execution.growth_glance import (
+    COLUMN_BYTES,
+    KEEPING_NODES,
+    MOST_BYTES,
+    SMALL_NODES,
+    is_small,
+)
 from execution.measured_functions import (
+    DRAWING,
     FILLING,
     FORMATTING,
     GATHERING,
     INDENTING,
     KEEPING,
+    MOST_DRAWN,
     MOST_FILLED,
     MULTIPLYING,
     SMALL,
@@ -32,15 +41,12 @@ from execution.measured_functions import (
     name_call,
 )
 from execution.name_resolution.scopes import Resolution, Source
+from execution.name_resolution.stars import find_star, list_replacements
 from nl2sql.types import Violation
 
 # Nodes that one expression may have when all that it names is put in its place. PostgreSQL takes
 # 2.6 s and a gigabyte to plan 260,000.
 _MOST_NODES = 20_000
-# Bytes of one text.
-_MOST_BYTES = 10_000_000
-
-_COLUMN_BYTES = 100.0
 _OTHER_BYTES = 20.0
 _NUMBER_BYTES = 8.0
 # A recursive query is followed for so many steps. Over the second half of them, what adds a piece
@@ -48,31 +54,8 @@ _NUMBER_BYTES = 8.0
 _STEPS = 10
 _MOST_STEPPED = 4.0
 
-_SMALL = (exp.Predicate, exp.Connector, exp.Not, exp.Interval)
-# Give back one of their arguments, or a part of it. Whatever is not known to is thought to double.
-_KEEPING = (
-    exp.Between,
-    exp.Case,
-    exp.CurrentDate,
-    exp.CurrentTimestamp,
-    exp.Extract,
-    exp.If,
-    exp.StrPosition,
-    exp.Substring,
-    exp.Trim,
-)
 # What is written with brackets and commas, and with quotes doubled, when it becomes text.
 _NESTED = (exp.Array, exp.Tuple, exp.Struct, exp.Anonymous, exp.Cast, exp.Column)
-# What can make much of little within one query.
-_GROWING = (
-    exp.GenerateSeries,
-    exp.Pad,
-    exp.RegexpReplace,
-    exp.Repeat,
-    exp.Replace,
-    exp.Unnest,
-)
-_GROWING_NAMES = GATHERING | SPREADING | INDENTING | MULTIPLYING | FILLING | FORMATTING
 # A table counts as so many rows when what is gathered of it was made longer than its columns are.
 _TABLE_ROWS = 1000.0
 _LONG_BYTES = 1000.0
@@ -85,7 +68,7 @@ class Measure(NamedTuple):
     size: float
 
 
-_BASE = Measure(1.0, _COLUMN_BYTES)
+_BASE = Measure(1.0, COLUMN_BYTES)
 
 
 def find_growth(
@@ -100,7 +83,7 @@ def find_growth(
     ``nodes`` are all of its tree; ``factor`` tells how many times longer a function may make a
     text, ``rows`` how many rows a generator makes.
     """
-    if _is_small(nodes, found):
+    if is_small(nodes, found):
         return None
     measurer = _Measurer(found, factor, rows)
     for select in nodes:
@@ -123,48 +106,6 @@ def find_growth(
                     "A text made here could become far too long.",
                 )
     return None
-
-
-def _is_small(nodes: Sequence[exp.Expr], found: Resolution) -> bool:
-    """Whether a glance tells that nothing can grow too far; true for most of what people ask.
-
-    However the names are spread over the queries, putting each in its place gives no more of them
-    than if all queries had equally many, each on top of the other.
-    """
-    doubling = 0
-    for node in nodes:
-        key = name_call(node) or type(node)
-        kind = _kinds.get(key)
-        if kind is None:
-            kind = _judge_kind(node)
-            if len(_kinds) < _MOST_KINDS:
-                _kinds[key] = kind
-        if kind == _GROWS or (kind == _RECURS and node.args.get("recursive")):
-            return False
-        doubling += kind == _DOUBLES
-    levels = max(len(found.selects), 1)
-    names = (len(found.origins) / levels + 1) ** levels
-    return names <= _FEW_NAMES and names * _COLUMN_BYTES * 2.0**doubling <= _MOST_BYTES
-
-
-# What a kind of node may do: make much of little, go round, double its arguments, none of these.
-_GROWS, _RECURS, _DOUBLES, _KEEPS = "grows", "recurs", "doubles", "keeps"
-_FEW_NAMES = 5000
-_kinds: dict[type | str, str] = {}
-_MOST_KINDS = 10_000
-
-
-def _judge_kind(node: exp.Expr) -> str:
-    if name := name_call(node):
-        if name in _GROWING_NAMES:
-            return _GROWS
-        return _KEEPS if name in KEEPING or name in SMALL else _DOUBLES
-    if isinstance(node, _GROWING):
-        return _GROWS
-    if isinstance(node, exp.With):
-        return _RECURS
-    keeps = not isinstance(node, exp.Func) or isinstance(node, (*_KEEPING, *_SMALL, exp.Cast))
-    return _KEEPS if keeps else _DOUBLES
 
 
 class _Measurer:
@@ -191,7 +132,7 @@ class _Measurer:
 
     def measure(self, node: exp.Expr, select: exp.Select) -> Measure:
         """The expression's measure; ``select`` is the query whose rows an aggregate gathers."""
-        if isinstance(node, exp.Column):
+        if isinstance(node, exp.Column) and not node.is_star:
             source = self._found.origins.get(id(node))
             if source is None:
                 return _BASE
@@ -207,13 +148,13 @@ class _Measurer:
         parts = [self.measure(child, select) for child in node.iter_expressions()]
         nodes = 1 + sum(part.nodes for part in parts)
         size = self._measure_size(node, [part.size for part in parts], select)
-        self.explodes = self.explodes or size > _MOST_BYTES
+        self.explodes = self.explodes or size > MOST_BYTES
         return Measure(nodes, size)
 
     def _measure_size(self, node: exp.Expr, sizes: list[float], select: exp.Select) -> float:
         largest, together = max(sizes, default=0.0), sum(sizes)
         name = name_call(node)
-        if isinstance(node, _SMALL) or name in SMALL:
+        if isinstance(node, SMALL_NODES) or name in SMALL:
             return _OTHER_BYTES
         if isinstance(node, exp.Replace | exp.RegexpReplace):
             new = node.args.get("replacement")
@@ -229,6 +170,8 @@ class _Measurer:
             return self._generated(node) * _NUMBER_BYTES
         if name in FILLING:
             return largest * MOST_FILLED
+        if name in DRAWING:
+            return MOST_DRAWN
         if name in INDENTING:
             return together * max(together, 2.0)
         if name in FORMATTING and (measured := measure_format(node)) is not None:
@@ -244,7 +187,7 @@ class _Measurer:
             return largest * 2 if isinstance(node.this.unnest(), _NESTED[:-1]) else largest
         if isinstance(node, exp.DPipe | exp.Array | exp.Tuple):
             return together
-        keeps = isinstance(node, _KEEPING) or name in KEEPING
+        keeps = isinstance(node, KEEPING_NODES) or name in KEEPING
         if isinstance(node, exp.Func) and not keeps:
             return together * 2
         return max(largest, _OTHER_BYTES)
@@ -277,7 +220,7 @@ class _Measurer:
         if key in self._outputs:
             return self._outputs[key]
         if (assumed := self._assumed.get(id(query))) is not None:
-            return Measure(1.0, assumed.get(name) or max(assumed.values(), default=_COLUMN_BYTES))
+            return Measure(1.0, assumed.get(name) or max(assumed.values(), default=COLUMN_BYTES))
         if id(query) in self._open:
             return _BASE
         self._open.add(id(query))
@@ -298,7 +241,7 @@ class _Measurer:
         sources = self._found.selects.get(id(step), ())
         if isinstance(step, exp.Select) and any(source.origin is query for source in sources):
             sizes = self._follow_recursion(query, step)
-            return Measure(1.0, sizes.get(name) or max(sizes.values(), default=_COLUMN_BYTES))
+            return Measure(1.0, sizes.get(name) or max(sizes.values(), default=COLUMN_BYTES))
         first = self._measure_query(query.this, name)
         # By position, which names do not tell.
         second = self._measure_query(query.expression, "")
@@ -337,13 +280,20 @@ class _Measurer:
         outputs = query.expressions
         named = [each for each in outputs if each.alias_or_name.lower() == name] if name else []
         parts = [self.measure(each.unalias(), query) for each in named]
-        if not named:
-            for each in outputs:
-                if each.is_star:
-                    sources = self._found.selects.get(id(query), ())
-                    parts += [self._measure_column(source, name) for source in sources]
-                else:
-                    parts.append(self.measure(each.unalias(), query))
+        sources = self._found.selects.get(id(query), ())
+        for each in outputs:
+            if (star := find_star(each)) is not None:
+                # Of two outputs of one name, the one that a star gives may be the one meant.
+                parts += [
+                    self._measure_column(source, name)
+                    for source in sources
+                    if not named or name in source.columns
+                ]
+                replaced = list_replacements(star)
+                meant = [each for each in replaced if each.alias.lower() == name] or replaced
+                parts += [self.measure(each.this, query) for each in meant]
+            elif not named:
+                parts.append(self.measure(each.unalias(), query))
         measure = _find_largest(parts)
         stays = any(query.args.get(key) for key in ("group", "distinct", "limit", "offset"))
         return Measure(1.0, measure.size) if stays else measure
@@ -404,5 +354,5 @@ def _rows_of_table(size: float) -> float:
 def _find_largest(parts: list[Measure]) -> Measure:
     return Measure(
         max((part.nodes for part in parts), default=1.0),
-        max((part.size for part in parts), default=_COLUMN_BYTES),
+        max((part.size for part in parts), default=COLUMN_BYTES),
     )

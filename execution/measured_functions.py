@@ -31,6 +31,9 @@ MULTIPLYING = frozenset(
 # Write their first argument up to ``MOST_FILLED`` times; ``cost_bombs.py`` sees to it.
 FILLING = frozenset({"array_fill"})
 MOST_FILLED = 10_000
+# Draw a text of at most so many bytes: DuckDB's bar has 1000 letters of three.
+DRAWING = frozenset({"bar"})
+MOST_DRAWN = 3000.0
 # Lay what they are given out in lines, each indented as deep as it is nested.
 INDENTING = frozenset({"jsonb_pretty"})
 # Give a number, a date or the like, however long their arguments are.

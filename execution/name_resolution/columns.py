@@ -12,6 +12,7 @@ from execution.fragments import quote_fragment
 from execution.name_resolution.functions import name_function
 from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Level, Resolution, Source, Unresolved
+from execution.name_resolution.stars import apply_exceptions, find_star, list_excluded
 from execution.sqlite_names import build_text_name, is_in_double_quotes, read_spelling
 from nl2sql.catalog import Table
 from nl2sql.types import NOT_PERMITTED
@@ -35,16 +36,31 @@ class ColumnFinder:
         """
         names: list[str] = []
         for output in outputs:
-            if isinstance(output, exp.Star):
-                for source in level.sources.values():
-                    self.use_all(source)
-                names += level.columns
-            elif isinstance(output, exp.Column) and isinstance(output.this, exp.Star):
-                found = level.sources.get(self._resolver.fold(output.args["table"]))
-                names += self.use_all(found) if found else ()
-            else:
+            if (star := find_star(output)) is None:
                 names.append(self.name_output(output))
+                continue
+            sources = list(level.sources.values())
+            columns = level.columns
+            if isinstance(output, exp.Column):
+                found = level.sources.get(self._resolver.fold(output.args["table"]))
+                sources = [found] if found else []
+                columns = found.columns if found else ()
+            for source in sources:
+                self.use_all(source)
+            names += apply_exceptions(columns, star, sources, self._resolver)
+            self._seen.update(id(each) for each in list_excluded(star))
         return tuple(names)
+
+    def list_first_outputs(self, query: exp.Expr) -> tuple[str, ...]:
+        """The names that the first part of a recursive query gives its outputs.
+
+        Without those of stars, which are not known yet, so there may be more than these.
+        """
+        while not isinstance(query, exp.Select):
+            if not isinstance(query, exp.SetOperation | exp.Subquery):
+                return ()
+            query = query.this
+        return tuple(self.name_output(output) for output in query.expressions if not output.is_star)
 
     def use_all(self, source: Source) -> tuple[str, ...]:
         source.whole = True
@@ -93,7 +109,8 @@ class ColumnFinder:
         self._seen.add(id(node))
         identifier, qualifier = node.this, node.args.get("table")
         if isinstance(identifier, exp.Star):
-            if any(identifier.args.values()):
+            # Those of an output were explained when the outputs were listed.
+            if any(identifier.args.values()) and not isinstance(node.parent, exp.Select):
                 raise Unresolved(
                     "node_not_allowed", quote_fragment(node), "A star with exceptions."
                 )
@@ -140,17 +157,32 @@ class ColumnFinder:
             node.replace(exp.Literal.string(read_spelling(identifier)))
 
     def _resolve_field(self, node: exp.Column, level: Level, with_outputs: bool) -> bool:
-        """Whether DuckDB's ``a.b`` is the field of a column ``a``, where no source is called so.
+        """Whether ``t.a.b`` or ``a.b`` is the field of a column ``a`` on DuckDB.
 
-        Written as ``(a).b`` then, which is nothing else.
+        A source of the first name comes first, as with DuckDB. Written as ``(t.a).b`` then, which
+        is nothing else.
         """
-        if self._resolver.dialect != "duckdb" or node.args.get("db"):
+        if self._resolver.dialect != "duckdb":
             return False
-        column = exp.Column(this=node.args["table"].copy())
-        if not self._is_known(self._resolver.fold(column.this), column, level, with_outputs):
+        parts = [node.args[key] for key in ("catalog", "db", "table", "this") if node.args.get(key)]
+        if not all(isinstance(part, exp.Identifier) for part in parts):
             return False
+        names = [self._resolver.fold(part) for part in parts]
+        column = exp.Column(this=parts[1].copy(), table=parts[0].copy())
+        source = self._find_source(column, level) if len(parts) > 2 else None
+        if source is not None and names[1] in source.columns:
+            self._use(source, names[1], column)
+            fields = parts[2:]
+        else:
+            column = exp.Column(this=parts[0].copy())
+            if not self._is_known(names[0], column, level, with_outputs):
+                return False
+            fields = parts[1:]
         self._seen.add(id(column))
-        node.replace(exp.Dot(this=exp.Paren(this=column), expression=node.this.copy()))
+        written: exp.Expr = column
+        for field in fields:
+            written = exp.Dot(this=exp.Paren(this=written), expression=field.copy())
+        node.replace(written)
         return True
 
     def _check_is_not_hidden(self, node: exp.Column, name: str, level: Level) -> None:

@@ -20,7 +20,9 @@ SET_ARGS = frozenset(
 SUBQUERY_ARGS = frozenset("this alias with_ order limit offset".split())
 TABLE_ARGS = frozenset("this db catalog alias joins ordinality".split())
 JOIN_ARGS = frozenset("this on using side kind method".split())
-JOIN_KINDS = ("", "INNER", "OUTER", "CROSS", "SEMI", "ANTI")
+_JOIN_KINDS = ("", "INNER", "OUTER", "CROSS", "SEMI", "ANTI")
+# How the rows of two sides are brought together, beside by a condition.
+_JOIN_METHODS = {"duckdb": ("", "ASOF", "NATURAL", "POSITIONAL")}
 
 
 def check_args(node: exp.Expr, allowed: Iterable[str]) -> None:
@@ -38,8 +40,19 @@ def check_star(node: exp.Star) -> None:
     counts = isinstance(parent, exp.Count) or (
         isinstance(parent, exp.Anonymous) and str(parent.this).lower() == "count"
     )
-    if any(node.args.values()) or not (counts or isinstance(parent, exp.Select)):
+    # The exceptions of an output were explained when the outputs were listed.
+    if not isinstance(parent, exp.Select) and (any(node.args.values()) or not counts):
         raise Unresolved("node_not_allowed", "*", "A star may only be a query's output.")
+
+
+def check_join(join: exp.Join, dialect: str) -> None:
+    """Raises Unresolved for a join of a kind that nobody has thought about."""
+    check_args(join, JOIN_ARGS)
+    method = (join.args.get("method") or "").upper()
+    kind = (join.args.get("kind") or "").upper()
+    known = method in _JOIN_METHODS.get(dialect, ("", "NATURAL")) and kind in _JOIN_KINDS
+    if not known:
+        raise Unresolved("node_not_allowed", quote_fragment(join), "Such a join is not allowed.")
 
 
 def name_values(node: exp.Values, dialect: str) -> tuple[str, ...]:
@@ -51,16 +64,23 @@ def name_values(node: exp.Values, dialect: str) -> tuple[str, ...]:
 
 
 def merge_columns(
-    left: tuple[str, ...], right: tuple[str, ...], join: exp.Join, shared: Sequence[str]
+    left: tuple[str, ...],
+    right: tuple[str, ...],
+    join: exp.Join,
+    shared: Sequence[str],
+    dialect: str,
 ) -> tuple[str, ...]:
-    """The columns of two sides of a join as a star lists them: shared ones once, and first.
+    """The columns of two sides of a join as a star lists them: shared ones once.
 
-    ``shared`` are the names behind USING.
+    ``shared`` are the names behind USING. PostgreSQL lists them first, the others where the left
+    side has them.
     """
     if (join.args.get("kind") or "").upper() in ("SEMI", "ANTI"):
         return left
     if (join.args.get("method") or "").upper() == "NATURAL":
         shared = [name for name in left if name in right]
+    if dialect != "postgres":
+        return (*left, *(name for name in right if name not in shared))
     rest = (name for name in (*left, *right) if name not in shared)
     return (*shared, *rest)
 

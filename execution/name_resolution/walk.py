@@ -25,13 +25,12 @@ from execution.name_resolution.functions import (
     write_names,
 )
 from execution.name_resolution.nodes import (
-    JOIN_ARGS,
-    JOIN_KINDS,
     SELECT_ARGS,
     SET_ARGS,
     SUBQUERY_ARGS,
     TABLE_ARGS,
     check_args,
+    check_join,
     check_star,
     merge_columns,
     name_values,
@@ -39,6 +38,7 @@ from execution.name_resolution.nodes import (
 )
 from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Cte, Ctes, Group, Level, Resolution, Source, Unresolved
+from execution.name_resolution.stars import find_star, list_replacements
 
 
 def resolve_names(tree: exp.Expr, nodes: Sequence[exp.Expr], resolver: NameResolver) -> Resolution:
@@ -132,7 +132,7 @@ class _Walk:
             outputs: tuple[str, ...] = ()
             if isinstance(cte.this, exp.SetOperation):
                 # Its first part cannot name it, so its outputs are known before the second.
-                outputs = self._list_outputs(cte.this)
+                outputs = self._columns.list_first_outputs(cte.this)
             visible[name] = Cte(named + outputs[len(named) :], new_name, cte.this)
         columns = self.resolve_query(cte.this, parent, visible)
         within[name] = Cte(rename_columns(columns, named, name), new_name, cte.this)
@@ -145,19 +145,6 @@ class _Walk:
         return {
             self._resolver.fold(later.args["alias"].this): Cte((), "") for later in ctes[at + 1 :]
         }
-
-    def _list_outputs(self, node: exp.Expr) -> tuple[str, ...]:
-        """The names that the first part of a recursive query gives its outputs.
-
-        Without those of stars, which are not known yet, so there may be more than these.
-        """
-        while not isinstance(node, exp.Select):
-            if not isinstance(node, exp.SetOperation | exp.Subquery):
-                return ()
-            node = node.this
-        return tuple(
-            self._columns.name_output(output) for output in node.expressions if not output.is_star
-        )
 
     def _resolve_select(
         self, node: exp.Select, parent: Level | None, ctes: Ctes
@@ -220,7 +207,7 @@ class _Walk:
         for join in joins:
             right = self._add_source(join.this, level, ctes)
             shared = [self._columns.read_using(each) for each in join.args.get("using") or ()]
-            columns = merge_columns(columns, right, join, shared)
+            columns = merge_columns(columns, right, join, shared, self._resolver.dialect)
         return columns
 
     def _add_source(self, node: exp.Expr, level: Level, ctes: Ctes) -> tuple[str, ...]:
@@ -371,18 +358,10 @@ class _Walk:
         return name_function(identifier) if isinstance(identifier, exp.Func) else ""
 
     def _resolve_join(self, join: exp.Join, level: Level, ctes: Ctes) -> None:
-        check_args(join, JOIN_ARGS)
-        if (join.args.get("method") or "").upper() not in ("", "NATURAL"):
-            raise Unresolved(
-                "node_not_allowed", quote_fragment(join), "Such a join is not allowed."
-            )
-        if join.args.get("method"):
+        check_join(join, self._resolver.dialect)
+        if (join.args.get("method") or "").upper() == "NATURAL":
             for source in level.sources.values():
                 self._columns.use_all(source)
-        if (join.args.get("kind") or "").upper() not in JOIN_KINDS:
-            raise Unresolved(
-                "node_not_allowed", quote_fragment(join), "Such a join is not allowed."
-            )
         self._resolve_within(join.args.get("on"), level, ctes)
         for column in join.args.get("using") or ():
             self._columns.resolve_using(column, level)
@@ -401,10 +380,13 @@ class _Walk:
                 self._resolve_within(each, level, ctes, with_outputs=with_outputs)
         elif isinstance(node, exp.Column):
             self._columns.resolve_column(node, level, with_outputs)
+            if (star := find_star(node)) is not None:
+                self._resolve_within(list_replacements(star), level, ctes)
         elif isinstance(node, exp.Query | exp.Subquery):
             self.resolve_query(node, level, ctes)
         elif isinstance(node, exp.Star):
             check_star(node)
+            self._resolve_within(list_replacements(node), level, ctes)
         elif isinstance(node, exp.Expr):
             for child in node.iter_expressions():
                 self._resolve_within(child, level, ctes, with_outputs=with_outputs)

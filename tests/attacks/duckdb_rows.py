@@ -96,14 +96,56 @@ ATTACKS: list[Attack] = [
         "SELECT * EXCLUDE (id, name, salary, department_id, manager_id) "
         "FROM employees WHERE id = 1",
         Shows(one_column("badge-1")),
-        refused_as="node_not_allowed",
+        refused_as="42000",
+        role="member",
+    ),
+    _attack(
+        "star_exclude_shows_the_rest",
+        "SELECT * EXCLUDE (id, name) FROM employees WHERE id = 1",
+        Carries("badge-1"),
+        ((None, 1, None),),
+        role="member",
+    ),
+    _attack(
+        "star_exclude_of_a_hidden_column",
+        "SELECT * EXCLUDE (badge) FROM employees WHERE id = 1",
+        Carries("5100"),
+        refused_as="not_permitted",
+        role="member",
+    ),
+    _attack(
+        "star_replace_of_a_hidden_column",
+        "SELECT e.* REPLACE (left(badge, 7) AS badge) FROM employees AS e WHERE id = 1",
+        Carries("badge-1"),
+        refused_as="not_permitted",
+        role="member",
+    ),
+    _attack(
+        "star_replace_by_a_hidden_table",
+        "SELECT e.* REPLACE ((SELECT payroll::text FROM payroll LIMIT 1) AS name) "
+        "FROM employees AS e WHERE id = 1",
+        Carries("payroll-secret"),
+        refused_as="not_permitted",
+    ),
+    _attack(
+        "star_replace_by_other_rows",
+        "SELECT * EXCLUDE (id, salary, department_id, manager_id, badge) "
+        "REPLACE ((SELECT max(salary) FROM employees) AS name) FROM employees WHERE id = 1",
+        Carries("9900"),
+        one_column(5100),
+    ),
+    _attack(
+        "field_of_a_hidden_column",
+        "SELECT x.e.badge FROM (SELECT employees AS e FROM employees) AS x WHERE x.e.id = 1",
+        Shows(one_column("badge-1")),
+        refused_as="42703",
         role="member",
     ),
     _attack(
         "star_replace",
         "SELECT * REPLACE (badge AS name) FROM employees WHERE id = 1",
         Carries("badge-1"),
-        refused_as="node_not_allowed",
+        refused_as="not_permitted",
         role="member",
     ),
     _attack(
@@ -131,13 +173,13 @@ ATTACKS: list[Attack] = [
         "positional_join",
         "SELECT e.name FROM currencies AS c POSITIONAL JOIN employees AS e",
         Shows(EVERYBODY),
-        refused_as="node_not_allowed",
+        OURS,
     ),
     _attack(
         "asof_join",
-        "SELECT e.name FROM currencies AS c ASOF JOIN employees AS e ON c.rate + 6000 >= e.salary",
-        Shows(one_column("Ada", "Ada")),
-        refused_as="node_not_allowed",
+        "SELECT e.name FROM currencies AS c ASOF JOIN employees AS e ON c.rate + 9000 >= e.salary",
+        Shows(one_column("Dora", "Dora")),
+        one_column("Ada", "Ada"),
     ),
     _attack(
         "semi_join",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -220,3 +221,37 @@ SIZES: dict[str, tuple[Callable[[int], str], int]] = {
 def test_sizes_until_it_is_too_much(build: Callable[[int], str], most: int) -> None:
     assert judge(build(most)) == ""
     assert judge(build(most + 1)) == "too_much_text"
+
+
+# A level whose output ``a`` comes of a star; DuckDB and SQLite take the first of two that are so
+# called.
+STARS = {
+    "replaced": "SELECT * REPLACE (a || a || a || a AS a) FROM {below}",
+    "replaced_in_a_tables_star": "SELECT {below}.* REPLACE (a || a || a || a AS a) FROM {below}",
+    "beside_an_output_of_the_name": (
+        "SELECT s.*, 1 AS a FROM (SELECT a || a || a || a AS a FROM {below}) AS s"
+    ),
+}
+
+
+@pytest.mark.parametrize("level", STARS.values(), ids=STARS)
+def test_what_a_star_gives_grows(level: str) -> None:
+    assert judge_duckdb(_stack(level, 4)) == ""
+    assert judge_duckdb(_stack(level, 14)) == "too_much_text"
+
+
+def test_a_drawn_bar_has_three_kilobytes() -> None:
+    gathered = "SELECT list(bar(1, 0, 1, 1000)) FROM range({rows})"
+    assert judge_duckdb(gathered.format(rows=3_000)) == ""
+    assert judge_duckdb(gathered.format(rows=4_000)) == "too_much_text"
+
+
+def judge_duckdb(sql: str) -> str:
+    verdict = guard_query(sql, open_access(replace(SHOP, dialect="duckdb")))
+    return verdict.code if isinstance(verdict, Violation) else ""
+
+
+def _stack(level: str, levels: int) -> str:
+    ctes = ["c0 AS (SELECT 'twenty letters of text' AS a)"]
+    ctes += [f"c{at} AS ({level.format(below=f'c{at - 1}')})" for at in range(1, levels)]
+    return f"WITH {', '.join(ctes)} SELECT length(a) FROM c{levels - 1}"

@@ -18,8 +18,8 @@ FILE_REPAIRS: dict[str, dict[str, Changes]] = {
     "execution/growth.py": {
         "a_text_of_which_only_the_length_is_asked_is_made": (
             (
-                "self.explodes = self.explodes or size > _MOST_BYTES",
-                "self.explodes = size > _MOST_BYTES",
+                "self.explodes = self.explodes or size > MOST_BYTES",
+                "self.explodes = size > MOST_BYTES",
             ),
         ),
         "a_whole_row_counts_all_its_columns": (

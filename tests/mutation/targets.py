@@ -13,6 +13,7 @@ _PATTERNS = (
     "execution/comments.py",
     "execution/cost_bombs.py",
     "execution/growth.py",
+    "execution/growth_glance.py",
     "execution/measured_functions.py",
     "execution/plain_calls.py",
     "execution/name_resolution/*.py",

@@ -77,8 +77,9 @@ ATTACKS: dict[str, dict[str, str]] = {
         ),
         "pivot_in_from": "SELECT * FROM orders PIVOT (count(*) FOR status IN ('open', 'paid'))",
         "unpivot_in_from": "SELECT * FROM returns UNPIVOT (v FOR n IN (order_id, line_no))",
-        "star_that_excludes": "SELECT * EXCLUDE (status) FROM orders",
-        "star_that_replaces": "SELECT * REPLACE (1 AS id) FROM orders",
+        "star_that_excludes_by_table": "SELECT * EXCLUDE (orders.status) FROM orders",
+        "star_that_replaces_two": "SELECT * REPLACE (1 AS id) FROM orders, customers",
+        "columns_that_exclude": "SELECT COLUMNS(* EXCLUDE (status)) FROM orders",
         "star_that_renames": "SELECT * RENAME (id AS x) FROM orders",
         "columns_by_pattern": "SELECT COLUMNS('s.*') FROM orders",
         "all_columns": "SELECT COLUMNS(*) FROM orders",
@@ -86,8 +87,6 @@ ATTACKS: dict[str, dict[str, str]] = {
         "column_by_number": "SELECT #1 FROM orders",
         "sample": "SELECT id FROM orders USING SAMPLE 1",
         "tablesample": "SELECT id FROM orders TABLESAMPLE 10%",
-        "positional_join": "SELECT o.id FROM orders AS o POSITIONAL JOIN customers AS c",
-        "asof_join": "SELECT o.id FROM orders AS o ASOF JOIN customers AS c ON o.id >= c.id",
         "lambda": "SELECT list_transform([1], lambda x: x + 1)",
         "list_comprehension": "SELECT [x + 1 FOR x IN [1]]",
         "subquery_of_show": "SELECT * FROM (DESCRIBE secrets)",
@@ -110,6 +109,14 @@ ATTACKS: dict[str, dict[str, str]] = {
             "SELECT sum(total) OVER (ORDER BY current_setting('access_mode')) FROM orders"
         ),
         "in_order": "SELECT id FROM orders ORDER BY current_setting('access_mode')",
+        "in_a_star": "SELECT * REPLACE (current_setting('access_mode') AS status) FROM orders",
+        "in_a_tables_star": (
+            "SELECT o.* REPLACE (current_setting('access_mode') AS status) FROM orders AS o"
+        ),
+        "in_an_asof_join": (
+            "SELECT o.id FROM orders AS o ASOF JOIN customers AS c "
+            "ON o.id >= c.id AND c.name = current_setting('access_mode')"
+        ),
         "in_limit": "SELECT id FROM orders LIMIT length(current_setting('access_mode'))",
         "in_case": "SELECT CASE WHEN true THEN current_setting('access_mode') END",
         "in_a_cte": "WITH x AS (SELECT current_setting('access_mode') AS s) SELECT s FROM x",
@@ -140,7 +147,6 @@ ATTACKS: dict[str, dict[str, str]] = {
         "sql_in_a_string": "SELECT json_serialize_plan('SELECT x FROM secrets')",
         "serialize_sql": "SELECT json_serialize_sql('SELECT x FROM secrets')",
         "aggregate_by_name": "SELECT list_aggregate([1], 'sum')",
-        "padding_by_bar": "SELECT bar(1, 0, 10, 100)",
         "macro_of_the_database": "SELECT with_tax(1)",
         "quadratic_text": "SELECT levenshtein('a', 'b')",
         "read_text": "SELECT count(*) FROM read_text('FOLDER/notes.csv')",
@@ -182,6 +188,12 @@ ATTACKS: dict[str, dict[str, str]] = {
         "by_schema": "SELECT * FROM main.secrets",
         "by_schema_in_capitals": 'SELECT * FROM MAIN."SECRETS"',
         "table_statement_in_a_subquery": "SELECT * FROM (TABLE secrets)",
+        "in_a_star": ("SELECT * REPLACE ((SELECT max(x) FROM secrets) AS status) FROM orders"),
+        "in_a_tables_star": (
+            "SELECT o.* REPLACE ((SELECT max(x) FROM secrets) AS status) FROM orders AS o"
+        ),
+        "positional_join": "SELECT s.x FROM orders AS o POSITIONAL JOIN secrets AS s",
+        "asof_join": "SELECT s.x FROM orders AS o ASOF JOIN secrets AS s ON o.id >= s.id",
         "from_first": "FROM secrets",
         "from_first_in_a_subquery": "SELECT (FROM secrets SELECT x)",
         "in_exists": "SELECT 1 WHERE EXISTS (FROM secrets)",
@@ -267,6 +279,11 @@ NONSENSE: dict[str, dict[str, str]] = {
         "bare": "SELECT password FROM customers",
         "qualified": "SELECT c.password FROM customers AS c",
         "of_a_table_that_is_not_joined": "SELECT secrets.x FROM orders",
+        "excluded": "SELECT * EXCLUDE (password) FROM customers",
+        "excluded_from_another_table": "SELECT c.* EXCLUDE (status) FROM customers c, orders o",
+        "replaced": "SELECT * REPLACE (1 AS password) FROM customers",
+        "in_a_star": "SELECT * REPLACE (password AS name) FROM customers",
+        "excluded_below": "SELECT country FROM (SELECT * EXCLUDE (country) FROM customers) AS c",
         "in_a_table": "SELECT id FROM orders WHERE id IN secrets",
     },
     "too_many_rows": {"range": "SELECT count(*) FROM range(1000000000000)"},

@@ -1,0 +1,96 @@
+"""Whether a glance at a query's nodes tells that nothing in it can grow too far.
+
+Most of what people ask is so small that ``growth.py`` need not measure it. Says only that a query
+is small; one of which it does not say so may be small all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from execution.measured_functions import (
+    DRAWING,
+    FILLING,
+    FORMATTING,
+    GATHERING,
+    INDENTING,
+    KEEPING,
+    MULTIPLYING,
+    SMALL,
+    SPREADING,
+    name_call,
+)
+from execution.name_resolution.scopes import Resolution
+
+# Bytes of one text at most, and what a column's is taken for.
+MOST_BYTES = 10_000_000
+COLUMN_BYTES = 100.0
+
+# Give a truth or a time, however long their arguments are.
+SMALL_NODES = (exp.Predicate, exp.Connector, exp.Not, exp.Interval)
+# Give back one of their arguments, or a part of it. Whatever is not known to is thought to double.
+KEEPING_NODES = (
+    exp.Between,
+    exp.Case,
+    exp.CurrentDate,
+    exp.CurrentTimestamp,
+    exp.Extract,
+    exp.If,
+    exp.StrPosition,
+    exp.Substring,
+    exp.Trim,
+)
+# What can make much of little within one query.
+_GROWING = (
+    exp.GenerateSeries,
+    exp.Pad,
+    exp.RegexpReplace,
+    exp.Repeat,
+    exp.Replace,
+    exp.Unnest,
+)
+_GROWING_NAMES = GATHERING | SPREADING | INDENTING | MULTIPLYING | FILLING | FORMATTING | DRAWING
+
+# What a kind of node may do: make much of little, go round, double its arguments, none of these.
+_GROWS, _RECURS, _DOUBLES, _KEEPS = "grows", "recurs", "doubles", "keeps"
+_FEW_NAMES = 5000
+_kinds: dict[type | str, str] = {}
+_MOST_KINDS = 10_000
+
+
+def is_small(nodes: Sequence[exp.Expr], found: Resolution) -> bool:
+    """Whether a glance tells that nothing can grow too far; true for most of what people ask.
+
+    However the names are spread over the queries, putting each in its place gives no more of them
+    than if all queries had equally many, each on top of the other.
+    """
+    doubling = 0
+    for node in nodes:
+        key = name_call(node) or type(node)
+        kind = _kinds.get(key)
+        if kind is None:
+            kind = _judge_kind(node)
+            if len(_kinds) < _MOST_KINDS:
+                _kinds[key] = kind
+        if kind == _GROWS or (kind == _RECURS and node.args.get("recursive")):
+            return False
+        doubling += kind == _DOUBLES
+    levels = max(len(found.selects), 1)
+    names = (len(found.origins) / levels + 1) ** levels
+    return names <= _FEW_NAMES and names * COLUMN_BYTES * 2.0**doubling <= MOST_BYTES
+
+
+def _judge_kind(node: exp.Expr) -> str:
+    if name := name_call(node):
+        if name in _GROWING_NAMES:
+            return _GROWS
+        return _KEEPS if name in KEEPING or name in SMALL else _DOUBLES
+    if isinstance(node, _GROWING):
+        return _GROWS
+    if isinstance(node, exp.With):
+        return _RECURS
+    known = (*KEEPING_NODES, *SMALL_NODES, exp.Cast)
+    keeps = not isinstance(node, exp.Func) or isinstance(node, known)
+    return _KEEPS if keeps else _DOUBLES
