@@ -255,23 +255,25 @@ def _rewrite(tree: exp.Expr, access: Access, allowlist: Allowlist) -> GuardedQue
             )
             if columns
         ),
-        reads=_list_reads(catalog.dialect, found, texts if access.view is not None else None),
+        reads=_list_reads(access, found, texts),
     )
 
 
 def _list_reads(
-    dialect: str, found: Resolution, texts: Mapping[str, Collection[str]] | None
+    access: Access, found: Resolution, texts: Mapping[str, Collection[str]]
 ) -> frozenset[str] | None:
-    """What the query touches; ``texts`` are its wrappers, None without a policy."""
+    """The columns that the query may touch; ``texts`` are its wrappers."""
+    dialect = access.catalog.dialect
     if dialect == "postgres":
         return None
-    if texts is not None:
+    if access.view is not None:
         each = [list_reads(text, dialect) for wrappers in texts.values() for text in wrappers]
         return frozenset[str]().union(*each)
     return frozenset(
         fold_name(f"{table.qualified}.{column}", dialect)
-        for _, table, source in found.tables
-        for column in (source.used if not source.whole else [c.name for c in table.columns])
+        for _, table, _ in found.tables
+        # All of them: to DuckDB even `current_date` is a column where a table has one of that name.
+        for column in access.resolver.list_columns(table)
     )
 
 
