@@ -29,7 +29,17 @@ from generation.merging import merge_candidates
 from nl2sql.pipeline import Pipeline, Stages
 from nl2sql.settings import LimitSettings
 from nl2sql.sql_text.threads import read_aside
-from nl2sql.types import Completions, Generated, Plan, Prompt, Question, SchemaContext
+from nl2sql.types import (
+    Completions,
+    Diagnostic,
+    ExecutionLimits,
+    Generated,
+    GuardedQuery,
+    Plan,
+    Prompt,
+    Question,
+    SchemaContext,
+)
 from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
 from serve_app.http_app import build_http_app
@@ -37,7 +47,6 @@ from serve_app.service import QueryService
 from tests.fakes import (
     FakeCatalogs,
     FakeEngine,
-    FakeExecutor,
     FakeGenerator,
     FakePlanner,
     FakeRetriever,
@@ -93,6 +102,21 @@ class LoopingGenerator(FakeGenerator):
         )
 
 
+class RefusingExecutor:
+    """A database that ends every query at once, so that all that takes time is reading it."""
+
+    async def explain(self, query: GuardedQuery) -> Diagnostic:
+        return _TOO_LONG
+
+    async def execute(
+        self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
+    ) -> Diagnostic:
+        return _TOO_LONG
+
+
+_TOO_LONG = Diagnostic("57014", "The statement took too long.")
+
+
 def build_app() -> ASGIApp:
     """The service over fakes of the model and the database; all that reads SQL is real."""
     limits = LimitSettings(request_timeout_ms=600_000)
@@ -105,7 +129,7 @@ def build_app() -> ASGIApp:
         FakeRetriever(),
         FakePlanner(),
         LoopingGenerator(),
-        CandidateRanker(guard, FakeExecutor(), settings),
+        CandidateRanker(guard, RefusingExecutor(), settings),
         CandidateRepairer(FakeEngine(), settings),
     )
     pipeline = Pipeline(stages, model_repair=False)
