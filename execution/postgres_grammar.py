@@ -97,12 +97,7 @@ class _Reading:
                 self._ctes.add(node.ctename)
             if violation := _check_node(node, kind, self._allowlist):
                 return violation
-            for descriptor, value in node.ListFields():
-                if descriptor.type == _MESSAGE:
-                    if descriptor.is_repeated:
-                        pending.extend(value)
-                    else:
-                        pending.append(value)
+            pending.extend(_list_children(node))
         if odd := sorted((self._seen ^ self._tables) | (self._bare - self._ctes)):
             names = ", ".join(odd)
             return Violation("tables_disagree", names, f"Two parsers disagree about {names}.")
@@ -149,10 +144,16 @@ def list_functions(text: str) -> frozenset[str]:
         node = pending.pop()
         if type(node).__name__ == "FuncCall":
             found.add(_spell([part.string.sval for part in node.funcname]))
-        for descriptor, value in node.ListFields():
-            if descriptor.type == _MESSAGE:
-                pending.extend(value if descriptor.is_repeated else (value,))
+        pending.extend(_list_children(node))
     return frozenset(found)
+
+
+def _list_children(message: Any) -> list[Any]:
+    children: list[Any] = []
+    for descriptor, value in message.ListFields():
+        if descriptor.type == _MESSAGE:
+            children.extend(value if descriptor.is_repeated else (value,))
+    return children
 
 
 def _forget_places(message: Any) -> None:
