@@ -188,8 +188,9 @@ async def test_a_server_that_ends_the_writer_leaves_the_old_index(
     await embedder.started.wait()
     with psycopg.connect(index_url, autocommit=True) as connection:
         connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_locks"
+            "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"
             " WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()"
+            " AND datname = current_database()"
         )
     embedder.go_on.set()
     with pytest.raises(IndexUnavailable):
