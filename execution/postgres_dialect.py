@@ -69,6 +69,11 @@ def _read_prefix(operator: str) -> Callable[[PostgresParser], exp.Expr | None]:
     return read
 
 
+def _write_current_time(generator: PostgresGenerator, node: exp.CurrentTime) -> str:
+    """sqlglot writes parentheses where nothing is in them, which PostgreSQL refuses."""
+    return f"CURRENT_TIME({generator.sql(node, 'this')})" if node.this else "CURRENT_TIME"
+
+
 class GuardedPostgres(Postgres):
     """The dialect in which the guard parses and renders queries on PostgreSQL."""
 
@@ -172,6 +177,7 @@ class GuardedPostgres(Postgres):
         MULTI_ARG_DISTINCT = True
         TRANSFORMS: ClassVar[dict[type[exp.Expr], Any]] = {
             **PostgresGenerator.TRANSFORMS,
+            exp.CurrentTime: _write_current_time,
             exp.GenerateSeries: write_call("GENERATE_SERIES", "start", "end", "step"),
             exp.JSONExtract: write_infix("->"),
             exp.JSONExtractScalar: write_infix("->>"),

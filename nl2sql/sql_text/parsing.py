@@ -36,6 +36,9 @@ _SPARE_STEPS = 1_000
 # Some texts in quotes are read as a language of their own: a type's name, the path of ``->``.
 _CHARS_PER_STEP = 4
 
+# What sqlglot raises of itself over texts that nobody had in mind, such as ``SELECT {:1}``.
+_DEFECTS = (AssertionError, AttributeError, LookupError, TypeError, ValueError)
+
 _OPENING = frozenset((TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE))
 _CLOSING = frozenset((TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END))
 
@@ -60,7 +63,10 @@ def parse_statements(sql: str, dialect: Reader, *, times: int = 1) -> list[exp.E
         raise TooComplex(f"It has more than {MOST_TOKENS * times} words and signs.")
     check_depth(tokens)
     budget = _Budget(reader, _SPARE_STEPS + _STEPS_PER_TOKEN * len(tokens))
-    trees = budget.reader.parser().parse(tokens, sql)
+    try:
+        trees = budget.reader.parser().parse(tokens, sql)
+    except _DEFECTS as error:
+        raise ParseError("It cannot be read.") from error
     if len(tokens) > MOST_SOURCES * times:
         _check_sources(trees, MOST_SOURCES * times)
     return trees

@@ -47,6 +47,8 @@ WRITTEN = {
     "coalesce(name, 'x')": "COALESCE(name, 'x')",
     "greatest(1,2)": "GREATEST(1, 2)",
     "nullif(1,2)": "NULLIF(1, 2)",
+    "CURRENT_TIME - INTERVAL '1 HOUR'": "",
+    "current_time(1)": "CURRENT_TIME(1)",
     "now() - interval '1 day'": "NOW() - INTERVAL '1 DAY'",
     "interval '1' day": "INTERVAL '1 DAY'",
     "date_trunc('month', now())": "DATE_TRUNC('month', NOW())",

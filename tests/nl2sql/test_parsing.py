@@ -47,6 +47,12 @@ def test_nothing_is_no_tree() -> None:
         parse_one(" ", "postgres")
 
 
+@pytest.mark.parametrize("text", ["SELECT {:1}", "SELECT {'a': 1, :2}"])
+def test_what_sqlglot_stumbles_over_is_no_crash(text: str) -> None:
+    with pytest.raises(ParseError, match="cannot be read"):
+        parse_one(text, "duckdb")
+
+
 @pytest.mark.parametrize("dialect", ["postgres", "sqlite", "duckdb"])
 @pytest.mark.parametrize(
     ("opening", "closing"),

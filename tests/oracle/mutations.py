@@ -9,9 +9,10 @@ import random
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
+
+from nl2sql.sql_text.parsing import parse_one
 
 _TOKEN = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*\n|/\*.*?\*/|\w+|\s+|.""", re.DOTALL)
 
@@ -55,7 +56,7 @@ _SIGNS = (
 def splice_queries(query: str, other: str, rng: random.Random, dialect: str) -> str:
     """A part of ``query`` replaced by a part of ``other`` of the same kind; empty if none fits."""
     try:
-        left, right = (sqlglot.parse_one(text, dialect=dialect) for text in (query, other))
+        left, right = (parse_one(text, dialect) for text in (query, other))
     except (SqlglotError, RecursionError):
         return ""
     kinds = rng.choice(_KINDS)

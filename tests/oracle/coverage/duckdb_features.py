@@ -5,11 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 from execution.allowlists import Allowlist
-from execution.duckdb_grammar import _ARGUMENTS, parse_statement
+from execution.duckdb_grammar import _ARGUMENTS, _VALUES, parse_statement
 from nl2sql.types import Violation
 
 # Arguments that every node has, or that hold what the parser says of itself.
 _COMMON = frozenset({"class", "type", "map", "key"})
+_OTHER_NAME = "the parser writes another name for it"
+_UNSET = {
+    "COMPARE_NOT_IN": "the parser writes NOT around COMPARE_IN",
+    "argument catalog_name": "refused: a table of another database",
+    "argument identifier": "only the values that a policy binds have one",
+    "argument default_expr": "the parser puts it among the children",
+    "argument offset_expr": "the parser puts it among the children",
+    "function ->": "the parser reads a lambda",
+    "function !__postfix": "the parser writes factorial",
+    "function !~": "the parser writes NOT around regexp_matches",
+    "function not_ilike_escape": "the parser writes NOT around ilike_escape",
+    "function not_like_escape": "the parser writes NOT around like_escape",
+    "function percentile_cont": "the parser writes quantile_cont",
+    "function percentile_disc": "the parser writes quantile_disc",
+    **dict.fromkeys(
+        [f"type {name}" for name in ("char", "dec", "int", "numeric", "real")], _OTHER_NAME
+    ),
+}
 
 
 def list_features(statement: str) -> set[str]:
@@ -48,8 +66,10 @@ def expect_features(allowlist: Allowlist) -> dict[str, str]:
     """What a generator must produce, each with the reason why it need not."""
     found = dict.fromkeys(sorted(allowlist.nodes), "")
     found |= {f"argument {name}": "" for name in sorted(_ARGUMENTS - _COMMON)}
+    found |= {f"JOIN.ref_type={value}": "" for value in sorted(map(str, _VALUES["ref_type"]))}
     found |= {f"function {name}": "" for name in sorted(allowlist.functions)}
-    return found | {f"type {name}": "" for name in sorted(allowlist.types)}
+    found |= {f"type {name}": "" for name in sorted(allowlist.types)}
+    return found | {name: reason for name, reason in _UNSET.items() if name in found}
 
 
 def _name_value(kind: str, key: str, value: object) -> set[str]:

@@ -70,6 +70,22 @@ _UNSET = {
 }
 _UNSET_OF = {
     "RowExpr.colnames": _ANALYSIS,
+    "A_Const.bsval": "refused: strings of bits",
+    "JoinExpr.join_using_alias": "refused: sqlglot does not read it",
+    "RangeFunction.is_rowsfrom": "refused: sqlglot does not read it",
+    "SortBy.sortby_dir=SORTBY_USING": "refused: sqlglot does not read it",
+    "SortBy.use_op": "refused: sqlglot does not read it",
+    **{
+        f"SQLValueFunction.op=SVFOP_{name}": "refused: it tells who is asking, or where"
+        for name in (
+            "CURRENT_ROLE",
+            "CURRENT_USER",
+            "USER",
+            "SESSION_USER",
+            "CURRENT_CATALOG",
+            "CURRENT_SCHEMA",
+        )
+    },
     "ResTarget.indirection": "only where a table is written",
     "GroupingSet.kind=GROUPING_SET_SIMPLE": _ANALYSIS,
     "SubLink.sub_link_type=MULTIEXPR_SUBLINK": "only where a table is updated",

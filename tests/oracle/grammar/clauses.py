@@ -88,6 +88,8 @@ class Clauses:
             # A constant would be an ordinal.
             if not key[0].isdigit() and key[0] not in "-N":
                 return f"DISTINCT ON ({key}) ", f" ORDER BY {key}, {ordinals}"
+        if self._dialect.has("order_all") and roll < 0.09:
+            return "", " ORDER BY ALL"
         if roll < 0.15:
             return "DISTINCT ", f" ORDER BY {ordinals}" if rng.random() < 0.5 else ""
         if roll < 0.18:
@@ -101,6 +103,8 @@ class Clauses:
         if self._dialect.has("fetch"):
             forms += [" FETCH FIRST 3 ROWS ONLY", " OFFSET 2", " OFFSET 1 ROW FETCH NEXT ROW ONLY"]
             forms += [" LIMIT (SELECT 2)", " LIMIT 2 + 1", " LIMIT ALL", " LIMIT NULL"]
+        if self._dialect.has("limit_percent"):
+            forms.append(" LIMIT 50%")
         if self._dialect.has("with_ties"):
             forms += [" FETCH FIRST 2 ROWS WITH TIES", " FETCH FIRST 2 ROWS WITH TIES"]
         return self._rng.choice(forms)

@@ -23,12 +23,16 @@ _FOLDER = Path(__file__).parent
 
 
 class FunctionSource(BaseModel):
-    """A function that may stand in FROM, and the families of its columns."""
+    """A function that may stand in FROM, and the families of its columns.
+
+    ``columns`` names them where the database fixes their names.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     template: str
     families: tuple[str, ...]
+    columns: tuple[str, ...] = ()
 
 
 class Dialect(BaseModel):

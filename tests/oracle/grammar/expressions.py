@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
@@ -25,6 +26,9 @@ _GREATEST = ("greatest({F}, {F})", "least({F}, {F}, {F})")
 _NOT_COMPARED = ("json",)
 _MOST_COLUMNS = 30
 _RARE = 0.01
+# How often a family is drawn: this much and one for each template, some for each aggregate.
+_FAMILY = 10
+_AGGREGATES = 10
 _SLIP = 0.2
 
 
@@ -53,14 +57,15 @@ class Expressions:
         self.slips = 0
         self.hidden: Sequence[str] = ()
         self.rare: frozenset[str] = frozenset()
+        self._uses = Counter[str]()
         self._aggregates = {each for group in dialect.aggregates.values() for each in group}
         self._windows = {each for group in dialect.windows.values() for each in group}
-        self._templates = {
+        self._templates: Mapping[str, Sequence[str]] = {
             family: (*own, *_list_alike(family, dialect))
             for family, own in dialect.expressions.items()
         }
         self._slots: Mapping[str, Callable[[str, Scope, int], str]] = {
-            "any": lambda _, scope, depth: self.write(self.draw_family(), scope, depth),
+            "any": lambda _, scope, depth: self.write(self.draw_family(scope), scope, depth),
             "rows": lambda family, scope, depth: self._write_query([family], scope, depth, ""),
             "one": lambda family, scope, depth: self._write_query([family], scope, depth, "one"),
             "rows2": lambda _, scope, depth: self._write_query(["int", "text"], scope, depth, ""),
@@ -97,11 +102,15 @@ class Expressions:
         return self.expand(self.choose(choices), scope, depth)
 
     def choose(self, choices: Sequence[str]) -> str:
-        """One of them; one of the rare ones rarely."""
+        """One of them, half of the time the one least used so far; one of the rare ones rarely."""
+        chosen = self._rng.choice(choices)
+        if self._rng.random() < 0.5:
+            chosen = min(choices, key=lambda each: (each in self.rare, self._uses[each]))
         for _ in range(4):
-            chosen = self._rng.choice(choices)
             if chosen not in self.rare or self._rng.random() < _RARE:
                 break
+            chosen = self._rng.choice(choices)
+        self._uses[chosen] += 1
         return chosen
 
     def list_templates(self) -> Iterator[str]:
@@ -169,9 +178,16 @@ class Expressions:
             return "NULL"
         return ", ".join(columns[:_MOST_COLUMNS])
 
-    def draw_family(self) -> str:
-        """Any family."""
-        return self._rng.choice([each for each in self._templates if self._templates[each]])
+    def draw_family(self, scope: Scope) -> str:
+        """Any family, one of which there are many templates more often."""
+        groups = [self._templates]
+        if scope.grouped is not None:
+            groups += [self._dialect.aggregates] * _AGGREGATES
+        weights = [
+            _FAMILY + sum(len(group.get(each, ())) for group in groups) if own else 0
+            for each, own in self._templates.items()
+        ]
+        return self._rng.choices(list(self._templates), weights)[0]
 
     # -- parts ---------------------------------------------------------------------------------
 
@@ -192,7 +208,7 @@ class Expressions:
             order = self.write(self.draw_plain(), scope, depth)
         parts.append(f"ORDER BY {order}{self._rng.choice(self._dialect.sortings)}")
         if form == "frame":
-            parts.append(self._rng.choice(self._dialect.frames))
+            parts.append(self.choose(self._dialect.frames))
         return f"({' '.join(parts)})"
 
     def draw_plain(self) -> str:

@@ -30,6 +30,10 @@ class Joins:
         scope.sources.append(source)
         reaches = item.startswith("LATERAL") or "(" in item.split(" AS ")[0]
         link = self._link(before, source)
+        if self._dialect.has("other_joins") and not reaches and rng.random() < 0.1:
+            joined = self._join_otherwise(text, item, link, scope)
+            if joined:
+                return joined, ""
         if common and not reaches and not scope.merged and rng.random() < 0.25:
             return self._join_by_name(text, item, common, scope), ""
         if reaches:
@@ -47,11 +51,35 @@ class Joins:
             condition += f" AND {self._expressions.write('bool', scope.open(), 1)}"
         return f"{text}{join}{item} ON {condition}", ""
 
+    def _join_otherwise(self, text: str, item: str, link: str, scope: Scope) -> str:
+        """Joins of DuckDB's own; empty where none of them can be written."""
+        rng = self._rng
+        *before, source = scope.sources
+        form = rng.choice(("SEMI", "ANTI", "ASOF", "ASOF LEFT", "POSITIONAL"))
+        if form == "POSITIONAL":
+            # What is joined by position must have one: tables do, most other sources do not.
+            is_plain = all("(" not in each and " JOIN " not in each for each in (text, item))
+            return f"{text} POSITIONAL JOIN {item}" if is_plain else ""
+        if not link:
+            return ""
+        if form in ("SEMI", "ANTI"):
+            scope.sources.remove(source)
+            return f"{text} {form} JOIN {item} ON {link}"
+        orders = [
+            f"{other.name}.{left} >= {source.name}.{right}"
+            for other in before
+            for left, family in other.columns
+            for right, each in source.columns
+            if family == each and family in ("date", "int")
+            if left and right and other.name and source.name
+        ]
+        return f"{text} {form} JOIN {item} ON {link} AND {rng.choice(orders)}" if orders else ""
+
     def _join_by_name(
         self, text: str, item: str, common: Sequence[tuple[str, str]], scope: Scope
     ) -> str:
         join = self._rng.choice(self._dialect.joins)
-        if self._dialect.has("natural") and self._rng.random() < 0.2:
+        if self._dialect.has("natural") and self._rng.random() < 0.3:
             scope.merged += common
             return f"{text} NATURAL {join} {item}"
         name, family = self._rng.choice(common)

@@ -155,12 +155,13 @@ class QueryGrammar:
         texts: list[str] = []
         columns: list[tuple[str, str]] = []
         if families is None:
-            families = [self._expressions.draw_family() for _ in range(rng.randint(1, 4))]
+            families = [self._expressions.draw_family(scope) for _ in range(rng.randint(1, 4))]
             if not keys and scope.grouped is None and rng.random() < 0.12 and scope.names:
                 named = [source for source in scope.sources if source.name]
                 source = rng.choice(named)
-                texts.append(f"{source.name}.*")
-                columns += source.columns
+                text, starred = self._write_star(source)
+                texts.append(text)
+                columns += starred
             for key, family in keys:
                 name = key.rpartition(".")[2] if _COLUMN.fullmatch(key) else ""
                 texts.append(key if name else f"{key} AS k{len(texts)}")
@@ -184,6 +185,17 @@ class QueryGrammar:
             texts.append(f"count(*) OVER {over} AS w")
             columns.append(("w", "int"))
         return ", ".join(texts), tuple(columns)
+
+    def _write_star(self, source: Source) -> tuple[str, Columns]:
+        """All columns of a source, where DuckDB reads it perhaps without one or with another."""
+        text, columns = f"{source.name}.*", source.columns
+        texts = [name for name, family in columns if name and family == "text"]
+        if not self._dialect.has("star_exceptions") or not texts or self._rng.random() < 0.5:
+            return text, columns
+        name = self._rng.choice(texts)
+        if self._rng.random() < 0.5:
+            return f"{text} REPLACE (upper({name}) AS {name})", columns
+        return f"{text} EXCLUDE ({name})", tuple(each for each in columns if each[0] != name)
 
     # -- others --------------------------------------------------------------------------------
 

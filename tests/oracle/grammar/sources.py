@@ -9,7 +9,7 @@ from typing import Protocol
 
 from nl2sql.catalog import Catalog
 from nl2sql.names import quote_name
-from tests.oracle.grammar.dialect import Dialect
+from tests.oracle.grammar.dialect import Dialect, FunctionSource
 from tests.oracle.grammar.expressions import Expressions
 from tests.oracle.grammar.joins import Joins
 from tests.oracle.grammar.names import Names
@@ -163,12 +163,16 @@ class Sources:
         return self._alias(f"(VALUES {rows})", Source("", columns), scope)
 
     def _write_function(self, scope: Scope) -> tuple[str, Source]:
-        function = self._rng.choice(self._dialect.functions)
+        function = self._draw_function()
         text = self._expressions.expand(function.template, scope.open(), 1)
         called = function.template.split("(")[0].split(".")[-1]
+        if function.columns:
+            name = self._names.draw(scope.names, plain=0.4)
+            columns = tuple(zip(function.columns, function.families, strict=True))
+            return f"{text} AS {name}", Source(name, columns, (called, name))
         families = function.families
         if self._dialect.has("rows_from") and self._rng.random() < 0.15:
-            other = self._rng.choice(self._dialect.functions)
+            other = self._draw_function()
             text = f"ROWS FROM ({text}, {self._expressions.expand(other.template, Scope(), 1)})"
             families = (*families, *other.families)
         if self._dialect.has("ordinality") and self._rng.random() < 0.25:
@@ -190,6 +194,10 @@ class Sources:
         return f"{text} AS {name}({', '.join(names)})", Source(
             name, source.columns, tuple(each for each in lost if each not in names)
         )
+
+    def _draw_function(self) -> FunctionSource:
+        functions = {each.template: each for each in self._dialect.functions}
+        return functions[self._expressions.choose(list(functions))]
 
     def _write_joined(self, scope: Scope, depth: int) -> tuple[str, Source]:
         """A join in parentheses under a name of its own, which hides those within."""
