@@ -23,6 +23,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from execution.duckdb_grammar import parse_statement
 from execution.plain_calls import Builder, build_pad, enclose_call, write_call, write_infix
+from execution.typed_literals import TypedLiterals
 from nl2sql.types import Violation
 
 
@@ -68,7 +69,7 @@ class GuardedDuckdb(DuckDB):
                     raise TokenError("A space without width is not allowed outside quotes.")
             return tokens
 
-    class Parser(DuckDBParser):
+    class Parser(TypedLiterals, DuckDBParser):
         """Functions stay names."""
 
         FUNCTIONS: ClassVar[dict[str, Builder]] = {

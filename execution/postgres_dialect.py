@@ -24,6 +24,7 @@ from sqlglot.parsers.postgres import PostgresParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from execution.plain_calls import build_pad, enclose_call, write_call, write_infix
+from execution.typed_literals import TypedLiterals
 
 
 class InfixOperator(exp.Expression, exp.Binary):
@@ -83,7 +84,7 @@ class GuardedPostgres(Postgres):
     class Tokenizer(Postgres.Tokenizer):
         """As sqlglot's."""
 
-    class Parser(PostgresParser):
+    class Parser(TypedLiterals, PostgresParser):
         """Functions stay names."""
 
         FUNCTIONS: ClassVar[dict[str, Callable[[list[Any]], exp.Expr]]] = {

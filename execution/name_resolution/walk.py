@@ -330,7 +330,6 @@ class _Walk:
             given = [self._resolver.fold(each) for each in take_new_names(node)]
             source = replace(source, columns=rename_columns(outputs, given, name))
             if self._resolver.dialect == "postgres":
-                name = name or name_function(node)
                 write_names(node, name, source.columns)
         elif isinstance(alias := node.args.get("alias"), exp.TableAlias) and alias.columns:
             # New names go by the order of the columns.
@@ -351,8 +350,10 @@ class _Walk:
         """The folded name of what stands in FROM: its alias, or its own; empty without one."""
         alias = node.args.get("alias")
         identifier = alias.args.get("this") if isinstance(alias, exp.TableAlias) else None
-        if identifier is None and isinstance(node, exp.Table):
+        if identifier is None and isinstance(node, exp.Table | exp.Lateral):
             identifier = node.this
+        elif identifier is None:
+            identifier = node
         if isinstance(identifier, exp.Identifier):
             return self._resolver.fold(identifier)
         return name_function(identifier) if isinstance(identifier, exp.Func) else ""

@@ -48,6 +48,12 @@ WRITTEN = {
     "greatest(1,2)": "GREATEST(1, 2)",
     "nullif(1,2)": "NULLIF(1, 2)",
     "CURRENT_TIME - INTERVAL '1 HOUR'": "",
+    "date '2024-01-31'::text": "CAST(CAST('2024-01-31' AS DATE) AS TEXT)",
+    "timestamp(3) with time zone '2024-01-31'::date": (
+        "CAST(CAST('2024-01-31' AS TIMESTAMPTZ(3)) AS DATE)"
+    ),
+    "json '{}' -> 'a'": "CAST('{}' AS JSON) -> 'a'",
+    "text 'a' || 'b'::text": "CAST('a' AS TEXT) || CAST('b' AS TEXT)",
     "current_time(1)": "CURRENT_TIME(1)",
     "now() - interval '1 day'": "NOW() - INTERVAL '1 DAY'",
     "interval '1' day": "INTERVAL '1 DAY'",

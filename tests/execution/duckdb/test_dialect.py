@@ -14,6 +14,8 @@ from tests.fakes import SHOP
 ACCESS = open_access(replace(SHOP, dialect="duckdb"))
 
 WRITTEN = {
+    "DATE '2024-01-31'::VARCHAR": "CAST(CAST('2024-01-31' AS DATE) AS TEXT)",
+    "TIME WITH TIME ZONE '10:30:00+00'::VARCHAR": ("CAST(CAST('10:30:00+00' AS TIMETZ) AS TEXT)"),
     "LPAD(name, 5, '*')": "",
     "RPAD(name, 5, '*')": "",
     "REGEXP_REPLACE(name, 'a', 'b')": "",
