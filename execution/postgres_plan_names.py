@@ -22,25 +22,18 @@ from typing import Any
 
 from nl2sql.types import GuardedQuery
 
-# What a key of a plan's step holds that is no expression.
-_WORDS = frozenset(
+# What a key of a plan's step holds that is a name, which may look like an expression. The words of
+# others, such as ``Join Type``, do not.
+_NAMES = frozenset(
     {
         "Alias",
         "CTE Name",
-        "Command",
         "Custom Plan Provider",
         "Function Name",
         "Index Name",
-        "Join Type",
-        "Node Type",
-        "Operation",
-        "Parent Relationship",
-        "Partial Mode",
         "Relation Name",
         "Sampling Method",
-        "Scan Direction",
         "Schema",
-        "Strategy",
         "Subplan Name",
         "Table Function Name",
         "Tuplestore Name",
@@ -170,7 +163,7 @@ def _find_calls(text: str) -> Iterator[str]:
 def _list_texts(step: Mapping[str, Any], *, outputs: bool = True) -> Iterator[str]:
     """The expressions of one step, those that it gives on only with ``outputs``."""
     for key, value in step.items():
-        if key == "Plans" or key in _WORDS or (key == "Output" and not outputs):
+        if key == "Plans" or key in _NAMES or (key == "Output" and not outputs):
             continue
         yield from _flatten(value)
 

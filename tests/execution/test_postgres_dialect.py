@@ -34,6 +34,8 @@ WRITTEN = {
     "'{}'::jsonb ? 'a'": "CAST('{}' AS JSONB) ? 'a'",
     "'{}'::jsonb ?| ARRAY['a']": "CAST('{}' AS JSONB) ?| ARRAY['a']",
     "(ARRAY[1,2])[1]": "(ARRAY[1, 2])[1]",
+    "ARRAY[1,2][1]": "(ARRAY[1, 2])[1]",
+    "ARRAY(SELECT 1)[1]": "(ARRAY(SELECT 1))[1]",
     "(ARRAY[1,2])[1:2]": "(ARRAY[1, 2])[1:2]",
     "id::text::int": "CAST(CAST(id AS TEXT) AS INT)",
     "CAST(id AS numeric(10,2))": "CAST(id AS DECIMAL(10, 2))",

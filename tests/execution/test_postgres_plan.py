@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -58,6 +59,23 @@ LOOP = node("Nested Loop", 5.0, node("Seq Scan", 1e5), INNER)
             id="a_page_of_a_partitioned_table",
         ),
         pytest.param(node("Result", 0), 0, id="no_rows"),
+        pytest.param(
+            node("Subquery Scan", 1010, SCAN), 1e8, id="a_filter_that_streams_reads_its_share"
+        ),
+        pytest.param(
+            node(
+                "Aggregate",
+                1,
+                node(
+                    "Nested Loop",
+                    5,
+                    node("Seq Scan", 50),
+                    node("Result", 1, node("Seq Scan", 1e6), side="Inner"),
+                ),
+            ),
+            1e6,
+            id="an_inner_side_is_read_whole_and_not_more",
+        ),
     ],
 )
 def test_the_busiest_step_counts(plan: Node, expected: float) -> None:
@@ -92,9 +110,18 @@ def test_a_plan_is_remembered_for_the_very_query_and_not_for_long() -> None:
     recent.add(one)
     recent.add(three)
     assert [query in recent for query in (one, two, three)] == [True, False, True]
-    forgetful = RecentPlans(keep_s=0)
-    forgetful.add(one)
-    assert one not in forgetful
+
+
+def test_a_plan_is_forgotten_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    query, recent = GuardedQuery("shop", "SELECT 1", ()), RecentPlans(keep_s=60)
+    recent.add(query)
+    assert query in recent
+    now += 59
+    assert query in recent
+    now += 1
+    assert query not in recent
 
 
 STREAMING = (

@@ -39,6 +39,11 @@ CALLS = {
     "concat(VARIADIC (b))": {"concat"},
     "XMLELEMENT(NAME a)": {"xmlelement"},
     "now ()": {"now"},
+    "(t.id <> ALL (SubPlan 1))": set(),
+    "rank() OVER (?)": {"rank"},
+    "w AS (ORDER BY t.id RANGE BETWEEN (1 + 1) PRECEDING AND CURRENT ROW)": set(),
+    "w AS (ORDER BY t.id RANGE ('1'::bigint) PRECEDING)": set(),
+    "(CURRENT_TIME(3) > t.at)": set(),
 }
 
 
@@ -62,6 +67,45 @@ def test_an_expression_is_read_wherever_it_stands(key: str) -> None:
 def test_names_that_look_like_calls_are_none() -> None:
     step = {"Node Type": "Seq Scan", "Relation Name": "f(x)", "Schema": "s", "Alias": "g(x)"}
     assert read_names(step) == PlanNames(frozenset({"s.f(x)"}))
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "CTE Name",
+        "Custom Plan Provider",
+        "Function Name",
+        "Index Name",
+        "Sampling Method",
+        "Subplan Name",
+        "Table Function Name",
+        "Tuplestore Name",
+    ],
+)
+def test_a_name_is_no_expression(key: str) -> None:
+    below = {"Node Type": "Result", key: "f(x)"}
+    assert not read_names({"Node Type": "Limit", "Plans": [below]})
+
+
+def test_the_words_of_a_plan_are_no_calls() -> None:
+    words = {
+        "Command": "Intersect All",
+        "Join Type": "Right Anti",
+        "Node Type": "SetOp",
+        "Operation": "Insert",
+        "Parent Relationship": "InitPlan",
+        "Partial Mode": "Finalize",
+        "Scan Direction": "NoMovement",
+        "Strategy": "Hashed",
+    }
+    assert not read_names(words)
+
+
+def test_a_function_on_the_search_path_shows_without_its_schema() -> None:
+    asked = GuardedQuery("shop", "SELECT …", (), functions=("lab.f",))
+    for call, is_explained in (("f(x)", True), ("lab.f(x)", True), ("g(x)", False)):
+        found = find_unexplained({"Node Type": "Result", "Output": [call]}, asked, ())
+        assert (not found) == is_explained
 
 
 def scan(alias: str, **more: Any) -> Mapping[str, Any]:
@@ -93,6 +137,10 @@ NOT_BEHIND = {
     "condition_on_another_column": scan("_0", Filter="(_0.name = 'x'::text)"),
     "condition_on_another_table": scan("_0", Filter="(_0_1.dept = 3)"),
     "condition_on_a_longer_name": scan("_0", Filter="(_0.dept2 = 3)"),
+    "only_given_on_to_another_step": {
+        "Node Type": "Limit",
+        "Plans": [scan("_0", Output=["_0.dept"])],
+    },
     "alias_of_the_query": scan("s", Filter="(s.dept = 3)"),
 }
 

@@ -15,7 +15,7 @@ from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Unresolved
 from execution.name_resolution.walk import resolve_names
 from execution.policies.access import open_access
-from execution.postgres_grammar import check_grammar
+from execution.postgres_grammar import check_grammar, list_functions
 from execution.sqlite_grammar import check_functions
 from nl2sql.types import GuardedQuery, Principal, Violation
 from tests.execution.policies.shop import compile_shop, find_access
@@ -55,6 +55,11 @@ ORDERS = '"sales"."orders" AS o'
 def test_postgresqls_own_grammar(sql: str, code: str) -> None:
     found = check_grammar(sql, frozenset({"sales.orders"}), load_allowlist("postgres"), SHOP)
     assert (found.code if found else "") == code, found
+
+
+def test_what_a_text_calls_is_listed() -> None:
+    sql = 'SELECT lab.f(lower(x)) FROM (SELECT pg_catalog.upper(y) AS x FROM "g(z)" AS h) AS a'
+    assert list_functions(sql) == {"lab.f", "lower", "upper"}
 
 
 @pytest.mark.parametrize("dialect", ["postgres", "sqlite", "duckdb"])
