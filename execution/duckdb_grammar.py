@@ -36,18 +36,17 @@ WRAPPER_FUNCTIONS = frozenset({"list_contains", "sha256"})
 # The arguments of nodes that may be set. Anything else is a construct that nobody has thought
 # about: sample, at_clause, columns, qualified_exclude_list, rename_list, named_param_map, …
 _ARGUMENTS = frozenset(
-    "aggregate_handling alias aliases arg_orders arguments case_checks catalog catalog_name "
-    "child children class collation column_name_alias column_names comparison_type condition "
-    "cte_map cte_name default_expr distinct distinct_on_targets else_expr end end_expr "
-    "exclude_clause exclude_list expr expression filter filter_expr from_table function "
-    "function_name group_expressions group_sets has_ignore_nulls having identifier ignore_nulls "
-    "input is_implicit is_operator join_type key kind left lhs limit limit_type literal lower "
-    "map materialized modifiers name nearest_count nearest_order_type node null_order offset "
-    "offset_expr order_bys orders partitions path qualified_name qualify query_node ref_type "
-    "relation_name replace_list right schema schema_name select_list setop_all setop_type start "
-    "start_expr subquery subquery_type syntax_type table_name text then_expr try_cast type "
-    "type_expr type_name union_all upper using_columns value values when_expr where_clause "
-    "with_ordinality".split()
+    "aggregate_handling alias aliases arg_orders arguments case_checks catalog catalog_name child "
+    "children class collation column_name_alias column_names comparison_type condition cte_map "
+    "cte_name distinct distinct_on_targets else_expr end end_expr exclude_clause exclude_list expr "
+    "expression filter filter_expr from_table function function_name group_expressions group_sets "
+    "has_ignore_nulls having identifier ignore_nulls input is_implicit is_operator join_type key "
+    "kind left lhs limit limit_type literal lower map materialized modifiers name nearest_count "
+    "nearest_order_type node null_order offset order_bys orders partitions path qualified_name "
+    "qualify query_node ref_type relation_name replace_list right schema schema_name select_list "
+    "setop_all setop_type start start_expr subquery subquery_type syntax_type table_name text "
+    "then_expr try_cast type type_expr type_name union_all upper using_columns value values "
+    "when_expr where_clause with_ordinality".split()
 )
 # Of these arguments, the values that are understood.
 _VALUES = {
@@ -298,7 +297,7 @@ def _check_name(node: Tree, allowed: frozenset[str], what: str) -> Violation | N
 
 
 def _is_empty(value: Any) -> bool:
-    return value in (None, False, "", [], {}) or value == {"map": []}
+    return value in (None, False, "", [])
 
 
 def _forget_places(node: Tree) -> Tree:

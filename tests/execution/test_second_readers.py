@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -160,8 +161,46 @@ def test_sqlites_own_list_refuses(condition: str) -> None:
     assert isinstance(check_functions(tree, load_allowlist("sqlite")), Violation)
 
 
-def test_what_is_distinct_from_brings_parentheses_of_its_own() -> None:
-    assert judge("SELECT (id IN (1)) IS NOT DISTINCT FROM 1 FROM orders", "sqlite") == "unparsable"
+@pytest.mark.parametrize("word", ["IS NOT DISTINCT FROM", "IS DISTINCT FROM"])
+def test_what_is_distinct_from_brings_parentheses_of_its_own(word: str) -> None:
+    assert judge(f"SELECT (id IN (1)) {word} 1 FROM orders", "sqlite") == "unparsable"
+
+
+_ONE = exp.Literal.number(1)
+_RANGES_OF_SQLITE = {
+    "in": lambda inner: exp.In(this=inner, expressions=[_ONE.copy()]),
+    "between": lambda inner: exp.Between(this=inner, low=_ONE.copy(), high=_ONE.copy()),
+    "between_from": lambda inner: exp.Between(this=_ONE.copy(), low=inner, high=_ONE.copy()),
+    "between_to": lambda inner: exp.Between(this=_ONE.copy(), low=_ONE.copy(), high=inner),
+    "like": lambda inner: exp.Like(this=_ONE.copy(), expression=inner),
+    "glob": lambda inner: exp.Glob(this=inner, expression=_ONE.copy()),
+    "like_escape": lambda inner: exp.Escape(
+        this=exp.Like(this=_ONE.copy(), expression=_ONE.copy()), expression=inner
+    ),
+    "escaped_like": lambda inner: exp.Escape(
+        this=exp.Like(this=inner, expression=_ONE.copy()), expression=_ONE.copy()
+    ),
+}
+
+
+@pytest.mark.parametrize("around", _RANGES_OF_SQLITE.values(), ids=_RANGES_OF_SQLITE)
+@pytest.mark.parametrize("text", ["=", "<>", ">", ">=", "<", "<=", "IS", "IS DISTINCT FROM"])
+def test_sqlite_would_group_a_comparison_in_a_range_otherwise(
+    text: str, around: Callable[[exp.Expr], exp.Expr]
+) -> None:
+    comparison = parse_statements(f"SELECT 1 {text} 2", "sqlite")[0].selects[0]  # type: ignore[union-attr]
+    allowlist = load_allowlist("sqlite")
+    refused = check_functions(around(comparison.copy()), allowlist)
+    assert refused is not None
+    assert refused.code == "unparsable"
+    assert check_functions(around(exp.paren(comparison)), allowlist) is None
+
+
+def test_a_cte_over_its_namesake_in_a_schema_does_not_recurse_on_sqlite() -> None:
+    sql = "WITH orders AS (SELECT id FROM sales.orders) SELECT id FROM orders"
+    verdict = guard_query(sql, open_access(replace(SHOP, dialect="sqlite")))
+    assert isinstance(verdict, GuardedQuery), verdict
+    assert "RECURSIVE" not in verdict.sql
 
 
 def test_a_view_that_some_role_sees_as_a_table_is_one() -> None:
@@ -232,6 +271,11 @@ PAIR = "sales.orders AS o {} JOIN sales.customers AS c"
         (f"SELECT 1 FROM {PAIR.format('ASOF')} ON o.id >= c.id", ""),
         (f"SELECT 1 FROM {PAIR.format('CROSS')}, upper('a')", "function_not_allowed"),
         (f"SELECT 1 FROM {PAIR.format('CROSS')}, range(3)", ""),
+        (f"SELECT 1 FROM {PAIR.format('CROSS')}, json_each('[1]')", ""),
+        (f"SELECT 1 FROM {PAIR.format('CROSS')} LIMIT 5%", ""),
+        (f"SELECT o.id BETWEEN 1 AND 2 FROM {PAIR.format('CROSS')}", ""),
+        (f"SELECT o.id -> '$.a' FROM {PAIR.format('CROSS')}", ""),
+        (f"SELECT lag(o.id, 1, 2) OVER (ORDER BY o.id) FROM {PAIR.format('CROSS')}", ""),
         (f"SELECT 1 FROM {PAIR.format('CROSS')}, x", "unknown_table"),
         (f"SELECT 1 FROM {PAIR.format('CROSS')}, a.b.c", "unknown_table"),
         (f"SELECT main.lower('a') FROM {PAIR.format('CROSS')}", "function_not_allowed"),

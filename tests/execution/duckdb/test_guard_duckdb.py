@@ -8,13 +8,19 @@ the read-only door, and wants the same rows under the same names.
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from execution.allowlists import load_allowlist
-from execution.duckdb_grammar import check_grammar, list_functions
+from execution.duckdb_grammar import (
+    check_grammar,
+    check_statement,
+    list_functions,
+    parse_statement,
+)
 from execution.guard import SqlGuard
 from nl2sql.equivalence import are_equivalent
 from nl2sql.types import GuardedQuery, Principal, ResultSet, Violation
@@ -191,4 +197,67 @@ def test_a_function_is_judged_by_the_name_under_which_duckdb_looks_it_up() -> No
     called = list_functions(sql)
     assert called == {"to_days", "trunc", "~~", "count_star", "date_part", "abs"}
     assert called <= load_allowlist("duckdb").functions
+    assert list_functions("SELECT main.f(x)") == {"main.f"}
     assert list_functions("DELETE FROM a WHERE lower(b)") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("sql", "key", "value"),
+    [
+        ("SELECT 1 FROM main.orders LIMIT 5", "limit_type", "NEW"),
+        ("SELECT 1 FROM main.orders JOIN main.orders AS o ON true", "ref_type", "DEPENDENT"),
+        ("SELECT id -> '$.a' FROM main.orders", "syntax_type", "LAMBDA_KEYWORD"),
+        ("SELECT 1 FROM main.orders AS o JOIN main.orders ON true", "nearest_count", 2),
+        (
+            "SELECT 1 FROM main.orders AS o JOIN main.orders ON true",
+            "nearest_order_type",
+            "DESCENDING",
+        ),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_a_value_that_nobody_thought_of_is_refused(
+    sql: str, key: str, value: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a later version of DuckDB may write it."""
+    tables, allowlist = frozenset({"main.Orders"}), load_allowlist("duckdb")
+    tree = parse_statement(sql)
+    assert isinstance(tree, dict), tree
+    monkeypatch.setattr("execution.duckdb_grammar.parse_statement", lambda _: tree)
+    assert check_grammar(sql, tables, allowlist) is None
+    assert put(tree, key, value) > 0
+    refused = check_grammar(sql, tables, allowlist)
+    assert refused is not None
+    assert (refused.code, refused.fragment) == ("node_not_allowed", key)
+
+
+def put(node: object, key: str, value: object) -> int:
+    """Puts the value wherever the key stands; gives how often."""
+    if isinstance(node, list):
+        return sum(put(each, key, value) for each in node)
+    if not isinstance(node, dict):
+        return 0
+    found = sum(put(each, key, value) for each in node.values())
+    if key in node:
+        node[key] = value
+        found += 1
+    return found
+
+
+def test_what_wrappers_call_may_be_called_in_a_statement_and_macros_may_not() -> None:
+    allowlist = load_allowlist("duckdb")
+    narrow = replace(allowlist, functions=allowlist.functions - {"list_contains", "sha256"})
+    for sql in ("SELECT sha256('a')", "SELECT list_contains([1], 1)"):
+        assert check_statement(sql, (), narrow) is None
+        refused = check_grammar(sql, frozenset(), narrow)
+        assert refused is not None
+        assert refused.code == "function_not_allowed"
+    assert check_statement("SELECT sha256('a')", (), narrow, macros=frozenset({"sha256"}))
+
+
+def test_ctes_in_ctes_are_read_once() -> None:
+    """Twice each would be without end."""
+    sql = "SELECT 1 AS id"
+    for _ in range(40):
+        sql = f"WITH a AS ({sql}) SELECT id FROM a"
+    assert check_grammar(sql, frozenset(), load_allowlist("duckdb")) is None

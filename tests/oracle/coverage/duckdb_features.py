@@ -15,8 +15,6 @@ _UNSET = {
     "COMPARE_NOT_IN": "the parser writes NOT around COMPARE_IN",
     "argument catalog_name": "refused: a table of another database",
     "argument identifier": "only the values that a policy binds have one",
-    "argument default_expr": "the parser puts it among the children",
-    "argument offset_expr": "the parser puts it among the children",
     "function ->": "the parser reads a lambda",
     "function !__postfix": "the parser writes factorial",
     "function !~": "the parser writes NOT around regexp_matches",
