@@ -55,12 +55,18 @@ def patch_modules(mutant: Mutant, source: bytes) -> bool:
     if isinstance(new, ast.FunctionDef | ast.AsyncFunctionDef):
         _exchange_function(_unwrap(owner.__dict__[new.name]), new, module)
         _clear_caches()
-        return True
+        # Functions that it made before, such as the entries of a table, are as they were.
+        return not _makes_functions(new)
     if owner is not module or not isinstance(new, ast.Assign | ast.AnnAssign):
         raise CannotPatch(mutant.key)
     is_exact = _exchange_constant(new, changed[at + 1 :], module)
     _clear_caches()
     return is_exact
+
+
+def _makes_functions(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    makers = (ast.AsyncFunctionDef, ast.FunctionDef, ast.Lambda)
+    return any(isinstance(node, makers) for each in function.body for node in ast.walk(each))
 
 
 def _find_difference(before: list[Statement], after: list[Statement]) -> int:
