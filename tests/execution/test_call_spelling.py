@@ -151,6 +151,25 @@ def test_the_plain_spelling_is_refused_for_its_size(dialect: str, name: str) -> 
     assert verdict.code in ("too_much_text", "too_many_rows"), verdict.message
 
 
+# What a dialect has a node for, so that it is measured; without one it would pass as any name.
+_NODES = {
+    "postgres": "generate_series lpad regexp_replace repeat replace rpad",
+    "sqlite": "replace",
+    "duckdb": "generate_series lpad range regexp_replace repeat replace rpad",
+}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "name"),
+    [(dialect, name) for dialect, names in _NODES.items() for name in names.split()],
+)
+def test_a_call_that_makes_much_has_a_node(dialect: str, name: str) -> None:
+    first, rest, around = write_bomb(name, dialect)
+    verdict = guard(around.format(f"{name}({first}, {rest})"), dialect)
+    assert isinstance(verdict, Violation)
+    assert verdict.code in ("too_much_text", "too_many_rows"), verdict.message
+
+
 @pytest.mark.parametrize("name", sorted(SPREADING & load_allowlist("postgres").functions))
 def test_rows_that_are_taken_out_of_a_long_text_count(name: str) -> None:
     argument = {

@@ -110,6 +110,15 @@ WRITTEN = {
     "generate_series(1, 9, 2)": "GENERATE_SERIES(1, 9, 2)",
     "rpad(name, 3)": "RPAD(name, 3)",
     "@ (id - 5)": "",
+    "2 ^ 3": "",
+    "-id ^ 2": "",
+    "'{}'::json -> name": "CAST('{}' AS JSON) -> name",
+    "'{}'::json ->> name": "CAST('{}' AS JSON) ->> name",
+    "'{}'::json -> 'a' ->> 'b'": "CAST('{}' AS JSON) -> 'a' ->> 'b'",
+    "'{}'::json -> '$.a'": "CAST('{}' AS JSON) -> '$.a'",
+    "'{}'::json ->> '$.a'": "CAST('{}' AS JSON) ->> '$.a'",
+    "('{}'::json -> 'a') -> -1": "(CAST('{}' AS JSON) -> 'a') -> -1",
+    "COUNT(DISTINCT id, name)": "",
     "|/ id": "",
     "count(DISTINCT (id, name))": "COUNT(DISTINCT (id, name))",
     "pg_catalog.repeat(name, 2)": "REPEAT(name, 2)",
@@ -132,6 +141,8 @@ def test_an_expression_is_written(written: str, expected: str) -> None:
         ("b'01'", "node_not_allowed"),
         ("$1", "node_not_allowed"),
         ("1_000_", "unparsable"),
+        ("interval(0) '1.6 seconds'", "unparsable"),
+        ("interval", "unknown_column"),
         ("0o19", "unparsable"),
         (r"E'\u00'", "unparsable"),
         (r"U&'\004'", "unparsable"),
@@ -141,3 +152,9 @@ def test_what_is_not_read(written: str, code: str) -> None:
     verdict = guard_query(f"SELECT {written} FROM customers", open_access(SHOP))
     assert isinstance(verdict, Violation), verdict
     assert verdict.code == code, verdict
+
+
+def test_a_text_may_end_where_an_interval_could_begin() -> None:
+    verdict = guard_query("SELECT interval", open_access(SHOP))
+    assert isinstance(verdict, Violation), verdict
+    assert verdict.code == "unknown_column", verdict
