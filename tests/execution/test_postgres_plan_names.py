@@ -44,6 +44,19 @@ CALLS = {
     "w AS (ORDER BY t.id RANGE BETWEEN (1 + 1) PRECEDING AND CURRENT ROW)": set(),
     "w AS (ORDER BY t.id RANGE ('1'::bigint) PRECEDING)": set(),
     "(CURRENT_TIME(3) > t.at)": set(),
+    "(CURRENT_TIMESTAMP(3) > t.at)": set(),
+    "(LOCALTIME(3) > t.at)": set(),
+    "(LOCALTIMESTAMP(3) > t.at)": set(),
+    "ARRAY(SubPlan 1)": set(),
+    "GROUPING(t.a, t.b)": set(),
+    "count(DISTINCT (t.a))": {"count"},
+    "((t.a, t.b) OVERLAPS (t.c, t.d))": set(),
+    "OVERLAY((t.a) PLACING (t.b) FROM (t.c) FOR (t.d))": {"overlay"},
+    "w AS (PARTITION BY (t.a) ORDER BY (t.b) GROUPS (1 + 1) PRECEDING)": set(),
+    "w AS (ORDER BY t.b ROWS (1 + 1) PRECEDING)": set(),
+    "CASE (t.a) WHEN (1) THEN (2) ELSE (3) END": set(),
+    "((t.a) IN (1, 2)) OR ((t.b) LIKE ('x')) OR ((t.c) = ANY (t.d))": set(),
+    "((t.a) BETWEEN (1) AND (2))": set(),
 }
 
 
@@ -148,6 +161,12 @@ NOT_BEHIND = {
 @pytest.mark.parametrize("plan", BEHIND.values(), ids=BEHIND)
 def test_a_table_behind_its_filter_is_explained(plan: Mapping[str, Any]) -> None:
     assert not find_unexplained(plan, WRAPPED, ())
+
+
+def test_a_table_without_a_filter_must_stand_in_its_wrapper() -> None:
+    asked = GuardedQuery("shop", "SELECT …", ("hr.staff",), wrapped=True)
+    assert not find_unexplained(scan("_0"), asked, ())
+    assert find_unexplained(scan("s"), asked, ()).relations == {"hr.staff"}
 
 
 @pytest.mark.parametrize("plan", NOT_BEHIND.values(), ids=NOT_BEHIND)

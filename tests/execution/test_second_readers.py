@@ -184,11 +184,15 @@ _RANGES_OF_SQLITE = {
 
 
 @pytest.mark.parametrize("around", _RANGES_OF_SQLITE.values(), ids=_RANGES_OF_SQLITE)
-@pytest.mark.parametrize("text", ["=", "<>", ">", ">=", "<", "<=", "IS", "IS DISTINCT FROM"])
+@pytest.mark.parametrize(
+    "text", ["= 2", "<> 2", "> 2", ">= 2", "< 2", "<= 2", "IS 2", "IS NULL", "IS DISTINCT FROM 2"]
+)
 def test_sqlite_would_group_a_comparison_in_a_range_otherwise(
     text: str, around: Callable[[exp.Expr], exp.Expr]
 ) -> None:
-    comparison = parse_statements(f"SELECT 1 {text} 2", "sqlite")[0].selects[0]  # type: ignore[union-attr]
+    (tree,) = parse_statements(f"SELECT 1 {text}", "sqlite")
+    assert isinstance(tree, exp.Select)
+    (comparison,) = tree.selects
     allowlist = load_allowlist("sqlite")
     refused = check_functions(around(comparison.copy()), allowlist)
     assert refused is not None
@@ -273,6 +277,11 @@ PAIR = "sales.orders AS o {} JOIN sales.customers AS c"
         (f"SELECT 1 FROM {PAIR.format('CROSS')}, range(3)", ""),
         (f"SELECT 1 FROM {PAIR.format('CROSS')}, json_each('[1]')", ""),
         (f"SELECT 1 FROM {PAIR.format('CROSS')} LIMIT 5%", ""),
+        (
+            "SELECT sum(o.id) OVER (ORDER BY o.id ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING) "
+            f"FROM {PAIR.format('CROSS')}",
+            "",
+        ),
         (f"SELECT o.id BETWEEN 1 AND 2 FROM {PAIR.format('CROSS')}", ""),
         (f"SELECT o.id -> '$.a' FROM {PAIR.format('CROSS')}", ""),
         (f"SELECT lag(o.id, 1, 2) OVER (ORDER BY o.id) FROM {PAIR.format('CROSS')}", ""),

@@ -252,7 +252,18 @@ def test_what_wrappers_call_may_be_called_in_a_statement_and_macros_may_not() ->
         refused = check_grammar(sql, frozenset(), narrow)
         assert refused is not None
         assert refused.code == "function_not_allowed"
+    # The values of a policy are bound.
+    assert check_statement("SELECT $1", (), narrow) is None
     assert check_statement("SELECT sha256('a')", (), narrow, macros=frozenset({"sha256"}))
+
+
+def test_a_name_behind_a_schema_is_none_of_the_list() -> None:
+    allowlist = load_allowlist("duckdb")
+    odd = replace(allowlist, functions=allowlist.functions | {"main.f"})
+    assert check_grammar('SELECT "main.f"(1)', frozenset(), odd) is None
+    refused = check_grammar("SELECT main.f(1)", frozenset(), odd)
+    assert refused is not None
+    assert refused.code == "function_not_allowed"
 
 
 def test_ctes_in_ctes_are_read_once() -> None:
