@@ -17,7 +17,7 @@ _POSTGRES_SCHEMA = "pg_catalog"
 _DUCKDB_SCHEMAS = frozenset({"main", "pg_catalog", "system", "temp", "information_schema"})
 
 # What may stand around a call behind a dot.
-_AROUND = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.Window, exp.WithinGroup)
+_AROUND = (exp.Filter, exp.Window, exp.WithinGroup)
 # The parts of a column's name, the last one first.
 _PARTS = ("this", "table", "db", "catalog")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 from collections.abc import Sequence
 
 from sqlglot import exp
@@ -28,6 +29,8 @@ _LARGEST_FACTORIAL = 1000
 # The growth of a replacement whose length the text does not tell.
 _UNKNOWN_GROWTH = 100
 
+# No longer than what any database takes, and than Python reads.
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
 _DAYS = {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
 _GENERATORS = (exp.GenerateSeries,)
 _NAMED = (exp.Alias, exp.Kwarg, exp.PropertyEQ)
@@ -140,7 +143,7 @@ def _read_number(node: object) -> float | None:
 def _read_date(node: object) -> dt.date | None:
     if isinstance(node, exp.Cast | exp.Paren):
         return _read_date(node.this)
-    if isinstance(node, exp.Literal) and node.is_string:
+    if isinstance(node, exp.Literal):
         try:
             return dt.date.fromisoformat(node.name[:10])
         except ValueError:
@@ -161,7 +164,7 @@ def _read_days(node: object) -> float | None:
     else:
         return None
     words = [word.lower() for word in words if word]
-    if len(words) != 2 or not words[0].lstrip("+-").isdigit():
+    if len(words) != 2 or not _WHOLE_NUMBER.fullmatch(words[0]):
         return None
     unit_days = _DAYS.get(words[1].removesuffix("s"))
     days = None if unit_days is None else abs(int(words[0])) * unit_days
@@ -178,8 +181,6 @@ def _measure_growth(node: exp.Expr) -> float | None:
         times = _read_number(node.args.get(key))
         return max(times, 1.0) if times is not None and times <= _MOST_TIMES else None
     old, new = node.expression, node.args.get("replacement")
-    if new is None:
-        return 1.0
     if not isinstance(new, exp.Literal):
         return _UNKNOWN_GROWTH
     if isinstance(node, exp.RegexpReplace):
@@ -225,12 +226,9 @@ def _check_factorial(node: exp.Expr) -> Violation | None:
 def _check_fill(node: exp.Expr) -> Violation | None:
     """Refuses ``array_fill`` unless constants tell how many elements it makes."""
     sizes = node.expressions[1] if len(node.expressions) > 1 else None
-    numbers = list(map(_read_number, sizes.expressions)) if isinstance(sizes, exp.Array) else []
-    if (
-        numbers
-        and None not in numbers
-        and math.prod(number or 0 for number in numbers) <= MOST_FILLED
-    ):
+    written = sizes.expressions if isinstance(sizes, exp.Array) else []
+    numbers = [number for each in written if (number := _read_number(each)) is not None]
+    if written and len(numbers) == len(written) and math.prod(numbers) <= MOST_FILLED:
         return None
     fragment = quote_fragment(node)
     message = f"{fragment}: write the sizes as numbers, at most {MOST_FILLED} elements in all."
@@ -251,8 +249,11 @@ _CHECKS = {
 def _check_recursion(cte: exp.CTE, found: Resolution) -> Violation | None:
     name = cte.alias
     body = cte.this
-    selves = [table for table in body.find_all(exp.Table) if table.name == name and not table.db]
-    if not selves:
+
+    def names_itself(part: exp.Expr) -> bool:
+        return any(table.name == name and not table.db for table in part.find_all(exp.Table))
+
+    if not names_itself(body):
         return None
     refusal = Violation(
         "endless_recursion",
@@ -260,7 +261,8 @@ def _check_recursion(cte: exp.CTE, found: Resolution) -> Violation | None:
         "A recursive query must follow a key of a table, or count up to a bound with "
         "WHERE n < number.",
     )
-    if not isinstance(body, exp.SetOperation):
+    if not isinstance(body, exp.SetOperation) or names_itself(body.this):
+        # To SQLite each part that names the query is a step; one is looked at here.
         return refusal
     step = body.expression
     while isinstance(step, exp.Subquery):

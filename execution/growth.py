@@ -22,6 +22,7 @@ from execution.growth_glance import (
     COLUMN_BYTES,
     KEEPING_NODES,
     MOST_BYTES,
+    ROWS,
     SMALL_NODES,
     is_small,
 )
@@ -31,6 +32,7 @@ from execution.measured_functions import (
     FORMATTING,
     GATHERING,
     INDENTING,
+    JOINING,
     KEEPING,
     MOST_DRAWN,
     MOST_FILLED,
@@ -55,17 +57,21 @@ _STEPS = 10
 _MOST_STEPPED = 4.0
 
 # What is written with brackets and commas, and with quotes doubled, when it becomes text.
-_NESTED = (exp.Array, exp.Tuple, exp.Struct, exp.Anonymous, exp.Cast, exp.Column)
+_NESTED = (*ROWS, exp.Anonymous, exp.Cast)
 # A table counts as so many rows when what is gathered of it was made longer than its columns are.
 _TABLE_ROWS = 1000.0
 _LONG_BYTES = 1000.0
 
 
 class Measure(NamedTuple):
-    """Nodes of an expression, and bytes of its value."""
+    """Nodes of an expression, bytes of its value, and whether that is a list.
+
+    A list has its quotes doubled once more by what makes a text of it, or puts it into another.
+    """
 
     nodes: float
     size: float
+    is_list: bool = False
 
 
 _BASE = Measure(1.0, COLUMN_BYTES)
@@ -86,11 +92,12 @@ def find_growth(
     if is_small(nodes, found):
         return None
     measurer = _Measurer(found, factor, rows)
-    for select in nodes:
-        if not isinstance(select, exp.Select):
+    for query in nodes:
+        if not isinstance(query, exp.Query | exp.Values):
             continue
-        for clause in select.iter_expressions():
-            if isinstance(clause, exp.With | exp.From):
+        select = query if isinstance(query, exp.Select) else exp.Select()
+        for clause in query.iter_expressions():
+            if isinstance(clause, exp.With | exp.Query):
                 continue
             measure = measurer.measure(clause, select)
             if measure.nodes > _MOST_NODES:
@@ -116,9 +123,9 @@ class _Measurer:
         found: Resolution,
         factor: Callable[[exp.Expr], float],
         rows: Callable[[exp.Expr], float],
-        assumed: Mapping[int, Mapping[str, float]] = MappingProxyType({}),
+        assumed: Mapping[int, Sequence[tuple[str, Measure]]] = MappingProxyType({}),
     ) -> None:
-        """``assumed``: query, by its ``id`` → column → the bytes to take it for."""
+        """``assumed``: query, by its ``id`` → the name of each column, and what to take it for."""
         self._assumed = assumed
         self._found = found
         self._factor = factor
@@ -142,14 +149,17 @@ class _Measurer:
             return self._measure_column(source, name)
         if isinstance(node, exp.Query):
             inner = self._measure_query(node, "")
-            return Measure(inner.nodes + 1, inner.size)
+            return inner._replace(nodes=inner.nodes + 1)
         if isinstance(node, exp.Literal):
             return Measure(1.0, float(len(node.name)))
         parts = [self.measure(child, select) for child in node.iter_expressions()]
         nodes = 1 + sum(part.nodes for part in parts)
-        size = self._measure_size(node, [part.size for part in parts], select)
+        quotes = 1 if _gives_back(node) or name_call(node) in MULTIPLYING else 2
+        sizes = [part.size * quotes if part.is_list else part.size for part in parts]
+        size = self._measure_size(node, sizes, select)
         self.explodes = self.explodes or size > MOST_BYTES
-        return Measure(nodes, size)
+        is_list = _makes_list(node) or (_gives_back(node) and any(part.is_list for part in parts))
+        return Measure(nodes, size, is_list)
 
     def _measure_size(self, node: exp.Expr, sizes: list[float], select: exp.Select) -> float:
         largest, together = max(sizes, default=0.0), sum(sizes)
@@ -184,11 +194,11 @@ class _Measurer:
             rows = [self._count_rows(each, _rows_of_table(largest)) for each in queries]
             return together * max(rows, default=1.0)
         if isinstance(node, exp.Cast):
-            return largest * 2 if isinstance(node.this.unnest(), _NESTED[:-1]) else largest
-        if isinstance(node, exp.DPipe | exp.Array | exp.Tuple):
+            return largest * 2 if isinstance(node.this.unnest(), _NESTED) else largest
+        if isinstance(node, exp.DPipe | exp.Array):
             return together
         keeps = isinstance(node, KEEPING_NODES) or name in KEEPING
-        if isinstance(node, exp.Func) and not keeps:
+        if isinstance(node, exp.Func | exp.Tuple) and not keeps:
             return together * 2
         return max(largest, _OTHER_BYTES)
 
@@ -201,7 +211,9 @@ class _Measurer:
         if isinstance(source.origin, tuple):
             parts = [self._measure_column(part, name) for part in source.origin]
             return _find_largest(parts)
-        if isinstance(source.origin, exp.Query):
+        if isinstance(source.origin, exp.Expr) and not isinstance(
+            source.origin, exp.GenerateSeries
+        ):
             return self._measure_query(source.origin, name)
         return _BASE
 
@@ -209,7 +221,8 @@ class _Measurer:
         """A whole row: the measure of all its columns together."""
         columns = [self._measure_column(source, name) for name in source.columns]
         return Measure(
-            sum(column.nodes for column in columns), 2 * sum(column.size for column in columns)
+            sum(column.nodes for column in columns),
+            2 * sum(column.size * (2 if column.is_list else 1) for column in columns),
         )
 
     def _measure_query(self, query: exp.Expr, name: str) -> Measure:
@@ -220,7 +233,7 @@ class _Measurer:
         if key in self._outputs:
             return self._outputs[key]
         if (assumed := self._assumed.get(id(query))) is not None:
-            return Measure(1.0, assumed.get(name) or max(assumed.values(), default=COLUMN_BYTES))
+            return _find_named(assumed, name)
         if id(query) in self._open:
             return _BASE
         self._open.add(id(query))
@@ -229,10 +242,21 @@ class _Measurer:
         elif isinstance(query, exp.Select):
             measure = self._measure_select(query, name)
         else:
-            measure = _BASE
+            measure = self._measure_rows(query)
         self._open.discard(id(query))
         self._outputs[key] = measure
         return measure
+
+    def _measure_rows(self, origin: exp.Expr) -> Measure:
+        """The largest of VALUES, or of what a function takes apart."""
+        parts = origin.iter_expressions()
+        if not isinstance(origin, exp.Values):
+            # No planner puts a function's rows in the place of its name.
+            measures = [self.measure(each, exp.Select())._replace(nodes=1.0) for each in parts]
+        else:
+            cells = (each for row in origin.expressions for each in row.expressions)
+            measures = [self.measure(each, exp.Select()) for each in cells]
+        return _find_largest([_BASE, *measures])
 
     def _measure_set(self, query: exp.SetOperation, name: str) -> Measure:
         step = query.expression
@@ -240,41 +264,56 @@ class _Measurer:
             step = step.this
         sources = self._found.selects.get(id(step), ())
         if isinstance(step, exp.Select) and any(source.origin is query for source in sources):
-            sizes = self._follow_recursion(query, step)
-            return Measure(1.0, sizes.get(name) or max(sizes.values(), default=COLUMN_BYTES))
+            return _find_named(self._follow_recursion(query, step), name)
         first = self._measure_query(query.this, name)
         # By position, which names do not tell.
         second = self._measure_query(query.expression, "")
         # No planner puts a set operation in the place of its name.
-        return Measure(1.0, max(first.size, second.size))
+        return _find_largest([first, second])._replace(nodes=1.0)
 
-    def _follow_recursion(self, query: exp.SetOperation, step: exp.Select) -> dict[str, float]:
-        """The bytes of the columns of a recursive query, a few steps on."""
-        base = query.this
-        while not isinstance(base, exp.Select):
-            base = base.this
-        clause = query.parent
-        renamed = clause.args["alias"].columns if isinstance(clause, exp.CTE) else ()
-        names = [column.name.lower() for column in renamed]
-        names = names or [output.alias_or_name.lower() for output in base.expressions]
-        sizes = {
-            column: self.measure(output.unalias(), base).size
-            for column, output in zip(names, base.expressions, strict=False)
-        }
+    def _follow_recursion(
+        self, query: exp.SetOperation, step: exp.Select
+    ) -> list[tuple[str, Measure]]:
+        """The columns of a recursive query, a few steps on."""
+        names, sizes = _name_columns(query), self._measure_outputs(query.this)
+        if sizes is None or len(sizes) != len(step.expressions) or _has_star(step):
+            # The text does not tell which is which: all are taken for the largest.
+            names, sizes = [], [self._measure_query(query.this, "")]
+        names = [*names, *[""] * len(sizes)][: len(sizes)]
         halfway = sizes
         for step_number in range(_STEPS):
             inner = _Measurer(
-                self._found, self._factor, self._generated, {**self._assumed, id(query): sizes}
+                self._found,
+                self._factor,
+                self._generated,
+                {**self._assumed, id(query): list(zip(names, sizes, strict=True))},
             )
-            made = [inner.measure(each.unalias(), step).size for each in step.expressions]
+            made = inner._measure_outputs(step) or []
+            if len(made) != len(sizes):
+                made = [inner._measure_select(step, "")]
             self.explodes = self.explodes or inner.explodes
-            sizes = {
-                column: max(sizes[column], size) for column, size in zip(sizes, made, strict=False)
-            }
+            sizes = [_find_largest(pair) for pair in zip(sizes, made, strict=True)]
             halfway = sizes if step_number == _STEPS // 2 else halfway
-        if any(size > _MOST_STEPPED * halfway[column] for column, size in sizes.items()):
+        if any(
+            last.size > _MOST_STEPPED * before.size
+            for last, before in zip(sizes, halfway, strict=True)
+        ):
             self.explodes = True
-        return sizes
+        return list(zip(names, sizes, strict=True))
+
+    def _measure_outputs(self, query: exp.Expr) -> list[Measure] | None:
+        """Each output, by its position; None where the text does not tell the positions."""
+        while isinstance(query, exp.Subquery):
+            query = query.this
+        if isinstance(query, exp.SetOperation):
+            first = self._measure_outputs(query.this)
+            second = self._measure_outputs(query.expression)
+            if first is None or second is None or len(first) != len(second):
+                return None
+            return [_find_largest(pair) for pair in zip(first, second, strict=True)]
+        if not isinstance(query, exp.Select) or _has_star(query):
+            return None
+        return [self.measure(each.unalias(), query) for each in query.expressions]
 
     def _measure_select(self, query: exp.Select, name: str) -> Measure:
         outputs = query.expressions
@@ -296,7 +335,7 @@ class _Measurer:
                 parts.append(self.measure(each.unalias(), query))
         measure = _find_largest(parts)
         stays = any(query.args.get(key) for key in ("group", "distinct", "limit", "offset"))
-        return Measure(1.0, measure.size) if stays else measure
+        return measure._replace(nodes=1.0) if stays else measure
 
     # -- rows ----------------------------------------------------------------------------------
 
@@ -333,6 +372,8 @@ class _Measurer:
             return count
         if isinstance(origin, exp.Query):
             return self._count_rows(origin, table)
+        if isinstance(origin, exp.Values):
+            return float(len(origin.expressions))
         if isinstance(origin, exp.Unnest):
             sizes = [self.measure(each, query).size for each in origin.expressions]
             return max(1.0, *sizes)
@@ -351,8 +392,44 @@ def _rows_of_table(size: float) -> float:
     return _TABLE_ROWS if size > _LONG_BYTES else 1.0
 
 
-def _find_largest(parts: list[Measure]) -> Measure:
+def _find_largest(parts: Sequence[Measure]) -> Measure:
     return Measure(
         max((part.nodes for part in parts), default=1.0),
         max((part.size for part in parts), default=COLUMN_BYTES),
+        any(part.is_list for part in parts),
     )
+
+
+def _find_named(columns: Sequence[tuple[str, Measure]], name: str) -> Measure:
+    """The column of that name; the largest of all if none is called so."""
+    named = [measure for each, measure in columns if name and each == name]
+    return _find_largest(named or [measure for _, measure in columns])._replace(nodes=1.0)
+
+
+def _name_columns(query: exp.Expr) -> list[str]:
+    """What the columns of a recursive query are called, as far as an alias or the text tells."""
+    clause = query.parent
+    renamed = clause.args["alias"].columns if isinstance(clause, exp.CTE) else ()
+    names = [column.name.lower() for column in renamed]
+    while not isinstance(query, exp.Select) and isinstance(query.this, exp.Expr):
+        query = query.this
+    own = query.expressions if isinstance(query, exp.Select) else []
+    return names + [output.alias_or_name.lower() for output in own[len(names) :]]
+
+
+def _has_star(query: exp.Select) -> bool:
+    return any(find_star(each) is not None for each in query.expressions)
+
+
+def _makes_list(node: exp.Expr) -> bool:
+    name = name_call(node)
+    return isinstance(node, exp.Array) or name == "array" or name in GATHERING - JOINING
+
+
+def _gives_back(node: exp.Expr) -> bool:
+    """Whether the node's value may be that of a part of it, as it is."""
+    if name := name_call(node):
+        return name in KEEPING or name in JOINING
+    if isinstance(node, exp.Func | exp.DPipe | exp.Tuple):
+        return isinstance(node, KEEPING_NODES)
+    return True

@@ -42,6 +42,8 @@ KEEPING_NODES = (
     exp.Substring,
     exp.Trim,
 )
+# Rows, which double the quotes of their texts when they become text.
+ROWS = (exp.Struct, exp.Tuple)
 # What can make much of little within one query.
 _GROWING = (
     exp.GenerateSeries,
@@ -92,5 +94,5 @@ def _judge_kind(node: exp.Expr) -> str:
     if isinstance(node, exp.With):
         return _RECURS
     known = (*KEEPING_NODES, *SMALL_NODES, exp.Cast)
-    keeps = not isinstance(node, exp.Func) or isinstance(node, known)
+    keeps = not isinstance(node, (exp.Func, *ROWS)) or isinstance(node, known)
     return _KEEPS if keeps else _DOUBLES

@@ -16,6 +16,8 @@ GATHERING = frozenset(
     "array_agg group_concat histogram json_agg json_group_array json_group_object json_object_agg "
     "jsonb_agg jsonb_object_agg list listagg string_agg".split()
 )
+# Of these, those that make a text of the texts as they are, without quotes.
+JOINING = frozenset({"group_concat", "listagg", "string_agg"})
 # Give one row for each piece of what they are given.
 SPREADING = frozenset(
     "generate_subscripts json_array_elements json_array_elements_text json_each json_each_text "
@@ -40,15 +42,15 @@ INDENTING = frozenset({"jsonb_pretty"})
 SMALL = frozenset(
     "array_length array_lower array_ndims array_position array_upper ascii bit_length cardinality "
     "char_length character_length count instr json_array_length json_typeof jsonb_array_length "
-    "jsonb_typeof len length md5 num_nonnulls num_nulls octet_length ord position regexp_count "
-    "regexp_instr strlen strpos typeof unicode".split()
+    "jsonb_typeof len length md5 num_nonnulls num_nulls octet_length ord regexp_count regexp_instr "
+    "strlen strpos typeof unicode".split()
 )
 # Give back one of their arguments, or a part of it.
 KEEPING = frozenset(
     "abs any_value arbitrary arg_max arg_min argmax argmin array_distinct array_remove array_sort "
     "avg bit_and bit_or bit_xor bool_and bool_or btrim ceil ceiling coalesce corr covar_pop "
-    "covar_samp cume_dist date date_part date_trunc datetrunc dense_rank every extract first "
-    "first_value floor greatest if ifnull iif initcap lag last last_value lcase lead least left "
+    "covar_samp cume_dist date date_part date_trunc datetrunc dense_rank every first first_value "
+    "floor greatest if ifnull iif initcap lag last last_value lcase lead least left "
     "list_distinct list_sort lower ltrim max max_by mean median min min_by mod mode nth_value "
     "ntile nullif percent_rank rank reverse right round row_number rtrim sign split_part sqrt "
     "stddev stddev_pop stddev_samp substr substring sum total trim trunc ucase upper var_pop "
@@ -78,7 +80,7 @@ def measure_format(node: exp.Expr) -> tuple[int, int] | None:
     None where the text is no constant, or where no number in it tells how wide.
     """
     text = node.expressions[0] if node.expressions else None
-    if not isinstance(text, exp.Literal) or not text.is_string:
+    if text is None or not text.is_string:
         return None
     if _COMPUTED.search(text.name):
         return None

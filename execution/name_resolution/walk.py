@@ -220,9 +220,8 @@ class _Walk:
             return self._add_lateral(node, level, ctes)
         if isinstance(node, exp.Values):
             self._resolve_within(node.expressions, Level(level.parent), ctes)
-            return self._name(
-                node, Source(name_values(node, self._resolver.dialect)), level
-            ).columns
+            columns = name_values(node, self._resolver.dialect)
+            return self._name(node, Source(columns, origin=node), level).columns
         if isinstance(node, exp.Unnest):
             self._resolve_within(node.expressions, level, ctes)
             return self._name(node, Source((), origin=node), level).columns

@@ -59,6 +59,11 @@ _LIKE = {
     "quantile": "quantile_disc",
     "quantile_cont": "quantile_disc",
 }
+# Aggregates that hold all that they are given.
+_GATHERING = frozenset(
+    "array_agg group_concat histogram json_agg json_group_array json_group_object json_object_agg "
+    "jsonb_agg jsonb_object_agg list listagg string_agg".split()
+)
 _SQLITE = {
     "concat_ws": (
         "replace('" + "x" * 3000 + "', 'x', '" + "x" * 3000 + "')",
@@ -80,13 +85,14 @@ _DUCKDB = {
 def list_measured(dialect: str) -> list[str]:
     """The functions of a dialect that are measured, by name."""
     nodes = {name.lower() for name in READERS[dialect].parser_class.FUNCTIONS}
-    measured = nodes | _CHECKS.keys() | MULTIPLYING | INDENTING | GATHERING
+    told = _CHECKS.keys() | MULTIPLYING | INDENTING | GATHERING
+    measured = nodes | told | _BOMBS.keys() | _LIKE.keys() | _GATHERING
     return sorted(measured & load_allowlist(dialect).functions)
 
 
 def write_bomb(name: str, dialect: str) -> tuple[str, str, str]:
     """The first argument, the others and the query around the call."""
-    if name in GATHERING:
+    if name in _GATHERING:
         second = ", 'y'" if "object" in name or name in ("string_agg", "listagg") else ""
         text = f"'{'x' * 1000}'"
         return text, second.removeprefix(", "), f"SELECT {{}} FROM {_ROWS[dialect]}"
@@ -170,15 +176,122 @@ def test_a_call_that_makes_much_has_a_node(dialect: str, name: str) -> None:
     assert verdict.code in ("too_much_text", "too_many_rows"), verdict.message
 
 
-@pytest.mark.parametrize("name", sorted(SPREADING & load_allowlist("postgres").functions))
-def test_rows_that_are_taken_out_of_a_long_text_count(name: str) -> None:
-    argument = {
+_LIST = "('[' || repeat('1,', 9000) || '1]')"
+# What takes a long text apart into rows, with the text.
+_TAKEN_APART = {
+    "postgres": {
         "generate_subscripts": "string_to_array(repeat('1,', 9000), ','), 1",
+        "json_array_elements": f"{_LIST}::json",
+        "json_array_elements_text": f"{_LIST}::json",
+        "json_each": f"{_LIST}::json",
+        "json_each_text": f"{_LIST}::json",
+        "json_object_keys": f"{_LIST}::json",
+        "jsonb_array_elements": f"{_LIST}::jsonb",
+        "jsonb_array_elements_text": f"{_LIST}::jsonb",
+        "jsonb_each": f"{_LIST}::jsonb",
+        "jsonb_each_text": f"{_LIST}::jsonb",
+        "jsonb_object_keys": f"{_LIST}::jsonb",
         "regexp_split_to_table": "repeat('1,', 9000), ','",
         "string_to_table": "repeat('1,', 9000), ','",
         "unnest": "string_to_array(repeat('1,', 9000), ',')",
-    }.get(name, "('[' || repeat('1,', 9000) || '1]')::jsonb")
-    sql = f"SELECT string_agg(repeat('x', 9999), '') FROM pg_catalog.{name}({argument}) AS s"
-    verdict = guard(sql, "postgres")
-    assert isinstance(verdict, Violation)
-    assert verdict.code == "too_much_text", verdict.message
+    },
+    "sqlite": {
+        "json_each": "printf('%9000d', 1)",
+        "json_tree": "printf('%9000d', 1)",
+    },
+    "duckdb": {
+        "json_each": _LIST,
+        "json_tree": _LIST,
+        "unnest": "string_split(repeat('1,', 9000), ',')",
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "call"),
+    [
+        (dialect, f"{name}({argument})")
+        for dialect, calls in _TAKEN_APART.items()
+        for name, argument in calls.items()
+    ],
+)
+def test_rows_that_are_taken_out_of_a_long_text_count(dialect: str, call: str) -> None:
+    text = "repeat('x', 9999)" if dialect != "sqlite" else "printf('%9999s', 'x')"
+    calls = (call, f"pg_catalog.{call}") if dialect == "postgres" else (call,)
+    for each in calls:
+        verdict = guard(f"SELECT string_agg({text}, '') FROM {each} AS s", dialect)
+        assert isinstance(verdict, Violation)
+        assert verdict.code == "too_much_text", verdict.message
+
+
+def test_every_function_that_takes_apart_is_tried() -> None:
+    for dialect, calls in _TAKEN_APART.items():
+        assert calls.keys() == SPREADING & load_allowlist(dialect).functions
+
+
+# What is written → what the guard writes; what stays another call is refused.
+SPELLINGS = {
+    "duckdb": {
+        "a.lower()": "LOWER(a)",
+        "t.a.lower()": "LOWER(t.a)",
+        "(a).lower()": "LOWER((a))",
+        "(a).b.lower()": "LOWER((a).b)",
+        "a[1].lower()": "LOWER(a[1])",
+        "a.lower().upper()": "UPPER(LOWER(a))",
+        "a.max() OVER ()": "MAX(a) OVER ()",
+        "(a).max() FILTER (WHERE a > 'b')": "MAX((a)) FILTER(WHERE a > 'b')",
+        '"LOWER"(a)': "LOWER(a)",
+        "main.lower(a)": "",
+        "MAIN.lower(a)": "",
+        "system.lower(a)": "",
+        "temp.lower(a)": "",
+        "pg_catalog.lower(a)": "",
+        "information_schema.lower(a)": "",
+        "main.main.lower(a)": "",
+        "main.t.a.lower()": "",
+        "other.lower(a)": "unknown_column",
+    },
+    "postgres": {
+        "pg_catalog.lower(a)": "LOWER(a)",
+        "PG_CATALOG.lower(a)": "LOWER(a)",
+        '"pg_catalog".lower(a)': "LOWER(a)",
+        '"lower"(a)': "LOWER(a)",
+        '"PG_CATALOG".lower(a)': "",
+        '"LOWER"(a)': "",
+        "public.lower(a)": "",
+    },
+    "sqlite": {
+        '"LOWER"(a)': "LOWER(a)",
+        "`lower`(a)": "LOWER(a)",
+        "pg_catalog.lower(a)": "node_not_allowed",
+        "main.lower(a)": "node_not_allowed",
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "written", "spelled"),
+    [(dialect, *pair) for dialect, pairs in SPELLINGS.items() for pair in pairs.items()],
+)
+def test_one_spelling_for_each_call(dialect: str, written: str, spelled: str) -> None:
+    # A column that is called like a schema: where that is one, no column is meant.
+    names = ("a", "main", "system", "temp", "pg_catalog", "information_schema")
+    columns = tuple(Column(name, "text") for name in names if dialect == "duckdb" or name == "a")
+    table = Table("main", "t", columns)
+    catalog = Catalog("shop", (table,), dialect=dialect)
+    verdict = guard_query(f"SELECT {written} FROM main.t", open_access(catalog))
+    if isinstance(verdict, Violation):
+        assert verdict.code == (spelled or "function_not_allowed"), verdict.message
+    else:
+        assert verdict.sql.startswith(f"SELECT {spelled} FROM ")
+
+
+def test_a_call_in_from_stands_under_postgresqls_schema_or_none() -> None:
+    for schema in ("pg_catalog", '"pg_catalog"', "PG_CATALOG"):
+        verdict = guard(f"SELECT 1 FROM {schema}.generate_series(1, 3) AS g", "postgres")
+        assert isinstance(verdict, GuardedQuery), verdict
+        assert verdict.sql == "SELECT 1 FROM GENERATE_SERIES(1, 3) AS g(g)"
+    for schema in ("public", '"PG_CATALOG"'):
+        verdict = guard(f"SELECT 1 FROM {schema}.generate_series(1, 3) AS g", "postgres")
+        assert isinstance(verdict, Violation)
+        assert verdict.code == "function_not_allowed"

@@ -42,6 +42,12 @@ ENDING = {
     "INTERVAL '1 day')",
     "days_of_the_data": "SELECT generate_series(min(placed_at), max(placed_at), '1 day') "
     "FROM orders",
+    "series_to_the_least": "SELECT generate_series(1, least(total, 100001)) FROM orders",
+    "series_down_to_the_greatest": "SELECT generate_series(1, greatest(total, -99999), -1) "
+    "FROM orders",
+    "days_with_a_sign": "SELECT generate_series(min(placed_at), max(placed_at), '+1 day') "
+    "FROM orders",
+    "filled": "SELECT array_fill(0, ARRAY[100, 100])",
     "repeat": "SELECT repeat('x', 10000), repeat('x', -3), repeat('x', CAST(7 AS int))",
     "pad": "SELECT lpad('x', 10000), rpad('x', (5))",
     "replacement_by_nothing": "SELECT regexp_replace(name, 'x', ''), replace(name, 'x', '') "
@@ -50,6 +56,8 @@ ENDING = {
     "(SELECT (i + 1)::int FROM n WHERE (i < 12))) SELECT i FROM n",
     "counter_with_an_alias": count("i + 1 AS j", "i < 12"),
     "counter_to_the_most": count("i + 1", "i < 100000"),
+    "counter_in_capitals": count("i + 1", "I < 12"),
+    "countdown_to_the_most": count("i - 1", "i > -100000"),
     "bound_on_the_left": count("i + 1", "12 > i"),
     "bound_on_the_left_downwards": count("i - 1", "-12 <= i"),
     "bound_on_the_next": count("i + 1", "i + 1 <= 12"),
@@ -92,12 +100,28 @@ ENDLESS = {
         "FROM orders",
         "no_days": "SELECT generate_series(min(placed_at), max(placed_at), '0 days') FROM orders",
         "numbers_between_dates": "SELECT generate_series(DATE '2024-01-01', DATE '2024-02-01', 5)",
+        "series_to_more_than_the_least": "SELECT generate_series(1, least(total, 100002)) "
+        "FROM orders",
+        "series_to_the_least_of_columns": "SELECT generate_series(1, least(total, id)) FROM orders",
+        "series_to_the_greatest": "SELECT generate_series(1, greatest(total, 5)) FROM orders",
+        "series_down_to_the_least": "SELECT generate_series(1, least(total, 5), -1) FROM orders",
+        "two_signs": "SELECT generate_series(min(placed_at), max(placed_at), '+-5 days') "
+        "FROM orders",
+        "odd_sign": "SELECT generate_series(min(placed_at), max(placed_at), '~5 days') FROM orders",
+        "odd_digit": "SELECT generate_series(min(placed_at), max(placed_at), '² days') FROM orders",
+        "many_digits": f"SELECT generate_series(min(placed_at), max(placed_at), '{'9' * 5000} "
+        "days') FROM orders",
         "unknown_unit": "SELECT generate_series(min(placed_at), max(placed_at), '1 fortnight') "
         "FROM orders",
     },
     "too_much_text": {
         "repeat": "SELECT repeat('x', 10001)",
         "pad": "SELECT rpad('x', 10001)",
+        "filled": "SELECT array_fill(0, ARRAY[100, 101])",
+        "filled_by_a_column": "SELECT array_fill(0, ARRAY[5, id]) FROM orders",
+        "filled_by_nothing": "SELECT array_fill(0, ARRAY[]::int[])",
+        "rows_of_an_unknown_number": "SELECT string_agg(repeat('x', 10000), '') "
+        "FROM generate_series(5, now(), '1 day')",
         "repeat_a_text": "SELECT repeat('x', '5'::int)",
         "repeat_an_unknown": "SELECT repeat('x', id) FROM orders",
     },
@@ -111,6 +135,9 @@ ENDLESS = {
         "not_equal": count("i + 1", "i <> 5"),
         "either_of_two_bounds": count("i + 1", "i < 5 OR i > 7"),
         "bound_too_far": count("i + 1", "i < 100001"),
+        "bound_too_far_down": count("i - 1", "i > -100001"),
+        "two_steps": "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i FROM n UNION ALL "
+        "SELECT i + 1 FROM n WHERE i < 5) SELECT i FROM n",
         "bound_below": count("i + 1", "i > 5"),
         "bound_above": count("i - 1", "5 > i"),
         "bound_by_itself": count("i + 1", "i < i + 1"),
@@ -144,3 +171,30 @@ ENDLESS = {
 )
 def test_what_does_not_end_is_refused(code: str, sql: str) -> None:
     assert judge(sql) == code
+
+
+# SQLite counts dates by a function, and its ``min`` of several is no aggregate.
+DAYS = (
+    "WITH RECURSIVE n AS (SELECT '2024-01-01' AS d UNION ALL SELECT {step} FROM n WHERE {bound}) "
+    "SELECT d FROM n"
+)
+ON_SQLITE = {
+    DAYS.format(step="date(d, '+1 day')", bound="d < '2024-12-31'"): "",
+    DAYS.format(step="date(D, '1 month')", bound="d <= '2024-12-31'"): "",
+    DAYS.format(step="date(d, '-1 day')", bound="d > '2023-12-31'"): "",
+    DAYS.format(step="date(d, '-1 day')", bound="d < '2024-12-31'"): "endless_recursion",
+    DAYS.format(step="date(d, '+1 hour')", bound="d < '2024-12-31'"): "endless_recursion",
+    DAYS.format(step="date(d)", bound="d < '2024-12-31'"): "endless_recursion",
+    DAYS.format(step="date('2024-01-01', '1 day')", bound="d < '2024-12-31'"): "endless_recursion",
+    DAYS.format(step="date(d, '+1 day', '-1 day')", bound="d < '2024-12-31'"): "endless_recursion",
+    DAYS.format(step="time(d, '+1 day')", bound="d < '2024-12-31'"): "endless_recursion",
+    SEARCH.format(step="SELECT min(a.id) FROM orders a WHERE a.id > r.k"): "",
+    SEARCH.format(
+        step="SELECT min(a.id, 5) FROM orders a WHERE a.id > r.k LIMIT 1"
+    ): "endless_recursion",
+}
+
+
+@pytest.mark.parametrize(("sql", "code"), ON_SQLITE.items())
+def test_recursion_on_sqlite(sql: str, code: str) -> None:
+    assert judge(sql, "sqlite") == code
