@@ -17,6 +17,7 @@ from execution.name_resolution.walk import resolve_names
 from execution.policies.access import open_access
 from execution.postgres_grammar import check_grammar
 from execution.sqlite_grammar import check_functions
+from execution.verification import check_wrapped
 from nl2sql.types import GuardedQuery, Principal, Violation
 from tests.execution.policies.shop import compile_shop, find_access
 from tests.fakes import SHOP, FakeCatalogs, build_table
@@ -55,6 +56,24 @@ ORDERS = '"sales"."orders" AS o'
 def test_postgresqls_own_grammar(sql: str, code: str) -> None:
     found = check_grammar(sql, frozenset({"sales.orders"}), load_allowlist("postgres"), SHOP)
     assert (found.code if found else "") == code, found
+
+
+def test_what_sqlglot_reads_a_second_time() -> None:
+    tables = frozenset({"s.f", "s.b", "s.d"})
+    text = 'SELECT 1 FROM "s"."f" AS f, "s"."b" AS b, "s"."d" AS d'
+    assert check_wrapped(text, tables, None, "sqlite") is None
+    for sql, code in (
+        (f"{text} WHERE", "unparsable"),
+        (f"{text}; SELECT 1", "multiple_statements"),
+        ("DELETE FROM orders", "multiple_statements"),
+    ):
+        found = check_wrapped(sql, tables, None, "sqlite")
+        assert found is not None
+        assert found.code == code
+    more = f'{text}, "s"."e" AS e, "s"."c" AS c, "s"."a" AS a, g'
+    disagreement = check_wrapped(more, tables, None, "sqlite")
+    assert disagreement is not None
+    assert (disagreement.code, disagreement.fragment) == ("tables_disagree", "g, s.a, s.c, s.e")
 
 
 @pytest.mark.parametrize("dialect", ["postgres", "sqlite", "duckdb"])
@@ -113,6 +132,38 @@ def test_an_argument_that_nobody_thought_of_is_refused(kind: type[exp.Expr], arg
     assert resolve(tree) == "node_not_allowed"
 
 
+@pytest.mark.parametrize(
+    ("node", "code"),
+    [
+        (exp.column("id"), ""),
+        (exp.Column(this=exp.Literal.string("id")), "node_not_allowed"),
+        (exp.Exists(this=exp.select("1")), ""),
+        (exp.Lateral(this=exp.select("1")), "node_not_allowed"),
+    ],
+    ids=["column", "column_of_a_string", "query", "lateral"],
+)
+def test_a_node_that_no_parser_made(node: exp.Expr, code: str) -> None:
+    tree = parse("SELECT 1 FROM orders")
+    assert isinstance(tree, exp.Select)
+    if isinstance(node, exp.Lateral):
+        tree.args["from_"].set("this", node)
+    else:
+        tree.set("expressions", [node])
+    assert resolve(tree) == code
+
+
+def test_what_is_no_query_is_refused() -> None:
+    assert resolve(exp.Exists(this=exp.select("1"))) == "node_not_allowed"
+
+
+def test_a_recursive_query_may_begin_with_values() -> None:
+    tree = parse("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n")
+    union = tree.find(exp.Union)
+    assert union is not None
+    union.set("this", exp.values([(1,)]))
+    assert resolve(tree) == ""
+
+
 # -- what was found once -----------------------------------------------------------------------
 
 
@@ -157,6 +208,25 @@ def test_sqlites_own_list_refuses(condition: str) -> None:
 
 def test_what_is_distinct_from_brings_parentheses_of_its_own() -> None:
     assert judge("SELECT (id IN (1)) IS NOT DISTINCT FROM 1 FROM orders", "sqlite") == "unparsable"
+
+
+@pytest.mark.parametrize("tables", ["customers, products", "products, customers"])
+def test_a_hidden_column_is_not_permitted_wherever_its_table_stands(tables: str) -> None:
+    compiled = compile_shop(
+        replace(SHOP, dialect="duckdb"),
+        seller={"row_filters": {"sales.employees": "id IN :sellers"}, "rows": "all"},
+    )
+    access = find_access("clerk", compiled=compiled)
+    joined = tables.replace(",", " CROSS JOIN")
+    for source in (tables, f"({joined}) AS j"):
+        for exception, code in (
+            ('EXCLUDE ("Loyalty Tier")', "not_permitted"),
+            ('REPLACE (1 AS "Loyalty Tier")', "not_permitted"),
+            ("EXCLUDE (nothing)", "unknown_column"),
+        ):
+            verdict = guard_query(f"SELECT * {exception} FROM {source}", access)
+            assert isinstance(verdict, Violation), verdict
+            assert verdict.code == code, verdict
 
 
 def test_a_view_that_some_role_sees_as_a_table_is_one() -> None:
