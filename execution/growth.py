@@ -86,13 +86,11 @@ def find_growth(
     if is_small(nodes, found):
         return None
     measurer = _Measurer(found, factor, rows)
-    for select in nodes:
-        if not isinstance(select, exp.Select):
-            continue
-        for clause in select.iter_expressions():
-            if isinstance(clause, exp.With | exp.From):
-                continue
-            measure = measurer.measure(clause, select)
+    for node in nodes:
+        clauses = _list_clauses(node)
+        query = node if isinstance(node, exp.Query) else node.find_ancestor(exp.Select) or node
+        for clause in clauses:
+            measure = measurer.measure(clause, query)
             if measure.nodes > _MOST_NODES:
                 return Violation(
                     "too_much_text",
@@ -106,6 +104,24 @@ def find_growth(
                     "A text made here could become far too long.",
                 )
     return None
+
+
+def _list_clauses(node: exp.Expr) -> list[exp.Expr]:
+    """What is computed in a node, without what is in queries and FROM, which are nodes too."""
+    if isinstance(node, exp.Select):
+        return [
+            each for each in node.iter_expressions() if not isinstance(each, exp.With | exp.From)
+        ]
+    found: list[exp.Expr | None] = []
+    if isinstance(node, exp.SetOperation | exp.Subquery):
+        found = [node.args.get(key) for key in ("order", "limit", "offset")]
+    elif isinstance(node, exp.Values | exp.Unnest):
+        found = list(node.expressions)
+    elif isinstance(node, exp.Table | exp.Lateral) and isinstance(node.this, exp.Func):
+        found = [node.this]
+    elif isinstance(node, exp.Join) and not isinstance(node.parent, exp.Select):
+        found = [node.args.get("on")]
+    return [each for each in found if each is not None]
 
 
 class _Measurer:
@@ -130,7 +146,7 @@ class _Measurer:
         # Whether any value on the way, however small what is made of it, is too long.
         self.explodes = False
 
-    def measure(self, node: exp.Expr, select: exp.Select) -> Measure:
+    def measure(self, node: exp.Expr, select: exp.Expr) -> Measure:
         """The expression's measure; ``select`` is the query whose rows an aggregate gathers."""
         if isinstance(node, exp.Column) and not node.is_star:
             source = self._found.origins.get(id(node))
@@ -151,7 +167,7 @@ class _Measurer:
         self.explodes = self.explodes or size > MOST_BYTES
         return Measure(nodes, size)
 
-    def _measure_size(self, node: exp.Expr, sizes: list[float], select: exp.Select) -> float:
+    def _measure_size(self, node: exp.Expr, sizes: list[float], select: exp.Expr) -> float:
         largest, together = max(sizes, default=0.0), sum(sizes)
         name = name_call(node)
         if isinstance(node, SMALL_NODES) or name in SMALL:
@@ -201,9 +217,19 @@ class _Measurer:
         if isinstance(source.origin, tuple):
             parts = [self._measure_column(part, name) for part in source.origin]
             return _find_largest(parts)
-        if isinstance(source.origin, exp.Query):
+        if isinstance(source.origin, exp.Query | exp.Values):
             return self._measure_query(source.origin, name)
-        return _BASE
+        if source.origin is None or isinstance(source.origin, exp.GenerateSeries):
+            return _BASE
+        return self._measure_function(source.origin)
+
+    def _measure_function(self, call: exp.Expr) -> Measure:
+        """A column of a function in FROM, whichever it is; no planner puts it elsewhere."""
+        key = (id(call), "")
+        if key not in self._outputs:
+            size = self.measure(call, call.find_ancestor(exp.Select) or call).size
+            self._outputs[key] = Measure(1.0, size)
+        return self._outputs[key]
 
     def _measure_row(self, source: Source) -> Measure:
         """A whole row: the measure of all its columns together."""
@@ -228,6 +254,12 @@ class _Measurer:
             measure = self._measure_set(query, name)
         elif isinstance(query, exp.Select):
             measure = self._measure_select(query, name)
+        elif isinstance(query, exp.Values):
+            # By position, which names do not tell.
+            parts = [
+                self.measure(each, query) for row in query.expressions for each in row.expressions
+            ]
+            measure = _find_largest(parts)
         else:
             measure = _BASE
         self._open.discard(id(query))
@@ -276,7 +308,7 @@ class _Measurer:
             self.explodes = True
         return sizes
 
-    def _measure_select(self, query: exp.Select, name: str) -> Measure:
+    def _measure_select(self, query: exp.Expr, name: str) -> Measure:
         outputs = query.expressions
         named = [each for each in outputs if each.alias_or_name.lower() == name] if name else []
         parts = [self.measure(each.unalias(), query) for each in named]
@@ -324,7 +356,7 @@ class _Measurer:
         self._rows[key] = count
         return count
 
-    def _count_source(self, source: Source, query: exp.Select, table: float) -> float:
+    def _count_source(self, source: Source, query: exp.Expr, table: float) -> float:
         origin = source.origin
         if isinstance(origin, tuple):
             count = 1.0
@@ -340,7 +372,7 @@ class _Measurer:
             return self._count_call(origin, query)
         return table if source.table is not None else 1.0
 
-    def _count_call(self, call: exp.Expr, query: exp.Select) -> float:
+    def _count_call(self, call: exp.Expr, query: exp.Expr) -> float:
         """How many rows a function gives at most: one for each byte of what it takes apart."""
         if name_call(call) not in SPREADING:
             return self._generated(call)

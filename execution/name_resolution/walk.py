@@ -217,9 +217,8 @@ class _Walk:
             return self._add_lateral(node, level, ctes)
         if isinstance(node, exp.Values):
             self._resolve_within(node.expressions, Level(level.parent), ctes)
-            return self._name(
-                node, Source(name_values(node, self._resolver.dialect)), level
-            ).columns
+            source = Source(name_values(node, self._resolver.dialect), origin=node)
+            return self._name(node, source, level).columns
         if isinstance(node, exp.Unnest):
             self._resolve_within(node.expressions, level, ctes)
             return self._name(node, Source((), origin=node), level).columns
@@ -375,7 +374,7 @@ class _Walk:
             self._columns.resolve_column(node, level, with_outputs)
             if (star := find_star(node)) is not None:
                 self._resolve_within(list_replacements(star), level, ctes)
-        elif isinstance(node, exp.Query | exp.Subquery):
+        elif isinstance(node, exp.Query):
             self.resolve_query(node, level, ctes)
         elif isinstance(node, exp.Star):
             check_star(node)

@@ -76,6 +76,19 @@ EXPLAINED = {
         "(SELECT id AS n FROM orders) ORDER BY n LIMIT 2 OFFSET 1",
         f"(SELECT id AS n FROM {ORDERS}) ORDER BY n LIMIT 2 OFFSET 1",
     ),
+    "capitals": (
+        "SELECT ID FROM Sales.ORDERS",
+        'SELECT ID FROM "sales"."orders" AS ORDERS',
+    ),
+    "query_in_the_limit_of_a_union": (
+        "SELECT id FROM orders UNION SELECT id FROM customers LIMIT (SELECT 1 FROM customers)",
+        f"SELECT id FROM {ORDERS} UNION SELECT id FROM {CUSTOMERS} LIMIT (SELECT 1 FROM "
+        f"{CUSTOMERS})",
+    ),
+    "name_of_an_ordered_aggregate": (
+        "SELECT d.mode FROM (SELECT mode() WITHIN GROUP (ORDER BY id) FROM orders) AS d",
+        f"SELECT d.mode FROM (SELECT MODE() WITHIN GROUP (ORDER BY id) FROM {ORDERS}) AS d",
+    ),
     "queries_in_limit_and_offset": (
         "SELECT id FROM orders LIMIT (SELECT 1 FROM customers) OFFSET (SELECT 2 FROM customers)",
         f"SELECT id FROM {ORDERS} LIMIT (SELECT 1 FROM {CUSTOMERS}) "
@@ -176,6 +189,8 @@ REFUSED = {
         "asof_join": "SELECT 1 FROM orders ASOF JOIN customers USING (id)",
         "cross_apply": "SELECT 1 FROM orders CROSS APPLY (SELECT 1)",
         "lateral_view": "SELECT 1 FROM orders, LATERAL VIEW explode(id) t",
+        "row_of_a_renamed_table": "SELECT o FROM orders AS o(a)",
+        "star_of_a_renamed_table_as_a_value": "SELECT count(o.*) FROM orders AS o(a)",
         "lateral_table": "SELECT 1 FROM orders, LATERAL customers",
         "lateral_table_in_parentheses": "SELECT 1 FROM orders, LATERAL (customers)",
         "lateral_join": "SELECT 1 FROM orders, LATERAL (customers CROSS JOIN products)",
@@ -258,6 +273,21 @@ OTHERS = {
     "tables_star_that_is_counted_with_exceptions": (
         "duckdb",
         "SELECT count(o.* EXCLUDE (id)) FROM orders AS o",
+        "node_not_allowed",
+    ),
+    "shared_columns_count_once": (
+        "duckdb",
+        "SELECT x.i FROM (orders JOIN customers USING (id)) AS x(a, b, c, d, e, f, g, h, i)",
+        "",
+    ),
+    "shared_columns_do_not_count_twice": (
+        "duckdb",
+        "SELECT x.i FROM (orders JOIN customers USING (id)) AS x(a, b, c, d, e, f, g, h, i, j)",
+        "unknown_column",
+    ),
+    "star_that_leaves_out_a_star": (
+        "duckdb",
+        "SELECT * EXCLUDE (*) FROM orders",
         "node_not_allowed",
     ),
     "star_that_replaces_without_a_name": (
