@@ -62,14 +62,12 @@ class ColumnFinder:
             query = query.this
         return tuple(self.name_output(output) for output in query.expressions if not output.is_star)
 
-    def use_all(self, source: Source) -> tuple[str, ...]:
-        source.whole = True
+    def use_all(self, source: Source) -> None:
         for part in source.origin if isinstance(source.origin, tuple) else ():
             self.use_all(part)
         if source.table is not None:
             self._found.columns |= {column.name for column in source.table.columns}
             source.used.update(self._resolver.list_columns(source.table))
-        return source.columns
 
     def name_output(self, output: exp.Expr) -> str:
         """The folded name of an output that is no star; empty if it has none."""
@@ -181,7 +179,7 @@ class ColumnFinder:
         self._seen.add(id(column))
         written: exp.Expr = column
         for field in fields:
-            written = exp.Dot(this=exp.Paren(this=written), expression=field.copy())
+            written = exp.Dot(this=exp.Paren(this=written), expression=field)
         node.replace(written)
         return True
 

@@ -14,9 +14,7 @@ SELECT_ARGS = frozenset(
     "with_ expressions distinct from_ joins laterals where group having windows qualify order "
     "limit offset".split()
 )
-SET_ARGS = frozenset(
-    "with_ this expression distinct order limit offset by_name side kind on".split()
-)
+SET_ARGS = frozenset("with_ this expression distinct order limit offset by_name".split())
 SUBQUERY_ARGS = frozenset("this alias with_ order limit offset".split())
 TABLE_ARGS = frozenset("this db catalog alias joins ordinality".split())
 JOIN_ARGS = frozenset("this on using side kind method".split())
@@ -48,10 +46,8 @@ def check_star(node: exp.Star) -> None:
 def check_join(join: exp.Join, dialect: str) -> None:
     """Raises Unresolved for a join of a kind that nobody has thought about."""
     check_args(join, JOIN_ARGS)
-    method = (join.args.get("method") or "").upper()
-    kind = (join.args.get("kind") or "").upper()
-    known = method in _JOIN_METHODS.get(dialect, ("", "NATURAL")) and kind in _JOIN_KINDS
-    if not known:
+    methods = _JOIN_METHODS.get(dialect, ("", "NATURAL"))
+    if join.method not in methods or join.kind not in _JOIN_KINDS:
         raise Unresolved("node_not_allowed", quote_fragment(join), "Such a join is not allowed.")
 
 
@@ -75,9 +71,9 @@ def merge_columns(
     ``shared`` are the names behind USING. PostgreSQL lists them first, the others where the left
     side has them.
     """
-    if (join.args.get("kind") or "").upper() in ("SEMI", "ANTI"):
+    if join.kind in ("SEMI", "ANTI"):
         return left
-    if (join.args.get("method") or "").upper() == "NATURAL":
+    if join.method == "NATURAL":
         shared = [name for name in left if name in right]
     if dialect != "postgres":
         return (*left, *(name for name in right if name not in shared))

@@ -62,8 +62,6 @@ class NameResolver:
 
     def spell_column(self, table: Table, folded: str) -> str:
         """The column's name as the catalog spells it."""
-        if self.dialect == "postgres":
-            return folded
         spelled = self._spelled.get(table.qualified)
         if spelled is None:
             spelled = {self._fold_stored(column.name): column.name for column in table.columns}

@@ -24,15 +24,14 @@ class Source:
 
     ``columns`` are the folded names that its columns bear, in their order; a name that nobody can
     write is empty. ``renamed`` says that an alias has replaced some of them. ``table`` is set for
-    a physical table; ``used`` holds the folded names of its columns that the query uses, and
-    ``whole`` says that it uses all of them, or their number or order. ``origin`` is the query or
-    function that makes the rows of any other, or the sources joined under one name.
+    a physical table; ``used`` holds the folded names of its columns that the query uses, all of
+    them where it is about their number or order. ``origin`` is the query or function that makes
+    the rows of any other, or the sources joined under one name.
     """
 
     columns: tuple[str, ...]
     table: Table | None = None
     used: set[str] = field(default_factory=set)
-    whole: bool = False
     renamed: bool = False
     origin: exp.Expr | tuple[Source, ...] | None = None
 

@@ -88,7 +88,7 @@ class _Walk:
             others = self.resolve_query(node.expression, parent, within)
             if node.args.get("by_name"):
                 columns += tuple(name for name in others if name not in columns)
-        elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query | exp.Values):
+        elif isinstance(node, exp.Subquery):
             check_args(node, SUBQUERY_ARGS)
             within = self._resolve_with(node, parent, ctes)
             columns = self.resolve_query(node.this, parent, within)
@@ -111,9 +111,6 @@ class _Walk:
         self._cte_names[id(clause)] = {
             self._resolver.fold(cte.args["alias"].this) for cte in clause.expressions
         }
-        if clause.args.get("recursive"):
-            for cte in clause.expressions:
-                within.pop(self._resolver.fold(cte.args["alias"].this), None)
         for cte in clause.expressions:
             self._resolve_cte(cte, bool(clause.args.get("recursive")), clause, parent, within)
         return within
@@ -220,8 +217,8 @@ class _Walk:
             return self._add_lateral(node, level, ctes)
         if isinstance(node, exp.Values):
             self._resolve_within(node.expressions, Level(level.parent), ctes)
-            columns = name_values(node, self._resolver.dialect)
-            return self._name(node, Source(columns, origin=node), level).columns
+            source = Source(name_values(node, self._resolver.dialect), origin=node)
+            return self._name(node, source, level).columns
         if isinstance(node, exp.Unnest):
             self._resolve_within(node.expressions, level, ctes)
             return self._name(node, Source((), origin=node), level).columns
@@ -290,20 +287,15 @@ class _Walk:
         if isinstance(node.this, exp.Query | exp.Values):
             # What stands in FROM sees nothing of its neighbours, but what is around all of them.
             columns = self.resolve_query(node, level.parent, ctes)
-            columns = self._name(node, Source(columns, origin=node), level).columns
-        elif node.args.get("alias") is None:
+            return self._name(node, Source(columns, origin=node), level).columns
+        check_args(node, SUBQUERY_ARGS)
+        if node.args.get("alias") is None:
             # Parentheses around a join: the names in it are known outside.
-            columns = self._add_source(node.this, level, ctes)
-        else:
-            inner = Level(level.parent)
-            columns = self._add_source(node.this, inner, ctes)
-            parts = tuple(inner.sources.values())
-            columns = self._name(node, Source(columns, origin=parts), level).columns
-        joins = node.args.get("joins") or ()
-        for join in joins:
-            columns = self._add_joins(columns, (join,), level, ctes)
-            self._resolve_join(join, level, ctes)
-        return columns
+            return self._add_source(node.this, level, ctes)
+        inner = Level(level.parent)
+        columns = self._add_source(node.this, inner, ctes)
+        parts = tuple(inner.sources.values())
+        return self._name(node, Source(columns, origin=parts), level).columns
 
     def _add_lateral(self, node: exp.Lateral, level: Level, ctes: Ctes) -> tuple[str, ...]:
         if node.args.get("view") or node.args.get("outer") or node.args.get("cross_apply"):
@@ -311,7 +303,7 @@ class _Walk:
                 "node_not_allowed", quote_fragment(node), "Such a LATERAL is not allowed."
             )
         inner = node.this
-        if isinstance(inner, exp.Subquery) and isinstance(inner.this, exp.Query | exp.Values):
+        if isinstance(inner, exp.Subquery):
             source = Source(self.resolve_query(inner, level, ctes), origin=inner)
         elif isinstance(inner, exp.Unnest | exp.Func):
             self._resolve_within(list(inner.iter_expressions()), level, ctes)
@@ -359,7 +351,7 @@ class _Walk:
 
     def _resolve_join(self, join: exp.Join, level: Level, ctes: Ctes) -> None:
         check_join(join, self._resolver.dialect)
-        if (join.args.get("method") or "").upper() == "NATURAL":
+        if join.method == "NATURAL":
             for source in level.sources.values():
                 self._columns.use_all(source)
         self._resolve_within(join.args.get("on"), level, ctes)
@@ -377,12 +369,12 @@ class _Walk:
         """Resolves every column and query within an expression, or within each of a list."""
         if isinstance(node, list):
             for each in node:
-                self._resolve_within(each, level, ctes, with_outputs=with_outputs)
+                self._resolve_within(each, level, ctes)
         elif isinstance(node, exp.Column):
             self._columns.resolve_column(node, level, with_outputs)
             if (star := find_star(node)) is not None:
                 self._resolve_within(list_replacements(star), level, ctes)
-        elif isinstance(node, exp.Query | exp.Subquery):
+        elif isinstance(node, exp.Query):
             self.resolve_query(node, level, ctes)
         elif isinstance(node, exp.Star):
             check_star(node)

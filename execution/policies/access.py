@@ -94,8 +94,6 @@ class RoleView:
         """The wrapper for what a query uses of a physical table."""
         table = source.table
         assert table is not None
-        if source.whole:
-            return self.wrapper(table.qualified)
         spelled = frozenset(self.resolver.spell_column(table, name) for name in source.used)
         return self.wrapper(table.qualified, spelled)
 

@@ -16,8 +16,8 @@ from execution.policies.rules import Rules
 # Qualified table → columns, of which one at least must be in a condition; empty where none need be.
 Filters = Mapping[str, frozenset[str]]
 
-# A planner may find out that these are always true.
-_UNCERTAIN = (exp.Or, exp.Not, exp.Is, exp.Case, exp.Func)
+# A planner may find out that these are always true. OR and CASE are functions to sqlglot.
+_UNCERTAIN = (exp.Not, exp.Is, exp.Func)
 
 
 def list_filters(rules: Rules, qualified: str) -> Filters:

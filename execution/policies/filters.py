@@ -59,9 +59,7 @@ def parse_filter(
     _join_lists(root)
     for placeholder in root.find_all(exp.Placeholder):
         _check_attribute(placeholder, attributes)
-    condition = root.this
-    assert isinstance(condition, exp.Expr)
-    condition.pop()
+    condition: exp.Expr = root.this
     return condition
 
 
@@ -88,16 +86,16 @@ def _settle_column(column: exp.Column, table: Table, dialect: str) -> None:
 
 def _join_lists(root: exp.Expr) -> None:
     """``x = ANY(:list)`` and ``x IN (:list)`` as ``x IN :list``, in place."""
-    for node in list(root.find_all(exp.EQ, exp.In)):
-        if isinstance(node, exp.EQ) and isinstance(node.expression, exp.Any):
-            inner = node.expression.this.unnest()
+    for equation in list(root.find_all(exp.EQ)):
+        if isinstance(equation.expression, exp.Any):
+            inner = equation.expression.this.unnest()
             if isinstance(inner, exp.Placeholder):
-                node.replace(exp.In(this=node.this, field=inner))
-        elif isinstance(node, exp.In):
-            items = node.expressions
-            if len(items) == 1 and isinstance(items[0], exp.Placeholder):
-                node.set("field", items[0].copy())
-                node.set("expressions", None)
+                equation.replace(exp.In(this=equation.this, field=inner))
+    for member in root.find_all(exp.In):
+        items = member.expressions
+        if len(items) == 1 and isinstance(items[0], exp.Placeholder):
+            member.set("expressions", None)
+            member.set("field", items[0])
 
 
 def _check_attribute(placeholder: exp.Placeholder, attributes: dict[str, Attribute]) -> None:

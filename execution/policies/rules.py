@@ -315,8 +315,6 @@ class _RoleBuilder:
         rule reaches any more. Such a one needs a filter of its own, or must be shared.
         """
         views = [rule for rule in rules.values() if rule.table.kind in _VIEWS]
-        if not views:
-            return rules
         withheld = len(rules) < len(self._catalog.tables) or not all(
             rule.is_whole for rule in rules.values()
         )

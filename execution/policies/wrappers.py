@@ -89,10 +89,8 @@ def build_wrapper(
         text += f" WHERE {condition}"
     if condition and fenced:
         if dialect == "postgres":
-            # The table again where there is one: so every column keeps its type to the letter.
-            nothing = outputs if direct else ", ".join("NULL" for _ in needed)
-            text += f" UNION ALL SELECT {nothing}{f' FROM {source} AS _0' if direct else ''}"
-            text += " WHERE FALSE"
+            # The table again, so that every column keeps its type to the letter.
+            text += f" UNION ALL SELECT {outputs} FROM {source} AS _0 WHERE FALSE"
         text += f" {_FENCE[dialect]}"
     return Wrapper(text, name_slots(condition), reads, filters)
 

@@ -487,6 +487,61 @@ def test_a_drawn_bar_has_three_kilobytes() -> None:
     assert judge(gathered.format(rows=4_000), "duckdb") == "too_much_text"
 
 
+# Where a text of so many bytes may be made beside the clauses of a SELECT. What it is made of is
+# ten thousand letters, whatever stands around them.
+PLACES = {
+    "order_of_a_set_operation": "SELECT 1 UNION SELECT 2 ORDER BY {}",
+    "limit_of_a_set_operation": "SELECT 1 UNION SELECT 2 LIMIT length({})",
+    "offset_of_a_set_operation": "SELECT 1 UNION SELECT 2 OFFSET length({})",
+    "order_behind_parentheses": "(SELECT 1) ORDER BY {}",
+    "values": "VALUES ({})",
+    "second_row_of_values": "VALUES ('a'), ({})",
+    "values_as_a_value": "SELECT (VALUES (length({})))",
+    "values_in_from": "SELECT 1 FROM (VALUES (length({}))) AS v",
+    "values_of_a_cte": "WITH v AS (VALUES (length({}))) SELECT 1 FROM v",
+    "array_in_from": "SELECT 1 FROM unnest(ARRAY[{}]) AS u",
+    "function_in_from": "SELECT 1 FROM regexp_split_to_table({}, ',') AS u",
+    "lateral_function": "SELECT 1 FROM orders, LATERAL regexp_split_to_table({}, ',') AS u",
+    "join_in_parentheses": "SELECT 1 FROM (orders JOIN customers ON length({}) > 1)",
+    "join_under_a_name": "SELECT 1 FROM (orders JOIN customers ON length({}) > 1) AS j",
+}
+
+# Sources with a column ``t`` of ten thousand letters.
+LETTERS = {
+    "values": "(VALUES ({})) AS v(t)",
+    "second_column_of_values": "(VALUES (1, {})) AS v(n, t)",
+    "values_in_parentheses": "(SELECT * FROM (VALUES ({})) AS v) AS w(t)",
+    "array": "unnest(ARRAY[{}]) AS u(t)",
+    "array_with_numbers": "unnest(ARRAY[{}]) WITH ORDINALITY AS u(t, n)",
+    "function": "regexp_split_to_table({}, ',') AS u(t)",
+    "lateral": "orders, LATERAL regexp_split_to_table({}, ',') AS u(t)",
+    "lateral_query": "orders, LATERAL (SELECT {} AS t) AS u",
+    "lateral_values": "orders, LATERAL (VALUES ({})) AS u(t)",
+    "function_of_a_function": "unnest(ARRAY[{}]) AS a(b), LATERAL unnest(ARRAY[b]) AS c(t)",
+}
+
+
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+def test_a_text_is_measured_wherever_it_is_made(place: str) -> None:
+    for times, code in ((10, ""), (10_000, "too_much_text")):
+        assert judge(place.format(f"repeat(repeat('x', 10000), {times})")) == code
+
+
+@pytest.mark.parametrize("source", LETTERS.values(), ids=LETTERS)
+def test_a_column_is_as_long_as_what_makes_it(source: str) -> None:
+    for times, code in ((10, ""), (10_000, "too_much_text")):
+        sql = f"SELECT length(repeat(t, {times})) FROM {source}"
+        assert judge(sql.format("repeat('x', 10000)")) == code
+    # In the function's call itself it is as long as it is.
+    assert judge(f"SELECT length(repeat(t, 10000)) FROM {source}".format("'x'")) == ""
+
+
+def test_what_orders_a_query_in_parentheses_grows_with_its_outputs() -> None:
+    sql = "(SELECT repeat('x', 10000) AS t) ORDER BY repeat(t, {})"
+    assert judge(sql.format(10), "duckdb") == ""
+    assert judge(sql.format(10_000), "duckdb") == "too_much_text"
+
+
 def _stack(level: str, levels: int) -> str:
     ctes = ["c0 AS (SELECT 'twenty letters of text' AS a)"]
     ctes += [f"c{at} AS ({level.format(below=f'c{at - 1}')})" for at in range(1, levels)]

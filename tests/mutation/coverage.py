@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import PurePosixPath
 
 from tests.mutation.mutant import ROOT, Mutant
 from tests.mutation.tracing import Traced
@@ -38,16 +39,21 @@ def list_judges(mutant: Mutant, tests: Mapping[str, Traced]) -> list[str]:
             for name, test in tests.items()
             if (lines := test.lines.get(path)) and (wanted is None or lines & wanted)
         ]
-    own = _OWN_TESTS if mutant.path.endswith(".yaml") else _find_dialect(mutant.path)
+    own = _OWN_TESTS if mutant.path.endswith(".yaml") else _find_own(mutant.path)
     return sorted(
         (name for name in found if tests[name].passed),
         key=lambda name: (own not in name, tests[name].seconds),
     )
 
 
-def _find_dialect(path: str) -> str:
-    """The dialect that a file is about, by its name; empty for most."""
-    return next((each for each in ("sqlite", "duckdb", "postgres") if f"/{each}_" in path), "")
+def _find_own(path: str) -> str:
+    """The dialect that a file is about, by its name; else the folder, or the file, of its tests."""
+    target = PurePosixPath(path)
+    for dialect in ("sqlite", "duckdb", "postgres"):
+        if target.name.startswith(f"{dialect}_"):
+            return dialect
+    folder = target.parent
+    return f"tests/{folder}/" if folder.parent.name else f"test_{target.stem}.py"
 
 
 @lru_cache(maxsize=8192)

@@ -25,7 +25,7 @@ from tests.mutation.tracing import Traced, Tracer
 
 # Of the tests that execute a line so many are run, those that noticed something in the same file
 # first: of a line that each of thousands executes, a survivor costs half a minute otherwise.
-MOST_TESTS = 300
+MOST_TESTS = 400
 # Beside a multiple of what the tests took without a mutant.
 _LEAST_SECONDS = 60.0
 _TIMES = 6.0

@@ -26,7 +26,11 @@ NAME_REPAIRS: dict[str, dict[str, Changes]] = {
             ),
         ),
         "names_of_a_functions_columns_are_written_out": (
-            ("                write_names(node, name, source.columns)\n", ""),
+            (
+                '            if self._resolver.dialect == "postgres":\n'
+                "                write_names(node, name, source.columns)\n",
+                "",
+            ),
         ),
         "a_cte_gets_a_name_that_no_table_bears": (
             ('new_name = f"{self._resolver.cte_prefix}{self._ctes}"', "new_name = alias.this.name"),
@@ -37,8 +41,7 @@ NAME_REPAIRS: dict[str, dict[str, Changes]] = {
         "two_sources_of_one_name_are_refused": (("if name in level.sources:", "if False:"),),
         "natural_joins_use_every_column": (
             (
-                '        if (join.args.get("method") or "").upper() == "NATURAL":\n'
-                "            for source",
+                '        if join.method == "NATURAL":\n            for source',
                 "        if False:\n            for source",
             ),
         ),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from execution.guard import guard_query
 from nl2sql.types import GuardedQuery
-from tests.execution.policies.shop import find_access
+from tests.execution.policies.shop import compile_shop, find_access
+from tests.fakes import SHOP, build_table
 
 CASES = {
     "key": ("SELECT id, name FROM customers GROUP BY id", 'id, "customers"."name"'),
@@ -60,3 +63,14 @@ def test_columns_that_follow_from_a_key_are_grouped_by(sql: str, grouped: str) -
     verdict = guard_query(sql, find_access("clerk"))
     assert isinstance(verdict, GuardedQuery), verdict
     assert verdict.sql.rpartition(" GROUP BY ")[2] == grouped
+
+
+def test_a_function_that_is_called_like_the_key_is_not_the_key() -> None:
+    table = build_table("stock.limits", "lower integer", "name text", key=("lower",))
+    compiled = compile_shop(
+        replace(SHOP, tables=(*SHOP.tables, table)), shared=["stock.products", "stock.limits"]
+    )
+    sql = "SELECT count(name) FROM limits GROUP BY \"lower\"('A')"
+    verdict = guard_query(sql, find_access("clerk", compiled=compiled))
+    assert isinstance(verdict, GuardedQuery), verdict
+    assert '"name"' not in verdict.sql.rpartition(" GROUP BY ")[2]

@@ -14,7 +14,7 @@ from execution.postgres_grammar import check_grammar
 from execution.verification import check_wrapped
 from nl2sql.types import GuardedQuery, Violation
 from tests.execution.policies.shop import compile_shop, find_access
-from tests.fakes import SHOP, build_table
+from tests.fakes import ORDERS, SHOP, build_table
 from tests.golden import Pair, load_pairs
 
 PAIRS = load_pairs("policy")
@@ -66,6 +66,21 @@ def test_several_roles_see_what_any_of_them_sees() -> None:
     assert re.search(r"WHERE \(EXISTS .*\) OR \(_0\.\"seller_id\" = ANY", query.sql)
     # The seller's rows show the total, the clerk's do not.
     assert 'CASE WHEN _0."seller_id" = ANY' in query.sql
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT o FROM orders AS o",
+        "SELECT o.* FROM orders AS o",
+        "SELECT row_to_json(o.*) FROM orders AS o",
+        "SELECT a FROM orders AS o(a)",
+        "SELECT 1 FROM orders NATURAL JOIN customers",
+    ],
+)
+def test_what_is_about_all_columns_has_all_of_them(sql: str) -> None:
+    for column in ORDERS.columns:
+        assert f'"{column.name}"' in guard(sql).sql.partition("UNION ALL")[0]
 
 
 def test_the_fence_can_be_left_out() -> None:

@@ -74,6 +74,31 @@ def test_two_ways_to_a_filter_are_refused_until_one_is_named() -> None:
     assert render_path(path) == "sales.orders(seller_id) → sales.employees"
 
 
+def test_no_way_leads_through_a_shared_table() -> None:
+    # The products belong to a customer, but all may see all of them.
+    owned = build_key("stock.products(id)", "sales.customers(id)")
+    catalog = replace(SHOP, foreign_keys=(*SHOP.foreign_keys, owned))
+    path = compile_shop(catalog).roles["clerk"]["sales.order_lines"].path
+    assert [hop.target for hop in path] == ["sales.orders", "sales.customers"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("id IN (:sellers)", '"id" IN :sellers'),
+        ("id IN :sellers", '"id" IN :sellers'),
+        ("id = ANY(:sellers)", '"id" IN :sellers'),
+        ("id IN (1)", '"id" IN (1)'),
+        ("id IN (1, 2) AND NAME = 'a'", '"id" IN (1, 2) AND "name" = \'a\''),
+    ],
+)
+def test_a_filter_is_read_in_any_spelling(condition: str, expected: str) -> None:
+    compiled = compile_shop(clerk={"row_filters": {"sales.customers": condition}})
+    found = compiled.roles["clerk"]["sales.customers"].filter
+    assert found is not None
+    assert found.sql() == expected
+
+
 def test_a_table_that_leads_nowhere_is_refused() -> None:
     with pytest.raises(PolicyError, match=r"sales\.employees is visible, but nothing says which"):
         compile_shop(
@@ -139,6 +164,10 @@ def test_a_circle_of_keys_is_refused() -> None:
         ({"clerk": {"row_filters": {"sales.employees": "id = 1"}}}, "not visible for this role"),
         ({"clerk": {"row_filters": {"sales.customers": "land = 'DE'"}}}, "names the column land"),
         ({"clerk": {"row_filters": {"sales.customers": "country = :land"}}}, "attribute :land"),
+        (
+            {"clerk": {"row_filters": {"sales.customers": "\"COUNTRY\" = 'DE'"}}},
+            "names the column COUNTRY",
+        ),
         ({"clerk": {"row_filters": {"sales.customers": "country IN :country"}}}, "is no list"),
         ({"clerk": {"row_filters": {"sales.customers": "id = :sellers"}}}, "write IN :sellers"),
         ({"clerk": {"row_filters": {"sales.customers": "country ="}}}, "is no condition"),
@@ -210,10 +239,24 @@ def test_a_view_on_a_hidden_table_is_an_error_where_it_is_named_and_gone_where_i
         compile_views(SALARIES, visible=[*CUSTOMERS_AND_ORDERS, "sales.managers"])
 
 
-def test_a_view_whose_rows_no_rule_reaches_is_gone_or_an_error() -> None:
-    assert "sales.totals" not in compile_views(STORED, visible="*")
+# What it was made by tells nothing of the rows that it holds.
+DEFINED = replace(STORED, definition="SELECT customer_id FROM sales.orders")
+
+
+@pytest.mark.parametrize("stored", [STORED, DEFINED], ids=["without_query", "with_its_query"])
+def test_a_view_whose_rows_no_rule_reaches_is_gone_or_an_error(stored: Table) -> None:
+    assert "sales.totals" not in compile_views(stored, visible="*")
     with pytest.raises(PolicyError, match="whose rows no rule reaches"):
-        compile_views(STORED, visible=[*CUSTOMERS_AND_ORDERS, "sales.totals"])
+        compile_views(stored, visible=[*CUSTOMERS_AND_ORDERS, "sales.totals"])
+
+
+def test_every_view_on_a_hidden_table_is_gone() -> None:
+    others = tuple(replace(SALARIES, name=f"managers{number}") for number in range(3))
+    hidden = {"tables": {"visible": "*", "hidden": ["sales.employees"]}, "rows": "all"}
+    compiled = compile_shop(replace(SHOP, tables=(*SHOP.tables, OPEN, *others)), boss=hidden)
+    names = set(compiled.roles["boss"])
+    assert "sales.open_orders" in names
+    assert not any("managers" in name for name in names)
 
 
 def test_a_view_on_a_view_is_seen_through() -> None:
@@ -245,6 +288,15 @@ def test_a_view_on_a_view_is_seen_through() -> None:
         ),
         (
             {"inherit": {"sales.orders": {"columns": ["id"], "references": "sales.employees"}}},
+            "inherit.sales.orders: sales.employees is not visible for this role",
+        ),
+        (
+            # A key that is there, to a table that is hidden.
+            {
+                "inherit": {
+                    "sales.orders": {"columns": ["seller_id"], "references": "sales.employees"}
+                }
+            },
             "inherit.sales.orders: sales.employees is not visible for this role",
         ),
         (

@@ -73,8 +73,49 @@ EXPLAINED = {
         f"SELECT id AS n FROM {ORDERS} GROUP BY n ORDER BY n",
     ),
     "order_in_parentheses": (
-        "(SELECT id AS n FROM orders) ORDER BY n",
-        f"(SELECT id AS n FROM {ORDERS}) ORDER BY n",
+        "(SELECT id AS n FROM orders) ORDER BY n LIMIT 2 OFFSET 1",
+        f"(SELECT id AS n FROM {ORDERS}) ORDER BY n LIMIT 2 OFFSET 1",
+    ),
+    "capitals": (
+        "SELECT ID FROM Sales.ORDERS",
+        'SELECT ID FROM "sales"."orders" AS ORDERS',
+    ),
+    "query_in_the_limit_of_a_union": (
+        "SELECT id FROM orders UNION SELECT id FROM customers LIMIT (SELECT 1 FROM customers)",
+        f"SELECT id FROM {ORDERS} UNION SELECT id FROM {CUSTOMERS} LIMIT (SELECT 1 FROM "
+        f"{CUSTOMERS})",
+    ),
+    "name_of_an_ordered_aggregate": (
+        "SELECT d.mode FROM (SELECT mode() WITHIN GROUP (ORDER BY id) FROM orders) AS d",
+        f"SELECT d.mode FROM (SELECT MODE() WITHIN GROUP (ORDER BY id) FROM {ORDERS}) AS d",
+    ),
+    "queries_in_limit_and_offset": (
+        "SELECT id FROM orders LIMIT (SELECT 1 FROM customers) OFFSET (SELECT 2 FROM customers)",
+        f"SELECT id FROM {ORDERS} LIMIT (SELECT 1 FROM {CUSTOMERS}) "
+        f"OFFSET (SELECT 2 FROM {CUSTOMERS})",
+    ),
+    "query_in_values": (
+        "SELECT (VALUES ((SELECT max(id) FROM orders)))",
+        f"SELECT (VALUES ((SELECT MAX(id) FROM {ORDERS})))",
+    ),
+    "cte_that_reads_an_outer_one_of_its_name": (
+        "WITH a AS (SELECT 1 AS x) SELECT d.x FROM (WITH a AS (SELECT x FROM a) SELECT x FROM a) "
+        "AS d",
+        "WITH _cte1 AS (SELECT 1 AS x) SELECT d.x FROM (WITH _cte2 AS (SELECT x FROM _cte1 AS a) "
+        "SELECT x FROM _cte2 AS a) AS d",
+    ),
+    "natural_join_under_new_names": (
+        # The shared column comes first, and so it is the one that is renamed.
+        "SELECT x.id FROM (orders NATURAL JOIN (SELECT 'x' AS status) AS y) AS x(a)",
+        f"SELECT x.id FROM ({ORDERS} NATURAL JOIN (SELECT 'x' AS status) AS y) AS x(a)",
+    ),
+    "lateral_function_of_a_query": (
+        "SELECT x.x FROM orders, LATERAL lower((SELECT orders.status)) AS x",
+        f"SELECT x.x FROM {ORDERS}, LATERAL LOWER((SELECT orders.status)) AS x(x)",
+    ),
+    "name_that_is_not_in_small_letters": (
+        'SELECT "Loyalty Tier" FROM customers',
+        f'SELECT "Loyalty Tier" FROM {CUSTOMERS}',
     ),
     "row": ("SELECT row_to_json(orders) FROM orders", f"SELECT ROW_TO_JSON(orders) FROM {ORDERS}"),
     "subquery_without_outputs": (
@@ -90,6 +131,10 @@ EXPLAINED = {
         "LIMIT 1)) AS d",
         "SELECT d.lower, d.count, d.id FROM (SELECT LOWER('A'), COUNT(*), (SELECT id FROM "
         f"{ORDERS} LIMIT 1)) AS d",
+    ),
+    "name_of_a_call_in_parentheses": (
+        "SELECT d.sum FROM (SELECT (sum(total)) FROM orders) AS d",
+        f"SELECT d.sum FROM (SELECT (SUM(total)) FROM {ORDERS}) AS d",
     ),
     "names_of_casts_and_windows": (
         "SELECT d.id, d.sum FROM (SELECT id::text, sum(total) FILTER (WHERE id > 1) OVER () "
@@ -131,6 +176,10 @@ REFUSED = {
         "column_of_a_row": "SELECT o.nothing FROM orders AS o",
         "output_without_a_name": "SELECT d.f FROM (SELECT 1 + 1) AS d",
         "second_output_of_a_subquery": "SELECT d.b FROM (SELECT (SELECT 1 AS a)) AS d",
+        "column_that_a_natural_join_shares_by_its_old_name": "SELECT x.status FROM "
+        "(orders NATURAL JOIN (SELECT 'x' AS status) AS y) AS x(a)",
+        "small_letters_for_a_name_in_large_ones": 'SELECT "loyalty tier" FROM customers',
+        "column_in_limit": "SELECT id FROM orders LIMIT (SELECT nothing)",
     },
     "node_not_allowed": {
         "ordinality_of_a_table": "SELECT 1 FROM orders WITH ORDINALITY",
@@ -140,6 +189,14 @@ REFUSED = {
         "asof_join": "SELECT 1 FROM orders ASOF JOIN customers USING (id)",
         "cross_apply": "SELECT 1 FROM orders CROSS APPLY (SELECT 1)",
         "lateral_view": "SELECT 1 FROM orders, LATERAL VIEW explode(id) t",
+        "row_of_a_renamed_table": "SELECT o FROM orders AS o(a)",
+        "star_of_a_renamed_table_as_a_value": "SELECT count(o.*) FROM orders AS o(a)",
+        "lateral_table": "SELECT 1 FROM orders, LATERAL customers",
+        "lateral_table_in_parentheses": "SELECT 1 FROM orders, LATERAL (customers)",
+        "lateral_join": "SELECT 1 FROM orders, LATERAL (customers CROSS JOIN products)",
+        "join_in_two_parentheses": "SELECT 1 FROM ((orders CROSS JOIN customers))",
+        "set_operation_of_a_side": "SELECT id FROM orders LEFT UNION SELECT id FROM customers",
+        "set_operation_of_a_kind": "SELECT id FROM orders INNER UNION SELECT id FROM customers",
     },
     "unexplained_table": {
         "two_of_one_name": "SELECT 1 FROM orders, customers AS orders",
@@ -174,6 +231,70 @@ def test_what_is_refused(code: str, sql: str) -> None:
 
 OTHERS = {
     "outputs_everywhere": ("sqlite", "SELECT id AS n FROM orders WHERE n > 1", ""),
+    "outputs_everywhere_on_duckdb": ("duckdb", "SELECT id AS n FROM orders WHERE n > 1", ""),
+    "rows_as_values": ("duckdb", "SELECT orders FROM orders", ""),
+    "number_of_a_row": ("sqlite", 'SELECT "rowid" FROM orders', "unknown_column"),
+    "number_of_a_row_by_another_name": ("sqlite", 'SELECT "oid" FROM orders', "unknown_column"),
+    "number_of_a_row_by_a_third": ("sqlite", 'SELECT "_ROWID_" FROM orders', "unknown_column"),
+    "set_operation_of_a_side": (
+        "sqlite",
+        "SELECT id FROM orders LEFT UNION SELECT id FROM customers",
+        "node_not_allowed",
+    ),
+    "union_by_name": (
+        "duckdb",
+        "SELECT d.id, d.name FROM (SELECT id FROM orders UNION BY NAME SELECT name FROM customers) "
+        "AS d",
+        "",
+    ),
+    "union_by_name_has_no_third": (
+        "duckdb",
+        "SELECT d.total FROM (SELECT id FROM orders UNION BY NAME SELECT name FROM customers) AS d",
+        "unknown_column",
+    ),
+    "name_of_a_range": ("duckdb", "SELECT d.range FROM (SELECT range(3)) AS d", ""),
+    "name_of_a_series": (
+        "duckdb",
+        "SELECT d.generate_series FROM (SELECT generate_series(1, 3)) AS d",
+        "",
+    ),
+    "range_is_no_series": (
+        "duckdb",
+        "SELECT d.generate_series FROM (SELECT range(3)) AS d",
+        "unknown_column",
+    ),
+    "field_of_a_column": ("duckdb", "SELECT orders.id.f FROM orders", ""),
+    "field_of_nothing": ("duckdb", "SELECT orders.nothing.f FROM orders", "unknown_column"),
+    "star_that_is_counted_with_exceptions": (
+        "duckdb",
+        "SELECT count(* EXCLUDE (id)) FROM orders",
+        "node_not_allowed",
+    ),
+    "tables_star_that_is_counted_with_exceptions": (
+        "duckdb",
+        "SELECT count(o.* EXCLUDE (id)) FROM orders AS o",
+        "node_not_allowed",
+    ),
+    "shared_columns_count_once": (
+        "duckdb",
+        "SELECT x.i FROM (orders JOIN customers USING (id)) AS x(a, b, c, d, e, f, g, h, i)",
+        "",
+    ),
+    "shared_columns_do_not_count_twice": (
+        "duckdb",
+        "SELECT x.i FROM (orders JOIN customers USING (id)) AS x(a, b, c, d, e, f, g, h, i, j)",
+        "unknown_column",
+    ),
+    "star_that_leaves_out_a_star": (
+        "duckdb",
+        "SELECT * EXCLUDE (*) FROM orders",
+        "node_not_allowed",
+    ),
+    "star_that_replaces_without_a_name": (
+        "duckdb",
+        "SELECT * REPLACE (id) FROM orders",
+        "node_not_allowed",
+    ),
     "output_before_it": ("duckdb", "SELECT id AS n, n + 1 AS m FROM orders", ""),
     "values_count_from_one": ("sqlite", "SELECT column1 FROM (VALUES (1))", ""),
     "values_count_from_zero": ("duckdb", "SELECT col0 FROM (VALUES (1)) AS v", ""),
