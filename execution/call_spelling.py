@@ -9,6 +9,8 @@ what it is: the second readers know it by its full name.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 from sqlglot.parser import Parser
 
@@ -20,6 +22,22 @@ _DUCKDB_SCHEMAS = frozenset({"main", "pg_catalog", "system", "temp", "informatio
 _AROUND = (exp.Filter, exp.Window, exp.WithinGroup)
 # The parts of a column's name, the last one first.
 _PARTS = ("this", "table", "db", "catalog")
+# Where a name is no value: nodes, and which of their parts.
+_HOLDERS: dict[type[exp.Expr], tuple[str, ...]] = {
+    exp.Alias: ("alias",),
+    exp.Anonymous: ("this",),
+    exp.Collate: ("expression",),
+    exp.Column: _PARTS,
+    exp.DataType: ("kind",),
+    exp.Dot: ("expression",),
+    exp.Join: ("using",),
+    exp.Kwarg: ("this",),
+    exp.PropertyEQ: ("this",),
+    exp.Table: ("this", "db", "catalog"),
+    exp.TableAlias: ("this", "columns"),
+    exp.Unnest: ("offset",),
+    exp.Window: ("this", "alias"),
+}
 
 
 def spell_calls(tree: exp.Expr, dialect: str, parser: type[Parser]) -> None:
@@ -44,6 +62,20 @@ def spell_calls(tree: exp.Expr, dialect: str, parser: type[Parser]) -> None:
             call.replace(builder(call.expressions))
 
 
+def is_stray(name: exp.Identifier) -> bool:
+    """Whether a name stands where a value does, and is no column that anything would resolve."""
+    around = name.parent
+    if isinstance(around, exp.Dot) and name.arg_key == "this":
+        # The schema of a function or type, which the readers know by its full name.
+        while isinstance(around.parent, exp.Dot) and around.arg_key == "this":
+            around = around.parent
+        is_call = isinstance(around.expression, (exp.Func, *_AROUND))
+        return not is_call and not isinstance(around.parent, exp.DataType)
+    return not any(
+        isinstance(around, kind) and name.arg_key in keys for kind, keys in _HOLDERS.items()
+    )
+
+
 def _is_plain(name: exp.Identifier, dialect: str) -> bool:
     """Whether the name means the same without its quotes."""
     return dialect != "postgres" or name.name == name.name.lower()
@@ -66,12 +98,26 @@ def _take_first_argument(dot: exp.Dot) -> None:
     if all(isinstance(name, exp.Identifier) for name in names):
         if names[0].name.lower() in _DUCKDB_SCHEMAS or len(names) > len(_PARTS):
             return
-        subject: exp.Expr = exp.Column(**dict(zip(_PARTS, reversed(names), strict=False)))
+        subject: exp.Expr = _build_column(names)
     else:
         subject = dot.this
-        for name in list(subject.find_all(exp.Identifier)):
-            # Within parentheses or before a subscript sqlglot leaves a column a bare name.
-            if isinstance(name.parent, exp.Paren | exp.Bracket):
-                name.replace(exp.Column(this=name.copy()))
+        _restore_columns(subject)
     call.set("expressions", [subject, *call.expressions])
     dot.replace(dot.expression)
+
+
+def _restore_columns(subject: exp.Expr) -> None:
+    """Makes names columns again: sqlglot takes those before ``.f()`` for parts of its name."""
+    for dot in list(subject.find_all(exp.Dot)):
+        names = list(dot.flatten())
+        is_whole = dot is subject or not isinstance(dot.parent, exp.Dot)
+        if is_whole and len(names) <= len(_PARTS):
+            if all(isinstance(name, exp.Identifier) for name in names):
+                dot.replace(_build_column(names))
+    for name in list(subject.find_all(exp.Identifier)):
+        if is_stray(name):
+            name.replace(_build_column([name.copy()]))
+
+
+def _build_column(names: Sequence[exp.Expr]) -> exp.Column:
+    return exp.Column(**dict(zip(_PARTS, reversed(names), strict=False)))

@@ -21,6 +21,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from execution.allowlists import Allowlist, load_allowlist
+from execution.call_spelling import is_stray
 from execution.comments import find_odd_space, strip_comments
 from execution.cost_bombs import find_bomb
 from execution.dialects import READERS, list_nodes, parse_statements, render_sql
@@ -195,6 +196,10 @@ def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Vio
         kind = type(tree).__name__
         return Violation("not_a_query", kind, f"Only a query may run, this is {kind}.")
     for node in list_nodes(tree):
+        if isinstance(node, exp.Identifier) and is_stray(node):
+            return Violation(
+                "unexplained_column", node.name, f"What {node.name} means here cannot be told."
+            )
         if not allowlist.has_tree_node(type(node)):
             return Violation(
                 "node_not_allowed",

@@ -16,6 +16,10 @@ ATTACKS: dict[str, dict[str, str]] = {
         "backslash_does_not_escape_a_quote": r"SELECT '\'; DROP VIEW totals; --'",
     },
     "too_much_text": {
+        "long_text_behind_a_dot": (
+            "SELECT length(replace(replace(t, 'x', u), 'x', u)) FROM (SELECT (t || '').trim() AS t, "
+            "(t || '').trim() AS u FROM (SELECT repeat('x', 9999) AS t) y) x"
+        ),
         "padding_by_format": "SELECT printf('%100000d', 1)",
     },
     "not_a_query": {
@@ -232,6 +236,8 @@ ATTACKS: dict[str, dict[str, str]] = {
         "three_parts": "SELECT * FROM shop.main.secrets",
     },
     "unknown_column": {
+        "the_user_before_a_dot": "SELECT ('' || current_user || current_schema).trim()",
+        "the_catalog_before_a_dot": "SELECT [current_catalog].list_max()",
         "rowid": "SELECT rowid FROM orders",
         "niladic_function": "SELECT current_user",
         "niladic_function_in_capitals": "SELECT CURRENT_SCHEMA",
