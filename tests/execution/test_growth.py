@@ -481,6 +481,13 @@ def test_what_a_star_gives_grows(level: str) -> None:
     assert judge(_stack(level, 14), "duckdb") == "too_much_text"
 
 
+def test_what_stands_before_a_dot_is_measured() -> None:
+    long = "(SELECT (t || '').trim() AS t FROM (SELECT repeat('x', 9999) AS t) AS y) AS x"
+    assert judge(f"SELECT length(replace(t, 'x', 'y')) FROM {long}", "duckdb") == ""
+    twice = "SELECT length(replace(replace(t, 'x', t), 'x', t)) FROM"
+    assert judge(f"{twice} {long}", "duckdb") == "too_much_text"
+
+
 def test_a_drawn_bar_has_three_kilobytes() -> None:
     gathered = "SELECT list(bar(1, 0, 1, 1000)) FROM range({rows})"
     assert judge(gathered.format(rows=3_000), "duckdb") == ""

@@ -16,10 +16,6 @@ ATTACKS: dict[str, dict[str, str]] = {
         "backslash_does_not_escape_a_quote": r"SELECT '\'; DROP VIEW totals; --'",
     },
     "too_much_text": {
-        "long_text_behind_a_dot": (
-            "SELECT length(replace(replace(t, 'x', u), 'x', u)) FROM (SELECT (t || '').trim() AS t, "
-            "(t || '').trim() AS u FROM (SELECT repeat('x', 9999) AS t) y) x"
-        ),
         "padding_by_format": "SELECT printf('%100000d', 1)",
     },
     "not_a_query": {
