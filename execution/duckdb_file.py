@@ -139,6 +139,9 @@ def open_file(name: str, path: Path, limits: LimitSettings) -> OpenFile:
     """The file at ``path``, which is the database ``name``. Raises DatabaseUnavailable."""
     config: dict[str, str | bool | int | float | list[str]] = {
         **CLOSED_CONFIG,
+        # What the optimizer knows of a column (its least and largest value) is of hidden rows too,
+        # and would tell them by the order of the visible ones.
+        "disabled_optimizers": "statistics_propagation",
         "memory_limit": f"{limits.duckdb_memory_mib}MiB",
         "threads": str(min(_MOST_THREADS, len(os.sched_getaffinity(0)))),
         # Should an interrupt be lost.

@@ -262,3 +262,22 @@ async def test_a_filter_that_is_fenced_hides_errors_of_other_rows(
         bare = await fail(database, sql.format(visible, "", probe), "main.pay")
         assert bare.sqlstate == sqlstate
         assert (await run(database, sql.format(visible, "OFFSET 0", probe), 1, "main.pay")).rows
+
+
+async def test_the_order_of_rows_does_not_tell_of_hidden_values(tmp_path: Path) -> None:
+    visible = "SELECT id FROM main.pay WHERE shop = 1 OFFSET 0"
+    sql = f"SELECT id * 41 AS k, count(*) FROM ({visible}) AS p GROUP BY id * 41"
+    orders = []
+    # A range that is known to be small would be grouped in its own order.
+    for hidden in (50, 5_000):
+        path = tmp_path / f"{hidden}.duckdb"
+        write(
+            path,
+            "CREATE TABLE pay (id INTEGER, shop INTEGER);"
+            f"INSERT INTO pay SELECT i, 1 FROM range(40) AS r (i); INSERT INTO pay VALUES ({hidden}, 2)",
+        )
+        database = DuckDbDatabase("shop", path, LIMITS)
+        orders.append((await run(database, sql, 50, "main.pay")).rows)
+        await database.close()
+    assert len(orders[0]) == 40
+    assert orders[0] == orders[1]
