@@ -22,7 +22,7 @@ from sqlglot.parsers.duckdb import DuckDBParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from execution.duckdb_grammar import parse_statement
-from execution.plain_calls import Builder, build_pad, enclose_call, write_call, write_infix
+from execution.plain_calls import Builder, build_pad, enclose_call, fill, write_call, write_infix
 from execution.typed_literals import TypedLiterals
 from nl2sql.types import Violation
 
@@ -30,14 +30,14 @@ from nl2sql.types import Violation
 def _build_series(exclusive: bool) -> Builder:
     def build(args: list[Any]) -> exp.Expr:
         # With one argument, that is the end and the start is 0.
-        start, end, step = (*args, None)[:3] if len(args) > 1 else (_ZERO.copy(), *args, None)
+        start, end, step = fill(args if len(args) > 1 else [_ZERO.copy(), *args], 3)
         return exp.GenerateSeries(start=start, end=end, step=step, is_end_exclusive=exclusive)
 
     return build
 
 
 def _build_regexp_replace(args: list[Any]) -> exp.Expr:
-    text, pattern, replacement, options = (*args, None, None, None, None)[:4]
+    text, pattern, replacement, options = fill(args, 4)
     return exp.RegexpReplace(
         this=text, expression=pattern, replacement=replacement, modifiers=options
     )

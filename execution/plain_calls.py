@@ -6,18 +6,26 @@ from collections.abc import Callable
 from typing import Any
 
 from sqlglot import exp
+from sqlglot.errors import ParseError
 from sqlglot.generator import Generator
 
 Builder = Callable[[list[Any]], exp.Expr]
 Writer = Callable[[Any, Any], str]
 
 
+def fill(args: list[Any], count: int) -> tuple[Any, ...]:
+    """``count`` arguments, None for those that are not given. Raises ParseError for more."""
+    if len(args) > count:
+        raise ParseError(f"A call has more than {count} arguments.")
+    return (*args, *[None] * (count - len(args)))
+
+
 def build_pad(*, is_left: bool) -> Builder:
     """Builds ``lpad`` or ``rpad`` with the arguments that are given."""
 
     def build(args: list[Any]) -> exp.Expr:
-        text, length, fill = (*args, None, None, None)[:3]
-        return exp.Pad(this=text, expression=length, fill_pattern=fill, is_left=is_left)
+        text, length, pattern = fill(args, 3)
+        return exp.Pad(this=text, expression=length, fill_pattern=pattern, is_left=is_left)
 
     return build
 

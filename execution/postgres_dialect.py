@@ -23,7 +23,7 @@ from sqlglot.generators.postgres import PostgresGenerator
 from sqlglot.parsers.postgres import PostgresParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from execution.plain_calls import build_pad, enclose_call, write_call, write_infix
+from execution.plain_calls import build_pad, enclose_call, fill, write_call, write_infix
 from execution.typed_literals import TypedLiterals
 
 
@@ -40,14 +40,14 @@ class PrefixOperator(exp.Unary):
 
 
 def _build_series(args: list[Any]) -> exp.Expr:
-    start, end, step = (*args, None, None, None)[:3]
+    start, end, step = fill(args, 3)
     return exp.GenerateSeries(start=start, end=end, step=step)
 
 
 def _build_regexp_replace(args: list[Any]) -> exp.Expr:
     # The fourth may be the flags or where to start: the names of the keys mean nothing here.
     keys = ("this", "expression", "replacement", "position", "occurrence", "modifiers")
-    return exp.RegexpReplace(**dict(zip(keys, args, strict=False)))
+    return exp.RegexpReplace(**dict(zip(keys, fill(args, len(keys)), strict=True)))
 
 
 def _read_arrow(kind: type[exp.Expr]) -> Callable[[PostgresParser, exp.Expr, exp.Expr], exp.Expr]:

@@ -176,6 +176,26 @@ def test_a_call_that_makes_much_has_a_node(dialect: str, name: str) -> None:
     assert verdict.code in ("too_much_text", "too_many_rows"), verdict.message
 
 
+@pytest.mark.parametrize(
+    ("dialect", "call"),
+    [
+        ("postgres", "generate_series(1, 2, 3, 4)"),
+        ("postgres", "lpad('a', 2, 'b', 'c')"),
+        ("postgres", "regexp_replace('a', 'b', 'c', 1, 2, 'g', 'i')"),
+        ("postgres", "repeat('a', 2, 3)"),
+        ("postgres", "replace('a', 'b', 'c', 'd')"),
+        ("sqlite", "replace('a', 'b', 'c', 'd')"),
+        ("duckdb", "range(1, 2, 3, 4)"),
+        ("duckdb", "rpad('a', 2, 'b', 'c')"),
+        ("duckdb", "regexp_replace('a', 'b', 'c', 'g', 'i')"),
+    ],
+)
+def test_no_argument_is_left_out(dialect: str, call: str) -> None:
+    for sql in (f"SELECT {call}", f"SELECT * FROM {call} AS g"):
+        verdict = guard(sql, dialect)
+        assert isinstance(verdict, Violation), verdict.sql
+
+
 _LIST = "('[' || repeat('1,', 9000) || '1]')"
 # What takes a long text apart into rows, with the text.
 _TAKEN_APART = {

@@ -111,6 +111,8 @@ WRITTEN = {
     "rpad(name, 3)": "RPAD(name, 3)",
     "@ (id - 5)": "",
     "2 ^ 3": "",
+    "NOT id = 1 AND NOT id = 2": "",
+    "ARRAY[id] || ARRAY[2]": "",
     "-id ^ 2": "",
     "'{}'::json -> name": "CAST('{}' AS JSON) -> name",
     "'{}'::json ->> name": "CAST('{}' AS JSON) ->> name",
@@ -158,3 +160,9 @@ def test_a_text_may_end_where_an_interval_could_begin() -> None:
     verdict = guard_query("SELECT interval", open_access(SHOP))
     assert isinstance(verdict, Violation), verdict
     assert verdict.code == "unknown_column", verdict
+
+
+@pytest.mark.parametrize("sql", ["SELECT 1", "SELECT (1)", "SELECT abs(1)", "SELECT a[1] FROM a"])
+def test_a_text_may_end_where_a_subscript_could_begin(sql: str) -> None:
+    verdict = guard_query(f"WITH a AS (SELECT ARRAY[1] AS a) {sql}", open_access(SHOP))
+    assert isinstance(verdict, GuardedQuery), verdict

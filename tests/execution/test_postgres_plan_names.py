@@ -43,6 +43,7 @@ CALLS = {
     "rank() OVER (?)": {"rank"},
     "w AS (ORDER BY t.id RANGE BETWEEN (1 + 1) PRECEDING AND CURRENT ROW)": set(),
     "w AS (ORDER BY t.id RANGE ('1'::bigint) PRECEDING)": set(),
+    '"odd""name"(1)': {'odd"name'},
     "(CURRENT_TIME(3) > t.at)": set(),
     "(CURRENT_TIMESTAMP(3) > t.at)": set(),
     "(LOCALTIME(3) > t.at)": set(),

@@ -41,6 +41,7 @@ WRITTEN = {
     "LIST(id)[1]": "(LIST(id))[1]",
     "TRIM(leading 'x' FROM name)": "LTRIM(name, 'x')",
     "COUNT(DISTINCT (id, name))": "",
+    "COUNT(DISTINCT id, name)": "",
     "E'a\\x41'": "'aA'",
     "5 & 3": "",
     "5 | 3": "",
@@ -113,3 +114,9 @@ def test_a_sign_without_width_may_stand_in_quotes() -> None:
     verdict = guard_query("SELECT 'a\u200bb' FROM customers", ACCESS)
     assert isinstance(verdict, GuardedQuery), verdict
     assert "a\u200bb" in verdict.sql
+
+
+@pytest.mark.parametrize("sql", ["SELECT 1", "SELECT (1)", "SELECT abs(1)", "SELECT a[1] FROM a"])
+def test_a_text_may_end_where_a_subscript_could_begin(sql: str) -> None:
+    verdict = guard_query(f"WITH a AS (SELECT ARRAY[1] AS a) {sql}", ACCESS)
+    assert isinstance(verdict, GuardedQuery), verdict

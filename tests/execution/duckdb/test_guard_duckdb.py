@@ -252,9 +252,29 @@ def test_what_wrappers_call_may_be_called_in_a_statement_and_macros_may_not() ->
         refused = check_grammar(sql, frozenset(), narrow)
         assert refused is not None
         assert refused.code == "function_not_allowed"
+    # So is a cast to any type: a masked column is a NULL of its own.
+    assert check_statement("SELECT CAST(NULL AS main.mood)", (), narrow) is None
+    refused = check_grammar("SELECT CAST(NULL AS main.mood)", frozenset(), narrow)
+    assert refused is not None
+    assert refused.code == "type_not_allowed"
     # The values of a policy are bound.
     assert check_statement("SELECT $1", (), narrow) is None
     assert check_statement("SELECT sha256('a')", (), narrow, macros=frozenset({"sha256"}))
+
+
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        ("SELECT 1 FROM", "unparsable"),
+        ("DELETE FROM main.orders", "not_a_query"),
+        ("SELECT 1; SELECT 2", "multiple_statements"),
+        ("SELECT id FROM main.secrets", "unknown_table"),
+    ],
+)
+def test_a_statement_that_is_no_query_on_its_tables_is_refused(sql: str, code: str) -> None:
+    refused = check_statement(sql, ("main.Orders",), load_allowlist("duckdb"))
+    assert refused is not None
+    assert refused.code == code
 
 
 def test_a_name_behind_a_schema_is_none_of_the_list() -> None:
