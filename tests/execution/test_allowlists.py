@@ -109,3 +109,10 @@ def test_no_function_that_reads_writes_or_waits_is_on_a_list(dialect: str, name:
     verdict = guard_query(f"SELECT {name}('a')", open_access(Catalog("x", (), dialect=dialect)))
     assert isinstance(verdict, Violation), verdict
     assert verdict.code == "function_not_allowed"
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "sqlite", "duckdb"])
+def test_a_list_that_is_read_anew_is_the_same(dialect: str) -> None:
+    before = load_allowlist(dialect)
+    load_allowlist.cache_clear()
+    assert load_allowlist(dialect) == before

@@ -51,6 +51,10 @@ EXPLAINED = {
         "WITH c AS (SELECT 1 AS x) SELECT q.y FROM c AS q(y)",
         "WITH _cte1 AS (SELECT 1 AS x) SELECT q.y FROM _cte1 AS q(y)",
     ),
+    "cte_with_new_names_alone": (
+        "WITH c AS (SELECT 1 AS x) SELECT y FROM c AS (y)",
+        "WITH _cte1 AS (SELECT 1 AS x) SELECT y FROM _cte1 AS c(y)",
+    ),
     "cte_with_a_name_of_its_column": (
         "WITH c(y) AS (SELECT 1 AS x) SELECT c.y FROM c",
         "WITH _cte1(y) AS (SELECT 1 AS x) SELECT c.y FROM _cte1 AS c",

@@ -8,6 +8,7 @@ from sqlglot import exp
 from execution.dialects import list_nodes, parse_statements
 from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Unresolved
+from execution.name_resolution.stars import list_excluded
 from execution.name_resolution.walk import resolve_names
 from tests.fakes import SHOP
 
@@ -74,6 +75,20 @@ def test_a_source_that_no_parser_made(node: exp.Expr) -> None:
     tree = parse("SELECT 1 FROM orders")
     tree.args["from_"].set("this", node)
     assert resolve(tree) == "node_not_allowed"
+
+
+def test_an_argument_of_parentheses_around_a_join_is_refused() -> None:
+    tree = parse("SELECT 1 FROM (orders AS o CROSS JOIN customers AS c)")
+    assert resolve(tree) == ""
+    (parentheses,) = tree.find_all(exp.Subquery)
+    parentheses.set("sample", exp.true())
+    assert resolve(tree) == "node_not_allowed"
+
+
+def test_a_star_leaves_out_no_star() -> None:
+    star = exp.Star(except_=[exp.Column(this=exp.Star())])
+    with pytest.raises(Unresolved):
+        list_excluded(star)
 
 
 def test_what_is_no_query_is_refused() -> None:

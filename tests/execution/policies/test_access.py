@@ -97,6 +97,10 @@ def test_the_second_wall_needs_exactly_one_role() -> None:
 
 
 def test_a_role_that_is_too_long_for_postgresql_is_an_error() -> None:
+    longest = "r" * (63 - len("quorumsql_shop_"))
+    assert name_database_role("shop", longest) == f"quorumsql_shop_{longest}"
+    with pytest.raises(PolicyError, match="63 bytes"):
+        name_database_role("shop", f"{longest}r")
     with pytest.raises(PolicyError, match="63 bytes"):
         name_database_role("shop", "r" * 60)
 

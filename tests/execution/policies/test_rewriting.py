@@ -76,6 +76,8 @@ def test_several_roles_see_what_any_of_them_sees() -> None:
         "SELECT row_to_json(o.*) FROM orders AS o",
         "SELECT a FROM orders AS o(a)",
         "SELECT 1 FROM orders NATURAL JOIN customers",
+        "SELECT x.* FROM (orders CROSS JOIN products) AS x",
+        "SELECT x FROM (orders CROSS JOIN products) AS x",
     ],
 )
 def test_what_is_about_all_columns_has_all_of_them(sql: str) -> None:

@@ -355,6 +355,8 @@ def test_an_entry_that_cannot_be_followed_is_named(clerk: dict[str, Any], said: 
     with pytest.raises(PolicyError) as caught:
         compile_shop(clerk=clerk)
     assert said in str(caught.value)
+    if "foreign key" in said:
+        assert "not visible" not in str(caught.value)
 
 
 def test_a_table_of_which_every_column_is_hidden_is_gone() -> None:
@@ -392,6 +394,13 @@ def test_a_view_that_is_shared_filtered_or_all_there_is_is_not_expanded() -> Non
     filtered = compile_shop(catalog, clerk={**change, "row_filters": filters})
     assert not filtered.roles["clerk"]["sales.open_orders"].expands
     assert compile_shop(catalog, clerk=change).roles["clerk"]["sales.open_orders"].expands
+
+
+def test_a_view_is_expanded_for_whom_rows_are_filtered_though_every_table_is_shared() -> None:
+    catalog = replace(SHOP, tables=(*SHOP.tables, OPEN))
+    shared = [table.qualified for table in SHOP.tables]
+    rows = {"rows": "filtered"}
+    assert compile_shop(catalog, shared=shared, boss=rows).roles["boss"][OPEN.qualified].expands
 
 
 def test_one_hidden_column_anywhere_expands_every_view() -> None:
