@@ -211,9 +211,7 @@ class _Measurer:
         if isinstance(source.origin, tuple):
             parts = [self._measure_column(part, name) for part in source.origin]
             return _find_largest(parts)
-        if isinstance(source.origin, exp.Expr) and not isinstance(
-            source.origin, exp.GenerateSeries
-        ):
+        if isinstance(source.origin, exp.Expr):
             return self._measure_query(source.origin, name)
         return _BASE
 
@@ -262,8 +260,9 @@ class _Measurer:
         step = query.expression
         while isinstance(step, exp.Subquery):
             step = step.this
-        sources = self._found.selects.get(id(step), ())
-        if isinstance(step, exp.Select) and any(source.origin is query for source in sources):
+        inner = step.find_all(exp.Select)
+        sources = [source for each in inner for source in self._found.selects.get(id(each), ())]
+        if isinstance(step, exp.Select) and any(_reads(source, query) for source in sources):
             return _find_named(self._follow_recursion(query, step), name)
         first = self._measure_query(query.this, name)
         # By position, which names do not tell.
@@ -415,6 +414,12 @@ def _name_columns(query: exp.Expr) -> list[str]:
         query = query.this
     own = query.expressions if isinstance(query, exp.Select) else []
     return names + [output.alias_or_name.lower() for output in own[len(names) :]]
+
+
+def _reads(source: Source, query: exp.Expr) -> bool:
+    if isinstance(source.origin, tuple):
+        return any(_reads(part, query) for part in source.origin)
+    return source.origin is query
 
 
 def _has_star(query: exp.Select) -> bool:

@@ -257,6 +257,8 @@ SPELLINGS = {
         "(a).lower()": "LOWER((a))",
         "(a).b.lower()": "LOWER((a).b)",
         "a[1].lower()": "LOWER(a[1])",
+        "a.b.c.d.lower()": "LOWER((((a).b).c).d)",
+        "a.b.c.d.e.lower()": "",
         "a.lower().upper()": "UPPER(LOWER(a))",
         "a.max() OVER ()": "MAX(a) OVER ()",
         "(a).max() FILTER (WHERE a > 'b')": "MAX((a)) FILTER(WHERE a > 'b')",

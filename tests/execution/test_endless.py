@@ -107,6 +107,9 @@ ENDLESS = {
         "series_down_to_the_least": "SELECT generate_series(1, least(total, 5), -1) FROM orders",
         "two_signs": "SELECT generate_series(min(placed_at), max(placed_at), '+-5 days') "
         "FROM orders",
+        "two_units": "SELECT generate_series(min(placed_at), max(placed_at), '1 day 2 hours') "
+        "FROM orders",
+        "no_unit": "SELECT generate_series(min(placed_at), max(placed_at), '1') FROM orders",
         "odd_sign": "SELECT generate_series(min(placed_at), max(placed_at), '~5 days') FROM orders",
         "odd_digit": "SELECT generate_series(min(placed_at), max(placed_at), '² days') FROM orders",
         "many_digits": f"SELECT generate_series(min(placed_at), max(placed_at), '{'9' * 5000} "
@@ -120,6 +123,9 @@ ENDLESS = {
         "filled": "SELECT array_fill(0, ARRAY[100, 101])",
         "filled_by_a_column": "SELECT array_fill(0, ARRAY[5, id]) FROM orders",
         "filled_by_nothing": "SELECT array_fill(0, ARRAY[]::int[])",
+        "named_argument": "SELECT replace(name, 'x', new => 'y') FROM customers",
+        "rows_from_an_unknown_number": "SELECT string_agg(repeat('x', 10000), '') "
+        "FROM generate_series(now(), 5, '1 day')",
         "rows_of_an_unknown_number": "SELECT string_agg(repeat('x', 10000), '') "
         "FROM generate_series(5, now(), '1 day')",
         "repeat_a_text": "SELECT repeat('x', '5'::int)",
@@ -136,6 +142,8 @@ ENDLESS = {
         "either_of_two_bounds": count("i + 1", "i < 5 OR i > 7"),
         "bound_too_far": count("i + 1", "i < 100001"),
         "bound_too_far_down": count("i - 1", "i > -100001"),
+        "step_of_two_parts": "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL (SELECT i + 1 FROM n "
+        "WHERE i < 5 UNION ALL SELECT i FROM n)) SELECT i FROM n",
         "two_steps": "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i FROM n UNION ALL "
         "SELECT i + 1 FROM n WHERE i < 5) SELECT i FROM n",
         "bound_below": count("i + 1", "i > 5"),

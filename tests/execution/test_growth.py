@@ -89,6 +89,18 @@ SIZES: dict[str, tuple[Callable[[int], str], int]] = {
         lambda n: f"SELECT string_agg(repeat('x', 10000), '') FROM generate_series(0, {n})",
         199,
     ),
+    "gathered_backwards": (
+        lambda n: f"SELECT string_agg(repeat('x', 10000), '') FROM generate_series({n}, 1, -1)",
+        200,
+    ),
+    "replacement_by_nothing": (
+        lambda n: f"SELECT repeat(regexp_replace(repeat(name, 100), 'x', ''), {n}) FROM customers",
+        1000,
+    ),
+    "short_values": (
+        lambda n: f"SELECT repeat(repeat(t, 1000), {n}) FROM (VALUES ('a')) AS v (t)",
+        100,
+    ),
     "gathered_by_steps": (
         lambda n: f"SELECT string_agg(repeat('x', 10000), '') FROM generate_series(2, {n}, 2)",
         400,
@@ -390,6 +402,10 @@ LISTS = {
     ("duckdb", "[t]", "t::text"): 18,
     ("duckdb", "list(t)", "(CASE WHEN true THEN t END)::text"): 18,
     ("sqlite", "json_group_array(t)", "json_group_array(t)"): 9,
+    ("sqlite", "json_group_array(t)", "json_group_array(max(t))"): 9,
+    ("sqlite", "json_group_array(t)", "json_group_array(group_concat(t))"): 9,
+    ("duckdb", "list_sort(list(t))", "t::text"): 18,
+    ("postgres", "NULL AS t UNION ALL SELECT ARRAY[t]", "t::text"): 18,
 }
 
 
@@ -434,16 +450,45 @@ DOUBLING = {
         "SELECT i + 1, t || t",
     ),
     "without_a_name": ("SELECT 1 AS i, 'x' AS t, 0", "", "SELECT i + 1, t || t, 0"),
+    "along_a_key": (
+        "SELECT 1 AS i, 'x' AS t",
+        "",
+        "SELECT e.id, n.t || n.t FROM employees AS e JOIN n ON e.manager_id = n.i",
+    ),
+    "in_a_named_join": (
+        "SELECT 1 AS i, 'x' AS t",
+        "",
+        "SELECT j.id, j.t || j.t FROM employees AS e JOIN (n CROSS JOIN customers) AS j "
+        "ON e.manager_id = j.i",
+    ),
+    "in_a_subquery": (
+        "SELECT 1 AS i, 'x' AS t",
+        "",
+        "SELECT e.id, m.t || m.t FROM employees AS e JOIN (SELECT i, t FROM n) AS m "
+        "ON e.manager_id = m.i",
+    ),
+    "star_in_the_step": (
+        "SELECT 1, 'x'",
+        "(i, t)",
+        "SELECT m.* FROM employees AS e JOIN (SELECT i, t || t FROM n) AS m (a, b) ON e.id = m.a",
+    ),
+    "stars": (
+        "SELECT b.* FROM (SELECT 1, 'x') AS b",
+        "(i, t)",
+        "SELECT m.* FROM employees AS e JOIN (SELECT i, t || t FROM n) AS m (a, b) ON e.id = m.a",
+    ),
     "list": ("SELECT 1 AS i, 'x' AS t", "", "SELECT i + 1, json_build_array(t)::text"),
 }
 
 
 @pytest.mark.parametrize(("first", "names", "step"), DOUBLING.values(), ids=DOUBLING)
 def test_a_text_that_doubles_at_each_step(first: str, names: str, step: str) -> None:
-    query = f"{first} UNION ALL {step} FROM n WHERE i < 30"
-    sql = f"WITH RECURSIVE n {names} AS ({query}) SELECT t FROM n"
+    end = "" if " FROM " in step else " FROM n WHERE i < 30"
+    sql = f"WITH RECURSIVE n {names} AS ({first} UNION ALL {step}{end}) SELECT t FROM n"
     assert judge(sql) == "too_much_text"
-    assert judge(sql.replace("t || t", "t").replace("json_build_array(t)::text", "t")) == ""
+    for doubled in (" || t", " || n.t", " || m.t", " || j.t"):
+        sql = sql.replace(doubled, "")
+    assert judge(sql.replace("json_build_array(t)::text", "t")) == ""
 
 
 def test_a_list_that_becomes_text_at_each_step() -> None:
@@ -588,3 +633,12 @@ def test_a_query_with_more_names_than_columns_is_refused() -> None:
         "WHERE i < 5) SELECT repeat(t, 500) FROM n"
     )
     assert judge(sql)
+
+
+def test_what_only_the_database_refuses_does_no_harm() -> None:
+    widths = (
+        "WITH RECURSIVE n (i) AS ((SELECT 1, 'x' UNION ALL SELECT 1) UNION ALL "
+        "SELECT i + 1 FROM n WHERE i < 5) SELECT repeat(i::text, 5) FROM n"
+    )
+    assert judge(widths) == ""
+    assert judge("SELECT repeat('x', 5), ARRAY[1 + (SELECT count(*) FROM orders)]") == ""

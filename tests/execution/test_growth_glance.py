@@ -23,6 +23,14 @@ GROWING = {
         "postgres",
         f"SELECT string_agg({_LONG}, '') FROM unnest(string_to_array({_LONG}, NULL)) AS u (x)",
     ),
+    "taken_apart": (
+        "postgres",
+        f"SELECT ARRAY(SELECT {_LONG} FROM pg_catalog.string_to_table({_LONG}, NULL) AS s (x))",
+    ),
+    "position": (
+        "postgres",
+        f"SELECT repeat(position('x' IN {_LONG})::text, 10000)",
+    ),
     "format": ("sqlite", f"SELECT replace(printf('%9000d', 1), ' ', {_LONG})"),
     "recursion": (
         "postgres",

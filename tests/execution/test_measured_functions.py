@@ -100,6 +100,13 @@ FORMATS = {
 }
 
 
-@pytest.mark.parametrize(("arguments", "code"), FORMATS.items())
+@pytest.mark.parametrize(
+    ("arguments", "code"), FORMATS.items(), ids=[each[:20] for each in FORMATS]
+)
 def test_a_format_tells_how_long_a_text_it_makes(arguments: str, code: str) -> None:
     assert judge(f"SELECT format({arguments}) FROM main.t", "postgres") == code
+
+
+def test_a_width_in_braces_may_be_no_argument() -> None:
+    assert judge("SELECT format('{:9}', 'x')", "duckdb") == ""
+    assert judge("SELECT format('{:{}}', 'x', 100000000)", "duckdb") == "too_much_text"

@@ -26,11 +26,7 @@ NAME_REPAIRS: dict[str, dict[str, Changes]] = {
             ),
         ),
         "names_of_a_functions_columns_are_written_out": (
-            (
-                '            if self._resolver.dialect == "postgres":\n'
-                "                write_names(node, name, source.columns)\n",
-                "",
-            ),
+            ("                write_names(node, name, source.columns)\n", "                pass\n"),
         ),
         "a_cte_gets_a_name_that_no_table_bears": (
             ('new_name = f"{self._resolver.cte_prefix}{self._ctes}"', "new_name = alias.this.name"),
