@@ -32,6 +32,7 @@ _HOLDERS: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Dot: ("expression",),
     exp.Join: ("using",),
     exp.Kwarg: ("this",),
+    exp.Lateral: ("this",),
     exp.PropertyEQ: ("this",),
     exp.Table: ("this", "db", "catalog"),
     exp.TableAlias: ("this", "columns"),
@@ -111,9 +112,9 @@ def _restore_columns(subject: exp.Expr) -> None:
     for dot in list(subject.find_all(exp.Dot)):
         names = list(dot.flatten())
         is_whole = dot is subject or not isinstance(dot.parent, exp.Dot)
-        if is_whole and len(names) <= len(_PARTS):
-            if all(isinstance(name, exp.Identifier) for name in names):
-                dot.replace(_build_column(names))
+        are_names = all(isinstance(name, exp.Identifier) for name in names)
+        if is_whole and are_names and len(names) <= len(_PARTS):
+            dot.replace(_build_column(names))
     for name in list(subject.find_all(exp.Identifier)):
         if is_stray(name):
             name.replace(_build_column([name.copy()]))

@@ -274,7 +274,8 @@ async def test_the_order_of_rows_does_not_tell_of_hidden_values(tmp_path: Path) 
         write(
             path,
             "CREATE TABLE pay (id INTEGER, shop INTEGER);"
-            f"INSERT INTO pay SELECT i, 1 FROM range(40) AS r (i); INSERT INTO pay VALUES ({hidden}, 2)",
+            "INSERT INTO pay SELECT i, 1 FROM range(40) AS r (i);"
+            f"INSERT INTO pay VALUES ({hidden}, 2)",
         )
         database = DuckDbDatabase("shop", path, LIMITS)
         orders.append((await run(database, sql, 50, "main.pay")).rows)
