@@ -17,6 +17,13 @@ from execution.sqlite_names import build_text_name, is_in_double_quotes, read_sp
 from nl2sql.catalog import Table
 from nl2sql.types import NOT_PERMITTED
 
+# What DuckDB takes for a function where it finds no column of the name, in quotes too. It does not
+# look for one around a subquery, nor for an output in every clause.
+_VALUE_FUNCTIONS = frozenset(
+    "current_catalog current_date current_role current_schema current_time current_timestamp "
+    "current_user localtime localtimestamp session_user user".split()
+)
+
 # What SQLite calls the number of a row, in tables that have one, and NULL in views.
 _ROW_NUMBERS = frozenset({"rowid", "oid", "_rowid_"})
 
@@ -193,16 +200,27 @@ class ColumnFinder:
             here = here.parent
 
     def _is_known(self, name: str, node: exp.Column, level: Level, with_outputs: bool) -> bool:
-        """Whether a column, or an output that may be named, is called so; notes its use."""
+        """Whether a column, or an output that may be named, is called so; notes its use.
+
+        Raises Unresolved for a name that DuckDB would take for a function's all the same.
+        """
+        is_function = self._resolver.dialect == "duckdb" and name in _VALUE_FUNCTIONS
         here: Level | None = level
         while here is not None:
+            if is_function and here is not level:
+                raise Unresolved(
+                    "unknown_column",
+                    quote_fragment(node),
+                    f"{name} is a function's name too: write the name of its table before it.",
+                )
             # In more than one, the name is ambiguous, and must stay so.
             having = [source for source in here.sources.values() if name in source.columns]
             for source in having:
                 self._use(source, name, node)
             if having:
                 return True
-            has_outputs = (here is level and with_outputs) or self._resolver.aliases_everywhere
+            has_outputs = self._resolver.aliases_everywhere and not is_function
+            has_outputs = has_outputs or (here is level and with_outputs)
             if has_outputs and name in here.outputs:
                 self._found.origins[id(node)] = Source(tuple(here.outputs), origin=here.query)
                 return True

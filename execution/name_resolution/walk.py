@@ -99,8 +99,9 @@ class _Walk:
             kind = type(node).__name__
             raise Unresolved("node_not_allowed", kind, f"{kind} is no query.")
         level = Level(parent, outputs=frozenset(columns), query=node)
-        for key in ("order", "limit", "offset"):
-            self._resolve_within(node.args.get(key), level, within, with_outputs=True)
+        self._resolve_within(node.args.get("order"), level, within, with_outputs=True)
+        for key in ("limit", "offset"):
+            self._resolve_within(node.args.get(key), level, within)
         return columns
 
     def _resolve_with(self, node: exp.Expr, parent: Level | None, ctes: Ctes) -> Ctes:
@@ -175,8 +176,9 @@ class _Walk:
         for output in node.expressions:
             self._resolve_within(output, level, ctes, with_outputs=everywhere)
         level.outputs = outputs
-        for key in ("where", "having", "qualify", "limit", "offset"):
-            self._resolve_within(node.args.get(key), level, ctes, with_outputs=everywhere)
+        self._resolve_within(node.args.get("where"), level, ctes, with_outputs=everywhere)
+        for key in ("having", "qualify", "limit", "offset"):
+            self._resolve_within(node.args.get(key), level, ctes)
         for window in node.args.get("windows") or ():
             self._resolve_within(window, level, ctes, with_outputs=everywhere)
         for key in ("distinct", "group", "order"):
@@ -220,7 +222,7 @@ class _Walk:
             source = Source(name_values(node, self._resolver.dialect), origin=node)
             return self._name(node, source, level).columns
         if isinstance(node, exp.Unnest):
-            self._resolve_within(node.expressions, level, ctes)
+            self._resolve_within(node.expressions, Level(level), ctes)
             return self._name(node, Source((), origin=node), level).columns
         kind = type(node).__name__
         raise Unresolved("node_not_allowed", kind, f"{kind} is not allowed in FROM.")
@@ -230,7 +232,8 @@ class _Walk:
         self._seen.add(id(node))
         joins = node.args.get("joins") or ()
         if isinstance(node.this, exp.Func):
-            self._resolve_within(node.this, level, ctes)
+            # What it names is around it, as with a subquery.
+            self._resolve_within(node.this, Level(level), ctes)
             columns = self._name(node, Source((), origin=node.this), level).columns
         elif node.args.get("ordinality"):
             raise Unresolved(
@@ -306,7 +309,7 @@ class _Walk:
         if isinstance(inner, exp.Subquery):
             source = Source(self.resolve_query(inner, level, ctes), origin=inner)
         elif isinstance(inner, exp.Unnest | exp.Func):
-            self._resolve_within(list(inner.iter_expressions()), level, ctes)
+            self._resolve_within(list(inner.iter_expressions()), Level(level), ctes)
             source = Source((), origin=inner)
         else:
             kind = type(inner).__name__

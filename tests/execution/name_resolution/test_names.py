@@ -321,3 +321,46 @@ def test_what_differs_by_dialect(dialect: str, sql: str, code: str) -> None:
     verdict = guard_query(sql, open_access(replace(SHOP, dialect=dialect)))
     found = verdict.code if isinstance(verdict, Violation) else ""
     assert found == code, verdict
+
+
+# DuckDB takes these for its functions, which are on no allowlist, and not for the columns.
+FUNCTIONS_ON_DUCKDB = {
+    "output_of_an_outer_query": "SELECT 'x' AS current_catalog, (SELECT current_catalog)",
+    "output_in_quotes": 'SELECT \'x\' AS "user", (SELECT "user")',
+    "column_of_an_outer_query": "SELECT (SELECT current_role) FROM (SELECT 'x' AS current_role) d",
+    "column_beside": "SELECT u.x FROM (SELECT 'x' AS current_role) d, unnest([current_role]) u(x)",
+    "column_beside_a_function": "SELECT 1 FROM (SELECT 1 AS session_user) d, range(session_user) r",
+    "column_before_lateral": "SELECT 1 FROM (SELECT 'x' AS \"user\") AS d, "
+    'LATERAL (SELECT "user" AS x) AS e',
+    "field_of_a_column": "SELECT (SELECT user.f) FROM (SELECT {'f': 1} AS user) AS d",
+    "output_in_having": "SELECT max(status) AS current_schema FROM orders "
+    "HAVING current_schema = 'main'",
+    "output_in_qualify": "SELECT status AS current_schema FROM orders "
+    "QUALIFY row_number() OVER () = 1 AND current_schema = 'main'",
+    "output_in_limit": "SELECT 'x' AS current_user FROM orders LIMIT length(current_user)",
+    "output_in_the_limit_of_a_union": "SELECT 'x' AS current_user UNION SELECT 'y' "
+    "LIMIT length(current_user)",
+    "row_of_an_outer_query": "SELECT (SELECT user) FROM orders AS user",
+}
+COLUMNS_ON_DUCKDB = {
+    "column": "SELECT current_role FROM (SELECT 'x' AS current_role) AS d",
+    "qualified": "SELECT (SELECT d.user) FROM (SELECT 'x' AS user) AS d",
+    "output": "SELECT status AS user, upper(user) AS u, count(*) AS n FROM orders "
+    "WHERE user <> 'x' GROUP BY user, u ORDER BY user, upper(u)",
+    "output_of_a_union": "SELECT 'x' AS user UNION SELECT 'y' ORDER BY user",
+    "any_other_name": "SELECT 'x' AS users, (SELECT users)",
+    "fields_table": "SELECT (SELECT user.id) FROM orders AS user",
+}
+
+
+@pytest.mark.parametrize("sql", FUNCTIONS_ON_DUCKDB.values(), ids=FUNCTIONS_ON_DUCKDB)
+def test_a_name_that_duckdb_takes_for_a_function_is_refused(sql: str) -> None:
+    verdict = guard_query(sql, open_access(replace(SHOP, dialect="duckdb")))
+    assert isinstance(verdict, Violation), verdict
+    assert verdict.code == "unknown_column"
+
+
+@pytest.mark.parametrize("sql", COLUMNS_ON_DUCKDB.values(), ids=COLUMNS_ON_DUCKDB)
+def test_a_functions_name_is_a_column_where_duckdb_finds_one(sql: str) -> None:
+    verdict = guard_query(sql, open_access(replace(SHOP, dialect="duckdb")))
+    assert isinstance(verdict, GuardedQuery), verdict
