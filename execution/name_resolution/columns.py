@@ -10,6 +10,7 @@ from sqlglot import exp
 from execution.dialects import READERS
 from execution.fragments import quote_fragment
 from execution.name_resolution.functions import name_function
+from execution.name_resolution.nodes import check_outputs
 from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Level, Resolution, Source, Unresolved
 from execution.name_resolution.stars import apply_exceptions, find_star, list_excluded
@@ -39,7 +40,7 @@ class ColumnFinder:
     def list_columns(self, outputs: list[exp.Expr], level: Level) -> tuple[str, ...]:
         """The folded names of a SELECT's outputs in their order, stars expanded.
 
-        Empty for an output that has no name which a query can write.
+        Empty for an output that has no name which a query can write. Raises Unresolved.
         """
         names: list[str] = []
         for output in outputs:
@@ -55,6 +56,7 @@ class ColumnFinder:
             for source in sources:
                 self.use_all(source)
             names += apply_exceptions(columns, star, sources, self._resolver)
+            check_outputs(names)
             self._seen.update(id(each) for each in list_excluded(star))
         return tuple(names)
 

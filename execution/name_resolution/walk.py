@@ -31,6 +31,7 @@ from execution.name_resolution.nodes import (
     TABLE_ARGS,
     check_args,
     check_join,
+    check_outputs,
     check_star,
     merge_columns,
     name_values,
@@ -87,7 +88,9 @@ class _Walk:
             columns = self.resolve_query(node.this, parent, within)
             others = self.resolve_query(node.expression, parent, within)
             if node.args.get("by_name"):
-                columns += tuple(name for name in others if name not in columns)
+                known = frozenset(columns)
+                columns += tuple(name for name in others if name not in known)
+                check_outputs(columns)
         elif isinstance(node, exp.Subquery):
             check_args(node, SUBQUERY_ARGS)
             within = self._resolve_with(node, parent, ctes)

@@ -9,7 +9,7 @@ import pytest
 from execution.guard import guard_query
 from execution.policies.access import open_access
 from nl2sql.types import GuardedQuery, Violation
-from tests.fakes import SHOP
+from tests.fakes import SHOP, build_table
 
 CUSTOMERS = '"sales"."customers" AS customers'
 ORDERS = '"sales"."orders" AS orders'
@@ -364,3 +364,55 @@ def test_a_name_that_duckdb_takes_for_a_function_is_refused(sql: str) -> None:
 def test_a_functions_name_is_a_column_where_duckdb_finds_one(sql: str) -> None:
     verdict = guard_query(sql, open_access(replace(SHOP, dialect="duckdb")))
     assert isinstance(verdict, GuardedQuery), verdict
+
+
+def nest_stars(outputs: str, levels: int) -> str:
+    """Queries around a table of four columns, each of which gives ``outputs`` of the one inside."""
+    sql = "SELECT * FROM customers"
+    for level in range(levels):
+        sql = f"SELECT {outputs} FROM ({sql}) AS q{level}"
+    return sql
+
+
+def join_stars(joins: int) -> str:
+    """CTEs, each of which gives the one before it twice."""
+    ctes = [f"c{at + 1} AS (SELECT * FROM c{at} AS a, c{at} AS b)" for at in range(joins)]
+    return f"WITH {', '.join(['c0 AS (SELECT * FROM customers)', *ctes])} SELECT 1 FROM c{joins}"
+
+
+WIDE = ", ".join(f"{at} AS k{at}" for at in range(600))
+WIDTHS = {
+    "stars": (nest_stars("*, *", 8), nest_stars("*, *", 9)),
+    "many_stars": (nest_stars("*, *, *, *", 4), nest_stars("*, *, *, *", 13)),
+    "many_levels": (nest_stars("*", 20), nest_stars("*, *", 20)),
+    "stars_of_a_source": (nest_stars("*", 1), "SELECT " + "c.*, " * 501 + "1 FROM customers AS c"),
+    "joins": (join_stars(8), join_stars(20)),
+    "joins_without_a_star": tuple(
+        f"WITH w AS (SELECT {WIDE}) SELECT count(*) FROM w AS a"
+        + "".join(f" CROSS JOIN w AS b{at}" for at in range(joins))
+        for joins in (15, 16)
+    ),
+}
+
+
+@pytest.mark.parametrize(("passes", "refused"), WIDTHS.values(), ids=WIDTHS)
+@pytest.mark.parametrize("dialect", ["postgres", "sqlite", "duckdb"])
+def test_columns_of_a_query_are_bounded(dialect: str, passes: str, refused: str) -> None:
+    access = open_access(replace(SHOP, dialect=dialect))
+    assert isinstance(guard_query(passes, access), GuardedQuery)
+    verdict = guard_query(refused, access)
+    assert isinstance(verdict, Violation), verdict
+    assert verdict.code == "too_many_columns"
+
+
+def test_columns_of_a_union_by_name_are_bounded() -> None:
+    tables = tuple(
+        build_table(f"main.t{at}", *(f"c{at}_{number} integer" for number in range(800)))
+        for at in range(3)
+    )
+    access = open_access(replace(SHOP, dialect="duckdb", tables=tables))
+    sql = "SELECT * FROM t0 UNION BY NAME SELECT * FROM t1 UNION BY NAME SELECT * FROM "
+    assert isinstance(guard_query(f"{sql}t1", access), GuardedQuery)
+    verdict = guard_query(f"{sql}t2", access)
+    assert isinstance(verdict, Violation), verdict
+    assert verdict.code == "too_many_columns"
