@@ -41,6 +41,9 @@ from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Cte, Ctes, Group, Level, Resolution, Source, Unresolved
 from execution.name_resolution.stars import find_star, list_replacements
 
+# What stands around the items of DISTINCT ON, GROUP BY and ORDER BY.
+_AROUND_ITEMS = (exp.Cube, exp.GroupingSets, exp.Ordered, exp.Paren, exp.Rollup)
+
 
 def resolve_names(tree: exp.Expr, nodes: Sequence[exp.Expr], resolver: NameResolver) -> Resolution:
     """Checks all names of ``tree`` and renames its CTEs, in place.
@@ -61,6 +64,7 @@ class _Walk:
         self._seen: set[int] = set()
         self._cte_names: dict[int, set[str]] = {}
         self._ctes = 0
+        self._levels: dict[int, Level] = {}
         self.found = Resolution()
         self._columns = ColumnFinder(resolver, self.found, self._seen)
 
@@ -102,7 +106,13 @@ class _Walk:
             kind = type(node).__name__
             raise Unresolved("node_not_allowed", kind, f"{kind} is no query.")
         level = Level(parent, outputs=frozenset(columns), query=node)
-        self._resolve_within(node.args.get("order"), level, within, with_outputs=True)
+        if self._resolver.dialect == "postgres":
+            # What stands behind a SELECT in parentheses is the SELECT's own.
+            inner = node
+            while isinstance(inner, exp.Subquery):
+                inner = inner.this
+            level = self._levels.get(id(inner), level)
+        self._resolve_order(node.args.get("order"), level, within)
         for key in ("limit", "offset"):
             self._resolve_within(node.args.get(key), level, within)
         return columns
@@ -150,7 +160,7 @@ class _Walk:
     def _resolve_select(
         self, node: exp.Select, parent: Level | None, ctes: Ctes
     ) -> tuple[str, ...]:
-        level = Level(parent, query=node)
+        level = self._levels[id(node)] = Level(parent, query=node)
         joins = node.args.get("joins") or ()
         if (clause := node.args.get("from_")) is not None:
             first = self._add_source(clause.this, level, ctes)
@@ -185,10 +195,29 @@ class _Walk:
         for window in node.args.get("windows") or ():
             self._resolve_within(window, level, ctes, with_outputs=everywhere)
         for key in ("distinct", "group", "order"):
-            self._resolve_within(node.args.get(key), level, ctes, with_outputs=True)
+            self._resolve_order(node.args.get(key), level, ctes)
         if node.args.get("group") is not None:
             self._note_group(node, level)
         return columns
+
+    def _resolve_order(self, node: exp.Expr | None, level: Level, ctes: Ctes) -> None:
+        """Resolves DISTINCT ON, GROUP BY or ORDER BY, which may name outputs.
+
+        To PostgreSQL a name is an output's only where it is all that an item consists of.
+        """
+        if node is None:
+            return
+        everywhere = self._resolver.dialect != "postgres"
+        # Parentheses around several items, but in ORDER BY, where that is a row.
+        around = _AROUND_ITEMS if isinstance(node, exp.Order) else (*_AROUND_ITEMS, exp.Tuple)
+        pending = list(node.iter_expressions())
+        while pending:
+            item = pending.pop(0)
+            if isinstance(item, around) and not everywhere:
+                pending[:0] = item.iter_expressions()
+                continue
+            is_name = isinstance(item, exp.Column)
+            self._resolve_within(item, level, ctes, with_outputs=everywhere or is_name)
 
     def _note_group(self, node: exp.Select, level: Level) -> None:
         used = {

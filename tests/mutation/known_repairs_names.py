@@ -55,6 +55,10 @@ NAME_REPAIRS: dict[str, dict[str, Changes]] = {
                 "columns = self.resolve_query(node, level, ctes)",
             ),
         ),
+        # ORDER BY (name * id) left the outer table's column out of its wrapper.
+        "a_name_within_an_expression_is_no_outputs": (
+            ("with_outputs=everywhere or is_name)", "with_outputs=True)"),
+        ),
         "ordinality_is_for_functions": (('elif node.args.get("ordinality"):', "elif False:"),),
         "arguments_of_a_select_are_known": (("            check_args(node, SELECT_ARGS)\n", ""),),
         "arguments_of_a_table_are_known": (("        check_args(node, TABLE_ARGS)\n", ""),),

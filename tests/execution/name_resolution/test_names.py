@@ -407,7 +407,7 @@ def test_columns_of_a_query_are_bounded(dialect: str, passes: str, refused: str)
 
 def test_columns_of_a_union_by_name_are_bounded() -> None:
     tables = tuple(
-        build_table(f"main.t{at}", *(f"c{at}_{number} integer" for number in range(800)))
+        build_table(f"sales.t{at}", *(f"c{at}_{number} integer" for number in range(800)))
         for at in range(3)
     )
     access = open_access(replace(SHOP, dialect="duckdb", tables=tables))
@@ -416,3 +416,59 @@ def test_columns_of_a_union_by_name_are_bounded() -> None:
     verdict = guard_query(f"{sql}t2", access)
     assert isinstance(verdict, Violation), verdict
     assert verdict.code == "too_many_columns"
+
+
+# PostgreSQL takes `name` for the customers' column, not for the output, but in the last ones.
+OUTER = "SELECT (SELECT o.total AS name FROM orders AS o {}) FROM customers"
+NAMES_OF_COLUMNS = {
+    "in_an_expression": OUTER.format("ORDER BY length(name) + o.id LIMIT 1"),
+    "in_parentheses": OUTER.format("ORDER BY (length(name) * o.id) LIMIT 1"),
+    "in_a_row": OUTER.format("ORDER BY (name, o.id) LIMIT 1"),
+    "in_a_cast": OUTER.format("ORDER BY name::text LIMIT 1"),
+    "in_a_query": OUTER.format("ORDER BY (SELECT name) LIMIT 1"),
+    "grouped_by_an_expression": OUTER.format("GROUP BY o.total, o.id, length(name) LIMIT 1"),
+    "distinct_on_an_expression": OUTER.replace("o.total", "DISTINCT ON (length(name)) o.total"),
+    "limit_of_a_union": OUTER.format("UNION ALL SELECT 1 LIMIT length(name)"),
+    "offset_of_a_union": OUTER.format("UNION ALL SELECT 1 OFFSET length(name)"),
+    "behind_parentheses": "SELECT (((SELECT o.total AS name FROM orders AS o)) "
+    "ORDER BY length(name) LIMIT 1) FROM customers",
+}
+NAMES_OF_OUTPUTS = {
+    "alone": OUTER.format("ORDER BY name LIMIT 1"),
+    "downwards": OUTER.format("ORDER BY 1, name DESC NULLS LAST LIMIT 1"),
+    "in_two_parentheses": OUTER.format("ORDER BY ((name)) LIMIT 1"),
+    "of_a_union": OUTER.format("UNION ALL SELECT 1 ORDER BY name LIMIT 1"),
+    "behind_parentheses": "SELECT ((SELECT o.total AS name FROM orders AS o) ORDER BY name LIMIT 1)"
+    " FROM customers",
+    "grouped_by": OUTER.format("GROUP BY name LIMIT 1"),
+    "grouped_by_several": OUTER.format("GROUP BY o.id, (name, o.id), ROLLUP (name), CUBE ((name))"),
+    "grouped_by_sets": OUTER.format("GROUP BY GROUPING SETS ((name), (o.id, name))"),
+    "distinct_on": OUTER.replace("o.total", "DISTINCT ON (name, o.id) o.total"),
+}
+
+
+@pytest.mark.parametrize("sql", NAMES_OF_COLUMNS.values(), ids=NAMES_OF_COLUMNS)
+def test_within_an_expression_a_name_is_no_outputs_on_postgresql(sql: str) -> None:
+    verdict = guard_query(sql.replace("{}", "LIMIT 1"), open_access(SHOP))
+    assert isinstance(verdict, GuardedQuery), verdict
+    assert "name" in verdict.columns
+
+
+@pytest.mark.parametrize("sql", NAMES_OF_OUTPUTS.values(), ids=NAMES_OF_OUTPUTS)
+def test_alone_in_an_item_a_name_is_an_outputs_on_postgresql(sql: str) -> None:
+    verdict = guard_query(sql.replace("{}", "LIMIT 1"), open_access(SHOP))
+    assert isinstance(verdict, GuardedQuery), verdict
+    assert "name" not in verdict.columns
+
+
+def test_what_orders_a_select_in_parentheses_names_its_columns() -> None:
+    sql = "SELECT ((SELECT o.total FROM orders AS o) ORDER BY status, o.id LIMIT 1) FROM customers"
+    verdict = guard_query(sql, open_access(SHOP))
+    assert isinstance(verdict, GuardedQuery), verdict
+    assert verdict.columns == ("id", "status", "total")
+    # Of a union only outputs can be named.
+    verdict = guard_query(
+        "(SELECT id FROM orders UNION SELECT 1) ORDER BY id + 1", open_access(SHOP)
+    )
+    assert isinstance(verdict, Violation), verdict
+    assert verdict.code == "unknown_column"
