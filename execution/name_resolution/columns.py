@@ -28,6 +28,13 @@ _VALUE_FUNCTIONS = frozenset(
 # What SQLite calls the number of a row, in tables that have one, and NULL in views.
 _ROW_NUMBERS = frozenset({"rowid", "oid", "_rowid_"})
 
+# Columns that tables have besides their own: no derived table has them, and no query may read them.
+_SYSTEM_COLUMNS = {
+    "postgres": frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}),
+    "sqlite": _ROW_NUMBERS,
+    "duckdb": frozenset({"rowid"}),
+}
+
 
 class ColumnFinder:
     """Finds the columns of one query, and notes in ``found`` and ``seen`` what it came by."""
@@ -221,6 +228,8 @@ class ColumnFinder:
                 self._use(source, name, node)
             if having:
                 return True
+            if name in _SYSTEM_COLUMNS[self._resolver.dialect]:
+                self._check_is_no_system_column(name, node, here, level)
             has_outputs = self._resolver.aliases_everywhere and not is_function
             has_outputs = has_outputs or (here is level and with_outputs)
             if has_outputs and name in here.outputs:
@@ -228,6 +237,25 @@ class ColumnFinder:
                 return True
             here = here.parent
         return False
+
+    def _check_is_no_system_column(
+        self, name: str, node: exp.Column, here: Level, level: Level
+    ) -> None:
+        """Raises Unresolved where a table in ``here`` has such a column, whatever is farther out.
+
+        What orders a query by an output's name means the output.
+        """
+        tables = [each for each in here.sources.values() if not isinstance(each.origin, exp.Query)]
+        # SQLite looks for it where there is one table alone.
+        if not tables or (self._resolver.dialect == "sqlite" and len(tables) > 1):
+            return
+        if here is level and name in here.outputs and _orders_query(node):
+            return
+        raise Unresolved(
+            "unknown_column",
+            quote_fragment(node),
+            f"{name} is a name that the database keeps for itself: give the column another one.",
+        )
 
     def _resolve_whole_row(self, node: exp.Column, name: str, level: Level) -> None:
         """A name that no column bears may be a table's, which means its row."""
@@ -283,3 +311,12 @@ def _check_row(source: Source, node: exp.Column) -> None:
         raise Unresolved(
             "node_not_allowed", quote_fragment(node), "Name the columns of a renamed table."
         )
+
+
+def _orders_query(node: exp.Expr) -> bool:
+    """Whether the name is all that an item of a query's ORDER BY consists of."""
+    item = node.parent
+    while isinstance(item, exp.Paren):
+        item = item.parent
+    order = item.parent if isinstance(item, exp.Ordered) else None
+    return isinstance(order, exp.Order) and isinstance(order.parent, exp.Query)

@@ -96,6 +96,10 @@ NAME_REPAIRS: dict[str, dict[str, Changes]] = {
         "a_qualified_column_must_be_there": (
             ("if source is None or name not in source.columns:", "if source is None:"),
         ),
+        # SELECT (SELECT ctid FROM a) FROM (SELECT 5 AS ctid) AS b read the system column.
+        "a_system_column_is_refused": (
+            ("if name in _SYSTEM_COLUMNS[self._resolver.dialect]:", "if False:"),
+        ),
         # SELECT 'x' AS current_catalog, (SELECT current_catalog) called the function.
         "a_name_that_duckdb_takes_for_a_function_is_refused": (
             ('is_function = self._resolver.dialect == "duckdb" and', "is_function = False and"),

@@ -472,3 +472,57 @@ def test_what_orders_a_select_in_parentheses_names_its_columns() -> None:
     )
     assert isinstance(verdict, Violation), verdict
     assert verdict.code == "unknown_column"
+
+
+# Names that a table has besides its columns: {} is one of them.
+SYSTEM_COLUMNS = {
+    "of_a_table_within": "SELECT (SELECT {} FROM orders LIMIT 1) FROM (SELECT 5 AS {}) AS a",
+    "of_a_table_farther_in": "SELECT (SELECT (SELECT {}) FROM orders) FROM (SELECT 5 AS {}) AS a",
+    "in_capitals": "SELECT (SELECT max({}) FROM orders) FROM (SELECT 5 AS {}) AS a".upper(),
+    "in_group_by": "SELECT status AS {}, count(*) FROM orders GROUP BY {}",
+}
+NO_SYSTEM_COLUMNS = {
+    "output": "SELECT min(total) AS {}, max(total) AS n FROM orders ORDER BY {}, ({}) DESC",
+    "of_a_query": "SELECT d.{}, {} FROM (SELECT status AS {} FROM orders) AS d WHERE {} = 'x'",
+    "of_a_query_farther_out": "SELECT (SELECT {} FROM (SELECT 1 AS x) AS e) "
+    "FROM (SELECT status AS {} FROM orders) AS d",
+    "of_a_union": "SELECT id AS {} FROM orders UNION SELECT 1 ORDER BY {}",
+}
+SYSTEM_NAMES = [
+    *(("postgres", name) for name in ("ctid", "xmin", "xmax", "cmin", "cmax", "tableoid")),
+    *(("sqlite", name) for name in ("rowid", "oid", "_rowid_", '"oid"')),
+    ("duckdb", "rowid"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "name"), SYSTEM_NAMES)
+@pytest.mark.parametrize("sql", SYSTEM_COLUMNS.values(), ids=SYSTEM_COLUMNS)
+def test_a_system_column_is_refused(dialect: str, name: str, sql: str) -> None:
+    verdict = guard_query(sql.replace("{}", name), open_access(replace(SHOP, dialect=dialect)))
+    assert isinstance(verdict, Violation), verdict
+    assert verdict.code == "unknown_column"
+
+
+@pytest.mark.parametrize(("dialect", "name"), SYSTEM_NAMES)
+@pytest.mark.parametrize("sql", NO_SYSTEM_COLUMNS.values(), ids=NO_SYSTEM_COLUMNS)
+def test_a_column_may_be_called_like_a_system_column(dialect: str, name: str, sql: str) -> None:
+    verdict = guard_query(sql.replace("{}", name), open_access(replace(SHOP, dialect=dialect)))
+    assert isinstance(verdict, GuardedQuery), verdict
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "passes"),
+    [
+        ("sqlite", "SELECT o.id AS oid, count(*) FROM orders o, customers c GROUP BY oid", True),
+        ("sqlite", "SELECT id AS oid FROM orders WHERE oid > 1", False),
+        ("sqlite", "SELECT id AS oid FROM orders ORDER BY oid + 1", False),
+        ("sqlite", "SELECT id AS oid, sum(id) OVER (ORDER BY oid) FROM orders", False),
+        ("postgres", "SELECT status AS oid, count(*) FROM orders GROUP BY oid", True),
+        ("postgres", "SELECT ctid FROM orders AS ctid", False),
+        ("duckdb", "SELECT id AS oid FROM orders WHERE oid > 1", True),
+        ("duckdb", "SELECT id AS rowid FROM orders WHERE rowid > 1", False),
+    ],
+)
+def test_where_a_system_column_is_looked_for(dialect: str, sql: str, passes: bool) -> None:
+    verdict = guard_query(sql, open_access(replace(SHOP, dialect=dialect)))
+    assert isinstance(verdict, GuardedQuery) == passes, verdict
