@@ -152,6 +152,15 @@ NAME_REPAIRS: dict[str, dict[str, Changes]] = {
             ("            columns = given\n", '            columns = (*given, "f", name)\n'),
         ),
     },
+    "execution/policies/access.py": {
+        # Ten rows whose key is masked by NULL became ten groups.
+        "a_key_that_is_masked_is_none": (
+            (
+                "primary_key=table.primary_key if told >= set(table.primary_key) else (),",
+                "primary_key=table.primary_key,",
+            ),
+        ),
+    },
     "execution/policies/wrappers.py": {
         # ILIKE 'hida\' fails where a sampled value begins so.
         "the_planner_tries_nothing_on_samples": (
