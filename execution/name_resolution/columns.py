@@ -36,13 +36,24 @@ _SYSTEM_COLUMNS = {
 }
 
 
+# How many nodes are written as text per query, for the names of outputs on SQLite. Outputs within
+# outputs are written once for each.
+_MOST_WRITTEN = 10_000
+
+
 class ColumnFinder:
     """Finds the columns of one query, and notes in ``found`` and ``seen`` what it came by."""
 
-    def __init__(self, resolver: NameResolver, found: Resolution, seen: set[int]) -> None:
+    def __init__(
+        self, resolver: NameResolver, found: Resolution, seen: set[int], *, has_text_names: bool
+    ) -> None:
+        """``has_text_names`` tells whether the query may name an output on SQLite by its text."""
         self._resolver = resolver
         self._found = found
         self._seen = seen
+        self._has_text_names = has_text_names
+        self._text_names: dict[int, str] = {}
+        self._written = 0
 
     def list_columns(self, outputs: list[exp.Expr], level: Level) -> tuple[str, ...]:
         """The folded names of a SELECT's outputs in their order, stars expanded.
@@ -91,13 +102,30 @@ class ColumnFinder:
             name = output.args.get("alias") or output.this
             return self._resolver.fold(name) if isinstance(name, exp.Identifier) else ""
         if self._resolver.dialect == "sqlite":
-            return build_text_name(output.sql(READERS["sqlite"]))
+            return self._name_by_text(output)
         if isinstance(output, exp.Subquery):
             inner = output.this
             return self.name_output(inner.expressions[0]) if inner.expressions else ""
         if isinstance(output, exp.Cast | exp.Window | exp.Filter | exp.Paren | exp.WithinGroup):
             return self.name_output(output.this)
         return name_function(output)
+
+    def _name_by_text(self, output: exp.Expr) -> str:
+        """What stands for the output's text. Raises Unresolved where there is too much of it."""
+        name = self._text_names.get(id(output))
+        if name is None:
+            name = f"\0{id(output)}"
+            if self._has_text_names:
+                self._written += sum(1 for _ in output.walk())
+                if self._written > _MOST_WRITTEN:
+                    raise Unresolved(
+                        "unresolved",
+                        "",
+                        "Queries within queries are too long: give their outputs names.",
+                    )
+                name = build_text_name(output.sql(READERS["sqlite"]))
+            self._text_names[id(output)] = name
+        return name
 
     def read_using(self, column: exp.Expr) -> str:
         """The folded name behind USING. Raises Unresolved."""

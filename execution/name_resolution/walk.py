@@ -40,6 +40,7 @@ from execution.name_resolution.nodes import (
 from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Cte, Ctes, Group, Level, Resolution, Source, Unresolved
 from execution.name_resolution.stars import find_star, list_replacements
+from execution.sqlite_names import is_in_double_quotes
 
 # What stands around the items of DISTINCT ON, GROUP BY and ORDER BY.
 _AROUND_ITEMS = (exp.Cube, exp.GroupingSets, exp.Ordered, exp.Paren, exp.Rollup)
@@ -50,23 +51,32 @@ def resolve_names(tree: exp.Expr, nodes: Sequence[exp.Expr], resolver: NameResol
 
     ``nodes`` are all nodes of the tree. Raises Unresolved.
     """
-    walk = _Walk(resolver)
+    walk = _Walk(resolver, has_text_names=any(map(_may_name_by_text, nodes)))
     walk.resolve_query(tree, None, {})
     walk.check_nothing_is_left(nodes)
     return walk.found
 
 
+def _may_name_by_text(node: exp.Expr) -> bool:
+    """Whether SQLite may hold the node, or what it joins, against the text of an output."""
+    if isinstance(node, exp.Join):
+        return node.method == "NATURAL"
+    return isinstance(node, exp.Identifier) and is_in_double_quotes(node)
+
+
 class _Walk:
     """One walk over one tree."""
 
-    def __init__(self, resolver: NameResolver) -> None:
+    def __init__(self, resolver: NameResolver, *, has_text_names: bool) -> None:
         self._resolver = resolver
         self._seen: set[int] = set()
         self._cte_names: dict[int, set[str]] = {}
         self._ctes = 0
         self._levels: dict[int, Level] = {}
         self.found = Resolution()
-        self._columns = ColumnFinder(resolver, self.found, self._seen)
+        self._columns = ColumnFinder(
+            resolver, self.found, self._seen, has_text_names=has_text_names
+        )
 
     def check_nothing_is_left(self, nodes: Sequence[exp.Expr]) -> None:
         """Raises Unresolved for a table or column at which the walk did not come by."""

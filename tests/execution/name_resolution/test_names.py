@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from execution.guard import guard_query
+from execution.name_resolution import columns
 from execution.policies.access import open_access
 from nl2sql.types import GuardedQuery, Violation
 from tests.fakes import SHOP, build_table
@@ -301,6 +302,13 @@ OTHERS = {
     "not_from_one": ("duckdb", "SELECT column1 FROM (VALUES (1)) AS v", "unknown_column"),
     "no_rows_as_values": ("sqlite", "SELECT orders FROM orders", "unknown_column"),
     "string_in_double_quotes": ("sqlite", 'SELECT "nothing" FROM orders', ""),
+    "text_of_an_output": ("sqlite", 'SELECT "1+1" FROM (SELECT 1 + 1)', "unknown_column"),
+    "text_of_no_output": ("sqlite", 'SELECT "1+2" FROM (SELECT 1 + 1)', ""),
+    "texts_that_a_natural_join_shares": (
+        "sqlite",
+        "WITH w(a, b) AS (SELECT * FROM (SELECT 1) NATURAL JOIN (SELECT 1)) SELECT a FROM w",
+        "unknown_column",
+    ),
     "name_in_backticks": ("sqlite", "SELECT `nothing` FROM orders", "unknown_column"),
     "semi_join": ("duckdb", "SELECT o.id FROM orders o SEMI JOIN customers c ON c.id = o.id", ""),
     "star_of_a_semi_join": (
@@ -526,3 +534,28 @@ def test_a_column_may_be_called_like_a_system_column(dialect: str, name: str, sq
 def test_where_a_system_column_is_looked_for(dialect: str, sql: str, passes: bool) -> None:
     verdict = guard_query(sql, open_access(replace(SHOP, dialect=dialect)))
     assert isinstance(verdict, GuardedQuery) == passes, verdict
+
+
+def nest_outputs(condition: str, levels: int, alias: str = "") -> str:
+    """Queries as outputs of queries, around a long condition."""
+    sql = f"SELECT 1 WHERE {' AND '.join([condition] * 150)}"
+    for _ in range(levels):
+        sql = f"SELECT ({sql}){alias}"
+    return f"{sql} FROM customers"
+
+
+def test_outputs_are_written_only_where_their_text_may_be_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written = []
+    monkeypatch.setattr(columns, "build_text_name", lambda text: written.append(text) or text)
+    access = open_access(replace(SHOP, dialect="sqlite"))
+    assert isinstance(guard_query(nest_outputs("id = 1", 30), access), GuardedQuery)
+    assert not written
+    assert isinstance(guard_query(nest_outputs('"id" = 1', 3), access), GuardedQuery)
+    # Once each, from the outside in.
+    assert [text.count("SELECT") for text in written] == [3, 2, 1, 0]
+    assert isinstance(guard_query(nest_outputs('"id" = 1', 30, " AS n"), access), GuardedQuery)
+    verdict = guard_query(nest_outputs('"id" = 1', 30), access)
+    assert isinstance(verdict, Violation)
+    assert verdict.message == "Queries within queries are too long: give their outputs names."
