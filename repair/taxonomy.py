@@ -73,6 +73,7 @@ BY_GUARD_CODE: dict[str, ErrorClass] = {
     "operator_not_allowed": FUNCTION,
     "tables_disagree": UNSAFE,
     "too_long": TOO_MUCH,
+    "too_many_columns": TOO_MUCH,
     "too_many_rows": TOO_MUCH,
     "too_much_text": TOO_MUCH,
     "type_not_allowed": TYPES,

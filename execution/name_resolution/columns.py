@@ -10,6 +10,7 @@ from sqlglot import exp
 from execution.dialects import READERS
 from execution.fragments import quote_fragment
 from execution.name_resolution.functions import name_function
+from execution.name_resolution.nodes import check_outputs
 from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Level, Resolution, Source, Unresolved
 from execution.name_resolution.stars import apply_exceptions, find_star, list_excluded
@@ -17,22 +18,47 @@ from execution.sqlite_names import build_text_name, is_in_double_quotes, read_sp
 from nl2sql.catalog import Table
 from nl2sql.types import NOT_PERMITTED
 
+# What DuckDB takes for a function where it finds no column of the name, in quotes too. It does not
+# look for one around a subquery, nor for an output in every clause.
+_VALUE_FUNCTIONS = frozenset(
+    "current_catalog current_date current_role current_schema current_time current_timestamp "
+    "current_user localtime localtimestamp session_user user".split()
+)
+
 # What SQLite calls the number of a row, in tables that have one, and NULL in views.
 _ROW_NUMBERS = frozenset({"rowid", "oid", "_rowid_"})
+
+# Columns that tables have besides their own: no derived table has them, and no query may read them.
+_SYSTEM_COLUMNS = {
+    "postgres": frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}),
+    "sqlite": _ROW_NUMBERS,
+    "duckdb": frozenset({"rowid"}),
+}
+
+
+# How many nodes are written as text per query, for the names of outputs on SQLite. Outputs within
+# outputs are written once for each.
+_MOST_WRITTEN = 10_000
 
 
 class ColumnFinder:
     """Finds the columns of one query, and notes in ``found`` and ``seen`` what it came by."""
 
-    def __init__(self, resolver: NameResolver, found: Resolution, seen: set[int]) -> None:
+    def __init__(
+        self, resolver: NameResolver, found: Resolution, seen: set[int], *, has_text_names: bool
+    ) -> None:
+        """``has_text_names`` tells whether the query may name an output on SQLite by its text."""
         self._resolver = resolver
         self._found = found
         self._seen = seen
+        self._has_text_names = has_text_names
+        self._text_names: dict[int, str] = {}
+        self._written = 0
 
     def list_columns(self, outputs: list[exp.Expr], level: Level) -> tuple[str, ...]:
         """The folded names of a SELECT's outputs in their order, stars expanded.
 
-        Empty for an output that has no name which a query can write.
+        Empty for an output that has no name which a query can write. Raises Unresolved.
         """
         names: list[str] = []
         for output in outputs:
@@ -48,6 +74,7 @@ class ColumnFinder:
             for source in sources:
                 self.use_all(source)
             names += apply_exceptions(columns, star, sources, self._resolver)
+            check_outputs(names)
             self._seen.update(id(each) for each in list_excluded(star))
         return tuple(names)
 
@@ -75,13 +102,30 @@ class ColumnFinder:
             name = output.args.get("alias") or output.this
             return self._resolver.fold(name) if isinstance(name, exp.Identifier) else ""
         if self._resolver.dialect == "sqlite":
-            return build_text_name(output.sql(READERS["sqlite"]))
+            return self._name_by_text(output)
         if isinstance(output, exp.Subquery):
             inner = output.this
             return self.name_output(inner.expressions[0]) if inner.expressions else ""
         if isinstance(output, exp.Cast | exp.Window | exp.Filter | exp.Paren | exp.WithinGroup):
             return self.name_output(output.this)
         return name_function(output)
+
+    def _name_by_text(self, output: exp.Expr) -> str:
+        """What stands for the output's text. Raises Unresolved where there is too much of it."""
+        name = self._text_names.get(id(output))
+        if name is None:
+            name = f"\0{id(output)}"
+            if self._has_text_names:
+                self._written += sum(1 for _ in output.walk())
+                if self._written > _MOST_WRITTEN:
+                    raise Unresolved(
+                        "unresolved",
+                        "",
+                        "Queries within queries are too long: give their outputs names.",
+                    )
+                name = build_text_name(output.sql(READERS["sqlite"]))
+            self._text_names[id(output)] = name
+        return name
 
     def read_using(self, column: exp.Expr) -> str:
         """The folded name behind USING. Raises Unresolved."""
@@ -193,21 +237,53 @@ class ColumnFinder:
             here = here.parent
 
     def _is_known(self, name: str, node: exp.Column, level: Level, with_outputs: bool) -> bool:
-        """Whether a column, or an output that may be named, is called so; notes its use."""
+        """Whether a column, or an output that may be named, is called so; notes its use.
+
+        Raises Unresolved for a name that DuckDB would take for a function's all the same.
+        """
+        is_function = self._resolver.dialect == "duckdb" and name in _VALUE_FUNCTIONS
         here: Level | None = level
         while here is not None:
+            if is_function and here is not level:
+                raise Unresolved(
+                    "unknown_column",
+                    quote_fragment(node),
+                    f"{name} is a function's name too: write the name of its table before it.",
+                )
             # In more than one, the name is ambiguous, and must stay so.
             having = [source for source in here.sources.values() if name in source.columns]
             for source in having:
                 self._use(source, name, node)
             if having:
                 return True
-            has_outputs = (here is level and with_outputs) or self._resolver.aliases_everywhere
+            if name in _SYSTEM_COLUMNS[self._resolver.dialect]:
+                self._check_is_no_system_column(name, node, here, level)
+            has_outputs = self._resolver.aliases_everywhere and not is_function
+            has_outputs = has_outputs or (here is level and with_outputs)
             if has_outputs and name in here.outputs:
                 self._found.origins[id(node)] = Source(tuple(here.outputs), origin=here.query)
                 return True
             here = here.parent
         return False
+
+    def _check_is_no_system_column(
+        self, name: str, node: exp.Column, here: Level, level: Level
+    ) -> None:
+        """Raises Unresolved where a table in ``here`` has such a column, whatever is farther out.
+
+        What orders a query by an output's name means the output.
+        """
+        tables = [each for each in here.sources.values() if not isinstance(each.origin, exp.Query)]
+        # SQLite looks for it where there is one table alone.
+        if not tables or (self._resolver.dialect == "sqlite" and len(tables) > 1):
+            return
+        if here is level and name in here.outputs and _orders_query(node):
+            return
+        raise Unresolved(
+            "unknown_column",
+            quote_fragment(node),
+            f"{name} is a name that the database keeps for itself: give the column another one.",
+        )
 
     def _resolve_whole_row(self, node: exp.Column, name: str, level: Level) -> None:
         """A name that no column bears may be a table's, which means its row."""
@@ -263,3 +339,12 @@ def _check_row(source: Source, node: exp.Column) -> None:
         raise Unresolved(
             "node_not_allowed", quote_fragment(node), "Name the columns of a renamed table."
         )
+
+
+def _orders_query(node: exp.Expr) -> bool:
+    """Whether the name is all that an item of a query's ORDER BY consists of."""
+    item = node.parent
+    while isinstance(item, exp.Paren):
+        item = item.parent
+    order = item.parent if isinstance(item, exp.Ordered) else None
+    return isinstance(order, exp.Order) and isinstance(order.parent, exp.Query)

@@ -18,6 +18,9 @@ SET_ARGS = frozenset("with_ this expression distinct order limit offset by_name"
 SUBQUERY_ARGS = frozenset("this alias with_ order limit offset".split())
 TABLE_ARGS = frozenset("this db catalog alias joins ordinality".split())
 JOIN_ARGS = frozenset("this on using side kind method".split())
+# More than a query of people has. Stars of stars double from one query to the next.
+_MOST_OUTPUTS = 2000
+_MOST_JOINED = 10_000
 _JOIN_KINDS = ("", "INNER", "OUTER", "CROSS", "SEMI", "ANTI")
 # How the rows of two sides are brought together, beside by a condition.
 _JOIN_METHODS = {"duckdb": ("", "ASOF", "NATURAL", "POSITIONAL")}
@@ -69,16 +72,30 @@ def merge_columns(
     """The columns of two sides of a join as a star lists them: shared ones once.
 
     ``shared`` are the names behind USING. PostgreSQL lists them first, the others where the left
-    side has them.
+    side has them. Raises Unresolved for too many.
     """
     if join.kind in ("SEMI", "ANTI"):
         return left
+    if len(left) + len(right) > _MOST_JOINED:
+        raise Unresolved("too_many_columns", "", f"FROM has more than {_MOST_JOINED} columns.")
     if join.method == "NATURAL":
-        shared = [name for name in left if name in right]
+        theirs = frozenset(right)
+        shared = [name for name in left if name in theirs]
+    once = frozenset(shared)
     if dialect != "postgres":
-        return (*left, *(name for name in right if name not in shared))
-    rest = (name for name in (*left, *right) if name not in shared)
+        return (*left, *(name for name in right if name not in once))
+    rest = (name for name in (*left, *right) if name not in once)
     return (*shared, *rest)
+
+
+def check_outputs(names: Sequence[str]) -> None:
+    """Raises Unresolved for more outputs than a query may have."""
+    if len(names) > _MOST_OUTPUTS:
+        raise Unresolved(
+            "too_many_columns",
+            "*",
+            f"A query has more than {_MOST_OUTPUTS} columns: name those that are needed.",
+        )
 
 
 def rename_columns(columns: tuple[str, ...], names: Sequence[str], source: str) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ from execution.name_resolution.nodes import (
     TABLE_ARGS,
     check_args,
     check_join,
+    check_outputs,
     check_star,
     merge_columns,
     name_values,
@@ -39,6 +40,10 @@ from execution.name_resolution.nodes import (
 from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Cte, Ctes, Group, Level, Resolution, Source, Unresolved
 from execution.name_resolution.stars import find_star, list_replacements
+from execution.sqlite_names import is_in_double_quotes
+
+# What stands around the items of DISTINCT ON, GROUP BY and ORDER BY.
+_AROUND_ITEMS = (exp.Cube, exp.GroupingSets, exp.Ordered, exp.Paren, exp.Rollup)
 
 
 def resolve_names(tree: exp.Expr, nodes: Sequence[exp.Expr], resolver: NameResolver) -> Resolution:
@@ -46,22 +51,32 @@ def resolve_names(tree: exp.Expr, nodes: Sequence[exp.Expr], resolver: NameResol
 
     ``nodes`` are all nodes of the tree. Raises Unresolved.
     """
-    walk = _Walk(resolver)
+    walk = _Walk(resolver, has_text_names=any(map(_may_name_by_text, nodes)))
     walk.resolve_query(tree, None, {})
     walk.check_nothing_is_left(nodes)
     return walk.found
 
 
+def _may_name_by_text(node: exp.Expr) -> bool:
+    """Whether SQLite may hold the node, or what it joins, against the text of an output."""
+    if isinstance(node, exp.Join):
+        return node.method == "NATURAL"
+    return isinstance(node, exp.Identifier) and is_in_double_quotes(node)
+
+
 class _Walk:
     """One walk over one tree."""
 
-    def __init__(self, resolver: NameResolver) -> None:
+    def __init__(self, resolver: NameResolver, *, has_text_names: bool) -> None:
         self._resolver = resolver
         self._seen: set[int] = set()
         self._cte_names: dict[int, set[str]] = {}
         self._ctes = 0
+        self._levels: dict[int, Level] = {}
         self.found = Resolution()
-        self._columns = ColumnFinder(resolver, self.found, self._seen)
+        self._columns = ColumnFinder(
+            resolver, self.found, self._seen, has_text_names=has_text_names
+        )
 
     def check_nothing_is_left(self, nodes: Sequence[exp.Expr]) -> None:
         """Raises Unresolved for a table or column at which the walk did not come by."""
@@ -87,7 +102,9 @@ class _Walk:
             columns = self.resolve_query(node.this, parent, within)
             others = self.resolve_query(node.expression, parent, within)
             if node.args.get("by_name"):
-                columns += tuple(name for name in others if name not in columns)
+                known = frozenset(columns)
+                columns += tuple(name for name in others if name not in known)
+                check_outputs(columns)
         elif isinstance(node, exp.Subquery):
             check_args(node, SUBQUERY_ARGS)
             within = self._resolve_with(node, parent, ctes)
@@ -99,8 +116,15 @@ class _Walk:
             kind = type(node).__name__
             raise Unresolved("node_not_allowed", kind, f"{kind} is no query.")
         level = Level(parent, outputs=frozenset(columns), query=node)
-        for key in ("order", "limit", "offset"):
-            self._resolve_within(node.args.get(key), level, within, with_outputs=True)
+        if self._resolver.dialect == "postgres":
+            # What stands behind a SELECT in parentheses is the SELECT's own.
+            inner = node
+            while isinstance(inner, exp.Subquery):
+                inner = inner.this
+            level = self._levels.get(id(inner), level)
+        self._resolve_order(node.args.get("order"), level, within)
+        for key in ("limit", "offset"):
+            self._resolve_within(node.args.get(key), level, within)
         return columns
 
     def _resolve_with(self, node: exp.Expr, parent: Level | None, ctes: Ctes) -> Ctes:
@@ -146,7 +170,7 @@ class _Walk:
     def _resolve_select(
         self, node: exp.Select, parent: Level | None, ctes: Ctes
     ) -> tuple[str, ...]:
-        level = Level(parent, query=node)
+        level = self._levels[id(node)] = Level(parent, query=node)
         joins = node.args.get("joins") or ()
         if (clause := node.args.get("from_")) is not None:
             first = self._add_source(clause.this, level, ctes)
@@ -175,15 +199,35 @@ class _Walk:
         for output in node.expressions:
             self._resolve_within(output, level, ctes, with_outputs=everywhere)
         level.outputs = outputs
-        for key in ("where", "having", "qualify", "limit", "offset"):
-            self._resolve_within(node.args.get(key), level, ctes, with_outputs=everywhere)
+        self._resolve_within(node.args.get("where"), level, ctes, with_outputs=everywhere)
+        for key in ("having", "qualify", "limit", "offset"):
+            self._resolve_within(node.args.get(key), level, ctes)
         for window in node.args.get("windows") or ():
             self._resolve_within(window, level, ctes, with_outputs=everywhere)
         for key in ("distinct", "group", "order"):
-            self._resolve_within(node.args.get(key), level, ctes, with_outputs=True)
+            self._resolve_order(node.args.get(key), level, ctes)
         if node.args.get("group") is not None:
             self._note_group(node, level)
         return columns
+
+    def _resolve_order(self, node: exp.Expr | None, level: Level, ctes: Ctes) -> None:
+        """Resolves DISTINCT ON, GROUP BY or ORDER BY, which may name outputs.
+
+        To PostgreSQL a name is an output's only where it is all that an item consists of.
+        """
+        if node is None:
+            return
+        everywhere = self._resolver.dialect != "postgres"
+        # Parentheses around several items, but in ORDER BY, where that is a row.
+        around = _AROUND_ITEMS if isinstance(node, exp.Order) else (*_AROUND_ITEMS, exp.Tuple)
+        pending = list(node.iter_expressions())
+        while pending:
+            item = pending.pop(0)
+            if isinstance(item, around) and not everywhere:
+                pending[:0] = item.iter_expressions()
+                continue
+            is_name = isinstance(item, exp.Column)
+            self._resolve_within(item, level, ctes, with_outputs=everywhere or is_name)
 
     def _note_group(self, node: exp.Select, level: Level) -> None:
         used = {
@@ -220,7 +264,7 @@ class _Walk:
             source = Source(name_values(node, self._resolver.dialect), origin=node)
             return self._name(node, source, level).columns
         if isinstance(node, exp.Unnest):
-            self._resolve_within(node.expressions, level, ctes)
+            self._resolve_within(node.expressions, Level(level), ctes)
             return self._name(node, Source((), origin=node), level).columns
         kind = type(node).__name__
         raise Unresolved("node_not_allowed", kind, f"{kind} is not allowed in FROM.")
@@ -230,7 +274,8 @@ class _Walk:
         self._seen.add(id(node))
         joins = node.args.get("joins") or ()
         if isinstance(node.this, exp.Func):
-            self._resolve_within(node.this, level, ctes)
+            # What it names is around it, as with a subquery.
+            self._resolve_within(node.this, Level(level), ctes)
             columns = self._name(node, Source((), origin=node.this), level).columns
         elif node.args.get("ordinality"):
             raise Unresolved(
@@ -306,7 +351,7 @@ class _Walk:
         if isinstance(inner, exp.Subquery):
             source = Source(self.resolve_query(inner, level, ctes), origin=inner)
         elif isinstance(inner, exp.Unnest | exp.Func):
-            self._resolve_within(list(inner.iter_expressions()), level, ctes)
+            self._resolve_within(list(inner.iter_expressions()), Level(level), ctes)
             source = Source((), origin=inner)
         else:
             kind = type(inner).__name__

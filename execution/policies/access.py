@@ -284,11 +284,23 @@ def _restrict_table(table: Table, rules: list[TableRule]) -> Table:
         for column in table.columns
         if any(column in rule.columns for rule in rules)
     )
-    names = {column.name for column in columns}
+    # Many rows have one value where a column of the key is NULL for them.
+    told = {column.name for column in table.columns if _tells_rows_apart(column, rules)}
     return replace(
         table,
         columns=columns,
-        primary_key=table.primary_key if names >= set(table.primary_key) else (),
+        primary_key=table.primary_key if told >= set(table.primary_key) else (),
+    )
+
+
+def _tells_rows_apart(column: Column, rules: list[TableRule]) -> bool:
+    """Whether every row has its value in the column, or a hash of it; see ``wrappers.py``."""
+    seeing = [rule for rule in rules if column in rule.columns]
+    if any(rule.masks.get(column.name) == "hash" for rule in seeing):
+        return True
+    shown = [rule for rule in seeing if column.name not in rule.masks]
+    return len(shown) == len(rules) or any(
+        rule.filter is None and rule.inherits is None and not rule.expands for rule in shown
     )
 
 

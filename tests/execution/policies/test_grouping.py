@@ -74,3 +74,35 @@ def test_a_function_that_is_called_like_the_key_is_not_the_key() -> None:
     verdict = guard_query(sql, find_access("clerk", compiled=compiled))
     assert isinstance(verdict, GuardedQuery), verdict
     assert '"name"' not in verdict.sql.rpartition(" GROUP BY ")[2]
+
+
+MASKED = ["sales.customers.id", "sales.orders.total"]
+KEY = 'id, "customers"."name"'
+
+
+@pytest.mark.parametrize(
+    ("roles", "clerk", "boss", "grouped"),
+    [
+        (("clerk",), {"masked_columns": MASKED}, {}, "id"),
+        (("clerk",), {"masked_columns": dict.fromkeys(MASKED, "hash")}, {}, KEY),
+        (("clerk",), {"masked_columns": ["sales.customers.name"]}, {}, KEY),
+        # What one role sees of every row is no mask to who has both.
+        (("boss", "clerk"), {"masked_columns": MASKED}, {}, KEY),
+        (("boss", "clerk"), {"masked_columns": MASKED}, {"masked_columns": MASKED}, "id"),
+        (
+            ("boss", "clerk"),
+            {},
+            {"masked_columns": MASKED},
+            "id",
+        ),
+        (("boss", "clerk"), {}, {"hidden_columns": ["sales.customers.id"]}, "id"),
+    ],
+    ids=["null", "hash", "other", "open", "both", "rows_of_the_other", "hidden_from_the_other"],
+)
+def test_a_key_that_is_masked_is_none(
+    roles: tuple[str, ...], clerk: dict[str, object], boss: dict[str, object], grouped: str
+) -> None:
+    access = find_access(*roles, compiled=compile_shop(clerk=clerk, boss=boss))
+    verdict = guard_query("SELECT id, name FROM customers GROUP BY id", access)
+    assert isinstance(verdict, GuardedQuery), verdict
+    assert verdict.sql.rpartition(" GROUP BY ")[2] == grouped
