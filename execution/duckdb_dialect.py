@@ -22,8 +22,8 @@ from sqlglot.parsers.duckdb import DuckDBParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from execution.duckdb_grammar import parse_statement
-from execution.plain_calls import Builder, build_pad, enclose_call, write_call, write_infix
-from execution.typed_literals import TypedLiterals
+from execution.plain_calls import Builder, build_pad, write_call, write_infix
+from execution.plain_parser import PlainParser
 from nl2sql.types import Violation
 
 
@@ -49,6 +49,16 @@ _ZERO = exp.Literal.number(0)
 # and Python does not.
 _SPACES = frozenset("\u200b\u2060\ufeff")
 _QUOTED = (TokenType.IDENTIFIER, TokenType.STRING)
+_INTERVAL_AMOUNTS = frozenset(
+    (
+        TokenType.BYTE_STRING,
+        TokenType.HEREDOC_STRING,
+        TokenType.L_PAREN,
+        TokenType.NUMBER,
+        TokenType.RAW_STRING,
+        TokenType.STRING,
+    )
+)
 
 
 class GuardedDuckdb(DuckDB):
@@ -69,8 +79,10 @@ class GuardedDuckdb(DuckDB):
                     raise TokenError("A space without width is not allowed outside quotes.")
             return tokens
 
-    class Parser(TypedLiterals, DuckDBParser):
+    class Parser(PlainParser, DuckDBParser):
         """Functions stay names."""
+
+        INTERVAL_AMOUNTS: ClassVar[frozenset[TokenType]] = _INTERVAL_AMOUNTS
 
         FUNCTIONS: ClassVar[dict[str, Builder]] = {
             "GENERATE_SERIES": _build_series(exclusive=False),
@@ -119,13 +131,6 @@ class GuardedDuckdb(DuckDB):
             if len(outputs) != 1 or outputs[0]["type"] != "VALUE_CONSTANT":
                 self.raise_error("DuckDB's grammar does not accept this string.", token)
             return exp.Literal.string(outputs[0]["literal"]["text"])
-
-        def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
-            is_subscript = self._curr is not None and self._curr.token_type == TokenType.L_BRACKET
-            parsed: exp.Expr | None = super()._parse_bracket(
-                enclose_call(this) if is_subscript else this
-            )
-            return parsed
 
         def parse_extract(self) -> exp.Expr:
             """``EXTRACT(part FROM x)`` as the call that DuckDB makes of it."""

@@ -12,6 +12,7 @@ Knows nothing of catalogs or allowlists. Does not cover bit strings: a query wit
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -23,8 +24,21 @@ from sqlglot.generators.postgres import PostgresGenerator
 from sqlglot.parsers.postgres import PostgresParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from execution.plain_calls import build_pad, enclose_call, write_call, write_infix
-from execution.typed_literals import TypedLiterals
+from execution.plain_calls import build_pad, write_call, write_infix
+from execution.plain_parser import PlainParser
+
+_STRINGS = frozenset(
+    (
+        TokenType.BYTE_STRING,
+        TokenType.HEREDOC_STRING,
+        TokenType.RAW_STRING,
+        TokenType.STRING,
+        TokenType.UNICODE_STRING,
+    )
+)
+# Behind an interval's text, these cut what is smaller.
+_CUTTING_UNITS = frozenset(("YEAR", "MONTH", "DAY", "HOUR", "MINUTE"))
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
 class InfixOperator(exp.Expression, exp.Binary):
@@ -84,8 +98,10 @@ class GuardedPostgres(Postgres):
     class Tokenizer(Postgres.Tokenizer):
         """As sqlglot's."""
 
-    class Parser(TypedLiterals, PostgresParser):
+    class Parser(PlainParser, PostgresParser):
         """Functions stay names."""
+
+        INTERVAL_AMOUNTS: ClassVar[frozenset[TokenType]] = _STRINGS
 
         FUNCTIONS: ClassVar[dict[str, Callable[[list[Any]], exp.Expr]]] = {
             "GENERATE_SERIES": _build_series,
@@ -125,20 +141,22 @@ class GuardedPostgres(Postgres):
             TokenType.PARAMETER: _read_prefix("@"),
         }
 
-        def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
-            is_subscript = self._curr is not None and self._curr.token_type == TokenType.L_BRACKET
-            parsed: exp.Expr | None = super()._parse_bracket(
-                enclose_call(this) if is_subscript else this
-            )
-            return parsed
-
-        def _parse_interval(self, *args: Any, **kwargs: Any) -> exp.Add | exp.Interval | None:
+        def _parse_type(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
             is_interval = self._curr is not None and self._curr.token_type == TokenType.INTERVAL
             if is_interval and self._next and self._next.token_type == TokenType.L_PAREN:
                 # sqlglot reads over the number, which cuts seconds.
                 self.raise_error("INTERVAL with a precision is not allowed")
-            parsed: exp.Add | exp.Interval | None = super()._parse_interval(*args, **kwargs)
-            return parsed
+            return super()._parse_type(*args, **kwargs)
+
+        def _parse_interval_span(
+            self, this: exp.Expr, parse_function_unit: bool = True
+        ) -> exp.Interval:
+            unit = self._curr.text.upper() if self._curr else ""
+            is_span = bool(self._next) and self._next.text.upper() == "TO"
+            if unit in _CUTTING_UNITS and not (is_span or _WHOLE_NUMBER.fullmatch(this.name)):
+                # INTERVAL '1.5' DAY is one day, INTERVAL '1.5 DAY' is not.
+                self.raise_error(f"Write the unit within the quotes: INTERVAL '… {unit}'")
+            return super()._parse_interval_span(this, parse_function_unit=parse_function_unit)
 
         def parse_number(self, token: Token) -> exp.Expr:
             """A number with all that touches it: ``1_000``, ``0o17``."""

@@ -16,6 +16,9 @@ ACCESS = open_access(replace(SHOP, dialect="duckdb"))
 WRITTEN = {
     "DATE '2024-01-31'::VARCHAR": "CAST(CAST('2024-01-31' AS DATE) AS TEXT)",
     "TIME WITH TIME ZONE '10:30:00+00'::VARCHAR": ("CAST(CAST('10:30:00+00' AS TIMETZ) AS TEXT)"),
+    "INTERVAL '1 day' + 2 * INTERVAL '1 hour'": "INTERVAL '1' DAY + 2 * INTERVAL '1' HOUR",
+    "INTERVAL 5 DAY + 2 * INTERVAL (id) HOUR": "INTERVAL '5' DAY + 2 * INTERVAL (id) HOUR",
+    "INTERVAL '1 day' + '2020-01-01'::DATE": "INTERVAL '1' DAY + CAST('2020-01-01' AS DATE)",
     "LPAD(name, 5, '*')": "",
     "RPAD(name, 5, '*')": "",
     "REGEXP_REPLACE(name, 'a', 'b')": "",
@@ -98,6 +101,8 @@ def test_a_generator_is_written(written: str, expected: str) -> None:
         "E'a' 'b'",
         "POSITION('a' name)",
         "1 <=> 2",
+        "INTERVAL '1 day' '2 hours'",
+        "INTERVAL id DAY",
         "1\u200b+ 2",
         "a\u2060b",
         "\ufeffname",
@@ -113,3 +118,11 @@ def test_a_sign_without_width_may_stand_in_quotes() -> None:
     verdict = guard_query("SELECT 'a\u200bb' FROM customers", ACCESS)
     assert isinstance(verdict, GuardedQuery), verdict
     assert "a\u200bb" in verdict.sql
+
+
+@pytest.mark.parametrize("written", ["interval + 2", "interval - 1", "interval[1]", "x.interval"])
+def test_a_column_may_be_called_interval(written: str) -> None:
+    sql = f"SELECT {written} AS y FROM (SELECT 1 AS interval) AS x"
+    verdict = guard_query(sql, ACCESS)
+    assert isinstance(verdict, GuardedQuery), verdict
+    assert verdict.sql == sql
