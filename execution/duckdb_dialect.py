@@ -22,7 +22,16 @@ from sqlglot.parsers.duckdb import DuckDBParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from execution.duckdb_grammar import parse_statement
-from execution.plain_calls import Builder, build_pad, write_call, write_infix
+from execution.plain_calls import (
+    Builder,
+    PlainGenerator,
+    PrefixOperator,
+    build_pad,
+    read_plus,
+    write_call,
+    write_infix,
+    write_prefix,
+)
 from execution.plain_parser import PlainParser
 from nl2sql.types import Violation
 
@@ -69,7 +78,7 @@ class GuardedDuckdb(DuckDB):
         return path
 
     class Tokenizer(DuckDB.Tokenizer):
-        """Refuses what DuckDB takes for a space and sqlglot for a letter of a name."""
+        """Refuses what DuckDB takes for a space or a factorial, and sqlglot for a letter or NOT."""
 
         def tokenize(self, sql: str) -> list[Token]:
             """The words of ``sql``. Raises TokenError."""
@@ -77,6 +86,9 @@ class GuardedDuckdb(DuckDB):
             for token in tokens:
                 if token.token_type not in _QUOTED and not _SPACES.isdisjoint(token.text):
                     raise TokenError("A space without width is not allowed outside quotes.")
+                if token.token_type == TokenType.NOT and token.text == "!":
+                    # To DuckDB it is the factorial of what stands before it.
+                    raise TokenError("! is not allowed: write NOT, or FACTORIAL(x).")
             return tokens
 
     class Parser(PlainParser, DuckDBParser):
@@ -121,6 +133,10 @@ class GuardedDuckdb(DuckDB):
             for token, kind in DuckDBParser.EQUALITY.items()
             if token != TokenType.NULLSAFE_EQ
         }
+        UNARY_PARSERS: ClassVar[dict[TokenType, Any]] = {
+            **DuckDBParser.UNARY_PARSERS,
+            TokenType.PLUS: read_plus,
+        }
         # An arrow is JSON's; what takes a lambda is on no allowlist.
         LAMBDAS: ClassVar[dict[TokenType, Any]] = {}
 
@@ -131,6 +147,12 @@ class GuardedDuckdb(DuckDB):
             if len(outputs) != 1 or outputs[0]["type"] != "VALUE_CONSTANT":
                 self.raise_error("DuckDB's grammar does not accept this string.", token)
             return exp.Literal.string(outputs[0]["literal"]["text"])
+
+        def _parse_primary(self) -> exp.Expr | None:
+            if self._match_pair(TokenType.DOT, TokenType.NUMBER):
+                # Of another type than 0.5, which has one digit more.
+                return exp.Literal.number(f".{self._prev.text}")
+            return super()._parse_primary()
 
         def parse_extract(self) -> exp.Expr:
             """``EXTRACT(part FROM x)`` as the call that DuckDB makes of it."""
@@ -171,7 +193,7 @@ class GuardedDuckdb(DuckDB):
                 args = [self._parse_bitwise()]
             return _call({"LEADING": "LTRIM", "TRAILING": "RTRIM"}.get(side, "TRIM"), *args)
 
-    class Generator(DuckDBGenerator):
+    class Generator(PlainGenerator, DuckDBGenerator):
         """Everything is written as it was read."""
 
         MULTI_ARG_DISTINCT = True
@@ -190,6 +212,7 @@ class GuardedDuckdb(DuckDB):
                 "REGEXP_REPLACE", "this", "expression", "replacement", "modifiers"
             ),
             exp.Replace: write_call("REPLACE", "this", "expression", "replacement"),
+            PrefixOperator: write_prefix,
         }
 
         def pad_sql(self, expression: exp.Pad) -> str:

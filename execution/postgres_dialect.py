@@ -24,7 +24,15 @@ from sqlglot.generators.postgres import PostgresGenerator
 from sqlglot.parsers.postgres import PostgresParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from execution.plain_calls import build_pad, write_call, write_infix
+from execution.plain_calls import (
+    PlainGenerator,
+    PrefixOperator,
+    build_pad,
+    read_plus,
+    write_call,
+    write_infix,
+    write_prefix,
+)
 from execution.plain_parser import PlainParser
 
 _STRINGS = frozenset(
@@ -47,12 +55,6 @@ class InfixOperator(exp.Expression, exp.Binary):
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "expression": True, "operator": True}
 
 
-class PrefixOperator(exp.Unary):
-    """An operator of PostgreSQL's before its operand: ``|/``, ``||/``, ``@``."""
-
-    arg_types: ClassVar[dict[str, bool]] = {"this": True, "operator": True}
-
-
 def _build_series(args: list[Any]) -> exp.Expr:
     start, end, step = (*args, None, None, None)[:3]
     return exp.GenerateSeries(start=start, end=end, step=step)
@@ -62,6 +64,12 @@ def _build_regexp_replace(args: list[Any]) -> exp.Expr:
     # The fourth may be the flags or where to start: the names of the keys mean nothing here.
     keys = ("this", "expression", "replacement", "position", "occurrence", "modifiers")
     return exp.RegexpReplace(**dict(zip(keys, args, strict=False)))
+
+
+def _build_char_literal(parser: PostgresParser, this: exp.Expr, kind: exp.DataType) -> exp.Expr:
+    """``char 'abc'`` has no length, ``'abc'::char`` has one letter."""
+    to = kind if kind.expressions else exp.DType.BPCHAR.into_expr()
+    return parser.expression(exp.Cast(this=this, to=to))
 
 
 def _read_arrow(kind: type[exp.Expr]) -> Callable[[PostgresParser, exp.Expr, exp.Expr], exp.Expr]:
@@ -134,8 +142,13 @@ class GuardedPostgres(Postgres):
             **PostgresParser.RANGE_PARSERS,
             TokenType.CARET_AT: _read_infix("^@"),
         }
+        TYPE_LITERAL_PARSERS: ClassVar[dict[exp.DType, Callable[..., exp.Expr]]] = {
+            exp.DType.CHAR: _build_char_literal,
+            exp.DType.NCHAR: _build_char_literal,
+        }
         UNARY_PARSERS: ClassVar[dict[TokenType, Any]] = {
             **PostgresParser.UNARY_PARSERS,
+            TokenType.PLUS: read_plus,
             TokenType.PIPE_SLASH: _read_prefix("|/"),
             TokenType.DPIPE_SLASH: _read_prefix("||/"),
             TokenType.PARAMETER: _read_prefix("@"),
@@ -146,7 +159,8 @@ class GuardedPostgres(Postgres):
             if is_interval and self._next and self._next.token_type == TokenType.L_PAREN:
                 # sqlglot reads over the number, which cuts seconds.
                 self.raise_error("INTERVAL with a precision is not allowed")
-            return super()._parse_type(*args, **kwargs)
+            parsed: exp.Expr | None = super()._parse_type(*args, **kwargs)
+            return parsed
 
         def _parse_interval_span(
             self, this: exp.Expr, parse_function_unit: bool = True
@@ -190,7 +204,7 @@ class GuardedPostgres(Postgres):
                 self.raise_error("PostgreSQL's grammar does not accept this string.", token)
             return exp.Literal.string(targets[0].res_target.val.a_const.sval.sval)
 
-    class Generator(PostgresGenerator):
+    class Generator(PlainGenerator, PostgresGenerator):
         """Everything is written as it was read."""
 
         MULTI_ARG_DISTINCT = True
@@ -213,15 +227,8 @@ class GuardedPostgres(Postgres):
             exp.Repeat: write_call("REPEAT", "this", "times"),
             exp.Replace: write_call("REPLACE", "this", "expression", "replacement"),
             InfixOperator: lambda self, node: self.binary(node, node.args["operator"]),
-            PrefixOperator: lambda self, node: f"{node.args['operator']} {self.sql(node, 'this')}",
+            PrefixOperator: write_prefix,
         }
-
-        def not_sql(self, expression: exp.Not) -> str:
-            """In parentheses beside an operator: ``a NOT IN b = c`` is ``(NOT a IN b) = c``."""
-            sql = super().not_sql(expression)
-            around = expression.parent
-            is_operand = isinstance(around, exp.Binary) and not isinstance(around, exp.Connector)
-            return f"({sql})" if is_operand else sql
 
         def pad_sql(self, expression: exp.Pad) -> str:
             """``LPAD`` or ``RPAD`` with the arguments that were given."""
