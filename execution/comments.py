@@ -8,21 +8,31 @@ from __future__ import annotations
 
 import re
 
-# What a comment cannot begin in: text and names in quotes, and dollar quotes.
-_TOKEN = re.compile(
-    r"""
-    (?P<quoted>
-        [eE]'(?:[^'\\]|\\.|'')*'
+# What a comment cannot begin in: text and names in quotes, and dollar quotes. No letter stands
+# before the E of an escape string or a dollar quote: ELSE'\' is a keyword and a text, a$$ a name.
+_QUOTED = r"""
+        (?<![\w$\x80-\U0010ffff])[eE]'(?:[^'\\]|\\.|'')*'
       | '(?:[^']|'')*'
       | "(?:[^"]|"")*"
       | `(?:[^`]|``)*`
-      | \$(?P<tag>[A-Za-z_]\w*)?\$.*?\$(?(tag)(?P=tag))\$
+      | (?<![\w$\x80-\U0010ffff])\$(?P<tag>[A-Za-z_]\w*)?\$.*?\$(?(tag)(?P=tag))\$
+"""
+# SQLite has no escapes and no dollar quotes, but names in brackets.
+_QUOTED_SQLITE = r"""
+        '(?:[^']|'')*'
+      | "(?:[^"]|"")*"
+      | `(?:[^`]|``)*`
+      | \[[^\]]*\]
+"""
+
+
+def _compile(quoted: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?P<quoted>{quoted}) | (?P<line>--[^\r\n]*) | (?P<block>/\*)", re.VERBOSE | re.DOTALL
     )
-    | (?P<line>--[^\r\n]*)
-    | (?P<block>/\*)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+
+
+_TOKENS, _TOKENS_SQLITE = _compile(_QUOTED), _compile(_QUOTED_SQLITE)
 # What all of them take for a space.
 _SPACES = " \t\n\r\f\v"
 _EDGE = re.compile(r"/\*|\*/")
@@ -36,9 +46,10 @@ def strip_comments(sql: str, dialect: str) -> str:
     """
     if "--" not in sql and "/*" not in sql:
         return sql
+    token = _TOKENS_SQLITE if dialect == "sqlite" else _TOKENS
     kept: list[str] = []
     at = 0
-    while (match := _TOKEN.search(sql, at)) is not None:
+    while (match := token.search(sql, at)) is not None:
         if match["quoted"]:
             kept.append(sql[at : match.end()])
             at = match.end()
@@ -67,17 +78,18 @@ def _find_end(sql: str, at: int, dialect: str) -> int | None:
     return None
 
 
-def find_odd_space(sql: str) -> str:
+def find_odd_space(sql: str, dialect: str) -> str:
     """The first sign outside quotes that sqlglot takes for a space, PostgreSQL and SQLite do not.
 
     Empty if there is none. Comments are thought to be gone.
 
-    >>> find_odd_space("SELECT '\u3000', 1 AS\u3000a") == "\u3000", find_odd_space("SELECT 1")
-    (True, '')
+    >>> find_odd_space("SELECT '\u3000', 1 AS\u3000a", "postgres") == "\u3000"
+    True
     """
+    token = _TOKENS_SQLITE if dialect == "sqlite" else _TOKENS
     at = 0
     while at < len(sql):
-        match = _TOKEN.search(sql, at)
+        match = token.search(sql, at)
         end = match.start() if match else len(sql)
         odd = next((sign for sign in sql[at:end] if sign.isspace() and sign not in _SPACES), "")
         if odd:

@@ -22,8 +22,18 @@ from sqlglot.parsers.duckdb import DuckDBParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from execution.duckdb_grammar import parse_statement
-from execution.plain_calls import Builder, build_pad, enclose_call, fill, write_call, write_infix
-from execution.typed_literals import TypedLiterals
+from execution.plain_calls import (
+    Builder,
+    PlainGenerator,
+    PrefixOperator,
+    build_pad,
+    fill,
+    read_plus,
+    write_call,
+    write_infix,
+    write_prefix,
+)
+from execution.plain_parser import PlainParser
 from nl2sql.types import Violation
 
 
@@ -49,6 +59,16 @@ _ZERO = exp.Literal.number(0)
 # and Python does not.
 _SPACES = frozenset("\u200b\u2060\ufeff")
 _QUOTED = (TokenType.IDENTIFIER, TokenType.STRING)
+_INTERVAL_AMOUNTS = frozenset(
+    (
+        TokenType.BYTE_STRING,
+        TokenType.HEREDOC_STRING,
+        TokenType.L_PAREN,
+        TokenType.NUMBER,
+        TokenType.RAW_STRING,
+        TokenType.STRING,
+    )
+)
 
 
 class GuardedDuckdb(DuckDB):
@@ -59,7 +79,7 @@ class GuardedDuckdb(DuckDB):
         return path
 
     class Tokenizer(DuckDB.Tokenizer):
-        """Refuses what DuckDB takes for a space and sqlglot for a letter of a name."""
+        """Refuses what DuckDB takes for a space or a factorial, and sqlglot for a letter or NOT."""
 
         def tokenize(self, sql: str) -> list[Token]:
             """The words of ``sql``. Raises TokenError."""
@@ -67,10 +87,15 @@ class GuardedDuckdb(DuckDB):
             for token in tokens:
                 if token.token_type not in _QUOTED and not _SPACES.isdisjoint(token.text):
                     raise TokenError("A space without width is not allowed outside quotes.")
+                if token.token_type == TokenType.NOT and token.text == "!":
+                    # To DuckDB it is the factorial of what stands before it.
+                    raise TokenError("! is not allowed: write NOT, or FACTORIAL(x).")
             return tokens
 
-    class Parser(TypedLiterals, DuckDBParser):
+    class Parser(PlainParser, DuckDBParser):
         """Functions stay names."""
+
+        INTERVAL_AMOUNTS: ClassVar[frozenset[TokenType]] = _INTERVAL_AMOUNTS
 
         FUNCTIONS: ClassVar[dict[str, Builder]] = {
             "GENERATE_SERIES": _build_series(exclusive=False),
@@ -109,6 +134,10 @@ class GuardedDuckdb(DuckDB):
             for token, kind in DuckDBParser.EQUALITY.items()
             if token != TokenType.NULLSAFE_EQ
         }
+        UNARY_PARSERS: ClassVar[dict[TokenType, Any]] = {
+            **DuckDBParser.UNARY_PARSERS,
+            TokenType.PLUS: read_plus,
+        }
         # An arrow is JSON's; what takes a lambda is on no allowlist.
         LAMBDAS: ClassVar[dict[TokenType, Any]] = {}
 
@@ -120,12 +149,11 @@ class GuardedDuckdb(DuckDB):
                 self.raise_error("DuckDB's grammar does not accept this string.", token)
             return exp.Literal.string(outputs[0]["literal"]["text"])
 
-        def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
-            is_subscript = self._curr is not None and self._curr.token_type == TokenType.L_BRACKET
-            parsed: exp.Expr | None = super()._parse_bracket(
-                enclose_call(this) if is_subscript else this
-            )
-            return parsed
+        def _parse_primary(self) -> exp.Expr | None:
+            if self._match_pair(TokenType.DOT, TokenType.NUMBER):
+                # Of another type than 0.5, which has one digit more.
+                return exp.Literal.number(f".{self._prev.text}")
+            return super()._parse_primary()
 
         def parse_extract(self) -> exp.Expr:
             """``EXTRACT(part FROM x)`` as the call that DuckDB makes of it."""
@@ -166,7 +194,7 @@ class GuardedDuckdb(DuckDB):
                 args = [self._parse_bitwise()]
             return _call({"LEADING": "LTRIM", "TRAILING": "RTRIM"}.get(side, "TRIM"), *args)
 
-    class Generator(DuckDBGenerator):
+    class Generator(PlainGenerator, DuckDBGenerator):
         """Everything is written as it was read."""
 
         MULTI_ARG_DISTINCT = True
@@ -185,6 +213,7 @@ class GuardedDuckdb(DuckDB):
                 "REGEXP_REPLACE", "this", "expression", "replacement", "modifiers"
             ),
             exp.Replace: write_call("REPLACE", "this", "expression", "replacement"),
+            PrefixOperator: write_prefix,
         }
 
         def pad_sql(self, expression: exp.Pad) -> str:

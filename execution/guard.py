@@ -183,7 +183,7 @@ def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Vio
     if not sql.isascii() and any("\ud800" <= letter <= "\udfff" for letter in sql):
         return Violation("unparsable", "", "It holds half of a surrogate pair.")
     sql = strip_comments(sql, dialect)
-    if dialect != "duckdb" and (odd := find_odd_space(sql)):
+    if dialect != "duckdb" and (odd := find_odd_space(sql, dialect)):
         return Violation("unparsable", odd, f"U+{ord(odd):04X} is no space to the database.")
     try:
         statements = parse_statements(sql, dialect)

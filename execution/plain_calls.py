@@ -1,16 +1,59 @@
-"""What the guard's dialects share: calls that are built of their arguments, and written as read."""
+"""What the guard's dialects share: nodes that are built of what is read, and written as read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from sqlglot import exp
 from sqlglot.errors import ParseError
 from sqlglot.generator import Generator
+from sqlglot.parser import Parser
 
 Builder = Callable[[list[Any]], exp.Expr]
 Writer = Callable[[Any, Any], str]
+
+# Two of them in a row are one operator to PostgreSQL and DuckDB.
+_OPERATOR_SIGNS = frozenset("+-*/<>=~!@#%^&|`?")
+
+
+class PrefixOperator(exp.Unary):
+    """An operator before its operand that sqlglot leaves out, or reads as a call: ``+``, ``|/``."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "operator": True}
+
+
+class PlainGenerator(Generator):
+    """A part of a dialect's generator: how operators before their operands are written."""
+
+    def not_sql(self, expression: exp.Not) -> str:
+        """In parentheses beside an operator: ``a NOT IN b = c`` is ``(NOT a IN b) = c``."""
+        sql = super().not_sql(expression)
+        around = expression.parent
+        is_operand = isinstance(around, exp.Binary) and not isinstance(around, exp.Connector)
+        return f"({sql})" if is_operand else sql
+
+    def neg_sql(self, expression: exp.Neg) -> str:
+        """Apart from an operator that follows."""
+        return self._write_prefix("-", expression)
+
+    def bitwisenot_sql(self, expression: exp.BitwiseNot) -> str:
+        """Apart from an operator that follows."""
+        return self._write_prefix("~", expression)
+
+    def _write_prefix(self, operator: str, expression: exp.Unary) -> str:
+        operand = self.sql(expression, "this")
+        return f"{operator}{' ' if operand[:1] in _OPERATOR_SIGNS else ''}{operand}"
+
+
+def write_prefix(generator: Generator, node: PrefixOperator) -> str:
+    """The operator, apart from whatever follows."""
+    return f"{node.args['operator']} {generator.sql(node, 'this')}"
+
+
+def read_plus(parser: Parser) -> exp.Expr:
+    """A plus before its operand: on SQLite it takes a column's affinity and collation away."""
+    return parser.expression(PrefixOperator(this=parser._parse_unary(), operator="+"))
 
 
 def fill(args: list[Any], count: int) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ Knows nothing of catalogs or allowlists. Does not cover bit strings: a query wit
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -23,20 +24,36 @@ from sqlglot.generators.postgres import PostgresGenerator
 from sqlglot.parsers.postgres import PostgresParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from execution.plain_calls import build_pad, enclose_call, fill, write_call, write_infix
-from execution.typed_literals import TypedLiterals
+from execution.plain_calls import (
+    PlainGenerator,
+    PrefixOperator,
+    build_pad,
+    fill,
+    read_plus,
+    write_call,
+    write_infix,
+    write_prefix,
+)
+from execution.plain_parser import PlainParser
+
+_STRINGS = frozenset(
+    (
+        TokenType.BYTE_STRING,
+        TokenType.HEREDOC_STRING,
+        TokenType.RAW_STRING,
+        TokenType.STRING,
+        TokenType.UNICODE_STRING,
+    )
+)
+# Behind an interval's text, these cut what is smaller.
+_CUTTING_UNITS = frozenset(("YEAR", "MONTH", "DAY", "HOUR", "MINUTE"))
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
 class InfixOperator(exp.Expression, exp.Binary):
     """An operator between its operands that sqlglot reads as a call: ``^@``."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "expression": True, "operator": True}
-
-
-class PrefixOperator(exp.Unary):
-    """An operator of PostgreSQL's before its operand: ``|/``, ``||/``, ``@``."""
-
-    arg_types: ClassVar[dict[str, bool]] = {"this": True, "operator": True}
 
 
 def _build_series(args: list[Any]) -> exp.Expr:
@@ -48,6 +65,12 @@ def _build_regexp_replace(args: list[Any]) -> exp.Expr:
     # The fourth may be the flags or where to start: the names of the keys mean nothing here.
     keys = ("this", "expression", "replacement", "position", "occurrence", "modifiers")
     return exp.RegexpReplace(**dict(zip(keys, fill(args, len(keys)), strict=True)))
+
+
+def _build_char_literal(parser: PostgresParser, this: exp.Expr, kind: exp.DataType) -> exp.Expr:
+    """``char 'abc'`` has no length, ``'abc'::char`` has one letter."""
+    to = kind if kind.expressions else exp.DType.BPCHAR.into_expr()
+    return parser.expression(exp.Cast(this=this, to=to))
 
 
 def _read_arrow(kind: type[exp.Expr]) -> Callable[[PostgresParser, exp.Expr, exp.Expr], exp.Expr]:
@@ -84,8 +107,10 @@ class GuardedPostgres(Postgres):
     class Tokenizer(Postgres.Tokenizer):
         """As sqlglot's."""
 
-    class Parser(TypedLiterals, PostgresParser):
+    class Parser(PlainParser, PostgresParser):
         """Functions stay names."""
+
+        INTERVAL_AMOUNTS: ClassVar[frozenset[TokenType]] = _STRINGS
 
         FUNCTIONS: ClassVar[dict[str, Callable[[list[Any]], exp.Expr]]] = {
             "GENERATE_SERIES": _build_series,
@@ -118,27 +143,35 @@ class GuardedPostgres(Postgres):
             **PostgresParser.RANGE_PARSERS,
             TokenType.CARET_AT: _read_infix("^@"),
         }
+        TYPE_LITERAL_PARSERS: ClassVar[dict[exp.DType, Callable[..., exp.Expr]]] = {
+            exp.DType.CHAR: _build_char_literal,
+            exp.DType.NCHAR: _build_char_literal,
+        }
         UNARY_PARSERS: ClassVar[dict[TokenType, Any]] = {
             **PostgresParser.UNARY_PARSERS,
+            TokenType.PLUS: read_plus,
             TokenType.PIPE_SLASH: _read_prefix("|/"),
             TokenType.DPIPE_SLASH: _read_prefix("||/"),
             TokenType.PARAMETER: _read_prefix("@"),
         }
 
-        def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
-            is_subscript = self._curr is not None and self._curr.token_type == TokenType.L_BRACKET
-            parsed: exp.Expr | None = super()._parse_bracket(
-                enclose_call(this) if is_subscript else this
-            )
-            return parsed
-
-        def _parse_interval(self, *args: Any, **kwargs: Any) -> exp.Add | exp.Interval | None:
+        def _parse_type(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
             is_interval = self._curr is not None and self._curr.token_type == TokenType.INTERVAL
             if is_interval and self._next and self._next.token_type == TokenType.L_PAREN:
                 # sqlglot reads over the number, which cuts seconds.
                 self.raise_error("INTERVAL with a precision is not allowed")
-            parsed: exp.Add | exp.Interval | None = super()._parse_interval(*args, **kwargs)
+            parsed: exp.Expr | None = super()._parse_type(*args, **kwargs)
             return parsed
+
+        def _parse_interval_span(
+            self, this: exp.Expr, parse_function_unit: bool = True
+        ) -> exp.Interval:
+            unit = self._curr.text.upper() if self._curr else ""
+            is_span = bool(self._next) and self._next.text.upper() == "TO"
+            if unit in _CUTTING_UNITS and not (is_span or _WHOLE_NUMBER.fullmatch(this.name)):
+                # INTERVAL '1.5' DAY is one day, INTERVAL '1.5 DAY' is not.
+                self.raise_error(f"Write the unit within the quotes: INTERVAL '… {unit}'")
+            return super()._parse_interval_span(this, parse_function_unit=parse_function_unit)
 
         def parse_number(self, token: Token) -> exp.Expr:
             """A number with all that touches it: ``1_000``, ``0o17``."""
@@ -172,7 +205,7 @@ class GuardedPostgres(Postgres):
                 self.raise_error("PostgreSQL's grammar does not accept this string.", token)
             return exp.Literal.string(targets[0].res_target.val.a_const.sval.sval)
 
-    class Generator(PostgresGenerator):
+    class Generator(PlainGenerator, PostgresGenerator):
         """Everything is written as it was read."""
 
         MULTI_ARG_DISTINCT = True
@@ -195,15 +228,8 @@ class GuardedPostgres(Postgres):
             exp.Repeat: write_call("REPEAT", "this", "times"),
             exp.Replace: write_call("REPLACE", "this", "expression", "replacement"),
             InfixOperator: lambda self, node: self.binary(node, node.args["operator"]),
-            PrefixOperator: lambda self, node: f"{node.args['operator']} {self.sql(node, 'this')}",
+            PrefixOperator: write_prefix,
         }
-
-        def not_sql(self, expression: exp.Not) -> str:
-            """In parentheses beside an operator: ``a NOT IN b = c`` is ``(NOT a IN b) = c``."""
-            sql = super().not_sql(expression)
-            around = expression.parent
-            is_operand = isinstance(around, exp.Binary) and not isinstance(around, exp.Connector)
-            return f"({sql})" if is_operand else sql
 
         def pad_sql(self, expression: exp.Pad) -> str:
             """``LPAD`` or ``RPAD`` with the arguments that were given."""

@@ -10,7 +10,7 @@ _pb = postgast.pg_query_pb2
 
 # What an output is called that nothing gives a name.
 UNNAMED = "?column?"
-# The name of the first column of a star, which is not looked for: one that nothing can bear.
+# The name of the first column of a star, or of none: one that nothing can bear.
 _UNKNOWN = "\0"
 
 _NAMED_LIKE_THEMSELVES = {
@@ -81,6 +81,9 @@ def _find_sublink(link: Any) -> tuple[str, bool]:
         statement = statement.larg
     if statement.values_lists:
         return "column1", True
+    if not statement.target_list:
+        # PostgreSQL refuses it later.
+        return _UNKNOWN, True
     target = statement.target_list[0].res_target
     fields = target.val.column_ref.fields
     if fields and fields[-1].WhichOneof("node") == "a_star":

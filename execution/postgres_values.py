@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import psycopg
@@ -38,6 +38,9 @@ _INTERVAL = re.compile(
 )
 # Python neither reads nor writes an integer of more than 4,300 digits.
 _MOST_DIGITS = 4000
+# The exponents of numeric end before these. Python reckons with larger ones, or fails, or writes a
+# thousand million zeros.
+_SMALLEST, _LARGEST = -20_000, 140_000
 # json.loads, and all that walks through its result, goes one call deeper with each level.
 _DEEPEST = 100
 
@@ -53,8 +56,8 @@ def register_loaders(connection: AsyncConnection[Any]) -> None:
     for name in _AS_TEXT:
         adapters.register_loader(adapters.types[name].oid, _TextLoader)
     adapters.register_loader("interval", _IntervalLoader)
-    adapters.register_loader("json", _JsonLoader)
-    adapters.register_loader("jsonb", _JsonLoader)
+    adapters.register_loader("json", JsonLoader)
+    adapters.register_loader("jsonb", JsonLoader)
     if connection.info.parameter_status("server_encoding") == "SQL_ASCII":
         # Such a database holds bytes of any encoding and calls them text.
         for name in ("text", "varchar", "bpchar", "name", '"char"'):
@@ -106,14 +109,17 @@ class _IntervalLoader(Loader):
             return text
 
 
-class _JsonLoader(Loader):
+class JsonLoader(Loader):
     """What the JSON says, numbers as Decimal; its text where that cannot be passed on."""
 
     def load(self, data: Buffer) -> object:
         raw = bytes(data)
         if raw.count(b"[") + raw.count(b"{") > _DEEPEST and _is_deep(raw):
             return raw.decode()
-        value = json.loads(raw, parse_float=Decimal, parse_int=_parse_integer)
+        try:
+            value = json.loads(raw, parse_float=_parse_number, parse_int=_parse_integer)
+        except OverflowError:
+            return raw.decode()
         if b"\\ud" in raw or b"\\uD" in raw:
             # The type json, unlike jsonb, takes half a surrogate pair, which no UTF-8 can hold.
             try:
@@ -125,6 +131,17 @@ class _JsonLoader(Loader):
 
 def _parse_integer(digits: str) -> int | Decimal:
     return int(digits) if len(digits) < _MOST_DIGITS else Decimal(digits)
+
+
+def _parse_number(digits: str) -> Decimal:
+    """Raises OverflowError for what numeric could not hold: the type json keeps any digits."""
+    try:
+        number = Decimal(digits)
+    except InvalidOperation as error:
+        raise OverflowError(digits) from error
+    if number and not _SMALLEST < number.adjusted() < _LARGEST:
+        raise OverflowError(digits)
+    return number
 
 
 def _is_deep(raw: bytes) -> bool:

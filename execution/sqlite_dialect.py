@@ -20,6 +20,8 @@ from sqlglot.generators.sqlite import SQLiteGenerator
 from sqlglot.parsers.sqlite import SQLiteParser
 from sqlglot.tokenizer_core import TokenType
 
+from execution.plain_calls import PlainGenerator, PrefixOperator, read_plus, write_prefix
+
 # What a type's name must hold for an affinity, in SQLite's order (sqlite.org/datatype3.html, 3.1).
 _AFFINITIES = (
     ("INTEGER", ("INT",)),
@@ -49,6 +51,10 @@ class GuardedSqlite(SQLite):
             TokenType.CURRENT_DATE: exp.CurrentDate,
             TokenType.CURRENT_TIME: exp.CurrentTime,
             TokenType.CURRENT_TIMESTAMP: exp.CurrentTimestamp,
+        }
+        UNARY_PARSERS: ClassVar[dict[TokenType, Any]] = {
+            **SQLiteParser.UNARY_PARSERS,
+            TokenType.PLUS: read_plus,
         }
         LAMBDAS: ClassVar[dict[TokenType, Any]] = {}
         # A comma stays a comma: CROSS JOIN would tell SQLite's planner to keep the order.
@@ -86,8 +92,13 @@ class GuardedSqlite(SQLite):
             kind = exp.DataType(this=exp.DType.USERDEFINED, kind=affinity)
             return self.expression(exp.Cast(this=value, to=kind))
 
-    class Generator(SQLiteGenerator):
+    class Generator(PlainGenerator, SQLiteGenerator):
         """Casts are written as they were read."""
+
+        TRANSFORMS: ClassVar[dict[type[exp.Expr], Any]] = {
+            **SQLiteGenerator.TRANSFORMS,
+            PrefixOperator: write_prefix,
+        }
 
         def cast_sql(self, expression: exp.Cast, safe_prefix: str | None = None) -> str:
             """``CAST(x AS affinity)``, never a function."""

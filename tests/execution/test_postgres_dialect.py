@@ -21,6 +21,24 @@ WRITTEN = {
     "|/ 4": "",
     "||/ 8": "",
     "~ 5": "~5",
+    "~ -1": "",
+    "~ ~ 1": "~ ~1",
+    "- - 1": "- -1",
+    "- @ (-5)": "- @ (-5)",
+    "- |/ 4": "",
+    "@ -5": "",
+    "+id": "+ id",
+    "- + id": "",
+    "+ '5' < '10'": "",
+    "json '[1, 2]'::text": "CAST(CAST('[1, 2]' AS JSON) AS TEXT)",
+    "char 'abc'": "CAST('abc' AS BPCHAR)",
+    "character 'abc'::text": "CAST(CAST('abc' AS BPCHAR) AS TEXT)",
+    "char(2) 'abc'": "CAST('abc' AS CHAR(2))",
+    "'abc'::char": "CAST('abc' AS CHAR)",
+    "CAST('abc' AS char)": "CAST('abc' AS CHAR)",
+    "char 'abc'::char": "CAST(CAST('abc' AS BPCHAR) AS CHAR)",
+    "nchar 'abc'": "CAST('abc' AS BPCHAR)",
+    "character varying 'abc'": "CAST('abc' AS VARCHAR)",
     "5 # 3": "",
     "name ~ 'a'": "",
     "name !~* 'a'": "NOT name ~* 'a'",
@@ -59,6 +77,15 @@ WRITTEN = {
     "current_time(1)": "CURRENT_TIME(1)",
     "now() - interval '1 day'": "NOW() - INTERVAL '1 DAY'",
     "interval '1' day": "INTERVAL '1 DAY'",
+    "interval '1' day + 2 * interval '1 hour'": "INTERVAL '1 DAY' + 2 * INTERVAL '1 HOUR'",
+    "interval '1 day' + 1.5 * interval '1 hour'": "INTERVAL '1 DAY' + 1.5 * INTERVAL '1 HOUR'",
+    "interval '1 day' + '2020-01-01'::date": "INTERVAL '1 DAY' + CAST('2020-01-01' AS DATE)",
+    "interval '1 day' + '2 hours'": "INTERVAL '1 DAY' + '2 hours'",
+    "interval $$1 day$$": "INTERVAL '1 DAY'",
+    "interval E'1 day'": "INTERVAL '1 DAY'",
+    "interval '1.5' second": "INTERVAL '1.5 SECOND'",
+    "interval '-3' hour": "INTERVAL '-3 HOUR'",
+    "interval '1-2' year to month": "INTERVAL '1-2' YEAR TO MONTH",
     "date_trunc('month', now())": "DATE_TRUNC('month', NOW())",
     "to_char(now(), 'YYYY')": "TO_CHAR(NOW(), 'YYYY')",
     "count(*) FILTER (WHERE id > 1)": "COUNT(*) FILTER(WHERE id > 1)",
@@ -145,6 +172,13 @@ def test_an_expression_is_written(written: str, expected: str) -> None:
         ("1_000_", "unparsable"),
         ("interval(0) '1.6 seconds'", "unparsable"),
         ("interval", "unknown_column"),
+        ("interval + 2", "unknown_column"),
+        ("interval - 1", "unknown_column"),
+        ("interval[1]", "unknown_column"),
+        ("interval - localtime", "unknown_column"),
+        ("(interval '1 day' '2 hours')::text", "unparsable"),
+        ("interval '1.5' day", "unparsable"),
+        ("interval '1 2:03' hour", "unparsable"),
         ("0o19", "unparsable"),
         (r"E'\u00'", "unparsable"),
         (r"U&'\004'", "unparsable"),
@@ -166,3 +200,13 @@ def test_a_text_may_end_where_an_interval_could_begin() -> None:
 def test_a_text_may_end_where_a_subscript_could_begin(sql: str) -> None:
     verdict = guard_query(f"WITH a AS (SELECT ARRAY[1] AS a) {sql}", open_access(SHOP))
     assert isinstance(verdict, GuardedQuery), verdict
+
+
+@pytest.mark.parametrize(
+    "written", ["interval + 2", "interval - 1", "-interval", "interval", "x.interval * 2"]
+)
+def test_a_column_may_be_called_interval(written: str) -> None:
+    sql = f"SELECT {written} AS y FROM (SELECT 1 AS interval) AS x"
+    verdict = guard_query(sql, open_access(SHOP))
+    assert isinstance(verdict, GuardedQuery), verdict
+    assert verdict.sql == sql

@@ -13,6 +13,7 @@ import pytest
 
 from execution.embedded import SUPERUSER, EmbeddedServer, build_embedded_url
 from execution.postgres import PostgresDatabase
+from execution.postgres_values import JsonLoader
 from nl2sql.settings import LimitSettings
 from nl2sql.types import GuardedQuery, ResultSet
 from nl2sql.values import Interval, to_json_value
@@ -94,6 +95,7 @@ VALUES: tuple[tuple[str, str, object, Any], ...] = (
     ("'null'::jsonb", "jsonb", None, None),
     ("'\"\\ud83d\\ude00\"'::json", "json", "😀", None),
     ("'\"\\ud800\"'::json", "json", '"\\ud800"', None),
+    ("'[1e9999999999999999999]'::json", "json", "[1e9999999999999999999]", None),
     (f"({DEEP})::jsonb", "jsonb", "[" * 200 + "]" * 200, None),
     ("('[' || repeat('9', 600) || ']')::jsonb", "jsonb", [int("9" * 600)], ["9" * 600]),
     ("'6d6f1b1e-0000-4000-8000-000000000001'::uuid", "uuid",
@@ -225,3 +227,19 @@ async def test_placeholders_are_the_servers_own(open_door: Opener) -> None:
     result = await door.execute(asked, 10)
     assert isinstance(result, ResultSet), result
     assert result.rows == (("Miller",),)
+
+
+@pytest.mark.parametrize(
+    "text", ["[1e9999999999999999999]", "[1e-9999999999999999999]", "[1e9999999]", "[1e-999999999]"]
+)
+def test_a_number_that_only_json_can_hold_stays_text(text: str) -> None:
+    value = JsonLoader(0).load(text.encode())
+    assert value == text
+    assert to_json_value(value) == text
+
+
+@pytest.mark.parametrize("number", ["1e400", "1e-400", "0e999999999", "12.50", "1e131071"])
+def test_a_number_that_numeric_can_hold_is_exact(number: str) -> None:
+    value = JsonLoader(0).load(f"[{number}]".encode())
+    assert value == [Decimal(number)]
+    json.dumps(to_json_value(value), allow_nan=False)

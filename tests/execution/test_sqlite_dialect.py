@@ -56,6 +56,10 @@ WRITTEN = {
     "name || 'x'": "",
     "id IS 1": "",
     "name LIKE 'a%'": "",
+    "+id = '2'": "+ id = '2'",
+    "3 IS NOT DISTINCT FROM +TRUE": "3 IS + TRUE",
+    "- + - id": "- + -id",
+    "~ ~ id": "~ ~id",
 }
 
 

@@ -8,7 +8,7 @@ REPAIRS: dict[str, dict[str, Changes]] = {
     "execution/guard.py": {
         # sqlglot takes U+3000 and others for spaces, PostgreSQL and SQLite for letters of a name.
         "odd_spaces_are_refused": (
-            ('if dialect != "duckdb" and (odd := find_odd_space(sql)):', "if (odd := False):"),
+            ('dialect != "duckdb" and (odd := find_odd_space(sql, dialect)):', "(odd := False):"),
         ),
         "a_null_character_ends_no_text": (('if "\\0" in sql:', "if False:"),),
         "half_of_a_surrogate_pair_is_refused": (('"\\ud800" <= letter <=', '"" > letter <='),),
@@ -105,6 +105,9 @@ REPAIRS: dict[str, dict[str, Changes]] = {
         ),
     },
     "execution/comments.py": {
+        # ELSE'\\' was read as an escape string, which ends elsewhere.
+        "an_escape_string_begins_no_other_word": (("(?<![\\w$\\x80-\\U0010ffff])[eE]", "[eE]"),),
+        "names_in_brackets_are_quoted_on_sqlite": (("      | \\[[^\\]]*\\]\n", ""),),
         "comments_of_sqlite_do_not_nest": (('elif dialect != "sqlite":', "else:"),),
         "a_block_comment_that_does_not_end_is_left": (
             (

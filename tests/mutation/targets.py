@@ -16,7 +16,7 @@ _PATTERNS = (
     "execution/growth_glance.py",
     "execution/measured_functions.py",
     "execution/plain_calls.py",
-    "execution/typed_literals.py",
+    "execution/plain_parser.py",
     "execution/name_resolution/*.py",
     "execution/policies/access.py",
     "execution/policies/filter_columns.py",

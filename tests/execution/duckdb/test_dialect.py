@@ -16,6 +16,22 @@ ACCESS = open_access(replace(SHOP, dialect="duckdb"))
 WRITTEN = {
     "DATE '2024-01-31'::VARCHAR": "CAST(CAST('2024-01-31' AS DATE) AS TEXT)",
     "TIME WITH TIME ZONE '10:30:00+00'::VARCHAR": ("CAST(CAST('10:30:00+00' AS TIMETZ) AS TEXT)"),
+    "INTERVAL '1 day' + 2 * INTERVAL '1 hour'": "INTERVAL '1' DAY + 2 * INTERVAL '1' HOUR",
+    "INTERVAL 5 DAY + 2 * INTERVAL (id) HOUR": "INTERVAL '5' DAY + 2 * INTERVAL (id) HOUR",
+    "INTERVAL '1 day' + '2020-01-01'::DATE": "INTERVAL '1' DAY + CAST('2020-01-01' AS DATE)",
+    "JSON '[1, 2]'::VARCHAR": "CAST(CAST('[1, 2]' AS JSON) AS TEXT)",
+    "1 NOT BETWEEN 1e1 AND 1e1 <> 2.5": "(NOT 1 BETWEEN 1e1 AND 1e1) <> 2.5",
+    "id NOT IN (1, 2) < TRUE": "(NOT id IN (1, 2)) < TRUE",
+    "NOT id IN (1, 2)": "",
+    ".5::VARCHAR": "CAST(.5 AS TEXT)",
+    "-.5": "",
+    "0.5": "",
+    "id != 3": "id <> 3",
+    "'3!'": "",
+    "+1 -> 0": "+ 1 -> 0",
+    "- + id": "",
+    "~ -1": "",
+    "~ ~ 1": "~ ~1",
     "LPAD(name, 5, '*')": "",
     "RPAD(name, 5, '*')": "",
     "REGEXP_REPLACE(name, 'a', 'b')": "",
@@ -99,6 +115,11 @@ def test_a_generator_is_written(written: str, expected: str) -> None:
         "E'a' 'b'",
         "POSITION('a' name)",
         "1 <=> 2",
+        "3! ISNULL",
+        "'1'! BETWEEN 3 AND '1'",
+        "! TRUE",
+        "INTERVAL '1 day' '2 hours'",
+        "INTERVAL id DAY",
         "1\u200b+ 2",
         "a\u2060b",
         "\ufeffname",
@@ -120,3 +141,11 @@ def test_a_sign_without_width_may_stand_in_quotes() -> None:
 def test_a_text_may_end_where_a_subscript_could_begin(sql: str) -> None:
     verdict = guard_query(f"WITH a AS (SELECT ARRAY[1] AS a) {sql}", ACCESS)
     assert isinstance(verdict, GuardedQuery), verdict
+
+
+@pytest.mark.parametrize("written", ["interval + 2", "interval - 1", "interval[1]", "x.interval"])
+def test_a_column_may_be_called_interval(written: str) -> None:
+    sql = f"SELECT {written} AS y FROM (SELECT 1 AS interval) AS x"
+    verdict = guard_query(sql, ACCESS)
+    assert isinstance(verdict, GuardedQuery), verdict
+    assert verdict.sql == sql
