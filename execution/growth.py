@@ -11,9 +11,8 @@ nothing, and limits of cells and results are for the rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from sqlglot import exp
 
@@ -55,12 +54,19 @@ _NUMBER_BYTES = 8.0
 # at each becomes at most twice as long; what doubles, sixteen times.
 _STEPS = 10
 _MOST_STEPPED = 4.0
+# Looks at nodes and columns before a query is refused for how long it takes to measure: about a
+# second. What people write needs some hundreds, wide or deep queries some thousands.
+_MOST_LOOKS = 100_000
 
 # What is written with brackets and commas, and with quotes doubled, when it becomes text.
 _NESTED = (*ROWS, exp.Anonymous, exp.Cast)
 # A table counts as so many rows when what is gathered of it was made longer than its columns are.
 _TABLE_ROWS = 1000.0
 _LONG_BYTES = 1000.0
+
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 
 class Measure(NamedTuple):
@@ -91,7 +97,17 @@ def find_growth(
     """
     if is_small(nodes, found):
         return None
-    measurer = _Measurer(found, factor, rows)
+    try:
+        return _find_growth(nodes, _Measurer(found, factor, rows))
+    except _TooManyLooks:
+        return Violation(
+            "too_much_text",
+            "",
+            "Its queries depend on one another in too many ways: use fewer recursive queries.",
+        )
+
+
+def _find_growth(nodes: Sequence[exp.Expr], measurer: _Measurer) -> Violation | None:
     for query in nodes:
         if not isinstance(query, exp.Query | exp.Values):
             continue
@@ -115,30 +131,54 @@ def find_growth(
     return None
 
 
+class _TooManyLooks(Exception):
+    """Measuring takes too long."""
+
+
+class _Steps(NamedTuple):
+    """A step of a recursive query: its number among all steps, and each column as it is taken."""
+
+    number: int
+    columns: Sequence[tuple[str, Measure]]
+
+
+class _Known(NamedTuple, Generic[_Value]):
+    """What was found out, and the steps of recursive queries (by ``id``) on which that rests."""
+
+    value: _Value
+    steps: dict[int, int]
+
+
 class _Measurer:
-    """Measures each output of each query once."""
+    """Measures each output of each query once, or once for each step of what it rests on."""
 
     def __init__(
         self,
         found: Resolution,
         factor: Callable[[exp.Expr], float],
         rows: Callable[[exp.Expr], float],
-        assumed: Mapping[int, Sequence[tuple[str, Measure]]] = MappingProxyType({}),
     ) -> None:
-        """``assumed``: query, by its ``id`` → the name of each column, and what to take it for."""
-        self._assumed = assumed
+        # Recursive queries that are followed just now, by their ``id``.
+        self._assumed: dict[int, _Steps] = {}
+        self._steps = 0
+        self._looks = 0
+        # The steps on which what is measured just now has turned out to rest.
+        self._rests_on: dict[int, int] = {}
         self._found = found
         self._factor = factor
         self._generated = rows
-        self._outputs: dict[tuple[int, str], Measure] = {}
-        self._rows: dict[tuple[int, float], float] = {}
+        self._outputs: dict[tuple[int, str], _Known[Measure]] = {}
+        self._rows: dict[tuple[int, float], _Known[float]] = {}
+        self._recursions: dict[int, _Known[list[tuple[str, Measure]]]] = {}
         # Queries under way: meeting one of them again is a recursion.
         self._open: set[int] = set()
+        self._counted: set[tuple[int, float]] = set()
         # Whether any value on the way, however small what is made of it, is too long.
         self.explodes = False
 
     def measure(self, node: exp.Expr, select: exp.Select) -> Measure:
         """The expression's measure; ``select`` is the query whose rows an aggregate gathers."""
+        self._look()
         if isinstance(node, exp.Column) and not node.is_star:
             source = self._found.origins.get(id(node))
             if source is None:
@@ -152,16 +192,24 @@ class _Measurer:
             return inner._replace(nodes=inner.nodes + 1)
         if isinstance(node, exp.Literal):
             return Measure(1.0, float(len(node.name)))
-        parts = [self.measure(child, select) for child in node.iter_expressions()]
+        children = list(node.iter_expressions())
+        parts = [self.measure(child, select) for child in children]
         nodes = 1 + sum(part.nodes for part in parts)
         quotes = 1 if _gives_back(node) or name_call(node) in MULTIPLYING else 2
         sizes = [part.size * quotes if part.is_list else part.size for part in parts]
-        size = self._measure_size(node, sizes, select)
+        size = self._measure_size(node, children, sizes, select)
         self.explodes = self.explodes or size > MOST_BYTES
         is_list = _makes_list(node) or (_gives_back(node) and any(part.is_list for part in parts))
         return Measure(nodes, size, is_list)
 
-    def _measure_size(self, node: exp.Expr, sizes: list[float], select: exp.Select) -> float:
+    def _measure_size(
+        self,
+        node: exp.Expr,
+        children: Sequence[exp.Expr],
+        sizes: Sequence[float],
+        select: exp.Select,
+    ) -> float:
+        """The bytes that ``node`` makes of its children, whose bytes are ``sizes``."""
         largest, together = max(sizes, default=0.0), sum(sizes)
         name = name_call(node)
         if isinstance(node, SMALL_NODES) or name in SMALL:
@@ -169,7 +217,8 @@ class _Measurer:
         if isinstance(node, exp.Replace | exp.RegexpReplace):
             new = node.args.get("replacement")
             if isinstance(new, exp.Expr) and not isinstance(new, exp.Literal):
-                return largest * self.measure(new, select).size
+                at = next(at for at, child in enumerate(children) if child is new)
+                return largest * sizes[at]
             return largest * self._factor(node)
         if isinstance(node, exp.Repeat | exp.Pad):
             return largest * self._factor(node)
@@ -202,9 +251,36 @@ class _Measurer:
             return together * 2
         return max(largest, _OTHER_BYTES)
 
+    def _look(self) -> None:
+        self._looks += 1
+        if self._looks > _MOST_LOOKS:
+            raise _TooManyLooks
+
+    def _find_out(
+        self, known: dict[_Key, _Known[_Value]], key: _Key, find: Callable[[], _Value]
+    ) -> _Value:
+        """What is known already and rests on no step but those under way, or what is found now."""
+        found = known.get(key)
+        if found is None or not self._still_holds(found):
+            outer, self._rests_on = self._rests_on, {}
+            value = find()
+            # Steps of a recursion that has been followed to its end meanwhile are no matter.
+            steps = {each: at for each, at in self._rests_on.items() if each in self._assumed}
+            found = known[key] = _Known(value, steps)
+            self._rests_on = outer
+        self._rests_on.update(found.steps)
+        return found.value
+
+    def _still_holds(self, known: _Known[Any]) -> bool:
+        return all(
+            each in self._assumed and self._assumed[each].number == at
+            for each, at in known.steps.items()
+        )
+
     # -- columns of queries --------------------------------------------------------------------
 
     def _measure_column(self, source: Source, name: str) -> Measure:
+        self._look()
         if source.renamed:
             # What the query inside calls its outputs tells nothing then: the largest of all.
             name = ""
@@ -229,13 +305,16 @@ class _Measurer:
         """The largest of the query's outputs that may be called ``name``; of all if it is empty."""
         while isinstance(query, exp.Subquery):
             query = query.this
-        key = (id(query), name)
-        if key in self._outputs:
-            return self._outputs[key]
         if (assumed := self._assumed.get(id(query))) is not None:
-            return _find_named(assumed, name)
+            self._rests_on[id(query)] = assumed.number
+            return _find_named(assumed.columns, name)
         if id(query) in self._open:
             return _BASE
+        return self._find_out(
+            self._outputs, (id(query), name), lambda: self._measure_anew(query, name)
+        )
+
+    def _measure_anew(self, query: exp.Expr, name: str) -> Measure:
         self._open.add(id(query))
         if isinstance(query, exp.SetOperation):
             measure = self._measure_set(query, name)
@@ -244,7 +323,6 @@ class _Measurer:
         else:
             measure = self._measure_rows(query)
         self._open.discard(id(query))
-        self._outputs[key] = measure
         return measure
 
     def _measure_rows(self, origin: exp.Expr) -> Measure:
@@ -264,7 +342,10 @@ class _Measurer:
             step = step.this
         sources = self._found.selects.get(id(step), ())
         if isinstance(step, exp.Select) and any(source.origin is query for source in sources):
-            return _find_named(self._follow_recursion(query, step), name)
+            columns = self._find_out(
+                self._recursions, id(query), lambda: self._follow_recursion(query, step)
+            )
+            return _find_named(columns, name)
         first = self._measure_query(query.this, name)
         # By position, which names do not tell.
         second = self._measure_query(query.expression, "")
@@ -281,19 +362,20 @@ class _Measurer:
             names, sizes = [], [self._measure_query(query.this, "")]
         names = [*names, *[""] * len(sizes)][: len(sizes)]
         halfway = sizes
+        # Queries under way are no recursion here, where this one is taken for what is assumed.
+        outer = self._open, self._counted
+        self._open, self._counted = set(), set()
         for step_number in range(_STEPS):
-            inner = _Measurer(
-                self._found,
-                self._factor,
-                self._generated,
-                {**self._assumed, id(query): list(zip(names, sizes, strict=True))},
-            )
-            made = inner._measure_outputs(step) or []
+            self._steps += 1
+            columns = list(zip(names, sizes, strict=True))
+            self._assumed[id(query)] = _Steps(self._steps, columns)
+            made = self._measure_outputs(step) or []
             if len(made) != len(sizes):
-                made = [inner._measure_select(step, "")]
-            self.explodes = self.explodes or inner.explodes
+                made = [self._measure_select(step, "")]
             sizes = [_find_largest(pair) for pair in zip(sizes, made, strict=True)]
             halfway = sizes if step_number == _STEPS // 2 else halfway
+        del self._assumed[id(query)]
+        self._open, self._counted = outer
         if any(
             last.size > _MOST_STEPPED * before.size
             for last, before in zip(sizes, halfway, strict=True)
@@ -347,10 +429,13 @@ class _Measurer:
         while isinstance(query, exp.Subquery):
             query = query.this
         key = (id(query), table)
-        if key in self._rows:
-            return self._rows[key]
-        # For a recursion that meets itself: all that is known of its rows is its own bound.
-        self._rows[key] = self._generated(query)
+        if key in self._counted:
+            # A recursion that meets itself: all that is known of its rows is its own bound.
+            return self._generated(query)
+        return self._find_out(self._rows, key, lambda: self._count_anew(query, table))
+
+    def _count_anew(self, query: exp.Expr, table: float) -> float:
+        self._counted.add((id(query), table))
         count = 1.0
         if isinstance(query, exp.SetOperation):
             count = self._count_rows(query.this, table) + self._count_rows(query.expression, table)
@@ -360,7 +445,7 @@ class _Measurer:
             for output in query.expressions:
                 calls = (self._count_call(each, query) for each in output.find_all(exp.Func))
                 count *= max(calls, default=1.0)
-        self._rows[key] = count
+        self._counted.discard((id(query), table))
         return count
 
     def _count_source(self, source: Source, query: exp.Select, table: float) -> float:

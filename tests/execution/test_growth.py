@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -581,3 +582,53 @@ def test_a_query_with_more_names_than_columns_is_refused() -> None:
         "WHERE i < 5) SELECT repeat(t, 500) FROM n"
     )
     assert judge(sql)
+
+
+def chain(recursions: int, below: str, count: str) -> str:
+    """Recursive queries, each of which reads ``below`` of the one before it in its step."""
+    ctes = ["r0 (i, t) AS (SELECT 1, 'x' UNION ALL SELECT i + 1, t FROM r0 WHERE i < 5)"]
+    for at in range(1, recursions):
+        value = below.format(f"r{at - 1}")
+        step = f"SELECT i + 1, substr({value}, 1, 3) FROM r{at} WHERE i < 5"
+        ctes.append(f"r{at} (i, t) AS (SELECT 1, 'x' UNION ALL {step})")
+    return f"WITH RECURSIVE {', '.join(ctes)} SELECT {count} FROM r{recursions - 1}"
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "sqlite", "duckdb"])
+def test_a_recursion_that_many_read_is_followed_once(dialect: str) -> None:
+    start = time.perf_counter()
+    assert judge(chain(20, "(SELECT max(t) FROM {})", "t || t"), dialect) == ""
+    assert time.perf_counter() - start < 5
+
+
+def test_what_the_recursion_before_makes_is_known_to_the_next() -> None:
+    below = "(SELECT max(t) FROM {0}) || (SELECT max(t) FROM {0})"
+    assert judge(chain(5, below, "t")) == ""
+    assert judge(chain(20, below, "t")) == "too_much_text"
+
+
+def nest_recursions(levels: int) -> str:
+    """Recursions within one another, each of which reads the one around it in its step."""
+    query = "SELECT max(t) FROM r0"
+    for at in reversed(range(levels)):
+        around = f"r{at - 1}.i" if at else "0"
+        step = f"SELECT i + 1, {around}, ({query}) FROM r{at} WHERE i < 5"
+        body = f"SELECT 1 AS i, {around} AS j, 1 AS t UNION ALL {step}"
+        query = f"WITH RECURSIVE r{at} AS ({body}) SELECT max(t) FROM r{at}"
+    return query
+
+
+def test_recursions_within_one_another_are_not_followed_for_ages() -> None:
+    assert judge(nest_recursions(2), "duckdb") == ""
+    start = time.perf_counter()
+    assert judge(nest_recursions(8), "duckdb") == "too_much_text"
+    assert time.perf_counter() - start < 20
+
+
+@pytest.mark.parametrize("call", ["replace", "regexp_replace"])
+def test_a_replacement_that_is_replaced_is_measured_once(call: str) -> None:
+    start = time.perf_counter()
+    for levels, code in ((1, ""), (22, "too_much_text")):
+        nested = f"{call}('a', 'b', " * levels + "name" + ")" * levels
+        assert judge(f"SELECT {nested} FROM customers") == code
+    assert time.perf_counter() - start < 5
