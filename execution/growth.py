@@ -21,8 +21,10 @@ from execution.growth_glance import (
     COLUMN_BYTES,
     KEEPING_NODES,
     MOST_BYTES,
+    MOST_COMPARED,
     ROWS,
     SMALL_NODES,
+    compares,
     is_small,
 )
 from execution.measured_functions import (
@@ -128,6 +130,13 @@ def _find_growth(nodes: Sequence[exp.Expr], measurer: _Measurer) -> Violation | 
                     quote_fragment(clause),
                     "A text made here could become far too long.",
                 )
+            if measurer.compared > MOST_COMPARED:
+                return Violation(
+                    "too_much_text",
+                    quote_fragment(clause),
+                    "Long texts or lists made here are searched for one another, which could take "
+                    "far too long.",
+                )
     return None
 
 
@@ -175,6 +184,9 @@ class _Measurer:
         self._counted: set[tuple[int, float]] = set()
         # Whether any value on the way, however small what is made of it, is too long.
         self.explodes = False
+        # Products of the sizes of what is searched for one another: of each node, and of all.
+        self._products: dict[int, float] = {}
+        self.compared = 0.0
 
     def measure(self, node: exp.Expr, select: exp.Select) -> Measure:
         """The expression's measure; ``select`` is the query whose rows an aggregate gathers."""
@@ -197,10 +209,18 @@ class _Measurer:
         nodes = 1 + sum(part.nodes for part in parts)
         quotes = 1 if _gives_back(node) or name_call(node) in MULTIPLYING else 2
         sizes = [part.size * quotes if part.is_list else part.size for part in parts]
+        if compares(node):
+            self._add_product(node, _multiply(node, children, sizes))
         size = self._measure_size(node, children, sizes, select)
         self.explodes = self.explodes or size > MOST_BYTES
         is_list = _makes_list(node) or (_gives_back(node) and any(part.is_list for part in parts))
         return Measure(nodes, size, is_list)
+
+    def _add_product(self, node: exp.Expr, product: float) -> None:
+        before = self._products.get(id(node), 0.0)
+        if product > before:
+            self._products[id(node)] = product
+            self.compared += product - before
 
     def _measure_size(
         self,
@@ -212,6 +232,9 @@ class _Measurer:
         """The bytes that ``node`` makes of its children, whose bytes are ``sizes``."""
         largest, together = max(sizes, default=0.0), sum(sizes)
         name = name_call(node)
+        if isinstance(node, exp.All | exp.Any):
+            # LIKE ANY (list): an operand, however much it looks like a condition.
+            return largest
         if isinstance(node, SMALL_NODES) or name in SMALL:
             return _OTHER_BYTES
         if isinstance(node, exp.Replace | exp.RegexpReplace):
@@ -471,6 +494,20 @@ class _Measurer:
         if name_call(call) not in SPREADING:
             return self._generated(call)
         return max(1.0, *(self.measure(each, query).size for each in call.expressions), 1.0)
+
+
+def _multiply(node: exp.Expr, children: Sequence[exp.Expr], sizes: Sequence[float]) -> float:
+    """The product of the sizes of the first two operands or arguments."""
+    if isinstance(node, exp.Anonymous):
+        operands = node.expressions[:2]
+    else:
+        operands = [node.this, node.args.get("expression") or node.args.get("substr")]
+    found = [
+        size
+        for child, size in zip(children, sizes, strict=True)
+        if any(child is each for each in operands)
+    ]
+    return found[0] * found[1] if len(found) == 2 else 0.0
 
 
 def _rows_of_table(size: float) -> float:

@@ -632,3 +632,67 @@ def test_a_replacement_that_is_replaced_is_measured_once(call: str) -> None:
         nested = f"{call}('a', 'b', " * levels + "name" + ")" * levels
         assert judge(f"SELECT {nested} FROM customers") == code
     assert time.perf_counter() - start < 5
+
+
+# What looks for one text or list in another, {a} and {b}.
+SEARCHES = {
+    "postgres": """
+        {a} LIKE {b}; {a} NOT LIKE {b} ESCAPE 'x'; {b} ILIKE {a}; {a} SIMILAR TO {b}; {a} ~ {b};
+        {a} !~* {b}; {a} ~~ {b}; {a} LIKE ANY (ARRAY[{b}]); strpos({a}, {b}); position({b} IN {a});
+        split_part({a}, {b}, 1); replace({a}, {b}, ''); translate({a}, {b}, ''); btrim({a}, {b});
+        ltrim({a}, {b}); rtrim({a}, {b}); trim(BOTH {b} FROM {a}); string_to_array({a}, {b});
+        ARRAY[{a}] && ARRAY[{b}]; ARRAY[{a}] @> ARRAY[{b}]; ARRAY[{a}] <@ ARRAY[{b}];
+        {a}::jsonb - ARRAY[{b}]
+    """,
+    "sqlite": """
+        {a} LIKE {b}; {a} GLOB {b}; like({a}, {b}); glob({a}, {b}); instr({a}, {b});
+        replace({a}, {b}, ''); trim({a}, {b}); ltrim({a}, {b}); rtrim({a}, {b});
+        json_patch({a}, {b})
+    """,
+    "duckdb": """
+        {a} LIKE {b}; {a} GLOB {b}; {a} SIMILAR TO {b}; contains({a}, {b}); instr({a}, {b});
+        position({b} IN {a}); strpos({a}, {b}); split({a}, {b}); str_split({a}, {b});
+        string_split({a}, {b}); trim({a}, {b}); [{a}] && [{b}]; [{a}] @> [{b}];
+        list_has_any([{a}], [{b}]); list_has_all([{a}], [{b}]); list_intersect([{a}], [{b}]);
+        array_has_any([{a}], [{b}]); array_has_all([{a}], [{b}]); array_intersect([{a}], [{b}]);
+        json_contains({a}, {b})
+    """,
+}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "search"),
+    [(dialect, each.strip()) for dialect, list_ in SEARCHES.items() for each in list_.split(";")],
+)
+def test_long_texts_are_not_searched_for_one_another(dialect: str, search: str) -> None:
+    ctes = [f"t0 AS (SELECT {repeat('a', 100)} AS a, {repeat('b', 100)} AS b)"]
+    for at in range(1, 4):
+        value = " || ".join(["{}"] * 5)
+        values = f"{value.replace('{}', 'a')} AS a, {value.replace('{}', 'b')} AS b"
+        ctes.append(f"t{at} AS (SELECT {values} FROM t{at - 1})")
+    sql = f"WITH {', '.join(ctes)} SELECT {search.format(a='l.a', b='s.b')} FROM t3 AS l, {{}} AS s"
+    assert judge(sql.format("t0"), dialect) == ""
+    assert judge(sql.format("t3"), dialect) == "too_much_text"
+
+
+def test_all_searches_of_a_query_count_together() -> None:
+    def write(count: int) -> str:
+        searches = [f"strpos(a, {repeat('x', 70 + at)})" for at in range(count)]
+        return f"SELECT {', '.join(searches)} FROM (SELECT repeat('aaaaaaaaaa', 10000) AS a) AS t"
+
+    assert judge(write(9)) == ""
+    assert judge(write(14)) == "too_much_text"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT count(*) FROM customers WHERE name ILIKE '%smith%' OR country LIKE '%' || name",
+        "SELECT a.name FROM customers a JOIN customers b ON a.name LIKE '%' || b.name || '%'",
+        "SELECT length(name) - length(replace(name, ' ', '')), split_part(name, ' ', 1) "
+        "FROM customers WHERE string_to_array(name, ',') && ARRAY['a', 'b']",
+        "SELECT string_agg(name, ', ') LIKE '%x%' FROM customers",
+    ],
+)
+def test_ordinary_searches_pass(sql: str) -> None:
+    assert judge(sql) == ""
