@@ -13,6 +13,9 @@ FILE_REPAIRS: dict[str, dict[str, Changes]] = {
         "an_empty_match_stands_between_any_two_letters": (
             ("return len(new.name) + 1.0 if new.name else 1.0", "return 1.0"),
         ),
+        # '$.**.**.**.**.**' over a hundred lists in one another took two gigabytes.
+        "a_path_descends_once": (('path.name.count("**") <= _MOST_DESCENTS', "True"),),
+        "operators_take_a_path_too": (("if isinstance(node, _PATHS) and", "if False and"),),
         "zero_steps_never_end": (("return None if width and abs", "return None if abs"),),
     },
     "execution/growth.py": {
