@@ -26,6 +26,10 @@ _MOST_ROWS = 100_000
 # What a function may repeat or pad to in one call.
 _MOST_TIMES = 10_000
 _LARGEST_FACTORIAL = 1000
+# Of a path in a JSON document: each ** gives as many values again as the document has levels, each
+# comma in brackets may double them.
+_MOST_DESCENTS = 1
+_MOST_COMMAS = 10
 # The growth of a replacement whose length the text does not tell.
 _UNKNOWN_GROWTH = 100
 
@@ -34,6 +38,8 @@ _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
 _DAYS = {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
 _GENERATORS = (exp.GenerateSeries,)
 _NAMED = (exp.Alias, exp.Kwarg, exp.PropertyEQ)
+# ``@?`` and ``@@``; the latter searches texts, too.
+_PATHS = (exp.JSONBPathExists, exp.MatchAgainst)
 _SUSPECTS = (
     *_GENERATORS,
     exp.CTE,
@@ -56,6 +62,8 @@ def find_bomb(nodes: Sequence[exp.Expr], found: Resolution) -> Violation | None:
             if violation := check(node):
                 return violation
             continue
+        if isinstance(node, _PATHS) and (violation := _check_path(node)):
+            return violation
         if not isinstance(node, _SUSPECTS):
             continue
         violation = None
@@ -235,10 +243,41 @@ def _check_fill(node: exp.Expr) -> Violation | None:
     return Violation("too_much_text", fragment, message)
 
 
+def _check_path(node: exp.Expr) -> Violation | None:
+    """Refuses a path in a JSON document that is no constant or may give values without end.
+
+    A column behind ``@@`` is what a text is searched for: no cast makes a path.
+    """
+    if isinstance(node, exp.MatchAgainst):
+        path = node.this
+        if isinstance(path, exp.Column):
+            return None
+    elif isinstance(node, exp.Anonymous):
+        path = node.expressions[1] if len(node.expressions) > 1 else None
+    else:
+        path = node.expression
+    path = path.unnest() if isinstance(path, exp.Expr) else None
+    if (
+        isinstance(path, exp.Literal)
+        and path.name.count("**") <= _MOST_DESCENTS
+        and path.name.count(",") <= _MOST_COMMAS
+    ):
+        return None
+    fragment = quote_fragment(node)
+    return Violation(
+        "too_much_text",
+        fragment,
+        f"{fragment}: write the path as a constant with at most one ** and {_MOST_COMMAS} commas.",
+    )
+
+
 _CHECKS = {
     "array_fill": _check_fill,
     "factorial": _check_factorial,
     "format": _check_format,
+    "jsonb_path_exists": _check_path,
+    "jsonb_path_match": _check_path,
+    "jsonb_path_query_first": _check_path,
     "printf": _check_format,
 }
 

@@ -11,9 +11,8 @@ nothing, and limits of cells and results are for the rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from sqlglot import exp
 
@@ -22,8 +21,10 @@ from execution.growth_glance import (
     COLUMN_BYTES,
     KEEPING_NODES,
     MOST_BYTES,
+    MOST_COMPARED,
     ROWS,
     SMALL_NODES,
+    compares,
     is_small,
 )
 from execution.measured_functions import (
@@ -55,12 +56,19 @@ _NUMBER_BYTES = 8.0
 # at each becomes at most twice as long; what doubles, sixteen times.
 _STEPS = 10
 _MOST_STEPPED = 4.0
+# Looks at nodes and columns before a query is refused for how long it takes to measure: about a
+# second. What people write needs some hundreds, wide or deep queries some thousands.
+_MOST_LOOKS = 100_000
 
 # What is written with brackets and commas, and with quotes doubled, when it becomes text.
 _NESTED = (*ROWS, exp.Anonymous, exp.Cast)
 # A table counts as so many rows when what is gathered of it was made longer than its columns are.
 _TABLE_ROWS = 1000.0
 _LONG_BYTES = 1000.0
+
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 
 class Measure(NamedTuple):
@@ -91,7 +99,17 @@ def find_growth(
     """
     if is_small(nodes, found):
         return None
-    measurer = _Measurer(found, factor, rows)
+    try:
+        return _find_growth(nodes, _Measurer(found, factor, rows))
+    except _TooManyLooks:
+        return Violation(
+            "too_much_text",
+            "",
+            "Its queries depend on one another in too many ways: use fewer recursive queries.",
+        )
+
+
+def _find_growth(nodes: Sequence[exp.Expr], measurer: _Measurer) -> Violation | None:
     for query in nodes:
         if not isinstance(query, exp.Query | exp.Values):
             continue
@@ -112,33 +130,67 @@ def find_growth(
                     quote_fragment(clause),
                     "A text made here could become far too long.",
                 )
+            if measurer.compared > MOST_COMPARED:
+                return Violation(
+                    "too_much_text",
+                    quote_fragment(clause),
+                    "Long texts or lists made here are searched for one another, which could take "
+                    "far too long.",
+                )
     return None
 
 
+class _TooManyLooks(Exception):
+    """Measuring takes too long."""
+
+
+class _Steps(NamedTuple):
+    """A step of a recursive query: its number among all steps, and each column as it is taken."""
+
+    number: int
+    columns: Sequence[tuple[str, Measure]]
+
+
+class _Known(NamedTuple, Generic[_Value]):
+    """What was found out, and the steps of recursive queries (by ``id``) on which that rests."""
+
+    value: _Value
+    steps: dict[int, int]
+
+
 class _Measurer:
-    """Measures each output of each query once."""
+    """Measures each output of each query once, or once for each step of what it rests on."""
 
     def __init__(
         self,
         found: Resolution,
         factor: Callable[[exp.Expr], float],
         rows: Callable[[exp.Expr], float],
-        assumed: Mapping[int, Sequence[tuple[str, Measure]]] = MappingProxyType({}),
     ) -> None:
-        """``assumed``: query, by its ``id`` → the name of each column, and what to take it for."""
-        self._assumed = assumed
+        # Recursive queries that are followed just now, by their ``id``.
+        self._assumed: dict[int, _Steps] = {}
+        self._steps = 0
+        self._looks = 0
+        # The steps on which what is measured just now has turned out to rest.
+        self._rests_on: dict[int, int] = {}
         self._found = found
         self._factor = factor
         self._generated = rows
-        self._outputs: dict[tuple[int, str], Measure] = {}
-        self._rows: dict[tuple[int, float], float] = {}
+        self._outputs: dict[tuple[int, str], _Known[Measure]] = {}
+        self._rows: dict[tuple[int, float], _Known[float]] = {}
+        self._recursions: dict[int, _Known[list[tuple[str, Measure]]]] = {}
         # Queries under way: meeting one of them again is a recursion.
         self._open: set[int] = set()
+        self._counted: set[tuple[int, float]] = set()
         # Whether any value on the way, however small what is made of it, is too long.
         self.explodes = False
+        # Products of the sizes of what is searched for one another: of each node, and of all.
+        self._products: dict[int, float] = {}
+        self.compared = 0.0
 
     def measure(self, node: exp.Expr, select: exp.Select) -> Measure:
         """The expression's measure; ``select`` is the query whose rows an aggregate gathers."""
+        self._look()
         if isinstance(node, exp.Column) and not node.is_star:
             source = self._found.origins.get(id(node))
             if source is None:
@@ -152,24 +204,44 @@ class _Measurer:
             return inner._replace(nodes=inner.nodes + 1)
         if isinstance(node, exp.Literal):
             return Measure(1.0, float(len(node.name)))
-        parts = [self.measure(child, select) for child in node.iter_expressions()]
+        children = list(node.iter_expressions())
+        parts = [self.measure(child, select) for child in children]
         nodes = 1 + sum(part.nodes for part in parts)
         quotes = 1 if _gives_back(node) or name_call(node) in MULTIPLYING else 2
         sizes = [part.size * quotes if part.is_list else part.size for part in parts]
-        size = self._measure_size(node, sizes, select)
+        if compares(node):
+            self._add_product(node, _multiply(node, children, sizes))
+        size = self._measure_size(node, children, sizes, select)
         self.explodes = self.explodes or size > MOST_BYTES
         is_list = _makes_list(node) or (_gives_back(node) and any(part.is_list for part in parts))
         return Measure(nodes, size, is_list)
 
-    def _measure_size(self, node: exp.Expr, sizes: list[float], select: exp.Select) -> float:
+    def _add_product(self, node: exp.Expr, product: float) -> None:
+        before = self._products.get(id(node), 0.0)
+        if product > before:
+            self._products[id(node)] = product
+            self.compared += product - before
+
+    def _measure_size(
+        self,
+        node: exp.Expr,
+        children: Sequence[exp.Expr],
+        sizes: Sequence[float],
+        select: exp.Select,
+    ) -> float:
+        """The bytes that ``node`` makes of its children, whose bytes are ``sizes``."""
         largest, together = max(sizes, default=0.0), sum(sizes)
         name = name_call(node)
+        if isinstance(node, exp.All | exp.Any):
+            # LIKE ANY (list): an operand, however much it looks like a condition.
+            return largest
         if isinstance(node, SMALL_NODES) or name in SMALL:
             return _OTHER_BYTES
         if isinstance(node, exp.Replace | exp.RegexpReplace):
             new = node.args.get("replacement")
             if isinstance(new, exp.Expr) and not isinstance(new, exp.Literal):
-                return largest * self.measure(new, select).size
+                at = next(at for at, child in enumerate(children) if child is new)
+                return largest * sizes[at]
             return largest * self._factor(node)
         if isinstance(node, exp.Repeat | exp.Pad):
             return largest * self._factor(node)
@@ -202,9 +274,36 @@ class _Measurer:
             return together * 2
         return max(largest, _OTHER_BYTES)
 
+    def _look(self) -> None:
+        self._looks += 1
+        if self._looks > _MOST_LOOKS:
+            raise _TooManyLooks
+
+    def _find_out(
+        self, known: dict[_Key, _Known[_Value]], key: _Key, find: Callable[[], _Value]
+    ) -> _Value:
+        """What is known already and rests on no step but those under way, or what is found now."""
+        found = known.get(key)
+        if found is None or not self._still_holds(found):
+            outer, self._rests_on = self._rests_on, {}
+            value = find()
+            # Steps of a recursion that has been followed to its end meanwhile are no matter.
+            steps = {each: at for each, at in self._rests_on.items() if each in self._assumed}
+            found = known[key] = _Known(value, steps)
+            self._rests_on = outer
+        self._rests_on.update(found.steps)
+        return found.value
+
+    def _still_holds(self, known: _Known[Any]) -> bool:
+        return all(
+            each in self._assumed and self._assumed[each].number == at
+            for each, at in known.steps.items()
+        )
+
     # -- columns of queries --------------------------------------------------------------------
 
     def _measure_column(self, source: Source, name: str) -> Measure:
+        self._look()
         if source.renamed:
             # What the query inside calls its outputs tells nothing then: the largest of all.
             name = ""
@@ -227,13 +326,16 @@ class _Measurer:
         """The largest of the query's outputs that may be called ``name``; of all if it is empty."""
         while isinstance(query, exp.Subquery):
             query = query.this
-        key = (id(query), name)
-        if key in self._outputs:
-            return self._outputs[key]
         if (assumed := self._assumed.get(id(query))) is not None:
-            return _find_named(assumed, name)
+            self._rests_on[id(query)] = assumed.number
+            return _find_named(assumed.columns, name)
         if id(query) in self._open:
             return _BASE
+        return self._find_out(
+            self._outputs, (id(query), name), lambda: self._measure_anew(query, name)
+        )
+
+    def _measure_anew(self, query: exp.Expr, name: str) -> Measure:
         self._open.add(id(query))
         if isinstance(query, exp.SetOperation):
             measure = self._measure_set(query, name)
@@ -242,13 +344,16 @@ class _Measurer:
         else:
             measure = self._measure_rows(query)
         self._open.discard(id(query))
-        self._outputs[key] = measure
         return measure
 
     def _measure_rows(self, origin: exp.Expr) -> Measure:
         """The largest of VALUES, or of what a function takes apart."""
-        parts = origin.iter_expressions()
+        parts: Iterable[exp.Expr] = origin.iter_expressions()
         if not isinstance(origin, exp.Values):
+            if isinstance(origin, exp.Func) and not isinstance(
+                origin, exp.GenerateSeries | exp.Unnest
+            ):
+                parts = [origin]
             # No planner puts a function's rows in the place of its name.
             measures = [self.measure(each, exp.Select())._replace(nodes=1.0) for each in parts]
         else:
@@ -263,7 +368,10 @@ class _Measurer:
         inner = step.find_all(exp.Select)
         sources = [source for each in inner for source in self._found.selects.get(id(each), ())]
         if isinstance(step, exp.Select) and any(_reads(source, query) for source in sources):
-            return _find_named(self._follow_recursion(query, step), name)
+            columns = self._find_out(
+                self._recursions, id(query), lambda: self._follow_recursion(query, step)
+            )
+            return _find_named(columns, name)
         first = self._measure_query(query.this, name)
         # By position, which names do not tell.
         second = self._measure_query(query.expression, "")
@@ -280,19 +388,20 @@ class _Measurer:
             names, sizes = [], [self._measure_query(query.this, "")]
         names = [*names, *[""] * len(sizes)][: len(sizes)]
         halfway = sizes
+        # Queries under way are no recursion here, where this one is taken for what is assumed.
+        outer = self._open, self._counted
+        self._open, self._counted = set(), set()
         for step_number in range(_STEPS):
-            inner = _Measurer(
-                self._found,
-                self._factor,
-                self._generated,
-                {**self._assumed, id(query): list(zip(names, sizes, strict=True))},
-            )
-            made = inner._measure_outputs(step) or []
+            self._steps += 1
+            columns = list(zip(names, sizes, strict=True))
+            self._assumed[id(query)] = _Steps(self._steps, columns)
+            made = self._measure_outputs(step) or []
             if len(made) != len(sizes):
-                made = [inner._measure_select(step, "")]
-            self.explodes = self.explodes or inner.explodes
+                made = [self._measure_select(step, "")]
             sizes = [_find_largest(pair) for pair in zip(sizes, made, strict=True)]
             halfway = sizes if step_number == _STEPS // 2 else halfway
+        del self._assumed[id(query)]
+        self._open, self._counted = outer
         if any(
             last.size > _MOST_STEPPED * before.size
             for last, before in zip(sizes, halfway, strict=True)
@@ -346,10 +455,13 @@ class _Measurer:
         while isinstance(query, exp.Subquery):
             query = query.this
         key = (id(query), table)
-        if key in self._rows:
-            return self._rows[key]
-        # For a recursion that meets itself: all that is known of its rows is its own bound.
-        self._rows[key] = self._generated(query)
+        if key in self._counted:
+            # A recursion that meets itself: all that is known of its rows is its own bound.
+            return self._generated(query)
+        return self._find_out(self._rows, key, lambda: self._count_anew(query, table))
+
+    def _count_anew(self, query: exp.Expr, table: float) -> float:
+        self._counted.add((id(query), table))
         count = 1.0
         if isinstance(query, exp.SetOperation):
             count = self._count_rows(query.this, table) + self._count_rows(query.expression, table)
@@ -359,7 +471,7 @@ class _Measurer:
             for output in query.expressions:
                 calls = (self._count_call(each, query) for each in output.find_all(exp.Func))
                 count *= max(calls, default=1.0)
-        self._rows[key] = count
+        self._counted.discard((id(query), table))
         return count
 
     def _count_source(self, source: Source, query: exp.Select, table: float) -> float:
@@ -385,6 +497,20 @@ class _Measurer:
         if name_call(call) not in SPREADING:
             return self._generated(call)
         return max(1.0, *(self.measure(each, query).size for each in call.expressions), 1.0)
+
+
+def _multiply(node: exp.Expr, children: Sequence[exp.Expr], sizes: Sequence[float]) -> float:
+    """The product of the sizes of the first two operands or arguments."""
+    if isinstance(node, exp.Anonymous):
+        operands = node.expressions[:2]
+    else:
+        operands = [node.this, node.args.get("expression") or node.args.get("substr")]
+    found = [
+        size
+        for child, size in zip(children, sizes, strict=True)
+        if any(child is each for each in operands)
+    ]
+    return found[0] * found[1] if len(found) == 2 else 0.0
 
 
 def _rows_of_table(size: float) -> float:

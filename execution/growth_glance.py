@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from execution.measured_functions import (
+    COMPARING,
     DRAWING,
     FILLING,
     FORMATTING,
@@ -27,6 +28,9 @@ from execution.name_resolution.scopes import Resolution
 # Bytes of one text at most, and what a column's is taken for.
 MOST_BYTES = 10_000_000
 COLUMN_BYTES = 100.0
+# Of two texts that are searched for one another, the product of the lengths at most, all such in a
+# query together. PostgreSQL takes a third of a second for so many.
+MOST_COMPARED = 100_000_000.0
 
 # Give a truth or a time, however long their arguments are.
 SMALL_NODES = (exp.Predicate, exp.Connector, exp.Not, exp.Interval)
@@ -40,6 +44,23 @@ KEEPING_NODES = (
     exp.If,
     exp.StrPosition,
     exp.Substring,
+    exp.Trim,
+)
+# Hold every part of one operand against every part of the other.
+COMPARING_NODES = (
+    exp.ArrayContainedBy,
+    exp.ArrayContainsAll,
+    exp.ArrayOverlaps,
+    exp.Glob,
+    exp.ILike,
+    exp.Like,
+    exp.RegexpILike,
+    exp.RegexpLike,
+    exp.Replace,
+    exp.SimilarTo,
+    exp.StrPosition,
+    # An array of keys taken away from a JSON document.
+    exp.Sub,
     exp.Trim,
 )
 # Rows, which double the quotes of their texts when they become text.
@@ -68,7 +89,7 @@ def is_small(nodes: Sequence[exp.Expr], found: Resolution) -> bool:
     However the names are spread over the queries, putting each in its place gives no more of them
     than if all queries had equally many, each on top of the other.
     """
-    doubling = 0
+    doubling = comparing = 0
     for node in nodes:
         key = name_call(node) or type(node)
         kind = _kinds.get(key)
@@ -79,9 +100,21 @@ def is_small(nodes: Sequence[exp.Expr], found: Resolution) -> bool:
         if kind == _GROWS or (kind == _RECURS and node.args.get("recursive")):
             return False
         doubling += kind == _DOUBLES
+        comparing += compares(node)
     levels = max(len(found.selects), 1)
     names = (len(found.origins) / levels + 1) ** levels
-    return names <= _FEW_NAMES and names * COLUMN_BYTES * 2.0**doubling <= MOST_BYTES
+    if names > _FEW_NAMES or names * COLUMN_BYTES * 2.0**doubling > MOST_BYTES:
+        return False
+    if not comparing:
+        return True
+    letters = sum(len(node.name) for node in nodes if isinstance(node, exp.Literal))
+    longest = names * max(letters, COLUMN_BYTES) * 2.0**doubling
+    return comparing * longest**2 <= MOST_COMPARED
+
+
+def compares(node: exp.Expr) -> bool:
+    """Whether the node may take the product of the lengths of two texts or lists."""
+    return isinstance(node, COMPARING_NODES) or name_call(node) in COMPARING
 
 
 def _judge_kind(node: exp.Expr) -> str:

@@ -38,6 +38,14 @@ DRAWING = frozenset({"bar"})
 MOST_DRAWN = 3000.0
 # Lay what they are given out in lines, each indented as deep as it is nested.
 INDENTING = frozenset({"jsonb_pretty"})
+# Hold every part of their first argument against every part of their second. No database looks at
+# its limit of time meanwhile.
+COMPARING = frozenset(
+    "array_has_all array_has_any array_intersect btrim contains glob instr json_contains "
+    "json_patch like list_has_all list_has_any list_intersect ltrim position rtrim split "
+    "split_part str_split string_split string_to_array string_to_table strpos translate "
+    "trim".split()
+)
 # Give a number, a date or the like, however long their arguments are.
 SMALL = frozenset(
     "array_length array_lower array_ndims array_position array_upper ascii bit_length cardinality "

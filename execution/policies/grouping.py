@@ -7,6 +7,8 @@ the query uses are put into the GROUP BY. The groups stay the same.
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
 from execution.name_resolution.resolver import NameResolver
@@ -14,6 +16,8 @@ from execution.name_resolution.scopes import Group
 
 # What groups in several ways at once, and stands among the columns.
 _SEVERAL = (exp.Cube, exp.GroupingSets, exp.Rollup)
+# No query has more outputs, and Python reads no number of thousands of digits.
+_POSITION = re.compile(r"[0-9]{1,9}")
 
 
 def complete_group(group: Group, resolver: NameResolver) -> None:
@@ -44,7 +48,7 @@ def complete_group(group: Group, resolver: NameResolver) -> None:
 
 def _find_output(node: exp.Expr, select: exp.Select) -> exp.Expr:
     """What GROUP BY 2 means."""
-    if isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit():
+    if isinstance(node, exp.Literal) and not node.is_string and _POSITION.fullmatch(node.name):
         at = int(node.name) - 1
         if 0 <= at < len(select.expressions):
             output: exp.Expr = select.expressions[at]

@@ -159,3 +159,47 @@ def test_a_bomb_is_refused_before_it_runs(code: str, sql: str) -> None:
 def test_what_people_write_passes(sql: str) -> None:
     verdict = guard_query(sql, open_access(SHOP))
     assert isinstance(verdict, GuardedQuery), verdict
+
+
+# Calls with a path in a JSON document.
+PATHS = [
+    "jsonb_path_query_first(d, {})",
+    "jsonb_path_exists(d, {})",
+    "jsonb_path_exists(d, {}, '{{}}')",
+    "jsonb_path_match(d, {})",
+    "d @? {}",
+    "d @@ {}",
+]
+
+
+@pytest.mark.parametrize("call", PATHS)
+def test_a_path_descends_once_at_most(call: str) -> None:
+    def judge(path: str) -> str:
+        sql = f"SELECT {call.format(path)} FROM (SELECT name::jsonb AS d FROM customers) AS t"
+        verdict = guard_query(sql, open_access(SHOP))
+        return verdict.code if isinstance(verdict, Violation) else ""
+
+    for path in (
+        "'$.a[*] ? (@ > 1)'",
+        "'strict $.**.name'",
+        "('$.**{2 to 3}')",
+        "'$[0, 1, 2, last].*.*'",
+    ):
+        assert judge(path) == "", path
+    for path in (
+        "'$.**.**'",
+        "'strict $.**.a.**{1 to 5}'",
+        "E'$.*\\x2a.**'",
+        "U&'$.**.\\002a*'",
+        "$$$.**.**$$",
+        "'$.*' '*.**'",
+        "'$.**' || '.**'",
+        "CASE WHEN true THEN '$.**.**' END",
+        f"'${'[0, 0]' * 11}'",
+    ):
+        assert judge(path) == "too_much_text", path
+
+
+def test_what_a_text_is_searched_for_may_be_a_column() -> None:
+    sql = "SELECT count(*) FROM customers WHERE name @@ country AND name @@ 'fat & rat'"
+    assert isinstance(guard_query(sql, open_access(SHOP)), GuardedQuery)

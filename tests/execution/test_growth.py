@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -560,6 +561,8 @@ PLACES = {
 
 # Sources with a column ``t`` of ten thousand letters.
 LETTERS = {
+    "repeated": "repeat({}, 1) AS u(t)",
+    "repeated_for_each_row": "orders, LATERAL repeat({}, 1) AS u(t)",
     "values": "(VALUES ({})) AS v(t)",
     "second_column_of_values": "(VALUES (1, {})) AS v(n, t)",
     "values_in_parentheses": "(SELECT * FROM (VALUES ({})) AS v) AS w(t)",
@@ -642,3 +645,117 @@ def test_what_only_the_database_refuses_does_no_harm() -> None:
     )
     assert judge(widths) == ""
     assert judge("SELECT repeat('x', 5), ARRAY[1 + (SELECT count(*) FROM orders)]") == ""
+
+
+def chain(recursions: int, below: str, count: str) -> str:
+    """Recursive queries, each of which reads ``below`` of the one before it in its step."""
+    ctes = ["r0 (i, t) AS (SELECT 1, 'x' UNION ALL SELECT i + 1, t FROM r0 WHERE i < 5)"]
+    for at in range(1, recursions):
+        value = below.format(f"r{at - 1}")
+        step = f"SELECT i + 1, substr({value}, 1, 3) FROM r{at} WHERE i < 5"
+        ctes.append(f"r{at} (i, t) AS (SELECT 1, 'x' UNION ALL {step})")
+    return f"WITH RECURSIVE {', '.join(ctes)} SELECT {count} FROM r{recursions - 1}"
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "sqlite", "duckdb"])
+def test_a_recursion_that_many_read_is_followed_once(dialect: str) -> None:
+    start = time.perf_counter()
+    assert judge(chain(20, "(SELECT max(t) FROM {})", "t || t"), dialect) == ""
+    assert time.perf_counter() - start < 5
+
+
+def test_what_the_recursion_before_makes_is_known_to_the_next() -> None:
+    below = "(SELECT max(t) FROM {0}) || (SELECT max(t) FROM {0})"
+    assert judge(chain(5, below, "t")) == ""
+    assert judge(chain(20, below, "t")) == "too_much_text"
+
+
+def nest_recursions(levels: int) -> str:
+    """Recursions within one another, each of which reads the one around it in its step."""
+    query = "SELECT max(t) FROM r0"
+    for at in reversed(range(levels)):
+        around = f"r{at - 1}.i" if at else "0"
+        step = f"SELECT i + 1, {around}, ({query}) FROM r{at} WHERE i < 5"
+        body = f"SELECT 1 AS i, {around} AS j, 1 AS t UNION ALL {step}"
+        query = f"WITH RECURSIVE r{at} AS ({body}) SELECT max(t) FROM r{at}"
+    return query
+
+
+def test_recursions_within_one_another_are_not_followed_for_ages() -> None:
+    assert judge(nest_recursions(2), "duckdb") == ""
+    start = time.perf_counter()
+    assert judge(nest_recursions(8), "duckdb") == "too_much_text"
+    assert time.perf_counter() - start < 20
+
+
+@pytest.mark.parametrize("call", ["replace", "regexp_replace"])
+def test_a_replacement_that_is_replaced_is_measured_once(call: str) -> None:
+    start = time.perf_counter()
+    for levels, code in ((1, ""), (22, "too_much_text")):
+        nested = f"{call}('a', 'b', " * levels + "name" + ")" * levels
+        assert judge(f"SELECT {nested} FROM customers") == code
+    assert time.perf_counter() - start < 5
+
+
+# What looks for one text or list in another, {a} and {b}.
+SEARCHES = {
+    "postgres": """
+        {a} LIKE {b}; {a} NOT LIKE {b} ESCAPE 'x'; {b} ILIKE {a}; {a} SIMILAR TO {b}; {a} ~ {b};
+        {a} !~* {b}; {a} ~~ {b}; {a} LIKE ANY (ARRAY[{b}]); strpos({a}, {b}); position({b} IN {a});
+        split_part({a}, {b}, 1); replace({a}, {b}, ''); translate({a}, {b}, ''); btrim({a}, {b});
+        ltrim({a}, {b}); rtrim({a}, {b}); trim(BOTH {b} FROM {a}); string_to_array({a}, {b});
+        ARRAY[{a}] && ARRAY[{b}]; ARRAY[{a}] @> ARRAY[{b}]; ARRAY[{a}] <@ ARRAY[{b}];
+        {a}::jsonb - ARRAY[{b}]
+    """,
+    "sqlite": """
+        {a} LIKE {b}; {a} GLOB {b}; like({a}, {b}); glob({a}, {b}); instr({a}, {b});
+        replace({a}, {b}, ''); trim({a}, {b}); ltrim({a}, {b}); rtrim({a}, {b});
+        json_patch({a}, {b})
+    """,
+    "duckdb": """
+        {a} LIKE {b}; {a} GLOB {b}; {a} SIMILAR TO {b}; contains({a}, {b}); instr({a}, {b});
+        position({b} IN {a}); strpos({a}, {b}); split({a}, {b}); str_split({a}, {b});
+        string_split({a}, {b}); trim({a}, {b}); [{a}] && [{b}]; [{a}] @> [{b}];
+        list_has_any([{a}], [{b}]); list_has_all([{a}], [{b}]); list_intersect([{a}], [{b}]);
+        array_has_any([{a}], [{b}]); array_has_all([{a}], [{b}]); array_intersect([{a}], [{b}]);
+        json_contains({a}, {b})
+    """,
+}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "search"),
+    [(dialect, each.strip()) for dialect, list_ in SEARCHES.items() for each in list_.split(";")],
+)
+def test_long_texts_are_not_searched_for_one_another(dialect: str, search: str) -> None:
+    ctes = [f"t0 AS (SELECT {repeat('a', 100)} AS a, {repeat('b', 100)} AS b)"]
+    for at in range(1, 4):
+        value = " || ".join(["{}"] * 5)
+        values = f"{value.replace('{}', 'a')} AS a, {value.replace('{}', 'b')} AS b"
+        ctes.append(f"t{at} AS (SELECT {values} FROM t{at - 1})")
+    sql = f"WITH {', '.join(ctes)} SELECT {search.format(a='l.a', b='s.b')} FROM t3 AS l, {{}} AS s"
+    assert judge(sql.format("t0"), dialect) == ""
+    assert judge(sql.format("t3"), dialect) == "too_much_text"
+
+
+def test_all_searches_of_a_query_count_together() -> None:
+    def write(count: int) -> str:
+        searches = [f"strpos(a, {repeat('x', 70 + at)})" for at in range(count)]
+        return f"SELECT {', '.join(searches)} FROM (SELECT repeat('aaaaaaaaaa', 10000) AS a) AS t"
+
+    assert judge(write(9)) == ""
+    assert judge(write(14)) == "too_much_text"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT count(*) FROM customers WHERE name ILIKE '%smith%' OR country LIKE '%' || name",
+        "SELECT a.name FROM customers a JOIN customers b ON a.name LIKE '%' || b.name || '%'",
+        "SELECT length(name) - length(replace(name, ' ', '')), split_part(name, ' ', 1) "
+        "FROM customers WHERE string_to_array(name, ',') && ARRAY['a', 'b']",
+        "SELECT string_agg(name, ', ') LIKE '%x%' FROM customers",
+    ],
+)
+def test_ordinary_searches_pass(sql: str) -> None:
+    assert judge(sql) == ""

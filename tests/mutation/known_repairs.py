@@ -76,6 +76,8 @@ REPAIRS: dict[str, dict[str, Changes]] = {
         "group_by_a_number_means_an_output": (
             ("_find_output(each, group.select) for each", "each for each"),
         ),
+        # GROUP BY 111…1 raised ValueError.
+        "a_position_has_few_digits": (("[0-9]{1,9}", "[0-9]+"),),
         # GROUP BY id, ROLLUP (name) became one on the name too, which has other rows.
         "grouping_sets_are_left_alone": (
             ("if any(isinstance(each, _SEVERAL) for each", "if any(each is None for each"),

@@ -27,6 +27,14 @@ CASES = {
         '1, "customers"."name"',
     ),
     "number_of_no_output": ("SELECT id, name FROM customers GROUP BY 3", "3"),
+    "number_of_too_many_digits": (
+        f"SELECT id, name FROM customers GROUP BY {'1' * 5000}",
+        "1" * 5000,
+    ),
+    "number_with_noughts": (
+        "SELECT id, name FROM customers GROUP BY 01",
+        '01, "customers"."name"',
+    ),
     "number_before_the_first": ("SELECT name, id FROM customers GROUP BY 0", "0"),
     "text": ("SELECT id, name FROM customers GROUP BY '1'", "'1'"),
     "fraction": ("SELECT id, name FROM customers GROUP BY 1.5", "1.5"),
