@@ -77,9 +77,7 @@ def find_bomb(nodes: Sequence[exp.Expr], found: Resolution) -> Violation | None:
             violation = Violation("too_much_text", fragment, message)
         if violation is not None:
             return violation
-    return find_growth(
-        nodes, found, factor=lambda node: _measure_growth(node) or 1.0, rows=_count_generated
-    )
+    return find_growth(nodes, found, factor=_measure_factor, rows=_count_generated)
 
 
 # -- generators --------------------------------------------------------------------------------
@@ -180,6 +178,15 @@ def _read_days(node: object) -> float | None:
 
 
 # -- growing text ------------------------------------------------------------------------------
+
+
+def _measure_factor(node: exp.Expr) -> float:
+    """How many times longer the node may make a text, or a number, at most."""
+    if not isinstance(node, exp.Anonymous | exp.Pow):
+        return _measure_growth(node) or 1.0
+    arguments = [node.this, node.expression] if isinstance(node, exp.Pow) else node.expressions
+    number = _read_number(arguments[1]) if len(arguments) == 2 else None
+    return math.inf if number is None else max(abs(number), 1.0)
 
 
 def _measure_growth(node: exp.Expr) -> float | None:

@@ -11,6 +11,7 @@ nothing, and limits of cells and results are for the rest.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -18,6 +19,7 @@ from sqlglot import exp
 
 from execution.fragments import quote_fragment
 from execution.growth_glance import (
+    ARITHMETIC,
     COLUMN_BYTES,
     KEEPING_NODES,
     MOST_BYTES,
@@ -25,22 +27,29 @@ from execution.growth_glance import (
     ROWS,
     SMALL_NODES,
     compares,
+    computes,
     is_small,
 )
 from execution.measured_functions import (
+    COMPOSING,
     DRAWING,
+    FACTORIALS,
     FILLING,
     FORMATTING,
     GATHERING,
     INDENTING,
     JOINING,
     KEEPING,
+    MOST_DIGITS,
     MOST_DRAWN,
+    MOST_FACTORIAL,
     MOST_FILLED,
     MULTIPLYING,
+    POWERS,
     SMALL,
     SPREADING,
     measure_format,
+    measure_literal,
     name_call,
 )
 from execution.name_resolution.scopes import Resolution, Source
@@ -52,6 +61,9 @@ from nl2sql.types import Violation
 _MOST_NODES = 20_000
 _OTHER_BYTES = 20.0
 _NUMBER_BYTES = 8.0
+# Digits of a power whose exponent is no constant, and of a number that is put together as text:
+# PostgreSQL takes 0.2 s for 100,000, so that a few such do no harm.
+_UNKNOWN_DIGITS = 30_000.0
 # A recursive query is followed for so many steps. Over the second half of them, what adds a piece
 # at each becomes at most twice as long; what doubles, sixteen times.
 _STEPS = 10
@@ -62,6 +74,8 @@ _MOST_LOOKS = 100_000
 
 # What is written with brackets and commas, and with quotes doubled, when it becomes text.
 _NESTED = (*ROWS, exp.Anonymous, exp.Cast)
+# Numbers whose digits do not grow, unlike those of PostgreSQL's numeric.
+_FIXED_TYPES = exp.DataType.INTEGER_TYPES | exp.DataType.FLOAT_TYPES
 # A table counts as so many rows when what is gathered of it was made longer than its columns are.
 _TABLE_ROWS = 1000.0
 _LONG_BYTES = 1000.0
@@ -95,7 +109,8 @@ def find_growth(
     """Why the query could explode, or None.
 
     ``nodes`` are all of its tree; ``factor`` tells how many times longer a function may make a
-    text, ``rows`` how many rows a generator makes.
+    text or a number (infinitely, where a power's exponent is no constant), ``rows`` how many rows a
+    generator makes.
     """
     if is_small(nodes, found):
         return None
@@ -128,14 +143,15 @@ def _find_growth(nodes: Sequence[exp.Expr], measurer: _Measurer) -> Violation | 
                 return Violation(
                     "too_much_text",
                     quote_fragment(clause),
-                    "A text made here could become far too long.",
+                    "A text or number made here could become far too long. Numbers do not grow as "
+                    "double precision.",
                 )
             if measurer.compared > MOST_COMPARED:
                 return Violation(
                     "too_much_text",
                     quote_fragment(clause),
-                    "Long texts or lists made here are searched for one another, which could take "
-                    "far too long.",
+                    "Long texts or lists are searched for one another here, or numbers of many "
+                    "digits computed, which could take far too long.",
                 )
     return None
 
@@ -203,7 +219,7 @@ class _Measurer:
             inner = self._measure_query(node, "")
             return inner._replace(nodes=inner.nodes + 1)
         if isinstance(node, exp.Literal):
-            return Measure(1.0, float(len(node.name)))
+            return Measure(1.0, measure_literal(node))
         children = list(node.iter_expressions())
         parts = [self.measure(child, select) for child in children]
         nodes = 1 + sum(part.nodes for part in parts)
@@ -212,6 +228,11 @@ class _Measurer:
         if compares(node):
             self._add_product(node, _multiply(node, children, sizes))
         size = self._measure_size(node, children, sizes, select)
+        if computes(node):
+            product = _multiply(node, children, sizes) or max(sizes, default=0.0) ** 2
+            self._add_product(node, product * ARITHMETIC)
+        elif _is_power(node):
+            self._add_product(node, size**2 * ARITHMETIC)
         self.explodes = self.explodes or size > MOST_BYTES
         is_list = _makes_list(node) or (_gives_back(node) and any(part.is_list for part in parts))
         return Measure(nodes, size, is_list)
@@ -265,6 +286,23 @@ class _Measurer:
             queries = [each for each in node.expressions if isinstance(each, exp.Query)]
             rows = [self._count_rows(each, _rows_of_table(largest)) for each in queries]
             return together * max(rows, default=1.0)
+        if _is_power(node):
+            # The exponent's own length is nothing to the result's.
+            base = sizes[0] if sizes else 0.0
+            digits = min(base, _OTHER_BYTES) if base <= COLUMN_BYTES else base
+            if math.isinf(factor := self._factor(node)):
+                return max(base, _UNKNOWN_DIGITS)
+            return max(min(digits * factor, MOST_DIGITS), _OTHER_BYTES)
+        if name in FACTORIALS:
+            return MOST_FACTORIAL
+        if isinstance(node, exp.Mul):
+            return max(together, _OTHER_BYTES)
+        if isinstance(node, exp.Cast) and node.to.this in _FIXED_TYPES:
+            return _OTHER_BYTES
+        if isinstance(node, exp.Cast) and node.to.this in exp.DataType.REAL_TYPES:
+            made = node.this.unnest()
+            if isinstance(made, exp.DPipe | exp.Replace) or name_call(made) in COMPOSING:
+                return max(largest, _UNKNOWN_DIGITS)
         if isinstance(node, exp.Cast):
             return largest * 2 if isinstance(node.this.unnest(), _NESTED) else largest
         if isinstance(node, exp.DPipe | exp.Array):
@@ -350,9 +388,8 @@ class _Measurer:
         """The largest of VALUES, or of what a function takes apart."""
         parts: Iterable[exp.Expr] = origin.iter_expressions()
         if not isinstance(origin, exp.Values):
-            if isinstance(origin, exp.Func) and not isinstance(
-                origin, exp.GenerateSeries | exp.Unnest
-            ):
+            takes_apart = isinstance(origin, exp.GenerateSeries | exp.Unnest)
+            if not takes_apart and name_call(origin) not in SPREADING:
                 parts = [origin]
             # No planner puts a function's rows in the place of its name.
             measures = [self.measure(each, exp.Select())._replace(nodes=1.0) for each in parts]
@@ -497,6 +534,10 @@ class _Measurer:
         if name_call(call) not in SPREADING:
             return self._generated(call)
         return max(1.0, *(self.measure(each, query).size for each in call.expressions), 1.0)
+
+
+def _is_power(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Pow) or name_call(node) in POWERS
 
 
 def _multiply(node: exp.Expr, children: Sequence[exp.Expr], sizes: Sequence[float]) -> float:

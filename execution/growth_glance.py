@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from execution.measured_functions import (
     COMPARING,
+    DIVIDING,
     DRAWING,
     FILLING,
     FORMATTING,
@@ -19,8 +20,10 @@ from execution.measured_functions import (
     INDENTING,
     KEEPING,
     MULTIPLYING,
+    POWERS,
     SMALL,
     SPREADING,
+    measure_literal,
     name_call,
 )
 from execution.name_resolution.scopes import Resolution
@@ -31,6 +34,8 @@ COLUMN_BYTES = 100.0
 # Of two texts that are searched for one another, the product of the lengths at most, all such in a
 # query together. PostgreSQL takes a third of a second for so many.
 MOST_COMPARED = 100_000_000.0
+# What a product of numbers of so many digits counts for among these: they are quicker.
+ARITHMETIC = 0.01
 
 # Give a truth or a time, however long their arguments are.
 SMALL_NODES = (exp.Predicate, exp.Connector, exp.Not, exp.Interval)
@@ -63,18 +68,22 @@ COMPARING_NODES = (
     exp.Sub,
     exp.Trim,
 )
+ARITHMETIC_NODES = (exp.Div, exp.IntDiv, exp.Mod, exp.Mul)
 # Rows, which double the quotes of their texts when they become text.
 ROWS = (exp.Struct, exp.Tuple)
 # What can make much of little within one query.
 _GROWING = (
     exp.GenerateSeries,
     exp.Pad,
+    exp.Pow,
     exp.RegexpReplace,
     exp.Repeat,
     exp.Replace,
     exp.Unnest,
 )
-_GROWING_NAMES = GATHERING | SPREADING | INDENTING | MULTIPLYING | FILLING | FORMATTING | DRAWING
+_GROWING_NAMES = (
+    POWERS | GATHERING | SPREADING | INDENTING | MULTIPLYING | FILLING | FORMATTING | DRAWING
+)
 
 # What a kind of node may do: make much of little, go round, double its arguments, none of these.
 _GROWS, _RECURS, _DOUBLES, _KEEPS = "grows", "recurs", "doubles", "keeps"
@@ -89,7 +98,7 @@ def is_small(nodes: Sequence[exp.Expr], found: Resolution) -> bool:
     However the names are spread over the queries, putting each in its place gives no more of them
     than if all queries had equally many, each on top of the other.
     """
-    doubling = comparing = 0
+    doubling, comparing = 0, 0.0
     for node in nodes:
         key = name_call(node) or type(node)
         kind = _kinds.get(key)
@@ -100,14 +109,14 @@ def is_small(nodes: Sequence[exp.Expr], found: Resolution) -> bool:
         if kind == _GROWS or (kind == _RECURS and node.args.get("recursive")):
             return False
         doubling += kind == _DOUBLES
-        comparing += compares(node)
+        comparing += compares(node) or (computes(node) and ARITHMETIC)
     levels = max(len(found.selects), 1)
     names = (len(found.origins) / levels + 1) ** levels
     if names > _FEW_NAMES or names * COLUMN_BYTES * 2.0**doubling > MOST_BYTES:
         return False
     if not comparing:
         return True
-    letters = sum(len(node.name) for node in nodes if isinstance(node, exp.Literal))
+    letters = sum(measure_literal(node) for node in nodes if isinstance(node, exp.Literal))
     longest = names * max(letters, COLUMN_BYTES) * 2.0**doubling
     return comparing * longest**2 <= MOST_COMPARED
 
@@ -117,6 +126,11 @@ def compares(node: exp.Expr) -> bool:
     return isinstance(node, COMPARING_NODES) or name_call(node) in COMPARING
 
 
+def computes(node: exp.Expr) -> bool:
+    """Whether the node may take the product of the digits of two numbers."""
+    return isinstance(node, ARITHMETIC_NODES) or name_call(node) in DIVIDING
+
+
 def _judge_kind(node: exp.Expr) -> str:
     if name := name_call(node):
         if name in _GROWING_NAMES:
@@ -124,6 +138,8 @@ def _judge_kind(node: exp.Expr) -> str:
         return _KEEPS if name in KEEPING or name in SMALL else _DOUBLES
     if isinstance(node, _GROWING):
         return _GROWS
+    if isinstance(node, exp.Mul):
+        return _DOUBLES
     if isinstance(node, exp.With):
         return _RECURS
     known = (*KEEPING_NODES, *SMALL_NODES, exp.Cast)

@@ -46,6 +46,14 @@ COMPARING = frozenset(
     "split_part str_split string_split string_to_array string_to_table strpos translate "
     "trim".split()
 )
+# Arithmetic that is slow on numbers of thousands of digits.
+DIVIDING = frozenset({"cbrt", "div", "exp", "ln", "log", "log10", "mod", "sqrt"})
+POWERS = frozenset({"pow", "power"})
+# The digits of the largest factorial that ``cost_bombs.py`` allows.
+FACTORIALS = frozenset({"factorial"})
+MOST_FACTORIAL = 2600.0
+# Make a number's text of parts, so that its length does not tell how large the number is.
+COMPOSING = frozenset({"concat", "concat_ws", "format", "overlay", "replace"})
 # Give a number, a date or the like, however long their arguments are.
 SMALL = frozenset(
     "array_length array_lower array_ndims array_position array_upper ascii bit_length cardinality "
@@ -65,6 +73,10 @@ KEEPING = frozenset(
     "var_samp variance".split()
 )
 
+# A number that is written with an exponent, in a text too.
+_EXPONENT = re.compile(r"\s*[+-]?[0-9._]+[eE][+-]?([0-9_]+)\s*")
+# Digits that PostgreSQL's numbers have before the point and behind it.
+MOST_DIGITS = 150_000.0
 # A number in a format: a width, a precision or a position.
 _NUMBER = re.compile(r"\d+")
 # A conversion whose width stands in an argument.
@@ -80,6 +92,19 @@ def name_call(node: exp.Expr) -> str:
     'upper'
     """
     return node.name.lower() if isinstance(node, exp.Anonymous) else ""
+
+
+def measure_literal(node: exp.Literal) -> float:
+    """The bytes of a constant, or its digits if it is a number, written in full.
+
+    >>> measure_literal(exp.Literal.number("1e5000"))
+    5000.0
+    """
+    if match := _EXPONENT.fullmatch(node.name):
+        digits = match[1].replace("_", "")
+        written = float(digits) if len(digits) <= _MOST_DIGITS else MOST_DIGITS
+        return max(float(len(node.name)), min(written, MOST_DIGITS))
+    return float(len(node.name))
 
 
 def measure_format(node: exp.Expr) -> tuple[int, int] | None:

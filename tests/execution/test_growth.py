@@ -759,3 +759,63 @@ def test_all_searches_of_a_query_count_together() -> None:
 )
 def test_ordinary_searches_pass(sql: str) -> None:
     assert judge(sql) == ""
+
+
+LONG_NUMBERS = {
+    "power": "7::numeric ^ 150000",
+    "power_of_a_product": "7::numeric ^ (1500 * 100)",
+    "power_of_a_length": "power(3::numeric, length(repeat('a', 9000)) * 10)",
+    "number": "1e100000",
+    "number_behind_the_point": "1e-16000",
+    "text": "'1e100000'::numeric",
+    "repeated_text": "repeat('9876543210', 10000)::numeric",
+    "text_in_parts": "('1e' || '100000')::numeric",
+    "factorials": " * ".join(["factorial(1000)"] * 8),
+}
+
+
+@pytest.mark.parametrize("number", LONG_NUMBERS.values(), ids=LONG_NUMBERS)
+@pytest.mark.parametrize("call", ["x / y", "x % y", "x * y", "div(x, y)", "mod(x, y)", "sqrt(x)"])
+def test_long_numbers_are_not_computed_with(number: str, call: str) -> None:
+    def write(value: str) -> str:
+        calls = f"greatest({', '.join([call] * 150)})"
+        return f"SELECT {calls} FROM (VALUES ({value}, {value}), (1, 1)) AS v (x, y)"
+
+    assert judge(write(number)) == "too_much_text"
+    assert judge(write("7::numeric ^ 15")) == ""
+    assert judge(write("'12.5'::numeric")) == ""
+
+
+def test_numbers_that_are_long_while_the_query_is_planned() -> None:
+    quotients = ", ".join(["(7::numeric ^ {0}) / (3::numeric ^ {0})"] * 40)
+    assert judge(f"SELECT {quotients.format(150000)}") == "too_much_text"
+    assert judge(f"SELECT {quotients.format(150)}") == ""
+
+
+def test_a_number_that_is_squared_at_each_step() -> None:
+    sql = (
+        "WITH RECURSIVE n AS (SELECT 1 AS i, 7.5 AS x UNION ALL SELECT i + 1, {} FROM n "
+        "WHERE i < 17) SELECT max(x) FROM n"
+    )
+    assert judge(sql.format("x * x")) == "too_much_text"
+    for step in ("x * 1.05", "x * i", "(x * x)::double precision", "x + x"):
+        assert judge(sql.format(step)) == ""
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT power(max(total) / min(total), 1.0 / (count(*) - 1)) - 1 FROM orders",
+        "SELECT total * 0.01 * (1 + 0.01) ^ 360 / ((1 + 0.01) ^ 360 - 1) FROM orders",
+        "SELECT total * power(1 + total / 12, id) / (power(1 + total / 12, id) - 1) FROM orders",
+        "SELECT n, 1000 * power(1.05, n) FROM generate_series(1, 30) AS n",
+        "SELECT sqrt(sum((total - 5) ^ 2) / count(*)), sum(total * total) / count(*) FROM orders",
+        "SELECT (count(*) * sum(total * id) - sum(total) * sum(id)) / (sqrt(count(*) * "
+        "sum(total * total) - power(sum(total), 2)) * sqrt(count(*) * sum(id * id) - "
+        "power(sum(id), 2))) FROM orders",
+        "SELECT replace(name, ',', '')::numeric / nullif(replace(country, ',', '')::numeric, 0) "
+        "FROM customers",
+    ],
+)
+def test_ordinary_arithmetic_passes(sql: str) -> None:
+    assert judge(sql) == ""

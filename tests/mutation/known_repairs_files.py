@@ -121,6 +121,14 @@ FILE_REPAIRS: dict[str, dict[str, Changes]] = {
         "products_of_lengths_are_added_up": (
             ("self.compared += product - before", "self.compared = product"),
         ),
+        # Divisions of numbers of 100,000 digits took 0.1 s each, past any limit of time.
+        "arithmetic_on_long_numbers_is_counted": (
+            ("        if computes(node):", "        if False:"),
+        ),
+        "powers_are_counted": (("        elif _is_power(node):", "        elif False:"),),
+        "products_have_the_digits_of_both": (
+            ("            return max(together, _OTHER_BYTES)", "            return largest"),
+        ),
         "a_replacement_is_measured_once": (
             ("return largest * sizes[at]", "return largest * self.measure(new, select).size"),
         ),
