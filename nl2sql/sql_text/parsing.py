@@ -5,7 +5,8 @@ doubles with each level of ``DATE(DATE(…`` or ``ARRAY[ARRAY[…``. Each of its
 over the tokens, so the moves are counted: ordinary queries take 1.1 of them a token and at most 2.9
 (8,430 gold queries of Spider and of four schemas on PostgreSQL, read in three dialects).
 What takes more than ``_STEPS_PER_TOKEN`` is given up, and so is what is too long or nested too
-deeply for any query that people or models write, before any parser sees it.
+deeply for any query that people or models write, before any parser sees it. Moves do not tell what
+a dot costs: before ``.f()`` the parser copies all that the dot stands behind. That is counted too.
 
 Every parse of a text that a user or a model can shape goes through here; a test says so.
 """
@@ -31,6 +32,11 @@ MOST_DEPTH = 40
 MOST_SOURCES = 150
 """Tables and SELECTs of a query: what resolves names looks at each from each other."""
 
+MOST_BEFORE_DOTS = 40_000
+"""Words and signs that dots stand behind, summed up: 140 calls in one chain, a fifth of a second.
+
+Ordinary queries come to some hundreds."""
+
 _STEPS_PER_TOKEN = 4
 _SPARE_STEPS = 1_000
 # Some texts in quotes are read as a language of their own: a type's name, the path of ``->``.
@@ -41,6 +47,20 @@ _DEFECTS = (AssertionError, AttributeError, LookupError, TypeError, ValueError)
 
 _OPENING = frozenset((TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE))
 _CLOSING = frozenset((TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END))
+_BRACKETS = (_OPENING | _CLOSING) - {TokenType.CASE, TokenType.END}
+
+
+# What ends the text that a dot may stand behind; a sign that is missing here is only counted along.
+_SEPARATING = frozenset(
+    (
+        *(TokenType.COMMA, TokenType.SEMICOLON, TokenType.PLUS, TokenType.DASH, TokenType.STAR),
+        *(TokenType.SLASH, TokenType.MOD, TokenType.DPIPE, TokenType.EQ, TokenType.NEQ),
+        *(TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE, TokenType.AND, TokenType.OR),
+        *(TokenType.NOT, TokenType.SELECT, TokenType.FROM, TokenType.JOIN, TokenType.ON),
+        *(TokenType.WHERE, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.HAVING),
+        *(TokenType.WHEN, TokenType.THEN, TokenType.ELSE),
+    )
+)
 
 
 class TooComplex(SqlglotError):
@@ -62,6 +82,7 @@ def parse_statements(sql: str, dialect: Reader, *, times: int = 1) -> list[exp.E
     if len(tokens) > MOST_TOKENS * times:
         raise TooComplex(f"It has more than {MOST_TOKENS * times} words and signs.")
     check_depth(tokens)
+    _check_dots(tokens, MOST_BEFORE_DOTS * times)
     budget = _Budget(reader, _SPARE_STEPS + _STEPS_PER_TOKEN * len(tokens))
     try:
         trees = budget.reader.parser().parse(tokens, sql)
@@ -95,6 +116,30 @@ def check_depth(tokens: Sequence[Token]) -> None:
                 raise TooComplex(f"It is nested more than {MOST_DEPTH} levels deep.")
         elif kind in _CLOSING and depth:
             depth -= 1
+
+
+def _check_dots(tokens: Sequence[Token], most: int) -> None:
+    """Raises TooComplex for long chains of ``.f()``, in brackets or not."""
+    before = 0
+    # Where the text before a dot begins, by level of brackets.
+    starts = [0]
+    previous = None
+    for position, token in enumerate(tokens):
+        is_behind = previous == TokenType.DOT
+        kind = previous = token.token_type
+        if is_behind and kind not in _BRACKETS:
+            # A name, whatever word it is, or a star.
+            continue
+        if kind in _OPENING:
+            starts.append(position)
+        elif kind in _CLOSING and len(starts) > 1:
+            starts.pop()
+        elif kind in _SEPARATING:
+            starts[-1] = position
+        elif kind == TokenType.DOT:
+            before += position - starts[-1]
+    if before > most:
+        raise TooComplex("It has too many calls behind dots: write f(g(x)) for x.g().f().")
 
 
 def _check_sources(trees: Sequence[exp.Expr | None], most: int) -> None:

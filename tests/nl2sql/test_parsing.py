@@ -181,3 +181,27 @@ def test_the_search_for_parsing_finds_it(code: str) -> None:
 def test_brackets_and_case_are_the_only_pairs() -> None:
     names = {each.name for each in TokenType if each.name.startswith(("L_", "R_"))}
     assert names == {"L_PAREN", "R_PAREN", "L_BRACKET", "R_BRACKET", "L_BRACE", "R_BRACE"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "name" + ".upper()" * 200,
+        "(name" + ".upper()" * 100 + ")" + ".upper()" * 100,
+        "f(name" + ".g()" * 100 + ")" + ".h()" * 100,
+        "name" + ".and.f()" * 200,
+        "name" + ".f().*" * 200,
+        "name" + (".case" + ".f()" * 10 + ".end") * 20,
+    ],
+)
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_long_chain_of_calls_behind_dots_is_given_up(value: str, dialect: str) -> None:
+    with pytest.raises(TooComplex, match="dots"):
+        parse_statements(f"SELECT {value} FROM t", dialect)
+
+
+@pytest.mark.parametrize(
+    "value", ["name" + ".upper()" * 100, ", ".join(["t.a + t.b * f(t.c)"] * 200), "a" + ".b" * 150]
+)
+def test_many_dots_are_read(value: str) -> None:
+    assert parse_statements(f"SELECT {value} FROM t", "duckdb")
