@@ -411,6 +411,8 @@ class _Walk:
                 self._resolve_within(list_replacements(star), level, ctes)
         elif isinstance(node, exp.Query):
             self.resolve_query(node, level, ctes)
+        elif isinstance(node, exp.Boolean):
+            self._columns.check_truth(node, level)
         elif isinstance(node, exp.Star):
             check_star(node)
             self._resolve_within(list_replacements(node), level, ctes)
