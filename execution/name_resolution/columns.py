@@ -28,6 +28,9 @@ _VALUE_FUNCTIONS = frozenset(
 # What SQLite calls the number of a row, in tables that have one, and NULL in views.
 _ROW_NUMBERS = frozenset({"rowid", "oid", "_rowid_"})
 
+# What json_each and json_tree have on SQLite besides what a star lists.
+_HIDDEN_PARTS = frozenset({"json", "root"})
+
 # Columns that tables have besides their own: no derived table has them, and no query may read them.
 _SYSTEM_COLUMNS = {
     "postgres": frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}),
@@ -192,11 +195,30 @@ class ColumnFinder:
             # SQLite takes such a word for a string where nothing bears the name; not one that
             # bears the name of a column which is there, and hidden, and not the row's number.
             self._check_is_not_hidden(node, name, level)
-            if name in _ROW_NUMBERS:
+            is_part = name in _HIDDEN_PARTS and _has_json_source(level)
+            if name in _ROW_NUMBERS or is_part:
                 raise Unresolved(
                     "unknown_column", quote_fragment(node), f"There is no column {name} here."
                 )
             node.replace(exp.Literal.string(read_spelling(identifier)))
+
+    def check_truth(self, node: exp.Boolean, level: Level) -> None:
+        """Raises Unresolved for a word that SQLite takes for a column which bears it.
+
+        SQLite loses the name of such a column in a derived table, so the word would be true there.
+        """
+        if self._resolver.dialect != "sqlite":
+            return
+        name = "true" if node.this else "false"
+        here: Level | None = level
+        while here is not None:
+            if any(name in source.columns for source in here.sources.values()):
+                raise Unresolved(
+                    "unknown_column",
+                    name,
+                    f"A table has a column called {name}: write {int(node.this)}, or its table.",
+                )
+            here = here.parent
 
     def _resolve_field(self, node: exp.Column, level: Level, with_outputs: bool) -> bool:
         """Whether ``t.a.b`` or ``a.b`` is the field of a column ``a`` on DuckDB.
@@ -348,3 +370,14 @@ def _orders_query(node: exp.Expr) -> bool:
         item = item.parent
     order = item.parent if isinstance(item, exp.Ordered) else None
     return isinstance(order, exp.Order) and isinstance(order.parent, exp.Query)
+
+
+def _has_json_source(level: Level) -> bool:
+    """Whether json_each or json_tree stands in FROM, here or around."""
+    here: Level | None = level
+    while here is not None:
+        for source in here.sources.values():
+            if isinstance(source.origin, exp.Func) and not isinstance(source.origin, exp.Query):
+                return True
+        here = here.parent
+    return False

@@ -64,13 +64,11 @@ Ctes = dict[str, Cte]
 
 @dataclass(eq=False, slots=True)
 class Group:
-    """A SELECT with a plain GROUP BY, and the columns that it uses of each physical table in it.
-
-    ``used`` is by the folded name of the source: its table, and folded names of columns.
-    """
+    """A SELECT with a GROUP BY, its sources by their folded names, and all columns' origins."""
 
     select: exp.Select
-    used: dict[str, tuple[Table, set[str]]]
+    sources: dict[str, Source]
+    origins: dict[int, Source]
 
 
 @dataclass(eq=False, slots=True)

@@ -207,7 +207,7 @@ class _Walk:
         for key in ("distinct", "group", "order"):
             self._resolve_order(node.args.get(key), level, ctes)
         if node.args.get("group") is not None:
-            self._note_group(node, level)
+            self.found.groups.append(Group(node, level.sources, self.found.origins))
         return columns
 
     def _resolve_order(self, node: exp.Expr | None, level: Level, ctes: Ctes) -> None:
@@ -228,16 +228,6 @@ class _Walk:
                 continue
             is_name = isinstance(item, exp.Column)
             self._resolve_within(item, level, ctes, with_outputs=everywhere or is_name)
-
-    def _note_group(self, node: exp.Select, level: Level) -> None:
-        used = {
-            name: (source.table, source.used)
-            for name, source in level.sources.items()
-            # The key of a table whose columns were renamed is not looked for.
-            if source.table is not None and not source.renamed
-        }
-        if used:
-            self.found.groups.append(Group(node, used))
 
     # -- FROM ----------------------------------------------------------------------------------
 
@@ -421,6 +411,8 @@ class _Walk:
                 self._resolve_within(list_replacements(star), level, ctes)
         elif isinstance(node, exp.Query):
             self.resolve_query(node, level, ctes)
+        elif isinstance(node, exp.Boolean):
+            self._columns.check_truth(node, level)
         elif isinstance(node, exp.Star):
             check_star(node)
             self._resolve_within(list_replacements(node), level, ctes)

@@ -2,60 +2,180 @@
 
 PostgreSQL lets a query that groups by a table's primary key name the table's other columns bare: it
 knows that each group has one value of them. Of a derived table it knows no key, so the columns that
-the query uses are put into the GROUP BY. The groups stay the same.
+the query uses outside aggregates are put into the GROUP BY. The groups stay the same.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from sqlglot import exp
 
+from execution.name_resolution.functions import name_function
 from execution.name_resolution.resolver import NameResolver
-from execution.name_resolution.scopes import Group
+from execution.name_resolution.scopes import Group, Source
+from execution.name_resolution.stars import find_star
 
-# What groups in several ways at once, and stands among the columns.
-_SEVERAL = (exp.Cube, exp.GroupingSets, exp.Rollup)
 # No query has more outputs, and Python reads no number of thousands of digits.
 _POSITION = re.compile(r"[0-9]{1,9}")
+# Where a column must be the same for the whole group.
+_CLAUSES = ("expressions", "distinct", "having", "order", "windows")
+
+# PostgreSQL's own; most are to sqlglot calls like any other. What is missing here is grouped by
+# without need, which fails only where a type has no equality.
+_AGGREGATES = frozenset(
+    "any_value array_agg avg bit_and bit_or bit_xor bool_and bool_or corr count covar_pop "
+    "covar_samp every json_agg json_agg_strict json_arrayagg json_object_agg json_objectagg "
+    "jsonb_agg jsonb_agg_strict jsonb_object_agg max min range_agg range_intersect_agg regr_avgx "
+    "regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy stddev "
+    "stddev_pop stddev_samp string_agg sum var_pop var_samp variance xmlagg".split()
+)
 
 
 def complete_group(group: Group, resolver: NameResolver) -> None:
     """Adds what follows from primary keys to the GROUP BY, in place."""
     clause = group.select.args["group"]
-    if any(isinstance(each, _SEVERAL) for each in clause.expressions):
-        # Not every row of the result has a value of the key then.
+    finder = _Finder(group, resolver)
+    always: list[exp.Expr] = []
+    mentioned: list[exp.Expr] = []
+    for item in clause.expressions:
+        always += finder.list_common(item)
+        mentioned += finder.list_items(item)
+    keys = {
+        name: key
+        for name, source in group.sources.items()
+        if (key := finder.read_key(source)) and finder.list_named(always, name) >= key
+    }
+    if not keys:
         return
-    grouped = [_find_output(each, group.select) for each in clause.expressions]
-    columns = [each for each in grouped if isinstance(each, exp.Column)]
-    for name, (table, used) in group.used.items():
-        named = {
-            resolver.fold(column.this)
-            for column in columns
-            if isinstance(column.this, exp.Identifier) and _may_name(column, name, resolver)
+    bare = list(finder.list_bare())
+    for name in keys:
+        used = set[str]()
+        has_row = False
+        for column in bare:
+            is_row, names = finder.read_use(column, name)
+            has_row |= is_row
+            used |= names
+        for column_name in sorted(used - finder.list_named(mentioned, name)):
+            table = exp.to_identifier(name, quoted=True)
+            this = exp.to_identifier(column_name, quoted=True)
+            clause.append("expressions", exp.Column(this=this, table=table))
+        if has_row:
+            clause.append("expressions", exp.Column(this=exp.to_identifier(name, quoted=True)))
+
+
+class _Finder:
+    """Finds what one SELECT groups by, and what it uses of its sources."""
+
+    def __init__(self, group: Group, resolver: NameResolver) -> None:
+        self._group = group
+        self._resolver = resolver
+        self._columns = {name for source in group.sources.values() for name in source.columns}
+
+    def read_key(self, source: Source) -> frozenset[str]:
+        """The primary key of a table, under the names that an alias gives; empty without one."""
+        if source.table is None or len(set(source.columns)) < len(source.columns):
+            return frozenset()
+        names = dict(zip(self._resolver.list_columns(source.table), source.columns, strict=True))
+        return frozenset(names[column] for column in source.table.primary_key)
+
+    def list_items(self, node: exp.Expr) -> list[exp.Expr]:
+        """Everything that an item of GROUP BY consists of, with outputs for their names."""
+        if isinstance(node, exp.Cube | exp.GroupingSets | exp.Paren | exp.Rollup | exp.Tuple):
+            return [item for each in node.iter_expressions() for item in self.list_items(each)]
+        return [self._find_output(node)]
+
+    def list_common(self, node: exp.Expr) -> list[exp.Expr]:
+        """What of it every row of the result has a value of."""
+        if isinstance(node, exp.Cube | exp.Rollup):
+            return []
+        if isinstance(node, exp.GroupingSets):
+            # Of one set; what several have in common is not looked for.
+            return self.list_common(node.expressions[0]) if len(node.expressions) == 1 else []
+        if isinstance(node, exp.Paren | exp.Tuple):
+            return [item for each in node.iter_expressions() for item in self.list_common(each)]
+        return [self._find_output(node)]
+
+    def list_named(self, items: list[exp.Expr], source: str) -> set[str]:
+        """The names of those columns among ``items`` that may be the source's."""
+        return {
+            self._resolver.fold(item.this)
+            for item in items
+            if isinstance(item, exp.Column) and isinstance(item.this, exp.Identifier)
+            if not (table := item.args.get("table")) or self._resolver.fold(table) == source
         }
-        if not table.primary_key or not named.issuperset(table.primary_key):
-            continue
-        for column in sorted(used - named):
-            clause.append(
-                "expressions",
-                exp.Column(
-                    this=exp.to_identifier(column, quoted=True),
-                    table=exp.to_identifier(name, quoted=True),
-                ),
-            )
+
+    def list_bare(self) -> Iterator[exp.Column | exp.Star]:
+        """The columns and stars that stand outside aggregates, also in queries within."""
+        pending: list[tuple[object, bool]] = [
+            (self._group.select.args.get(key), False) for key in _CLAUSES
+        ]
+        while pending:
+            node, within = pending.pop()
+            if isinstance(node, list):
+                pending += [(each, within) for each in node]
+            elif (isinstance(node, exp.Star) and not within) or isinstance(node, exp.Column):
+                yield node
+            elif isinstance(node, exp.Expr):
+                # An aggregate in a query within is that query's, or may be.
+                within = within or isinstance(node, exp.Query)
+                parts = node.iter_expressions() if within else _list_bare_parts(node)
+                pending += [(each, within) for each in parts]
+
+    def read_use(self, node: exp.Column | exp.Star, name: str) -> tuple[bool, set[str]]:
+        """Whether the node is the row of the source ``name``, and which of its columns it is."""
+        source = self._group.sources[name]
+        table = node.args.get("table")
+        if find_star(node) is not None:
+            if table is not None and self._resolver.fold(table) != name:
+                return False, set()
+            # In a query within, the star may be another's, and the wrapper not have every column.
+            return False, set(source.columns) if source.renamed else set(source.used)
+        origin = self._group.origins.get(id(node))
+        if all(origin is not each for each in self._group.sources.values()):
+            return False, set()
+        column = self._resolver.fold(node.this)
+        if table is not None:
+            return False, {column} if origin is source else set()
+        if column in self._columns:
+            # Behind USING it is the column of several.
+            return False, {column} & set(source.columns)
+        return origin is source, set()
+
+    def _find_output(self, node: exp.Expr) -> exp.Expr:
+        """What GROUP BY 2 means, or the name of an output."""
+        outputs = self._group.select.expressions
+        is_number = isinstance(node, exp.Literal) and not node.is_string
+        if is_number and _POSITION.fullmatch(node.name):
+            at = int(node.name) - 1
+            if 0 <= at < len(outputs):
+                output: exp.Expr = outputs[at]
+                return output.unalias()
+        if isinstance(node, exp.Column) and not node.args.get("table"):
+            name = self._resolver.fold(node.this)
+            for output in outputs if name not in self._columns else ():
+                if (
+                    isinstance(output, exp.Alias)
+                    and self._resolver.fold(output.args["alias"]) == name
+                ):
+                    return output.unalias()
+        return node
 
 
-def _find_output(node: exp.Expr, select: exp.Select) -> exp.Expr:
-    """What GROUP BY 2 means."""
-    if isinstance(node, exp.Literal) and not node.is_string and _POSITION.fullmatch(node.name):
-        at = int(node.name) - 1
-        if 0 <= at < len(select.expressions):
-            output: exp.Expr = select.expressions[at]
-            return output.unalias()
-    return node
-
-
-def _may_name(column: exp.Column, source: str, resolver: NameResolver) -> bool:
-    qualifier = column.args.get("table")
-    return qualifier is None or resolver.fold(qualifier) == source
+def _list_bare_parts(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The parts of a node that are the same for each group; none of an aggregate's arguments."""
+    if isinstance(node, exp.Window):
+        # Of a window's function the arguments are, whatever it is called.
+        function = node.this
+        while isinstance(function, exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
+            yield from (each for key in ("expression",) if (each := function.args.get(key)))
+            function = function.this
+        yield from function.iter_expressions()
+        yield from (each for each in node.iter_expressions() if each is not node.this)
+    elif isinstance(node, exp.WithinGroup):
+        yield from node.this.iter_expressions()
+    elif isinstance(node, exp.Filter):
+        yield node.this
+    elif not isinstance(node, exp.AggFunc) and name_function(node) not in _AGGREGATES:
+        yield from node.iter_expressions()

@@ -92,6 +92,13 @@ NAME_REPAIRS: dict[str, dict[str, Changes]] = {
         "a_qualified_column_must_be_there": (
             ("if source is None or name not in source.columns:", "if source is None:"),
         ),
+        "hidden_columns_of_json_functions_are_no_strings": (
+            ("if name in _ROW_NUMBERS or is_part:", "if name in _ROW_NUMBERS:"),
+        ),
+        # SELECT true FROM t with a column called so gave 1.
+        "true_is_a_column_where_one_is_called_so": (
+            ("if any(name in source.columns for source in", "if any(source is None for source in"),
+        ),
         # SELECT (SELECT ctid FROM a) FROM (SELECT 5 AS ctid) AS b read the system column.
         "a_system_column_is_refused": (
             ("if name in _SYSTEM_COLUMNS[self._resolver.dialect]:", "if False:"),

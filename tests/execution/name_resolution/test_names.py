@@ -563,3 +563,39 @@ def test_outputs_are_written_only_where_their_text_may_be_named(
     verdict = guard_query(nest_outputs('"id" = 1', 30), access)
     assert isinstance(verdict, Violation)
     assert verdict.message == "Queries within queries are too long: give their outputs names."
+
+
+@pytest.mark.parametrize("name", ["json", "root", "JSON"])
+def test_a_hidden_column_of_a_function_is_no_string(name: str) -> None:
+    access = open_access(replace(SHOP, dialect="sqlite"))
+    for sql in (
+        f"SELECT \"{name}\" FROM json_each('[1]')",
+        f"SELECT (SELECT \"{name}\" FROM orders) FROM json_tree('[1]') AS j",
+    ):
+        verdict = guard_query(sql, access)
+        assert isinstance(verdict, Violation), verdict
+        assert verdict.code == "unknown_column"
+    for sql in (
+        f'SELECT "{name}" FROM orders',
+        f"SELECT d.\"{name}\" FROM (SELECT value AS {name} FROM json_each('[1]')) AS d",
+        "SELECT \"nothing\" FROM json_each('[1]')",
+    ):
+        assert isinstance(guard_query(sql, access), GuardedQuery)
+
+
+def test_true_is_no_word_where_a_column_is_called_so() -> None:
+    table = build_table("sales.flags", "id integer", "true integer")
+    access = open_access(replace(SHOP, dialect="sqlite", tables=(*SHOP.tables, table)))
+    for sql in (
+        "SELECT true FROM flags",
+        "SELECT id FROM flags WHERE TRUE",
+        "SELECT (SELECT true) FROM flags",
+        "SELECT true FROM (SELECT * FROM flags) AS d",
+    ):
+        verdict = guard_query(sql, access)
+        assert isinstance(verdict, Violation), verdict
+        assert verdict.code == "unknown_column"
+    for sql in ('SELECT false, f."true" FROM flags AS f', "SELECT true FROM orders"):
+        assert isinstance(guard_query(sql, access), GuardedQuery)
+    postgres = open_access(replace(SHOP, tables=(*SHOP.tables, table)))
+    assert isinstance(guard_query("SELECT true FROM flags", postgres), GuardedQuery)

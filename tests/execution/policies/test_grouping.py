@@ -50,11 +50,11 @@ CASES = {
     ),
     "key_of_another_table": (
         "SELECT o.id, c.name FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY o.id",
-        'o.id, "o"."customer_id"',
+        "o.id",
     ),
     "keys_of_two_tables": (
         "SELECT c.name FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY o.id, c.id",
-        'o.id, c.id, "c"."name", "o"."customer_id"',
+        'o.id, c.id, "c"."name"',
     ),
     "grouping_sets": (
         "SELECT id, name FROM customers GROUP BY GROUPING SETS ((id), ())",
@@ -62,7 +62,89 @@ CASES = {
     ),
     "rollup": ("SELECT id FROM customers GROUP BY id, ROLLUP (name)", "id, ROLLUP (name)"),
     "cube": ("SELECT id FROM customers GROUP BY id, CUBE (name)", "id, CUBE (name)"),
-    "renamed_columns": ("SELECT a, b FROM customers AS c(a, b) GROUP BY a", "a"),
+    "rollup_beside_a_key": (
+        "SELECT id, name, country FROM customers GROUP BY id, ROLLUP (name)",
+        'id, ROLLUP (name), "customers"."country"',
+    ),
+    "one_grouping_set": (
+        "SELECT id, name FROM customers GROUP BY GROUPING SETS ((id))",
+        'GROUPING SETS ((id)), "customers"."name"',
+    ),
+    "renamed_columns": ("SELECT a, b FROM customers AS c(a, b) GROUP BY a", 'a, "c"."b"'),
+    "renamed_to_the_key": ("SELECT a, id FROM customers AS c(a, id) GROUP BY c.id", "c.id"),
+    "key_in_parentheses": (
+        "SELECT id, name FROM customers GROUP BY ((id))",
+        '((id)), "customers"."name"',
+    ),
+    "key_among_several_in_parentheses": (
+        "SELECT id, name, country FROM customers GROUP BY (id, country)",
+        '(id, country), "customers"."name"',
+    ),
+    "name_of_an_output": (
+        "SELECT c.id AS k, c.name FROM customers AS c GROUP BY k",
+        'k, "c"."name"',
+    ),
+    "column_before_an_output_of_its_name": (
+        "SELECT c.id AS name, count(*) FROM customers AS c GROUP BY name",
+        "name",
+    ),
+    "within_aggregates": (
+        "SELECT id, max(name), string_agg(name, country), count(*) FILTER (WHERE name <> 'x'), "
+        "json_agg(name ORDER BY country), count(DISTINCT lower(name)) FROM customers GROUP BY id",
+        "id",
+    ),
+    "in_where": ("SELECT id, count(*) FROM customers WHERE name <> 'x' GROUP BY id", "id"),
+    "in_order": (
+        "SELECT id FROM customers GROUP BY id ORDER BY lower(name), max(country)",
+        'id, "customers"."name" ORDER BY LOWER(name), MAX(country)',
+    ),
+    "in_having": (
+        "SELECT id FROM customers GROUP BY id HAVING name <> 'x' AND max(country) <> 'x'",
+        "id, \"customers\".\"name\" HAVING name <> 'x' AND MAX(country) <> 'x'",
+    ),
+    "in_a_windows_function": (
+        "SELECT id, max(name) OVER (ORDER BY country) FROM customers GROUP BY id",
+        'id, "customers"."country", "customers"."name"',
+    ),
+    "in_an_aggregate_of_a_window": (
+        "SELECT id, max(max(name)) OVER () FROM customers GROUP BY id",
+        "id",
+    ),
+    "in_an_ordered_aggregate": (
+        "SELECT id, percentile_disc(0.5) WITHIN GROUP (ORDER BY name) FROM customers GROUP BY id",
+        "id",
+    ),
+    "in_a_query": (
+        "SELECT c.id, (SELECT max(o.id) FROM orders AS o WHERE o.status = name) "
+        "FROM customers AS c GROUP BY c.id",
+        'c.id, "c"."name"',
+    ),
+    "of_a_query": (
+        "SELECT c.id, (SELECT max(name) FROM (SELECT 'x' AS name) AS d) "
+        "FROM customers AS c GROUP BY c.id",
+        "c.id",
+    ),
+    "in_an_aggregate_of_a_query": (
+        "SELECT c.id, (SELECT max(o.status || c.name) FROM orders AS o) FROM customers AS c "
+        "GROUP BY c.id",
+        'c.id, "c"."name"',
+    ),
+    "star": (
+        "SELECT c.* FROM customers AS c GROUP BY c.id",
+        'c.id, "c"."country", "c"."name"',
+    ),
+    "star_of_a_query": (
+        "SELECT c.id, (SELECT count(*) FROM (SELECT c.* FROM orders AS c) AS d) "
+        "FROM customers AS c GROUP BY c.id",
+        "c.id",
+    ),
+    "row": ("SELECT row_to_json(c) FROM customers AS c GROUP BY c.id", 'c.id, "c"'),
+    "row_in_an_aggregate": ("SELECT c.id, json_agg(c) FROM customers AS c GROUP BY c.id", "c.id"),
+    "shared_column": (
+        "SELECT status FROM orders AS o JOIN (SELECT 'x' AS status) AS d USING (status) "
+        "GROUP BY o.id",
+        'o.id, "o"."status"',
+    ),
 }
 
 
