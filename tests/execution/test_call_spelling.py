@@ -34,6 +34,7 @@ _BOMBS: dict[str, tuple[str, str, str]] = {
     "factorial": ("30000", "", "SELECT {}"),
     "format": ("'%100000000s'", "'x'", "SELECT {}"),
     "generate_series": ("1", "100000000", "SELECT * FROM {} AS g"),
+    "jsonb_path_exists": ("'[[[1]]]'::jsonb", "'$.**.**.**'", "SELECT {}"),
     "jsonb_pretty": (f"'{'[' * 6000}{']' * 6000}'::jsonb", "", "SELECT {}"),
     "lpad": ("'x'", "100000000", "SELECT {}"),
     "percentile_disc": (
@@ -55,6 +56,8 @@ _BOMBS: dict[str, tuple[str, str, str]] = {
 }
 _LIKE = {
     "approx_quantile": "quantile_disc",
+    "jsonb_path_match": "jsonb_path_exists",
+    "jsonb_path_query_first": "jsonb_path_exists",
     "percentile_cont": "percentile_disc",
     "quantile": "quantile_disc",
     "quantile_cont": "quantile_disc",
