@@ -192,6 +192,7 @@ class _Measurer:
         self._found = found
         self._factor = factor
         self._generated = rows
+        self._listed: dict[int, tuple[dict[str, list[exp.Expr]], list[exp.Star]]] = {}
         self._outputs: dict[tuple[int, str], _Known[Measure]] = {}
         self._rows: dict[tuple[int, float], _Known[float]] = {}
         self._recursions: dict[int, _Known[list[tuple[str, Measure]]]] = {}
@@ -461,26 +462,39 @@ class _Measurer:
         return [self.measure(each.unalias(), query) for each in query.expressions]
 
     def _measure_select(self, query: exp.Select, name: str) -> Measure:
-        outputs = query.expressions
-        named = [each for each in outputs if each.alias_or_name.lower() == name] if name else []
-        parts = [self.measure(each.unalias(), query) for each in named]
+        outputs, stars = self._list_outputs(query)
+        named = outputs.get(name, []) if name else []
+        # Where none is called so, it may be any.
+        meant = named or [each for same in outputs.values() for each in same]
+        parts = [self.measure(each.unalias(), query) for each in meant]
         sources = self._found.selects.get(id(query), ())
-        for each in outputs:
-            if (star := find_star(each)) is not None:
-                # Of two outputs of one name, the one that a star gives may be the one meant.
-                parts += [
-                    self._measure_column(source, name)
-                    for source in sources
-                    if not named or name in source.columns
-                ]
-                replaced = list_replacements(star)
-                meant = [each for each in replaced if each.alias.lower() == name] or replaced
-                parts += [self.measure(each.this, query) for each in meant]
-            elif not named:
-                parts.append(self.measure(each.unalias(), query))
+        for star in stars:
+            # Of two outputs of one name, the one that a star gives may be the one meant.
+            parts += [
+                self._measure_column(source, name)
+                for source in sources
+                if not named or name in source.columns
+            ]
+            replaced = list_replacements(star)
+            called = [each for each in replaced if each.alias.lower() == name] or replaced
+            parts += [self.measure(each.this, query) for each in called]
         measure = _find_largest(parts)
         stays = any(query.args.get(key) for key in ("group", "distinct", "limit", "offset"))
         return measure._replace(nodes=1.0) if stays else measure
+
+    def _list_outputs(self, query: exp.Select) -> tuple[dict[str, list[exp.Expr]], list[exp.Star]]:
+        """The outputs of a query by their names, and the stars among them."""
+        found = self._listed.get(id(query))
+        if found is None:
+            outputs: dict[str, list[exp.Expr]] = {}
+            stars = []
+            for each in query.expressions:
+                if (star := find_star(each)) is not None:
+                    stars.append(star)
+                else:
+                    outputs.setdefault(each.alias_or_name.lower(), []).append(each)
+            found = self._listed[id(query)] = outputs, stars
+        return found
 
     # -- rows ----------------------------------------------------------------------------------
 

@@ -7,8 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from sqlglot import exp
 
+from execution import growth
 from execution.guard import guard_query
+from execution.name_resolution.stars import find_star
 from execution.policies.access import open_access
 from nl2sql.types import Violation
 from tests.execution.test_cost_bombs import nest
@@ -819,3 +822,20 @@ def test_a_number_that_is_squared_at_each_step() -> None:
 )
 def test_ordinary_arithmetic_passes(sql: str) -> None:
     assert judge(sql) == ""
+
+
+def test_a_wide_query_is_not_looked_through_for_each_column(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks = []
+
+    def look(output: exp.Expr) -> exp.Star | None:
+        looks.append(output)
+        return find_star(output)
+
+    monkeypatch.setattr(growth, "find_star", look)
+    names = [f"c{at}" for at in range(300)]
+    inner = ", ".join(f"id {name}" for name in names)
+    sql = f"SELECT repeat('x', 3), {', '.join(names)} FROM (SELECT {inner} FROM orders) AS d"
+    assert judge(sql) == ""
+    assert len(looks) < 1000
