@@ -547,8 +547,13 @@ def nest_outputs(condition: str, levels: int, alias: str = "") -> str:
 def test_outputs_are_written_only_where_their_text_may_be_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    written = []
-    monkeypatch.setattr(columns, "build_text_name", lambda text: written.append(text) or text)
+    written: list[str] = []
+
+    def note(text: str) -> str:
+        written.append(text)
+        return text
+
+    monkeypatch.setattr(columns, "build_text_name", note)
     access = open_access(replace(SHOP, dialect="sqlite"))
     assert isinstance(guard_query(nest_outputs("id = 1", 30), access), GuardedQuery)
     assert not written
