@@ -132,11 +132,10 @@ class _Names:
         return within
 
     def _list_outputs(self, target: Any, columns: Names, scope: _Scope) -> Names:
-        if target.name:
-            return (target.name,)
         fields = target.val.column_ref.fields
         if not fields or fields[-1].WhichOneof("node") != "a_star":
-            return (name_output(target.val),)
+            return (target.name or name_output(target.val),)
+        # PostgreSQL takes no notice of a name behind a star.
         if len(fields) == 1:
             return columns
         return scope.find(fields[0].string.sval) or ()

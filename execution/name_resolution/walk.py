@@ -81,6 +81,9 @@ class _Walk:
     def check_nothing_is_left(self, nodes: Sequence[exp.Expr]) -> None:
         """Raises Unresolved for a table or column at which the walk did not come by."""
         for node in nodes:
+            if isinstance(node, exp.Alias) and find_star(node.this) is not None:
+                # PostgreSQL takes no notice of it, so that nothing is called so.
+                raise Unresolved("node_not_allowed", quote_fragment(node), "A star takes no name.")
             if isinstance(node, exp.Table | exp.Column) and id(node) not in self._seen:
                 kind = "table" if isinstance(node, exp.Table) else "column"
                 raise Unresolved(

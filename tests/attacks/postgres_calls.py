@@ -6,6 +6,8 @@ a function's own rule, a join, a CTE's column list.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.attacks.attack import (
     FOLDER,
     SECRET,
@@ -61,6 +63,13 @@ ATTACKS: list[Attack] = [
     # -- every kind of source that can lose a name --
     _call_row("a_subquery", "(SELECT 1 AS row_to_json) AS row_to_json(x)"),
     _call_row("a_lateral_subquery", "currencies c, LATERAL (SELECT c.code) row_to_json(x)"),
+    replace(
+        _call_row(
+            "a_star_with_a_name",
+            "(SELECT c.*, c.* AS row_to_json FROM currencies AS c) AS row_to_json",
+        ),
+        refused_as="node_not_allowed",
+    ),
     _call_row("values", "(VALUES (1)) AS row_to_json(x)"),
     _call_row("unnamed_values", "(VALUES (1)) AS row_to_json"),
     _call_row(
