@@ -62,6 +62,7 @@ ENDING = {
     "bound_on_the_left_downwards": count("i - 1", "-12 <= i"),
     "bound_on_the_next": count("i + 1", "i + 1 <= 12"),
     "bound_from_the_data": count("i + 1", "i < (SELECT count(*) FROM orders)"),
+    "bound_on_the_one_before": count("i - 1", "i - 1 > 1"),
     "countdown": count("i - 1", "i > 1"),
     "countdown_including": count("i - 1", "i >= 1"),
     "one_of_several_bounds": count("i + 1", "i <> 7 AND i < 12"),
@@ -70,6 +71,9 @@ ENDING = {
     ),
     "dates_until_now": DATES.format(step="d + INTERVAL '1 week'", bound="d < now()"),
     "key_by_using": TREE.format(join="JOIN t USING (id)"),
+    "key_by_using_beside_a_join": TREE.format(
+        join="JOIN t USING (id) LEFT JOIN customers AS c ON true"
+    ),
     "key_by_in": TREE.format(join=", t WHERE e.manager_id IN (SELECT t.id)"),
     "key_without_a_name": TREE.format(join=", t WHERE manager_id = t.id"),
     "next_value": SEARCH.format(step="SELECT min(a.id) FROM orders a WHERE a.id > r.k"),
@@ -159,6 +163,10 @@ ENDLESS = {
         "value_after_a_constant": SEARCH.format(
             step="SELECT min(a.id) FROM orders a WHERE a.id > 5"
         ),
+        "sum_of_values_before": SEARCH.format(
+            step="SELECT sum(a.id) FROM orders a WHERE a.id < r.k"
+        ),
+        "two_values": SEARCH.format(step="SELECT min(a.id), 2 FROM orders a WHERE a.id > r.k"),
         "least_value_before": SEARCH.format(step="SELECT min(a.id) FROM orders a WHERE a.id < r.k"),
         "least_of_another": SEARCH.format(
             step="SELECT min(a.total) FROM orders a WHERE a.id > r.k"

@@ -141,6 +141,13 @@ SIZES: dict[str, tuple[Callable[[int], str], int]] = {
         ),
         200,
     ),
+    "gathered_over_a_list_in_a_case": (
+        lambda n: (
+            "SELECT array_agg(repeat('x', 10000)) FROM "
+            f"unnest(CASE WHEN true THEN ARRAY[{', '.join(['1'] * n)}] END) AS u(x)"
+        ),
+        200,
+    ),
     "gathered_outputs_that_make_rows": (
         lambda n: (
             "SELECT array_agg(x) FROM (SELECT repeat('x', 10000) AS x, "
@@ -296,6 +303,14 @@ SIZES: dict[str, tuple[Callable[[int], str], int]] = {
         ),
         2500,
     ),
+    "small_column_of_two_bases": (
+        lambda n: (
+            "WITH RECURSIVE n AS ((SELECT 1 AS i, 'x' AS t UNION ALL SELECT 2, "
+            "repeat('x', 10000)) UNION ALL SELECT i + 1, t FROM n WHERE i < 5) "
+            f"SELECT repeat(i::text, {n}) FROM n"
+        ),
+        10_000,
+    ),
     "large_second_base_of_a_recursion": (
         lambda n: (
             "WITH RECURSIVE n AS ((SELECT 1 AS i, 'x' AS t UNION ALL SELECT 2, "
@@ -364,10 +379,11 @@ SIZES: dict[str, tuple[Callable[[int], str], int]] = {
     ),
     "nodes_of_subqueries": (
         lambda n: (
-            f"WITH a AS (SELECT concat({', '.join(['name'] * n)}) AS t FROM customers) "
-            f"SELECT concat({', '.join(['(SELECT t FROM a)'] * 70)})"
+            f"WITH a AS (SELECT length(concat({', '.join(['name'] * n)})) AS t FROM customers), "
+            f"b AS (SELECT {' + '.join(['(SELECT t FROM a)'] * 8)} AS t) "
+            f"SELECT {' + '.join(['(SELECT t FROM b)'] * 8)}"
         ),
-        283,
+        308,
     ),
     "output_of_a_subquery": (
         lambda n: f"SELECT repeat((SELECT repeat(name, 100) FROM customers), {n})",
@@ -382,7 +398,9 @@ def test_sizes_until_it_is_too_much(build: Callable[[int], str], most: int) -> N
     assert judge(build(most + 1)) == "too_much_text"
 
 
-@pytest.mark.parametrize("clause", ["GROUP BY t", "LIMIT 5", "OFFSET 1", "DISTINCT"])
+@pytest.mark.parametrize(
+    "clause", ["GROUP BY t", "LIMIT 5", "OFFSET 1", "DISTINCT", "UNION ALL SELECT 'x'"]
+)
 def test_a_query_that_stays_apart_counts_as_one_node(clause: str) -> None:
     levels = ["a0 AS (SELECT name AS t FROM customers)"]
     for level in range(1, 15):
@@ -645,6 +663,11 @@ def test_what_only_the_database_refuses_does_no_harm() -> None:
     widths = (
         "WITH RECURSIVE n (i) AS ((SELECT 1, 'x' UNION ALL SELECT 1) UNION ALL "
         "SELECT i + 1 FROM n WHERE i < 5) SELECT repeat(i::text, 5) FROM n"
+    )
+    assert judge(widths) == ""
+    widths = (
+        "WITH RECURSIVE n (i, t) AS (SELECT 1, 'x' UNION ALL SELECT i + 1 FROM n WHERE i < 5) "
+        "SELECT repeat(t, 5) FROM n"
     )
     assert judge(widths) == ""
     assert judge("SELECT repeat('x', 5), ARRAY[1 + (SELECT count(*) FROM orders)]") == ""

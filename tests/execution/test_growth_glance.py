@@ -27,10 +27,6 @@ GROWING = {
         "postgres",
         f"SELECT ARRAY(SELECT {_LONG} FROM pg_catalog.string_to_table({_LONG}, NULL) AS s (x))",
     ),
-    "position": (
-        "postgres",
-        f"SELECT repeat(position('x' IN {_LONG})::text, 10000)",
-    ),
     "format": ("sqlite", f"SELECT replace(printf('%9000d', 1), ' ', {_LONG})"),
     "recursion": (
         "postgres",
@@ -48,3 +44,9 @@ def test_what_grows_is_measured(monkeypatch: pytest.MonkeyPatch, dialect: str, s
     monkeypatch.setattr(growth_glance, "_kinds", {})
     assert judge(sql, dialect) == "too_much_text"
     assert judge(sql, dialect) == "too_much_text"
+
+
+def test_a_position_is_no_longer_than_its_text() -> None:
+    sql = f"SELECT repeat(position('x' IN '{'x' * 3000}')::text, {{times}})"
+    assert judge(sql.format(times=3000)) == ""
+    assert judge(sql.format(times=4000)) == "too_much_text"

@@ -110,3 +110,16 @@ def test_a_format_tells_how_long_a_text_it_makes(arguments: str, code: str) -> N
 def test_a_width_in_braces_may_be_no_argument() -> None:
     assert judge("SELECT format('{:9}', 'x')", "duckdb") == ""
     assert judge("SELECT format('{:{}}', 'x', 100000000)", "duckdb") == "too_much_text"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "call"),
+    [
+        ("postgres", "format('%999s', 'x')"),
+        ("duckdb", "format('{:999}', 'x')"),
+        ("duckdb", "printf('%999d', 1)"),
+    ],
+)
+def test_what_a_format_makes_is_as_long_as_its_width(dialect: str, call: str) -> None:
+    assert judge(f"SELECT repeat({call}, 9000)", dialect) == ""
+    assert judge(f"SELECT repeat({call}, 10000)", dialect) == "too_much_text"

@@ -134,6 +134,13 @@ NAME_REPAIRS: dict[str, dict[str, Changes]] = {
         ),
     },
     "execution/postgres_names.py": {
+        "a_name_behind_a_star_names_nothing": (
+            (
+                "        fields = target.val.column_ref.fields\n        if not fields or",
+                "        if target.name:\n            return (target.name,)\n"
+                "        fields = target.val.column_ref.fields\n        if not fields or",
+            ),
+        ),
         "a_column_must_be_among_those_of_its_source": (
             (
                 "is_there = columns is not None and (is_star or names[1] in columns)",
