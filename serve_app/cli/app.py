@@ -1,53 +1,115 @@
-"""The commands put together, and the one place where errors become text and an exit code."""
+"""The commands put together, and the one place where errors become text and an exit code.
+
+A command's module is imported when the command is run, so that those that need little start at
+once: ``--help`` imports none of them.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command, get_group
 
 from nl2sql.errors import QuorumError
-from serve_app.cli import (
-    ask,
-    chat,
-    demo,
-    doctor,
-    evaluate,
-    examples,
-    feedback,
-    index,
-    model,
-    policy,
-    serve,
-    sessions,
-    show_settings,
-)
 from serve_app.cli.context import CliContext
-from serve_app.cli.terminal import ERRORS
+
+
+class CommandPlace(NamedTuple):
+    """Where a command or a group of commands is: a module of this folder, a name in it.
+
+    ``summary`` is the first line of its help.
+    """
+
+    module: str
+    name: str
+    summary: str
+
+
+COMMANDS: Mapping[str, CommandPlace] = {
+    "ask": CommandPlace("ask", "ask", "Ask a question and see the SQL, why it won, and the rows."),
+    "chat": CommandPlace(
+        "chat",
+        "chat",
+        'Ask one question after the other; "and last year?" is understood. Ends with /exit.',
+    ),
+    "feedback": CommandPlace(
+        "feedback",
+        "feedback",
+        "Say whether an answer is right: a right one is shown to the model as an example.",
+    ),
+    "serve": CommandPlace(
+        "serve", "serve", "Start everything that is missing and serve until Ctrl-C."
+    ),
+    "stop": CommandPlace(
+        "serve", "stop", "Stop the service that `serve --background` left running."
+    ),
+    "demo": CommandPlace(
+        "demo",
+        "demo",
+        "Start everything, ask one question over HTTP, show what happened, stop again.",
+    ),
+    "doctor": CommandPlace(
+        "doctor", "doctor", "Check databases, index, weights, cores or GPU, memory and ports."
+    ),
+    "settings": CommandPlace(
+        "show_settings",
+        "show_settings",
+        "Every key of the settings file, with its default and meaning.",
+    ),
+    "index": CommandPlace("index", "app", "What search reads of the databases."),
+    "model": CommandPlace("model", "app", "Fetch, list and remove model weights."),
+    "policy": CommandPlace("policy", "app", "Who may see what: check, show, try, apply."),
+    "examples": CommandPlace("examples", "app", "Verified questions shown to the model."),
+    "sessions": CommandPlace("sessions", "app", "What is kept of conversations."),
+    "eval": CommandPlace("evaluate", "app", "Measure the service on a benchmark."),
+}
+
+
+class Commands(TyperGroup):
+    """The commands by name, each a line of help until it is run."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All names."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Enough of a command to list it; None for one that there is not."""
+        place = COMMANDS.get(cmd_name)
+        return None if place is None else TyperCommand(cmd_name, help=place.summary)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is run, whole."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command if name is None else load_command(name), rest
+
+
+def load_command(name: str) -> Any:
+    """Imports a command."""
+    place = COMMANDS[name]
+    found = getattr(import_module(f"serve_app.cli.{place.module}"), place.name)
+    if isinstance(found, typer.Typer):
+        group = get_group(found)
+        group.name, group.help = name, place.summary
+        return group
+    single = typer.Typer(add_completion=False)
+    single.command(name)(found)
+    return get_command(single)
+
 
 app = typer.Typer(
+    cls=Commands,
     name="quorumsql",
     help="Questions in plain language, answered with guarded, read-only SQL.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command("ask")(ask.ask)
-app.command("chat")(chat.chat)
-app.command("feedback")(feedback.feedback)
-app.command("serve")(serve.serve)
-app.command("stop")(serve.stop)
-app.command("demo")(demo.demo)
-app.command("doctor")(doctor.doctor)
-app.command("settings")(show_settings.show_settings)
-app.add_typer(index.app, name="index", help="What search reads of the databases.")
-app.add_typer(model.app, name="model", help="Fetch, list and remove model weights.")
-app.add_typer(policy.app, name="policy", help="Who may see what: check, show, try, apply.")
-app.add_typer(examples.app, name="examples", help="Verified questions shown to the model.")
-app.add_typer(sessions.app, name="sessions", help="What is kept of conversations.")
-app.add_typer(evaluate.app, name="eval", help="Measure the service on a benchmark.")
 
 
 @app.callback()
@@ -66,6 +128,8 @@ def main() -> None:
     try:
         app()
     except QuorumError as error:
+        from serve_app.cli.terminal import ERRORS
+
         ERRORS.print(f"[bold red]error:[/] {error.message}", highlight=False)
         if error.hint:
             ERRORS.print(f"  [dim]→[/] {error.hint.strip()}", highlight=False)

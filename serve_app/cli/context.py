@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from nl2sql.settings import Settings, load_settings
+if TYPE_CHECKING:
+    from nl2sql.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -18,4 +20,6 @@ class CliContext:
     @cached_property
     def settings(self) -> Settings:
         """The settings in the file."""
+        from nl2sql.settings import load_settings
+
         return load_settings(self.config)
