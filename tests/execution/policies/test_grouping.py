@@ -106,6 +106,27 @@ CASES = {
         "SELECT id, max(name) OVER (ORDER BY country) FROM customers GROUP BY id",
         'id, "customers"."country", "customers"."name"',
     ),
+    "in_the_windows_of_the_clause": (
+        "SELECT id, rank() OVER w FROM customers GROUP BY id WINDOW w AS (ORDER BY name)",
+        'id, "customers"."name" WINDOW w AS (ORDER BY name)',
+    ),
+    "in_the_filter_of_a_window": (
+        "SELECT id, count(*) FILTER (WHERE name = 'x') OVER () FROM customers GROUP BY id",
+        'id, "customers"."name"',
+    ),
+    "column_with_its_table_is_no_output": (
+        "SELECT c.name AS id, c.country FROM customers AS c GROUP BY c.id",
+        'c.id, "c"."country", "c"."name"',
+    ),
+    "output_of_another_name": (
+        "SELECT id AS k, name AS n, country FROM customers GROUP BY k",
+        'k, "customers"."country", "customers"."name"',
+    ),
+    "star_of_another_table": (
+        "SELECT o.id FROM customers AS c JOIN orders AS o ON o.id = c.id GROUP BY o.id, c.id "
+        "ORDER BY count(c.*)",
+        "o.id, c.id ORDER BY COUNT(c.*)",
+    ),
     "in_an_aggregate_of_a_window": (
         "SELECT id, max(max(name)) OVER () FROM customers GROUP BY id",
         "id",
