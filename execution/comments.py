@@ -10,18 +10,19 @@ import re
 
 # What a comment cannot begin in: text and names in quotes, and dollar quotes. No letter stands
 # before the E of an escape string or a dollar quote: ELSE'\' is a keyword and a text, a$$ a name.
-_QUOTED = r"""
-        (?<![\w$\x80-\U0010ffff])[eE]'(?:[^'\\]|\\.|'')*'
-      | '(?:[^']|'')*'
-      | "(?:[^"]|"")*"
-      | `(?:[^`]|``)*`
-      | (?<![\w$\x80-\U0010ffff])\$(?P<tag>[A-Za-z_]\w*)?\$.*?\$(?(tag)(?P=tag))\$
-"""
-# SQLite has no escapes and no dollar quotes, but names in brackets.
-_QUOTED_SQLITE = r"""
+_QUOTED_EVERYWHERE = r"""
         '(?:[^']|'')*'
       | "(?:[^"]|"")*"
       | `(?:[^`]|``)*`
+"""
+_QUOTED = rf"""
+        (?<![\w$\x80-\U0010ffff])[eE]'(?:[^'\\]|\\.|'')*'
+      | {_QUOTED_EVERYWHERE}
+      | (?<![\w$\x80-\U0010ffff])\$(?P<tag>[A-Za-z_]\w*)?\$.*?\$(?(tag)(?P=tag))\$
+"""
+# SQLite has no escapes and no dollar quotes, but names in brackets.
+_QUOTED_SQLITE = rf"""
+        {_QUOTED_EVERYWHERE}
       | \[[^\]]*\]
 """
 
@@ -32,7 +33,11 @@ def _compile(quoted: str) -> re.Pattern[str]:
     )
 
 
-_TOKENS, _TOKENS_SQLITE = _compile(_QUOTED), _compile(_QUOTED_SQLITE)
+_TOKENS = {
+    "postgres": _compile(_QUOTED),
+    "sqlite": _compile(_QUOTED_SQLITE),
+    "duckdb": _compile(_QUOTED),
+}
 # What all of them take for a space.
 _SPACES = " \t\n\r\f\v"
 _EDGE = re.compile(r"/\*|\*/")
@@ -46,7 +51,7 @@ def strip_comments(sql: str, dialect: str) -> str:
     """
     if "--" not in sql and "/*" not in sql:
         return sql
-    token = _TOKENS_SQLITE if dialect == "sqlite" else _TOKENS
+    token = _TOKENS[dialect]
     kept: list[str] = []
     at = 0
     while (match := token.search(sql, at)) is not None:
@@ -86,7 +91,7 @@ def find_odd_space(sql: str, dialect: str) -> str:
     >>> find_odd_space("SELECT '\u3000', 1 AS\u3000a", "postgres") == "\u3000"
     True
     """
-    token = _TOKENS_SQLITE if dialect == "sqlite" else _TOKENS
+    token = _TOKENS[dialect]
     at = 0
     while at < len(sql):
         match = token.search(sql, at)

@@ -216,11 +216,6 @@ class GuardedDuckdb(DuckDB):
             PrefixOperator: write_prefix,
         }
 
-        def pad_sql(self, expression: exp.Pad) -> str:
-            """``LPAD`` or ``RPAD`` with the arguments that were given."""
-            name = "LPAD" if expression.args.get("is_left") else "RPAD"
-            return write_call(name, "this", "expression", "fill_pattern")(self, expression)
-
         def ignorenulls_sql(self, expression: exp.IgnoreNulls) -> str:
             """Within the call, where DuckDB wants it."""
             return f"{self.sql(expression, 'this')} IGNORE NULLS"

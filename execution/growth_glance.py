@@ -88,7 +88,8 @@ _GROWING_NAMES = (
 # What a kind of node may do: make much of little, go round, double its arguments, none of these.
 _GROWS, _RECURS, _DOUBLES, _KEEPS = "grows", "recurs", "doubles", "keeps"
 _FEW_NAMES = 5000
-_kinds: dict[type | str, str] = {}
+# By a call's name, or else by the node's type: the kind, and how often it counts as comparing.
+_kinds: dict[type | str, tuple[str, float]] = {}
 _MOST_KINDS = 10_000
 
 
@@ -101,15 +102,16 @@ def is_small(nodes: Sequence[exp.Expr], found: Resolution) -> bool:
     doubling, comparing = 0, 0.0
     for node in nodes:
         key = name_call(node) or type(node)
-        kind = _kinds.get(key)
-        if kind is None:
-            kind = _judge_kind(node)
+        known = _kinds.get(key)
+        if known is None:
+            known = _judge_kind(node), compares(node) or (computes(node) and ARITHMETIC)
             if len(_kinds) < _MOST_KINDS:
-                _kinds[key] = kind
+                _kinds[key] = known
+        kind, weight = known
         if kind == _GROWS or (kind == _RECURS and node.args.get("recursive")):
             return False
         doubling += kind == _DOUBLES
-        comparing += compares(node) or (computes(node) and ARITHMETIC)
+        comparing += weight
     levels = max(len(found.selects), 1)
     names = (len(found.origins) / levels + 1) ** levels
     if names > _FEW_NAMES or names * COLUMN_BYTES * 2.0**doubling > MOST_BYTES:

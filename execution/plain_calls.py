@@ -24,7 +24,12 @@ class PrefixOperator(exp.Unary):
 
 
 class PlainGenerator(Generator):
-    """A part of a dialect's generator: how operators before their operands are written."""
+    """A part of a dialect's generator: what all of them write alike."""
+
+    def pad_sql(self, expression: exp.Pad) -> str:
+        """``LPAD`` or ``RPAD`` with the arguments that were given."""
+        name = "LPAD" if expression.args.get("is_left") else "RPAD"
+        return write_call(name, "this", "expression", "fill_pattern")(self, expression)
 
     def not_sql(self, expression: exp.Not) -> str:
         """In parentheses beside an operator: ``a NOT IN b = c`` is ``(NOT a IN b) = c``."""

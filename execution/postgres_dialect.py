@@ -230,8 +230,3 @@ class GuardedPostgres(Postgres):
             InfixOperator: lambda self, node: self.binary(node, node.args["operator"]),
             PrefixOperator: write_prefix,
         }
-
-        def pad_sql(self, expression: exp.Pad) -> str:
-            """``LPAD`` or ``RPAD`` with the arguments that were given."""
-            name = "LPAD" if expression.args.get("is_left") else "RPAD"
-            return write_call(name, "this", "expression", "fill_pattern")(self, expression)

@@ -38,7 +38,6 @@ _SYSTEM_COLUMNS = {
     "duckdb": frozenset({"rowid"}),
 }
 
-
 # How many nodes are written as text per query, for the names of outputs on SQLite. Outputs within
 # outputs are written once for each.
 _MOST_WRITTEN = 10_000
@@ -210,15 +209,13 @@ class ColumnFinder:
         if self._resolver.dialect != "sqlite":
             return
         name = "true" if node.this else "false"
-        here: Level | None = level
-        while here is not None:
+        for here in level.list_outward():
             if any(name in source.columns for source in here.sources.values()):
                 raise Unresolved(
                     "unknown_column",
                     name,
                     f"A table has a column called {name}: write {int(node.this)}, or its table.",
                 )
-            here = here.parent
 
     def _resolve_field(self, node: exp.Column, level: Level, with_outputs: bool) -> bool:
         """Whether ``t.a.b`` or ``a.b`` is the field of a column ``a`` on DuckDB.
@@ -250,13 +247,11 @@ class ColumnFinder:
         return True
 
     def _check_is_not_hidden(self, node: exp.Column, name: str, level: Level) -> None:
-        here: Level | None = level
-        while here is not None:
+        for here in level.list_outward():
             for source in here.sources.values():
                 refusal = self._resolver.refuse_column(source.table, name, quote_fragment(node))
                 if refusal.violation.code == NOT_PERMITTED:
                     raise refusal
-            here = here.parent
 
     def _is_known(self, name: str, node: exp.Column, level: Level, with_outputs: bool) -> bool:
         """Whether a column, or an output that may be named, is called so; notes its use.
@@ -264,8 +259,7 @@ class ColumnFinder:
         Raises Unresolved for a name that DuckDB would take for a function's all the same.
         """
         is_function = self._resolver.dialect == "duckdb" and name in _VALUE_FUNCTIONS
-        here: Level | None = level
-        while here is not None:
+        for here in level.list_outward():
             if is_function and here is not level:
                 raise Unresolved(
                     "unknown_column",
@@ -285,7 +279,6 @@ class ColumnFinder:
             if has_outputs and name in here.outputs:
                 self._found.origins[id(node)] = Source(tuple(here.outputs), origin=here.query)
                 return True
-            here = here.parent
         return False
 
     def _check_is_no_system_column(
@@ -309,9 +302,8 @@ class ColumnFinder:
 
     def _resolve_whole_row(self, node: exp.Column, name: str, level: Level) -> None:
         """A name that no column bears may be a table's, which means its row."""
-        here: Level | None = level
         hidden: Table | None = None
-        while here is not None:
+        for here in level.list_outward():
             source = here.sources.get(name)
             if source is not None and self._resolver.has_whole_rows:
                 _check_row(source, node)
@@ -320,14 +312,12 @@ class ColumnFinder:
                 return
             tables = [each.table for each in here.sources.values() if each.table is not None]
             hidden = hidden or next(iter(tables), None)
-            here = here.parent
         raise self._resolver.refuse_column(hidden, name, quote_fragment(node))
 
     def _find_source(self, node: exp.Column, level: Level) -> Source | None:
         """The source that ``a.b`` or ``s.a.b`` names; the schema is taken away, in place."""
         name = self._resolver.fold(node.args["table"])
-        here: Level | None = level
-        while here is not None:
+        for here in level.list_outward():
             if (source := here.sources.get(name)) is not None:
                 schema = node.args.get("db")
                 if schema is not None:
@@ -339,7 +329,6 @@ class ColumnFinder:
                     # The table gets an alias, which hides it under its schema.
                     node.set("db", None)
                 return source
-            here = here.parent
         return None
 
     def _use(self, source: Source, name: str, node: exp.Expr) -> None:
@@ -374,10 +363,8 @@ def _orders_query(node: exp.Expr) -> bool:
 
 def _has_json_source(level: Level) -> bool:
     """Whether json_each or json_tree stands in FROM, here or around."""
-    here: Level | None = level
-    while here is not None:
-        for source in here.sources.values():
-            if isinstance(source.origin, exp.Func) and not isinstance(source.origin, exp.Query):
-                return True
-        here = here.parent
-    return False
+    return any(
+        isinstance(source.origin, exp.Func) and not isinstance(source.origin, exp.Query)
+        for here in level.list_outward()
+        for source in here.sources.values()
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -48,6 +49,13 @@ class Level:
     columns: tuple[str, ...] = ()
     outputs: frozenset[str] = frozenset()
     query: exp.Expr | None = None
+
+    def list_outward(self) -> Iterator[Level]:
+        """This level and those around it, the nearest first."""
+        level: Level | None = self
+        while level is not None:
+            yield level
+            level = level.parent
 
 
 @dataclass(eq=False, slots=True)

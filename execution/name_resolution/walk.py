@@ -51,7 +51,8 @@ def resolve_names(tree: exp.Expr, nodes: Sequence[exp.Expr], resolver: NameResol
 
     ``nodes`` are all nodes of the tree. Raises Unresolved.
     """
-    walk = _Walk(resolver, has_text_names=any(map(_may_name_by_text, nodes)))
+    has_text_names = resolver.dialect == "sqlite" and any(map(_may_name_by_text, nodes))
+    walk = _Walk(resolver, has_text_names=has_text_names)
     walk.resolve_query(tree, None, {})
     walk.check_nothing_is_left(nodes)
     return walk.found
@@ -220,17 +221,17 @@ class _Walk:
         """
         if node is None:
             return
-        everywhere = self._resolver.dialect != "postgres"
+        within_items = self._resolver.dialect != "postgres"
         # Parentheses around several items, but in ORDER BY, where that is a row.
         around = _AROUND_ITEMS if isinstance(node, exp.Order) else (*_AROUND_ITEMS, exp.Tuple)
         pending = list(node.iter_expressions())
         while pending:
             item = pending.pop(0)
-            if isinstance(item, around) and not everywhere:
+            if isinstance(item, around) and not within_items:
                 pending[:0] = item.iter_expressions()
                 continue
             is_name = isinstance(item, exp.Column)
-            self._resolve_within(item, level, ctes, with_outputs=everywhere or is_name)
+            self._resolve_within(item, level, ctes, with_outputs=within_items or is_name)
 
     # -- FROM ----------------------------------------------------------------------------------
 

@@ -169,7 +169,8 @@ def _list_bare_parts(node: exp.Expr) -> Iterator[exp.Expr]:
         # Of a window's function the arguments are, whatever it is called.
         function = node.this
         while isinstance(function, exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
-            yield from (each for key in ("expression",) if (each := function.args.get(key)))
+            if (condition := function.args.get("expression")) is not None:
+                yield condition
             function = function.this
         yield from function.iter_expressions()
         yield from (each for each in node.iter_expressions() if each is not node.this)

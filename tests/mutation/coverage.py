@@ -18,7 +18,7 @@ _READERS = (_GUARD, "execution/duckdb_grammar.py", "execution/sqlite_grammar.py"
 
 
 def list_judges(mutant: Mutant, tests: Mapping[str, Traced]) -> list[str]:
-    """The names of the tests, the quickest first.
+    """The names of the tests: those of the file, of its dialect or folder, then the quickest.
 
     What stands outside functions is executed when its module is imported, so every test that uses
     the module can notice it.
@@ -40,9 +40,10 @@ def list_judges(mutant: Mutant, tests: Mapping[str, Traced]) -> list[str]:
             if (lines := test.lines.get(path)) and (wanted is None or lines & wanted)
         ]
     own = _OWN_TESTS if mutant.path.endswith(".yaml") else _find_own(mutant.path)
+    file = f"test_{PurePosixPath(mutant.path).stem}.py"
     return sorted(
         (name for name in found if tests[name].passed),
-        key=lambda name: (own not in name, tests[name].seconds),
+        key=lambda name: (file not in name, own not in name, tests[name].seconds),
     )
 
 

@@ -12,7 +12,6 @@ import resource
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 from typing import Any
 
 import pytest
@@ -82,12 +81,8 @@ class Judge:
         return Judgement("killed" if by else "survived", by, found["ran"])
 
     def _choose(self, path: str, names: list[str]) -> list[str]:
-        """Not more than ``most``: half of them by their success, half by even steps.
-
-        The tests of the file itself are thought to be successful until others are.
-        """
-        own = f"test_{PurePath(path).stem}.py"
-        names.sort(key=lambda name: (-self._kills[path, name], own not in name))
+        """Not more than ``most``: half of them by their success, half by even steps."""
+        names.sort(key=lambda name: -self._kills[path, name])
         if len(names) <= self._most:
             return names
         half = self._most // 2

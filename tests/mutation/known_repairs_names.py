@@ -53,7 +53,7 @@ NAME_REPAIRS: dict[str, dict[str, Changes]] = {
         ),
         # ORDER BY (name * id) left the outer table's column out of its wrapper.
         "a_name_within_an_expression_is_no_outputs": (
-            ("with_outputs=everywhere or is_name)", "with_outputs=True)"),
+            ("with_outputs=within_items or is_name)", "with_outputs=True)"),
         ),
         "ordinality_is_for_functions": (('elif node.args.get("ordinality"):', "elif False:"),),
         "arguments_of_a_select_are_known": (("            check_args(node, SELECT_ARGS)\n", ""),),

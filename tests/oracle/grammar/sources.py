@@ -80,6 +80,7 @@ class Sources:
         expressions: Expressions,
     ) -> None:
         self._dialect = dialect
+        self._functions = {each.template: each for each in dialect.functions}
         self._rng = rng
         self._tables = tables
         self._names = names
@@ -196,8 +197,7 @@ class Sources:
         )
 
     def _draw_function(self) -> FunctionSource:
-        functions = {each.template: each for each in self._dialect.functions}
-        return functions[self._expressions.choose(list(functions))]
+        return self._functions[self._expressions.choose(list(self._functions))]
 
     def _write_joined(self, scope: Scope, depth: int) -> tuple[str, Source]:
         """A join in parentheses under a name of its own, which hides those within."""
