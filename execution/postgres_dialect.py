@@ -17,7 +17,6 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import postgast
-from google.protobuf.message import DecodeError
 from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
 from sqlglot.generators.postgres import PostgresGenerator
@@ -40,13 +39,13 @@ _STRINGS = frozenset(
     (
         TokenType.BYTE_STRING,
         TokenType.HEREDOC_STRING,
-        TokenType.RAW_STRING,
         TokenType.STRING,
         TokenType.UNICODE_STRING,
     )
 )
 # Behind an interval's text, these cut what is smaller.
 _CUTTING_UNITS = frozenset(("YEAR", "MONTH", "DAY", "HOUR", "MINUTE"))
+_PREFIXES = frozenset(("|/", "||/", "@"))
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
@@ -63,8 +62,15 @@ def _build_series(args: list[Any]) -> exp.Expr:
 
 def _build_regexp_replace(args: list[Any]) -> exp.Expr:
     # The fourth may be the flags or where to start: the names of the keys mean nothing here.
-    keys = ("this", "expression", "replacement", "position", "occurrence", "modifiers")
-    return exp.RegexpReplace(**dict(zip(keys, fill(args, len(keys)), strict=True)))
+    text, pattern, new, fourth, fifth, sixth = fill(args, 6)
+    return exp.RegexpReplace(
+        this=text,
+        expression=pattern,
+        replacement=new,
+        position=fourth,
+        occurrence=fifth,
+        modifiers=sixth,
+    )
 
 
 def _build_char_literal(parser: PostgresParser, this: exp.Expr, kind: exp.DataType) -> exp.Expr:
@@ -77,20 +83,19 @@ def _read_arrow(kind: type[exp.Expr]) -> Callable[[PostgresParser, exp.Expr, exp
     return lambda parser, this, path: parser.expression(kind(this=this, expression=path))
 
 
-def _read_infix(operator: str) -> Callable[[PostgresParser, exp.Expr], exp.Expr]:
-    return lambda parser, this: parser.expression(
+def _read_infix(parser: PostgresParser, this: exp.Expr) -> exp.Expr:
+    operator = parser._prev.text
+    return parser.expression(
         InfixOperator(this=this, expression=parser._parse_bitwise(), operator=operator)
     )
 
 
-def _read_prefix(operator: str) -> Callable[[PostgresParser], exp.Expr | None]:
-    def read(parser: PostgresParser) -> exp.Expr | None:
-        if parser._prev.text != operator:
-            # `$1` has the same kind of token as `@`.
-            return parser._parse_parameter()
-        return parser.expression(PrefixOperator(this=parser._parse_unary(), operator=operator))
-
-    return read
+def _read_prefix(parser: PostgresParser) -> exp.Expr | None:
+    operator = parser._prev.text
+    if operator not in _PREFIXES:
+        # `$1` has the same kind of token as `@`.
+        return parser._parse_parameter()
+    return parser.expression(PrefixOperator(this=parser._parse_unary(), operator=operator))
 
 
 def _write_current_time(generator: PostgresGenerator, node: exp.CurrentTime) -> str:
@@ -136,12 +141,11 @@ class GuardedPostgres(Postgres):
             TokenType.HEREDOC_STRING: PostgresParser.PRIMARY_PARSERS[TokenType.STRING],
             TokenType.HEX_STRING: lambda self, token: self.parse_based(token),
             TokenType.NUMBER: lambda self, token: self.parse_number(token),
-            TokenType.RAW_STRING: PostgresParser.PRIMARY_PARSERS[TokenType.STRING],
             TokenType.UNICODE_STRING: lambda self, token: self.parse_escaped(token),
         }
         RANGE_PARSERS: ClassVar[dict[TokenType, Any]] = {
             **PostgresParser.RANGE_PARSERS,
-            TokenType.CARET_AT: _read_infix("^@"),
+            TokenType.CARET_AT: _read_infix,
         }
         TYPE_LITERAL_PARSERS: ClassVar[dict[exp.DType, Callable[..., exp.Expr]]] = {
             exp.DType.CHAR: _build_char_literal,
@@ -150,28 +154,27 @@ class GuardedPostgres(Postgres):
         UNARY_PARSERS: ClassVar[dict[TokenType, Any]] = {
             **PostgresParser.UNARY_PARSERS,
             TokenType.PLUS: read_plus,
-            TokenType.PIPE_SLASH: _read_prefix("|/"),
-            TokenType.DPIPE_SLASH: _read_prefix("||/"),
-            TokenType.PARAMETER: _read_prefix("@"),
+            TokenType.PIPE_SLASH: _read_prefix,
+            TokenType.DPIPE_SLASH: _read_prefix,
+            TokenType.PARAMETER: _read_prefix,
         }
 
         def _parse_type(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
-            is_interval = self._curr is not None and self._curr.token_type == TokenType.INTERVAL
-            if is_interval and self._next and self._next.token_type == TokenType.L_PAREN:
+            is_interval = self._curr.token_type == TokenType.INTERVAL
+            if is_interval and self._next.token_type == TokenType.L_PAREN:
                 # sqlglot reads over the number, which cuts seconds.
                 self.raise_error("INTERVAL with a precision is not allowed")
             parsed: exp.Expr | None = super()._parse_type(*args, **kwargs)
             return parsed
 
-        def _parse_interval_span(
-            self, this: exp.Expr, parse_function_unit: bool = True
-        ) -> exp.Interval:
-            unit = self._curr.text.upper() if self._curr else ""
-            is_span = bool(self._next) and self._next.text.upper() == "TO"
+        def _parse_interval_span(self, this: exp.Expr, *_args: Any, **_kwargs: Any) -> exp.Interval:
+            unit = self._curr.text.upper()
+            is_span = self._next.text.upper() == "TO"
             if unit in _CUTTING_UNITS and not (is_span or _WHOLE_NUMBER.fullmatch(this.name)):
                 # INTERVAL '1.5' DAY is one day, INTERVAL '1.5 DAY' is not.
                 self.raise_error(f"Write the unit within the quotes: INTERVAL '… {unit}'")
-            return super()._parse_interval_span(this, parse_function_unit=parse_function_unit)
+            # SECOND (3) cuts too, and is no function.
+            return super()._parse_interval_span(this, parse_function_unit=False)
 
         def parse_number(self, token: Token) -> exp.Expr:
             """A number with all that touches it: ``1_000``, ``0o17``."""
@@ -199,7 +202,7 @@ class GuardedPostgres(Postgres):
             written = self.sql[token.start : token.end + 1]
             try:
                 targets = postgast.parse(f"SELECT {written}").stmts[0].stmt.select_stmt.target_list
-            except (postgast.PgQueryError, DecodeError):
+            except postgast.PgQueryError:
                 targets = []
             if len(targets) != 1 or not targets[0].res_target.val.a_const.HasField("sval"):
                 self.raise_error("PostgreSQL's grammar does not accept this string.", token)
@@ -212,7 +215,6 @@ class GuardedPostgres(Postgres):
         TRANSFORMS: ClassVar[dict[type[exp.Expr], Any]] = {
             **PostgresGenerator.TRANSFORMS,
             exp.CurrentTime: _write_current_time,
-            exp.GenerateSeries: write_call("GENERATE_SERIES", "start", "end", "step"),
             exp.JSONExtract: write_infix("->"),
             exp.JSONExtractScalar: write_infix("->>"),
             exp.Pow: write_infix("^"),
@@ -225,8 +227,6 @@ class GuardedPostgres(Postgres):
                 "occurrence",
                 "modifiers",
             ),
-            exp.Repeat: write_call("REPEAT", "this", "times"),
-            exp.Replace: write_call("REPLACE", "this", "expression", "replacement"),
             InfixOperator: lambda self, node: self.binary(node, node.args["operator"]),
             PrefixOperator: write_prefix,
         }

@@ -364,7 +364,7 @@ def _orders_query(node: exp.Expr) -> bool:
 def _has_json_source(level: Level) -> bool:
     """Whether json_each or json_tree stands in FROM, here or around."""
     return any(
-        isinstance(source.origin, exp.Func) and not isinstance(source.origin, exp.Query)
+        isinstance(source.origin, exp.Func)
         for here in level.list_outward()
         for source in here.sources.values()
     )

@@ -83,6 +83,7 @@ WRITTEN = {
     "interval '1 day' + '2 hours'": "INTERVAL '1 DAY' + '2 hours'",
     "interval $$1 day$$": "INTERVAL '1 DAY'",
     "interval E'1 day'": "INTERVAL '1 DAY'",
+    "interval U&'1 day'": "INTERVAL '1 DAY'",
     "interval '1.5' second": "INTERVAL '1.5 SECOND'",
     "interval '-3' hour": "INTERVAL '-3 HOUR'",
     "interval '1-2' year to month": "INTERVAL '1-2' YEAR TO MONTH",
@@ -171,23 +172,43 @@ def test_an_expression_is_written(written: str, expected: str) -> None:
         ("$1", "node_not_allowed"),
         ("1_000_", "unparsable"),
         ("interval(0) '1.6 seconds'", "unparsable"),
+        ("interval '1.26' second(1)", "unparsable"),
+        ("interval '1' day(3)", "unparsable"),
         ("interval", "unknown_column"),
         ("interval + 2", "unknown_column"),
         ("interval - 1", "unknown_column"),
         ("interval[1]", "unknown_column"),
         ("interval - localtime", "unknown_column"),
         ("(interval '1 day' '2 hours')::text", "unparsable"),
+        ("interval '1.5' year", "unparsable"),
+        ("interval '1.5' month", "unparsable"),
         ("interval '1.5' day", "unparsable"),
+        ("interval '1.5' hour", "unparsable"),
+        ("interval '1.5' minute", "unparsable"),
         ("interval '1 2:03' hour", "unparsable"),
         ("0o19", "unparsable"),
         (r"E'\u00'", "unparsable"),
         (r"U&'\004'", "unparsable"),
+        # No text in UTF-8.
+        (r"E'\xff'", "unparsable"),
+        (r"E'\ud800'", "unparsable"),
+        ("name ^@", "unparsable"),
+        ("^@ name", "unparsable"),
+        # To PostgreSQL's grammar the second may stand before its operand.
+        ("name ^@ @> 'a'", "unparsable"),
     ],
 )
 def test_what_is_not_read(written: str, code: str) -> None:
     verdict = guard_query(f"SELECT {written} FROM customers", open_access(SHOP))
     assert isinstance(verdict, Violation), verdict
     assert verdict.code == code, verdict
+
+
+@pytest.mark.parametrize("written", ["x'1F'", "b'01'"])
+def test_bits_are_refused_as_they_were_written(written: str) -> None:
+    verdict = guard_query(f"SELECT id, {written} FROM customers", open_access(SHOP))
+    assert isinstance(verdict, Violation), verdict
+    assert verdict.fragment == written
 
 
 def test_a_text_may_end_where_an_interval_could_begin() -> None:

@@ -220,6 +220,10 @@ FILE_REPAIRS: dict[str, dict[str, Changes]] = {
         "a_unit_that_cuts_an_interval_is_refused": (
             ("if unit in _CUTTING_UNITS and", "if False and"),
         ),
+        # INTERVAL '1' DAY (3), which PostgreSQL refuses, became three seconds more.
+        "a_precision_behind_an_intervals_unit_is_refused": (
+            ("parse_function_unit=False", "parse_function_unit=True"),
+        ),
         "a_plus_before_a_text_is_kept_on_postgres": (
             ("            TokenType.PLUS: read_plus,\n", ""),
         ),
