@@ -99,6 +99,15 @@ UNEXPLAINED = {
         "SELECT u.total FROM sales.orders JOIN sales.customers USING (id) AS u",
         "u.total",
     ),
+    # PostgreSQL refuses two of one name, so neither is sure to be meant.
+    "first_of_two_of_one_name": (
+        "SELECT o.a FROM (SELECT 1 AS a) AS o, (SELECT 1 AS b) AS o",
+        "o.a",
+    ),
+    "second_of_two_of_one_name": (
+        "SELECT o.b FROM (SELECT 1 AS a) AS o, (SELECT 1 AS b) AS o",
+        "o.b",
+    ),
     "three_names": ("SELECT sales.orders.id FROM sales.orders", "sales.orders.id"),
     "star_of_nothing": ("SELECT x.* FROM sales.orders AS o", "x.*"),
     "unnamed_output": ("SELECT d.f FROM (SELECT 1 + 1) AS d", "d.f"),

@@ -56,6 +56,36 @@ def test_postgresqls_own_grammar(sql: str, code: str) -> None:
     assert (found.code if found else "") == code, found
 
 
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "id = 1",
+        "id IN (1, 2)",
+        "id = ANY(ARRAY[1, 2])",
+        "status LIKE 'a%'",
+        "lower(status) = 'a'",
+        "id::text = '1'",
+        "total > (SELECT 1)",
+        "CASE WHEN id = 1 THEN true ELSE NOT id IS NULL END",
+        'status COLLATE "C" > current_date::text',
+        "(id, total) > ROW(1, 2)",
+        "coalesce(id, 1) = greatest(1, 2)",
+    ],
+)
+def test_a_wrapper_is_known_wherever_it_stands(condition: str) -> None:
+    wrapper = f'SELECT _0."id" FROM "sales"."orders" AS _0 WHERE {condition}'
+    allowlist = load_allowlist("postgres")
+    for sql, code in (
+        (f"SELECT o.id FROM ({wrapper}) AS o", ""),
+        (f"SELECT   o.id\nFROM ({wrapper}) AS o", ""),
+        (f"SELECT o.id FROM ({wrapper} OR 1 = 1) AS o", "unfiltered_table"),
+    ):
+        found = check_grammar(
+            sql, frozenset({"sales.orders"}), allowlist, SHOP, {"sales.orders": [wrapper]}
+        )
+        assert (found.code if found else "") == code, found
+
+
 def test_what_a_text_calls_is_listed() -> None:
     sql = 'SELECT lab.f(lower(x)) FROM (SELECT pg_catalog.upper(y) AS x FROM "g(z)" AS h) AS a'
     assert list_functions(sql) == {"lab.f", "lower", "upper"}

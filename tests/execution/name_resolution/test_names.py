@@ -109,6 +109,10 @@ EXPLAINED = {
         "WITH _cte1 AS (SELECT 1 AS x) SELECT d.x FROM (WITH _cte2 AS (SELECT x FROM _cte1 AS a) "
         "SELECT x FROM _cte2 AS a) AS d",
     ),
+    "query_in_the_limit_of_values": (
+        "SELECT v.column1 FROM ((VALUES (1)) LIMIT (SELECT max(id) FROM orders)) AS v",
+        f"SELECT v.column1 FROM (VALUES (1) LIMIT (SELECT MAX(id) FROM {ORDERS})) AS v",
+    ),
     "natural_join_under_new_names": (
         # The shared column comes first, and so it is the one that is renamed.
         "SELECT x.id FROM (orders NATURAL JOIN (SELECT 'x' AS status) AS y) AS x(a)",
@@ -161,6 +165,8 @@ REFUSED = {
     "not_permitted": {
         "old_name_behind_a_new_one": "SELECT o.id FROM orders AS o(a)",
         "using_a_column_of_one_side": "SELECT 1 FROM orders JOIN customers USING (total)",
+        "using_a_column_of_a_table_beside_a_query": "SELECT 1 FROM (SELECT 1 AS x) AS d "
+        "JOIN orders USING (total)",
     },
     "unknown_column": {
         "old_name_of_a_cte": "WITH c AS (SELECT 1 AS x) SELECT q.x FROM c AS q(y)",
@@ -178,6 +184,8 @@ REFUSED = {
         "ORDER BY name",
         "output_in_where": "SELECT id AS n FROM orders WHERE n > 1",
         "output_in_having": "SELECT sum(id) AS n FROM orders HAVING n > 1",
+        "output_of_an_outer_query_in_order_by": "SELECT id AS n FROM orders "
+        "WHERE EXISTS (SELECT 1 FROM customers ORDER BY n)",
         "column_of_a_row": "SELECT o.nothing FROM orders AS o",
         "output_without_a_name": "SELECT d.f FROM (SELECT 1 + 1) AS d",
         "second_output_of_a_subquery": "SELECT d.b FROM (SELECT (SELECT 1 AS a)) AS d",
@@ -214,6 +222,8 @@ REFUSED = {
     "unknown_table": {
         "other_database": "SELECT 1 FROM x.sales.orders",
         "other_schema": "SELECT 1 FROM stock.orders",
+        "new_name_of_a_cte": "WITH RECURSIVE a AS (SELECT 1 AS x), b AS (SELECT 2 AS x), "
+        "c AS (SELECT x FROM _cte2) SELECT x FROM c",
         "cte_under_a_schema": "WITH c AS (SELECT 1) SELECT 1 FROM sales.c",
         "cte_of_an_inner_query": "SELECT (WITH c AS (SELECT 1) SELECT 1 FROM c) FROM c",
     },
@@ -315,6 +325,27 @@ OTHERS = {
     ),
     "name_in_backticks": ("sqlite", "SELECT `nothing` FROM orders", "unknown_column"),
     "semi_join": ("duckdb", "SELECT o.id FROM orders o SEMI JOIN customers c ON c.id = o.id", ""),
+    "anti_join": ("duckdb", "SELECT o.id FROM orders o ANTI JOIN customers c ON c.id = o.id", ""),
+    "cte_that_is_written_later": (
+        "sqlite",
+        "WITH a AS (SELECT id FROM orders), orders AS (SELECT 1 AS id) SELECT id FROM a",
+        "unexplained_table",
+    ),
+    "cte_over_its_namesake_in_a_schema": (
+        "sqlite",
+        "WITH orders AS (SELECT id FROM sales.orders) SELECT id FROM orders",
+        "",
+    ),
+    "long_output_by_its_name": (
+        "duckdb",
+        "SELECT repeat('x', 9000) AS a, replace(a, 'x', a) AS b",
+        "too_much_text",
+    ),
+    "long_output_by_its_name_in_order_by": (
+        "sqlite",
+        "SELECT printf('%.9000c', 'x') AS a FROM orders ORDER BY replace(a, 'x', a)",
+        "too_much_text",
+    ),
     "star_of_a_semi_join": (
         "duckdb",
         "SELECT d.name FROM (SELECT * FROM orders o SEMI JOIN customers c ON c.id = o.id) AS d",
@@ -491,6 +522,8 @@ SYSTEM_COLUMNS = {
     "of_a_table_within": "SELECT (SELECT {} FROM orders LIMIT 1) FROM (SELECT 5 AS {}) AS a",
     "of_a_table_farther_in": "SELECT (SELECT (SELECT {}) FROM orders) FROM (SELECT 5 AS {}) AS a",
     "in_capitals": "SELECT (SELECT max({}) FROM orders) FROM (SELECT 5 AS {}) AS a".upper(),
+    "by_an_output_of_an_outer_query": "SELECT id AS {} FROM orders "
+    "WHERE id IN (SELECT 1 FROM (SELECT 2 AS x) AS d ORDER BY {})",
     "in_group_by": "SELECT status AS {}, count(*) FROM orders GROUP BY {}",
 }
 NO_SYSTEM_COLUMNS = {
@@ -570,6 +603,17 @@ def test_outputs_are_written_only_where_their_text_may_be_named(
     assert verdict.message == "Queries within queries are too long: give their outputs names."
 
 
+@pytest.mark.parametrize(("most", "passes"), [(7, True), (6, False)])
+def test_how_much_is_written_is_counted(
+    monkeypatch: pytest.MonkeyPatch, most: int, passes: bool
+) -> None:
+    monkeypatch.setattr(columns, "_MOST_WRITTEN", most)
+    # Four numbers and three signs between them.
+    sql = 'SELECT 1 + 2 + 3 + 4 FROM orders WHERE "id" = 1'
+    verdict = guard_query(sql, open_access(replace(SHOP, dialect="sqlite")))
+    assert isinstance(verdict, GuardedQuery) == passes, verdict
+
+
 @pytest.mark.parametrize("name", ["json", "root", "JSON"])
 def test_a_hidden_column_of_a_function_is_no_string(name: str) -> None:
     access = open_access(replace(SHOP, dialect="sqlite"))
@@ -588,19 +632,46 @@ def test_a_hidden_column_of_a_function_is_no_string(name: str) -> None:
         assert isinstance(guard_query(sql, access), GuardedQuery)
 
 
-def test_true_is_no_word_where_a_column_is_called_so() -> None:
-    table = build_table("sales.flags", "id integer", "true integer")
+@pytest.mark.parametrize(("word", "other"), [("true", "false"), ("false", "true")])
+def test_true_is_no_word_where_a_column_is_called_so(word: str, other: str) -> None:
+    table = build_table("sales.flags", "id integer", f"{word} integer")
     access = open_access(replace(SHOP, dialect="sqlite", tables=(*SHOP.tables, table)))
     for sql in (
-        "SELECT true FROM flags",
-        "SELECT id FROM flags WHERE TRUE",
-        "SELECT (SELECT true) FROM flags",
-        "SELECT true FROM (SELECT * FROM flags) AS d",
+        f"SELECT {word} FROM flags",
+        f"SELECT id FROM flags WHERE {word.upper()}",
+        f"SELECT (SELECT {word}) FROM flags",
+        f"SELECT {word} FROM (SELECT * FROM flags) AS d",
     ):
         verdict = guard_query(sql, access)
         assert isinstance(verdict, Violation), verdict
         assert verdict.code == "unknown_column"
-    for sql in ('SELECT false, f."true" FROM flags AS f', "SELECT true FROM orders"):
+    for sql in (f'SELECT {other}, f."{word}" FROM flags AS f', f"SELECT {word} FROM orders"):
         assert isinstance(guard_query(sql, access), GuardedQuery)
     postgres = open_access(replace(SHOP, tables=(*SHOP.tables, table)))
-    assert isinstance(guard_query("SELECT true FROM flags", postgres), GuardedQuery)
+    assert isinstance(guard_query(f"SELECT {word} FROM flags", postgres), GuardedQuery)
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "sqlite", "duckdb"])
+def test_what_is_named_through_a_joins_name_is_a_column_of_a_table(dialect: str) -> None:
+    access = open_access(replace(SHOP, dialect=dialect))
+    for name in ("x.total", "total"):
+        sql = f"SELECT {name} FROM (orders AS o CROSS JOIN customers AS c) AS x"
+        verdict = guard_query(sql, access)
+        assert isinstance(verdict, GuardedQuery), verdict
+        assert verdict.columns == ("total",)
+
+
+@pytest.mark.parametrize(
+    ("sql", "fragment"),
+    [
+        ("SELECT 1 + * FROM orders", "*"),
+        ("SELECT length(*) FROM orders", "*"),
+        ("SELECT o.nothing FROM orders AS o", "o.nothing"),
+        ("SELECT count(o.*) FROM orders AS o(a)", "o.*"),
+        ("SELECT 1 FROM orders JOIN customers USING (nothing)", "nothing"),
+    ],
+)
+def test_a_refusal_tells_which_text_it_is_about(sql: str, fragment: str) -> None:
+    verdict = guard_query(sql, open_access(SHOP))
+    assert isinstance(verdict, Violation), verdict
+    assert verdict.fragment == fragment

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from sqlglot import exp
 
@@ -13,10 +15,11 @@ from execution.name_resolution.walk import resolve_names
 from tests.fakes import SHOP
 
 
-def resolve(tree: exp.Expr, *more: exp.Expr) -> str:
+def resolve(tree: exp.Expr, *more: exp.Expr, dialect: str = "postgres") -> str:
     """The violation's code; ``more`` are nodes that the walk does not come by."""
+    resolver = NameResolver(replace(SHOP, dialect=dialect))
     try:
-        resolve_names(tree, [*list_nodes(tree), *more], NameResolver(SHOP))
+        resolve_names(tree, [*list_nodes(tree), *more], resolver)
     except Unresolved as refusal:
         return refusal.violation.code
     return ""
@@ -68,6 +71,24 @@ def test_an_output_that_no_parser_made(node: exp.Expr, code: str) -> None:
     tree = parse("SELECT 1 FROM orders")
     tree.set("expressions", [node])
     assert resolve(tree) == code
+
+
+def test_a_field_of_what_is_no_name_is_refused() -> None:
+    for column, code in (
+        (exp.to_identifier("id"), ""),
+        (exp.Literal.string("id"), "unknown_column"),
+    ):
+        tree = parse("SELECT 1 FROM orders")
+        tree.set("expressions", [exp.Column(this=exp.to_identifier("f"), table=column)])
+        assert resolve(tree, dialect="duckdb") == code
+
+
+def test_using_takes_nothing_but_names() -> None:
+    for shared, code in ((exp.column("id"), ""), (exp.Literal.string("id"), "node_not_allowed")):
+        tree = parse("SELECT 1 FROM orders JOIN customers USING (name)")
+        (join,) = tree.find_all(exp.Join)
+        join.set("using", [shared])
+        assert resolve(tree) == code
 
 
 @pytest.mark.parametrize("node", [exp.Lateral(this=exp.select("1")), exp.select("1"), exp.true()])
