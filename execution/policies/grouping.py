@@ -168,11 +168,11 @@ def _list_bare_parts(node: exp.Expr) -> Iterator[exp.Expr]:
     if isinstance(node, exp.Window):
         # Of a window's function the arguments are, whatever it is called.
         function = node.this
-        while isinstance(function, exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
-            if (condition := function.args.get("expression")) is not None:
-                yield condition
+        if isinstance(function, exp.Filter):
+            yield function.expression
             function = function.this
-        yield from function.iter_expressions()
+        # The star of count(*) is no column.
+        yield from (each for each in function.iter_expressions() if not isinstance(each, exp.Star))
         yield from (each for each in node.iter_expressions() if each is not node.this)
     elif isinstance(node, exp.WithinGroup):
         yield from node.this.iter_expressions()

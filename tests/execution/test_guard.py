@@ -167,10 +167,20 @@ def test_a_text_that_is_not_read(sql: str, code: str) -> None:
     assert (verdict.code if isinstance(verdict, Violation) else "") == code, verdict
 
 
-@pytest.mark.parametrize("dialect", ["postgres", "sqlite", "duckdb"])
-def test_a_chain_that_is_too_long_to_be_walked_is_refused(dialect: str) -> None:
+@pytest.mark.parametrize(
+    ("dialect", "chain"),
+    [
+        ("postgres", " + 1" * 1900),
+        ("sqlite", " + 1" * 1900),
+        ("duckdb", " + 1" * 1900),
+        # What DuckDB's own parser says of it is nested more deeply than the query.
+        ("duckdb", " IS NULL" * 600),
+    ],
+    ids=["postgres", "sqlite", "duckdb", "duckdbs_tree"],
+)
+def test_a_chain_that_is_too_long_to_be_walked_is_refused(dialect: str, chain: str) -> None:
     access = open_access(replace(SHOP, dialect=dialect))
-    verdict = guard_query(f"SELECT 1{' + 1' * 1900}", access)
+    verdict = guard_query(f"SELECT 1{chain}", access)
     assert isinstance(verdict, Violation), verdict
     assert verdict.code == "unresolved"
 

@@ -125,6 +125,7 @@ def test_a_generator_is_written(written: str, expected: str) -> None:
         "! TRUE",
         "INTERVAL '1 day' '2 hours'",
         "INTERVAL id DAY",
+        "INTERVAL (1, 2) DAY",
         "1\u200b+ 2",
         "a\u2060b",
         "\ufeffname",

@@ -115,6 +115,15 @@ CASES = {
         "SELECT id, count(*) FILTER (WHERE name = 'x') OVER () FROM customers GROUP BY id",
         'id, "customers"."name"',
     ),
+    "count_of_a_window": (
+        "SELECT id, max(name), count(*) OVER () FROM customers GROUP BY id",
+        "id",
+    ),
+    "in_a_windows_function_and_its_filter": (
+        "SELECT id, max(country) FILTER (WHERE name = 'x') OVER () FROM customers GROUP BY id",
+        'id, "customers"."country", "customers"."name"',
+    ),
+    "columns_of_one_name": ("SELECT c.* FROM customers AS c(a, b, b) GROUP BY c.a", "c.a"),
     "column_with_its_table_is_no_output": (
         "SELECT c.name AS id, c.country FROM customers AS c GROUP BY c.id",
         'c.id, "c"."country", "c"."name"',
