@@ -187,7 +187,8 @@ def test_what_parses_could_reach_nothing_if_it_ran(sql: str, tmp_path: Path) -> 
     # DuckDB reads tables of Python's by the names of their variables.
     in_memory = pyarrow.table({"a": [1]})
     assert in_memory.num_rows == 1
-    with _open_parser().cursor() as connection, pytest.raises(duckdb.Error):
+    # One of its own, not the one that is kept.
+    with _open_parser.__wrapped__() as connection, pytest.raises(duckdb.Error):
         connection.execute(sql.format(file=file))
     assert file.read_text(encoding="utf-8") == "a\n1\n"
 
