@@ -41,7 +41,7 @@ _ARGUMENTS = frozenset(
     "cte_name distinct distinct_on_targets else_expr end end_expr exclude_clause exclude_list expr "
     "expression filter filter_expr from_table function function_name group_expressions group_sets "
     "has_ignore_nulls having identifier ignore_nulls input is_implicit is_operator join_type key "
-    "kind left lhs limit limit_type literal lower map materialized modifiers name nearest_count "
+    "kind left lhs limit limit_type literal lower materialized modifiers name nearest_count "
     "nearest_order_type node null_order offset order_bys orders partitions path qualified_name "
     "qualify query_node ref_type relation_name replace_list right schema schema_name select_list "
     "setop_all setop_type start start_expr subquery subquery_type syntax_type table_name text "
@@ -219,7 +219,7 @@ class _Reading:
         for key, value in node.items():
             if key == "cte_map" or not isinstance(value, dict | list):
                 continue
-            if kind in _ORDERS and key == "expression" and value == _ALL:
+            if kind in _ORDERS and value == _ALL:
                 continue
             within = ctes
             if kind == "RECURSIVE_CTE_NODE" and key == "right":
@@ -323,7 +323,6 @@ def _open_parser() -> duckdb.DuckDBPyConnection:
             "enable_external_access": "false",
             "lock_configuration": "true",
             "memory_limit": "256MiB",
-            "python_enable_replacements": "false",
             "threads": "1",
         },
     )

@@ -320,4 +320,4 @@ def _check_again(
 
 
 def _first_line(error: BaseException) -> str:
-    return str(error).split("\n", 1)[0][:300]
+    return str(error).partition("\n")[0][:300]

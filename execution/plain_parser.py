@@ -34,11 +34,12 @@ class PlainParser(Parser):
     TYPE_LITERAL_PARSERS: ClassVar[dict[exp.DType, Callable[..., exp.Expr]]] = {}
 
     def _parse_type(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
-        first = self._curr
-        if first is not None and first.token_type == TokenType.INTERVAL and not self._has_amount():
+        # Behind the last word, sqlglot has a token of no type.
+        first = self._curr.token_type
+        if first == TokenType.INTERVAL and not self._has_amount():
             return self._parse_column()
         parsed: exp.Expr | None = super()._parse_type(*args, **kwargs)
-        if first is not None and first.token_type in self.TYPE_TOKENS:
+        if first in self.TYPE_TOKENS:
             return bind_type(parsed) if isinstance(parsed, exp.Cast) else parsed
         return parsed
 
@@ -56,11 +57,11 @@ class PlainParser(Parser):
 
     def _has_amount(self) -> bool:
         """True where the word ``interval`` comes next, and an amount behind it."""
-        is_interval = self._curr is not None and self._curr.token_type == TokenType.INTERVAL
-        return is_interval and bool(self._next) and self._next.token_type in self.INTERVAL_AMOUNTS
+        is_interval = self._curr.token_type == TokenType.INTERVAL
+        return is_interval and self._next.token_type in self.INTERVAL_AMOUNTS
 
     def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
-        is_subscript = self._curr is not None and self._curr.token_type == TokenType.L_BRACKET
+        is_subscript = self._curr.token_type == TokenType.L_BRACKET
         parsed: exp.Expr | None = super()._parse_bracket(
             enclose_call(this) if is_subscript else this
         )

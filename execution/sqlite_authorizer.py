@@ -70,7 +70,7 @@ def build_authorizer(
                 if readable_columns is not None and is_table and second:
                     allowed = allowed and f"{name}.{_fold(second)}" in readable_columns
         elif action == sqlite3.SQLITE_FUNCTION:
-            allowed = (second or "").lower() in callable_
+            allowed = second is not None and second.lower() in callable_
         else:
             allowed = action in _HARMLESS
         return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY

@@ -84,9 +84,12 @@ class GuardedSqlite(SQLite):
             if self._match(TokenType.L_PAREN):
                 self._parse_csv(self._parse_number)
                 self._match_r_paren()
-            name = " ".join(words)
             affinity = next(
-                (each for each, parts in _AFFINITIES if any(part in name for part in parts)),
+                (
+                    each
+                    for each, parts in _AFFINITIES
+                    if any(part in word for word in words for part in parts)
+                ),
                 "NUMERIC",
             )
             kind = exp.DataType(this=exp.DType.USERDEFINED, kind=affinity)

@@ -60,7 +60,7 @@ class RoleView:
             f"{qualified}.{column.name}"
             for rules in self._roles
             for qualified, rule in rules.items()
-            if rule.filter is None and rule.inherits is None and not rule.expands
+            if rule.shows_every_row
             for column in rule.columns
             if column.name not in rule.masks
         )
@@ -299,9 +299,7 @@ def _tells_rows_apart(column: Column, rules: list[TableRule]) -> bool:
     if any(rule.masks.get(column.name) == "hash" for rule in seeing):
         return True
     shown = [rule for rule in seeing if column.name not in rule.masks]
-    return len(shown) == len(rules) or any(
-        rule.filter is None and rule.inherits is None and not rule.expands for rule in shown
-    )
+    return len(shown) == len(rules) or any(rule.shows_every_row for rule in shown)
 
 
 def _describe_mask(column: Column, masks: list[str | None]) -> Column:

@@ -26,10 +26,10 @@ _CLAUSES = ("expressions", "distinct", "having", "order", "windows")
 # without need, which fails only where a type has no equality.
 _AGGREGATES = frozenset(
     "any_value array_agg avg bit_and bit_or bit_xor bool_and bool_or corr count covar_pop "
-    "covar_samp every json_agg json_agg_strict json_arrayagg json_object_agg json_objectagg "
-    "jsonb_agg jsonb_agg_strict jsonb_object_agg max min range_agg range_intersect_agg regr_avgx "
-    "regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy stddev "
-    "stddev_pop stddev_samp string_agg sum var_pop var_samp variance xmlagg".split()
+    "covar_samp every json_agg json_agg_strict json_object_agg jsonb_agg jsonb_agg_strict "
+    "jsonb_object_agg max min range_agg range_intersect_agg regr_avgx regr_avgy regr_count "
+    "regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy stddev stddev_pop stddev_samp "
+    "string_agg sum var_pop var_samp variance xmlagg".split()
 )
 
 
@@ -168,11 +168,11 @@ def _list_bare_parts(node: exp.Expr) -> Iterator[exp.Expr]:
     if isinstance(node, exp.Window):
         # Of a window's function the arguments are, whatever it is called.
         function = node.this
-        while isinstance(function, exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
-            if (condition := function.args.get("expression")) is not None:
-                yield condition
+        if isinstance(function, exp.Filter):
+            yield function.expression
             function = function.this
-        yield from function.iter_expressions()
+        # The star of count(*) is no column.
+        yield from (each for each in function.iter_expressions() if not isinstance(each, exp.Star))
         yield from (each for each in node.iter_expressions() if each is not node.this)
     elif isinstance(node, exp.WithinGroup):
         yield from node.this.iter_expressions()

@@ -33,15 +33,11 @@ def describe_rows(access: Access, tables: Iterable[str]) -> tuple[tuple[str, str
     hints = []
     for qualified in tables:
         rules = access.view.rules_of(qualified)
-        if rules and not any(_is_unfiltered(rule) for rule in rules):
+        if rules and not any(rule.shows_every_row for rule in rules):
             # Of several roles, each sees other rows.
             told = _describe(rules[0], access) if len(rules) == 1 else ""
             hints.append((qualified, told))
     return tuple(hints)
-
-
-def _is_unfiltered(rule: TableRule) -> bool:
-    return rule.filter is None and rule.inherits is None and not rule.expands
 
 
 def _describe(rule: TableRule, access: Access) -> str:

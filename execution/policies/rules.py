@@ -50,7 +50,12 @@ class TableRule:
     def is_whole(self) -> bool:
         """True when nothing of the table is withheld."""
         complete = len(self.columns) == len(self.table.columns) and not self.masks
-        return complete and self.filter is None and self.inherits is None and not self.expands
+        return complete and self.shows_every_row
+
+    @property
+    def shows_every_row(self) -> bool:
+        """True when no row is withheld; what an expanded view shows, other rules decide."""
+        return self.filter is None and self.inherits is None and not self.expands
 
 
 Rules = Mapping[str, TableRule]

@@ -108,6 +108,12 @@ def test_an_answer_carries_what_it_reads() -> None:
     assert isinstance(boss, GuardedQuery)
     assert not boss.restricted
     assert boss.wrapped
+    # What a plan is held against: the columns that each table's rows are chosen by.
+    assert (plain.filters, boss.filters) == ((), ())
+    assert guarded.filters == (
+        ("sales.customers", ("country",)),
+        ("sales.orders", ("customer_id",)),
+    )
 
 
 def test_an_answer_carries_what_its_filters_call() -> None:
@@ -159,6 +165,24 @@ async def test_a_policy_is_read_once_for_a_catalog() -> None:
 def test_a_text_that_is_not_read(sql: str, code: str) -> None:
     verdict = guard_query(sql, open_access(SHOP))
     assert (verdict.code if isinstance(verdict, Violation) else "") == code, verdict
+
+
+@pytest.mark.parametrize(
+    ("dialect", "chain"),
+    [
+        ("postgres", " + 1" * 1900),
+        ("sqlite", " + 1" * 1900),
+        ("duckdb", " + 1" * 1900),
+        # What DuckDB's own parser says of it is nested more deeply than the query.
+        ("duckdb", " IS NULL" * 600),
+    ],
+    ids=["postgres", "sqlite", "duckdb", "duckdbs_tree"],
+)
+def test_a_chain_that_is_too_long_to_be_walked_is_refused(dialect: str, chain: str) -> None:
+    access = open_access(replace(SHOP, dialect=dialect))
+    verdict = guard_query(f"SELECT 1{chain}", access)
+    assert isinstance(verdict, Violation), verdict
+    assert verdict.code == "unresolved"
 
 
 def test_fragments_are_cut() -> None:

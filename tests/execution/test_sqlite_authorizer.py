@@ -124,6 +124,12 @@ def test_only_the_columns_of_a_statement_are_read(connection: sqlite3.Connection
     assert judge("SELECT word FROM words", "main.words")
 
 
+def test_what_sqlite_does_not_name_is_denied(connection: sqlite3.Connection) -> None:
+    authorize = build_authorizer(connection, ["main.staff"])
+    for action in (sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_READ):
+        assert authorize(action, None, None, "main", None) == sqlite3.SQLITE_DENY
+
+
 def test_a_table_called_like_a_function_is_a_table(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE TABLE json_each (value INTEGER)")
     assert not is_allowed(connection, "SELECT value FROM json_each", "main.staff")

@@ -159,7 +159,7 @@ FILE_REPAIRS: dict[str, dict[str, Changes]] = {
         ),
         "a_table_that_is_there_is_no_cte": ((" and name not in known:", ":"),),
         "functions_are_held_to_the_list": (
-            ('allowed = (second or "").lower() in callable_', "allowed = True"),
+            ("allowed = second is not None and second.lower() in callable_", "allowed = True"),
         ),
         "a_view_shows_no_schema_table": (
             (
@@ -282,7 +282,7 @@ FILE_REPAIRS: dict[str, dict[str, Changes]] = {
         ),
         "values_of_arguments_are_known": (("if known is None or value in known:", "if True:"),),
         "a_star_of_columns_is_only_order_by_all": (
-            (' and key == "expression" and value == _ALL:', ' and key == "expression":'),
+            ("in _ORDERS and value == _ALL:", 'in _ORDERS and key == "expression":'),
         ),
     },
     "execution/duckdb_statement.py": {

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from sqlglot.errors import ParseError
 
+from execution.duckdb_dialect import GuardedDuckdb
 from execution.guard import guard_query
 from execution.policies.access import open_access
 from nl2sql.types import GuardedQuery, Violation
@@ -17,6 +19,7 @@ WRITTEN = {
     "DATE '2024-01-31'::VARCHAR": "CAST(CAST('2024-01-31' AS DATE) AS TEXT)",
     "TIME WITH TIME ZONE '10:30:00+00'::VARCHAR": ("CAST(CAST('10:30:00+00' AS TIMETZ) AS TEXT)"),
     "INTERVAL '1 day' + 2 * INTERVAL '1 hour'": "INTERVAL '1' DAY + 2 * INTERVAL '1' HOUR",
+    "INTERVAL E'1 day'": "INTERVAL '1' DAY",
     "INTERVAL 5 DAY + 2 * INTERVAL (id) HOUR": "INTERVAL '5' DAY + 2 * INTERVAL (id) HOUR",
     "INTERVAL '1 day' + '2020-01-01'::DATE": "INTERVAL '1' DAY + CAST('2020-01-01' AS DATE)",
     "JSON '[1, 2]'::VARCHAR": "CAST(CAST('[1, 2]' AS JSON) AS TEXT)",
@@ -113,6 +116,8 @@ def test_a_generator_is_written(written: str, expected: str) -> None:
         "EXTRACT(year current_date)",
         "EXTRACT()",
         "E'a' 'b'",
+        r"E'\xff'",
+        r"E'\000'",
         "POSITION('a' name)",
         "1 <=> 2",
         "3! ISNULL",
@@ -120,6 +125,7 @@ def test_a_generator_is_written(written: str, expected: str) -> None:
         "! TRUE",
         "INTERVAL '1 day' '2 hours'",
         "INTERVAL id DAY",
+        "INTERVAL (1, 2) DAY",
         "1\u200b+ 2",
         "a\u2060b",
         "\ufeffname",
@@ -131,10 +137,24 @@ def test_what_is_read_otherwise_is_not_read(written: str) -> None:
     assert verdict.code == "unparsable"
 
 
+@pytest.mark.parametrize("written", [r"E'\xff'", r"E'\000'"])
+def test_a_text_that_duckdb_does_not_read_is_an_error_of_the_parsers(written: str) -> None:
+    # Not of Python's: sqlglot goes back and tries the next way after this one alone.
+    with pytest.raises(ParseError):
+        GuardedDuckdb().parse(f"SELECT {written}")
+
+
 def test_a_sign_without_width_may_stand_in_quotes() -> None:
     verdict = guard_query("SELECT 'a\u200bb' FROM customers", ACCESS)
     assert isinstance(verdict, GuardedQuery), verdict
     assert "a\u200bb" in verdict.sql
+
+
+@pytest.mark.parametrize("space", "\u00a0\u2003\u3000")
+def test_a_space_of_unicodes_is_one(space: str) -> None:
+    verdict = guard_query(f"SELECT{space}1", ACCESS)
+    assert isinstance(verdict, GuardedQuery), verdict
+    assert verdict.sql == "SELECT 1"
 
 
 @pytest.mark.parametrize("sql", ["SELECT 1", "SELECT (1)", "SELECT abs(1)", "SELECT a[1] FROM a"])
@@ -146,6 +166,13 @@ def test_a_text_may_end_where_a_subscript_could_begin(sql: str) -> None:
 @pytest.mark.parametrize("written", ["interval + 2", "interval - 1", "interval[1]", "x.interval"])
 def test_a_column_may_be_called_interval(written: str) -> None:
     sql = f"SELECT {written} AS y FROM (SELECT 1 AS interval) AS x"
+    verdict = guard_query(sql, ACCESS)
+    assert isinstance(verdict, GuardedQuery), verdict
+    assert verdict.sql == sql
+
+
+def test_a_text_may_end_with_a_column_called_interval() -> None:
+    sql = "SELECT x.interval FROM (SELECT 1 AS interval) AS x ORDER BY interval"
     verdict = guard_query(sql, ACCESS)
     assert isinstance(verdict, GuardedQuery), verdict
     assert verdict.sql == sql

@@ -12,10 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import duckdb
+import pyarrow
 import pytest
 
 from execution.allowlists import load_allowlist
 from execution.duckdb_grammar import (
+    _open_parser,
     check_grammar,
     check_statement,
     list_functions,
@@ -146,6 +148,8 @@ async def test_names_are_listed_as_the_catalog_spells_them(besieged: Besieged) -
         ('SELECT id FROM "main"."Orders" AS o', None),
         ("WITH a AS (SELECT 1 AS id) SELECT id FROM main.orders, a", None),
         ("WITH a AS (SELECT 1 AS id) SELECT (SELECT id FROM A) FROM main.orders", None),
+        ("SELECT id FROM main.orders ORDER BY ALL ASC", None),
+        ("SELECT id FROM main.orders ORDER BY ALL DESC", None),
         ('SELECT id FROM "main"."Orders", "main"."secrets"', "tables_disagree"),
         ("SELECT 1", "tables_disagree"),
         ("SELECT id FROM orders", "unknown_table"),
@@ -165,6 +169,28 @@ async def test_names_are_listed_as_the_catalog_spells_them(besieged: Besieged) -
 def test_duckdbs_parser_has_the_last_word(sql: str, code: str | None) -> None:
     verdict = check_grammar(sql, frozenset({"main.Orders"}), load_allowlist("duckdb"))
     assert (verdict.code if verdict else None) == code
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM read_text('{file}')",
+        "ATTACH '{file}.db' AS other",
+        "COPY (SELECT 1) TO '{file}'",
+        "SELECT * FROM in_memory",
+        "SET threads = 4",
+    ],
+)
+def test_what_parses_could_reach_nothing_if_it_ran(sql: str, tmp_path: Path) -> None:
+    file = tmp_path / "file.csv"
+    file.write_text("a\n1\n", encoding="utf-8")
+    # DuckDB reads tables of Python's by the names of their variables.
+    in_memory = pyarrow.table({"a": [1]})
+    assert in_memory.num_rows == 1
+    # One of its own, not the one that is kept.
+    with _open_parser.__wrapped__() as connection, pytest.raises(duckdb.Error):
+        connection.execute(sql.format(file=file))
+    assert file.read_text(encoding="utf-8") == "a\n1\n"
 
 
 def test_each_table_must_stand_in_its_wrapper() -> None:

@@ -43,6 +43,7 @@ def file(connection: duckdb.DuckDBPyConnection) -> OpenFile:
         ("SELECT Today FROM main.orders", "42501"),
         ("SELECT upper('a')", "42501"),
         ("SELECT today FROM main.orders", "42501"),
+        ("SELECT today.id FROM main.orders AS today", ""),
         ("SELECT upper(version()) FROM main.orders", "42501"),
         ("SELECT today, version() FROM main.orders", "42501"),
         ("SELECT getenv('HOME')", "42501"),

@@ -30,6 +30,16 @@ def test_the_catalog_shows_what_the_role_may_see() -> None:
     assert all({key.table, key.target} <= names for key in catalog.foreign_keys)
 
 
+def test_a_table_of_nothing_but_its_key_keeps_it() -> None:
+    tags = build_table("stock.tags", "id integer", key=("id",))
+    compiled = compile_shop(
+        replace(SHOP, tables=(*SHOP.tables, tags)), shared=["stock.products", "stock.tags"]
+    )
+    shown = find_access("clerk", compiled=compiled).catalog.table("stock.tags")
+    assert shown is not None
+    assert shown.primary_key == ("id",)
+
+
 def test_a_hash_is_text_whatever_was_hashed() -> None:
     employees = find_access("seller").catalog.table("sales.employees")
     assert employees is not None

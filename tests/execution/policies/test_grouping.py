@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from execution.allowlists import load_allowlist
 from execution.guard import guard_query
 from nl2sql.types import GuardedQuery
 from tests.execution.policies.shop import compile_shop, find_access
@@ -114,6 +115,15 @@ CASES = {
         "SELECT id, count(*) FILTER (WHERE name = 'x') OVER () FROM customers GROUP BY id",
         'id, "customers"."name"',
     ),
+    "count_of_a_window": (
+        "SELECT id, max(name), count(*) OVER () FROM customers GROUP BY id",
+        "id",
+    ),
+    "in_a_windows_function_and_its_filter": (
+        "SELECT id, max(country) FILTER (WHERE name = 'x') OVER () FROM customers GROUP BY id",
+        'id, "customers"."country", "customers"."name"',
+    ),
+    "columns_of_one_name": ("SELECT c.* FROM customers AS c(a, b, b) GROUP BY c.a", "c.a"),
     "column_with_its_table_is_no_output": (
         "SELECT c.name AS id, c.country FROM customers AS c GROUP BY c.id",
         'c.id, "c"."country", "c"."name"',
@@ -150,6 +160,32 @@ CASES = {
         "GROUP BY c.id",
         'c.id, "c"."name"',
     ),
+    "output_behind_one_without_a_name": (
+        "SELECT c.name, c.id AS k FROM customers AS c GROUP BY k",
+        'k, "c"."name"',
+    ),
+    "output_behind_another": (
+        "SELECT c.name AS n, c.id AS k FROM customers AS c GROUP BY k",
+        'k, "c"."name"',
+    ),
+    "column_of_a_query_around_is_no_output": (
+        "SELECT c.id FROM customers AS c WHERE 'x' = "
+        "(SELECT o.status AS name FROM orders AS o GROUP BY o.id, c.name)",
+        'o.id, c.name, "o"."status")',
+    ),
+    "bare_star": (
+        "SELECT * FROM customers GROUP BY id",
+        'id, "customers"."country", "customers"."name"',
+    ),
+    "star_of_one_of_two_tables": (
+        "SELECT o.*, max(c.name) FROM customers AS c JOIN orders AS o ON o.customer_id = c.id "
+        "GROUP BY o.id, o.total, o.placed_at, o.seller_id, c.id",
+        'o.id, o.total, o.placed_at, o.seller_id, c.id, "o"."customer_id", "o"."status"',
+    ),
+    "row_beside_the_key": (
+        "SELECT c.name FROM customers AS c GROUP BY c.id, c.*",
+        'c.id, c.*, "c"."name"',
+    ),
     "star": (
         "SELECT c.* FROM customers AS c GROUP BY c.id",
         'c.id, "c"."country", "c"."name"',
@@ -177,14 +213,36 @@ def test_columns_that_follow_from_a_key_are_grouped_by(sql: str, grouped: str) -
 
 
 def test_a_function_that_is_called_like_the_key_is_not_the_key() -> None:
-    table = build_table("stock.limits", "lower integer", "name text", key=("lower",))
+    table = build_table("stock.limits", "LOWER integer", "name text", key=("LOWER",))
     compiled = compile_shop(
         replace(SHOP, tables=(*SHOP.tables, table)), shared=["stock.products", "stock.limits"]
     )
-    sql = "SELECT count(name) FROM limits GROUP BY \"lower\"('A')"
-    verdict = guard_query(sql, find_access("clerk", compiled=compiled))
+    allowed = load_allowlist("postgres")
+    extended = replace(allowed, functions=allowed.functions | {"LOWER"})
+    sql = "SELECT name FROM limits GROUP BY \"LOWER\"('A')"
+    verdict = guard_query(sql, find_access("clerk", compiled=compiled), extended)
     assert isinstance(verdict, GuardedQuery), verdict
     assert '"name"' not in verdict.sql.rpartition(" GROUP BY ")[2]
+
+
+# On the dialect's allowlist, or such as the allowlist of a database may add.
+AGGREGATES = (
+    "any_value array_agg avg bit_and bit_or bit_xor bool_and bool_or corr count covar_pop "
+    "covar_samp every json_agg json_agg_strict json_object_agg jsonb_agg jsonb_agg_strict "
+    "jsonb_object_agg max min range_agg range_intersect_agg regr_avgx regr_avgy regr_count "
+    "regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy stddev stddev_pop stddev_samp "
+    "string_agg sum var_pop var_samp variance xmlagg"
+).split()
+
+
+@pytest.mark.parametrize("name", AGGREGATES)
+def test_what_an_aggregate_takes_is_not_grouped_by(name: str) -> None:
+    allowed = load_allowlist("postgres")
+    extended = replace(allowed, functions=allowed.functions | {name})
+    sql = f"SELECT id, {name}(name) FROM customers GROUP BY id"
+    verdict = guard_query(sql, find_access("clerk"), extended)
+    assert isinstance(verdict, GuardedQuery), verdict
+    assert verdict.sql.rpartition(" GROUP BY ")[2] == "id"
 
 
 MASKED = ["sales.customers.id", "sales.orders.total"]

@@ -22,6 +22,7 @@ def build_policy(row_filter: str, *, role: dict[str, Any] | None = None) -> dict
         "version": 1,
         "attributes": {
             "country": {"type": "text"},
+            "countries": {"type": "text[]"},
             "ids": {"type": "integer[]"},
             "since": {"type": "date"},
         },
@@ -72,6 +73,9 @@ def find_access(policy: dict[str, Any], *roles: str, **attributes: AttributeValu
         pytest.param("id IN :ids", {"ids": tuple(range(20))}, "", id="long list"),
         pytest.param("country = :country", {"country": "D\nE"}, "", id="line break"),
         pytest.param("country = :country", {"country": "x```"}, "", id="fence"),
+        pytest.param(
+            "country IN :countries", {"countries": ("DE", "x```")}, "", id="fence in a list"
+        ),
         pytest.param("country = :country", {"country": "x" * 200}, "", id="long text"),
     ],
 )
