@@ -47,6 +47,11 @@ ENDING = {
     "FROM orders",
     "days_with_a_sign": "SELECT generate_series(min(placed_at), max(placed_at), '+1 day') "
     "FROM orders",
+    "days_until_a_date": "SELECT generate_series(min(placed_at), DATE '2024-01-01', '1 day') "
+    "FROM orders",
+    "days_since_a_date": "SELECT generate_series(DATE '2024-01-01', max(placed_at), '1 day') "
+    "FROM orders",
+    "factorial": "SELECT factorial(1000)",
     "filled": "SELECT array_fill(0, ARRAY[100, 100])",
     "repeat": "SELECT repeat('x', 10000), repeat('x', -3), repeat('x', CAST(7 AS int))",
     "pad": "SELECT lpad('x', 10000), rpad('x', (5))",
@@ -124,6 +129,8 @@ ENDLESS = {
     "too_much_text": {
         "repeat": "SELECT repeat('x', 10001)",
         "pad": "SELECT rpad('x', 10001)",
+        "factorial": "SELECT factorial(1001)",
+        "factorial_of_a_column": "SELECT factorial(id) FROM orders",
         "filled": "SELECT array_fill(0, ARRAY[100, 101])",
         "filled_by_a_column": "SELECT array_fill(0, ARRAY[5, id]) FROM orders",
         "filled_by_nothing": "SELECT array_fill(0, ARRAY[]::int[])",
@@ -156,6 +163,8 @@ ENDLESS = {
         "hours": DATES.format(step="d + INTERVAL '1 hour'", bound="d < DATE '2024-02-01'"),
         "column_plus_a_column": count("i + i", "i < 5"),
         "key_that_is_a_constant": TREE.format(join=", t WHERE e.manager_id = 1"),
+        "constant_that_is_a_key": TREE.format(join=", t WHERE 1 = e.manager_id"),
+        "call_that_is_a_key": TREE.format(join=", t WHERE abs(t.id) = e.manager_id"),
         "key_within_one_source": TREE.format(join=", t WHERE e.manager_id = e.id"),
         "same_value": SEARCH.format(step="SELECT min(a.id) FROM orders a WHERE a.id >= r.k"),
         "any_value": SEARCH.format(step="SELECT min(a.id) FROM orders a"),
