@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import postgast
 from google.protobuf.message import DecodeError
 from sqlglot import exp
+from sqlglot.dialects.dialect import inline_array_sql
 from sqlglot.dialects.postgres import Postgres
 from sqlglot.generators.postgres import PostgresGenerator
 from sqlglot.parsers.postgres import PostgresParser
@@ -211,6 +212,8 @@ class GuardedPostgres(Postgres):
         MULTI_ARG_DISTINCT = True
         TRANSFORMS: ClassVar[dict[type[exp.Expr], Any]] = {
             **PostgresGenerator.TRANSFORMS,
+            # Of those that begin with a query, sqlglot writes no other element.
+            exp.Array: lambda self, node: f"ARRAY{inline_array_sql(self, node)}",
             exp.CurrentTime: _write_current_time,
             exp.GenerateSeries: write_call("GENERATE_SERIES", "start", "end", "step"),
             exp.JSONExtract: write_infix("->"),
