@@ -71,6 +71,14 @@ ENDING = {
     "countdown": count("i - 1", "i > 1"),
     "countdown_including": count("i - 1", "i >= 1"),
     "one_of_several_bounds": count("i + 1", "i <> 7 AND i < 12"),
+    "names_of_its_own": "WITH RECURSIVE n (i, t) AS (SELECT 1, 'x' UNION ALL SELECT k + 1, u "
+    "FROM n AS m (k, u) WHERE k < 12) SELECT i FROM n",
+    "second_of_two_columns": "WITH RECURSIVE n (i, t) AS (SELECT 'x', 1 UNION ALL SELECT i, t + 1 "
+    "FROM n WHERE t < 12) SELECT i FROM n",
+    "values_first": "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE "
+    "i < 12) SELECT i FROM n",
+    "star_first": "WITH RECURSIVE n (i) AS (SELECT * FROM (SELECT 1) AS b UNION ALL SELECT i + 1 "
+    "FROM n WHERE i < 12) SELECT i FROM n",
     "dates_until_today": DATES.format(
         step="(d + INTERVAL '1 day')::date", bound="d < CURRENT_DATE"
     ),
@@ -149,6 +157,28 @@ ENDLESS = {
         "constant": count("1", "i < 5"),
         "another_column": "WITH RECURSIVE n AS (SELECT 1 AS i, 2 AS j UNION ALL SELECT i, j + 1 "
         "FROM n WHERE i < 5) SELECT i FROM n",
+        "counted_in_another_place": "WITH RECURSIVE n AS (SELECT 1 AS i, 1 AS j UNION ALL "
+        "SELECT i, i + 1 FROM n WHERE i < 5) SELECT i FROM n",
+        "counted_under_another_name": "WITH RECURSIVE n (i, j) AS (SELECT 1, 1 UNION ALL "
+        "SELECT j, i + 1 AS i FROM n WHERE i < 5) SELECT i FROM n",
+        "counted_in_two_columns_of_a_name": 'WITH RECURSIVE n (i, "I") AS (SELECT 1, 1 UNION ALL '
+        'SELECT "I", i + 1 FROM n WHERE i < 5) SELECT i FROM n',
+        "counted_beside_a_star": "WITH RECURSIVE n AS (SELECT 1 AS i, 1 AS j UNION ALL "
+        "SELECT i + 1, n.* FROM n WHERE i < 5) SELECT i FROM n",
+        "column_around_it": "SELECT (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT o.i + 1 "
+        "FROM n WHERE o.i < 5) SELECT max(i) FROM n) FROM (SELECT 1 AS i) AS o",
+        "bound_on_a_column_around_it": "SELECT (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL "
+        "SELECT n.i + 1 FROM n WHERE o.i < 5) SELECT max(i) FROM n) FROM (SELECT 1 AS i) AS o",
+        "value_after_one_around_it": "SELECT (WITH RECURSIVE r AS (SELECT 1 AS k UNION ALL "
+        "SELECT (SELECT min(a.id) FROM orders a WHERE a.id > o.k) FROM r WHERE r.k IS NOT NULL) "
+        "SELECT max(k) FROM r) FROM (SELECT 1 AS k) AS o",
+        "bound_that_moves_along": count("i + 1", "i < (SELECT i + 1)"),
+        "bound_on_a_distance": "WITH RECURSIVE n AS (SELECT 1 AS i, 1 AS j UNION ALL "
+        "SELECT i + 1, j + 1 FROM n WHERE i - j < 5) SELECT i FROM n",
+        "itself_twice": "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT a.i + 1 FROM n AS a, "
+        "n AS b WHERE a.i < 5) SELECT i FROM n",
+        "without_rows_of_itself": "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL "
+        "SELECT (SELECT max(i) FROM n) + 1 WHERE 1 < 5) SELECT i FROM n",
         "not_equal": count("i + 1", "i <> 5"),
         "either_of_two_bounds": count("i + 1", "i < 5 OR i > 7"),
         "bound_too_far": count("i + 1", "i < 100001"),
