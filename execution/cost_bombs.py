@@ -366,12 +366,12 @@ def _counts(step: exp.Select, source: Source, found: Resolution) -> bool:
     What moves a column is the output in the column's own place, whatever that is called.
     """
     names, where = [name.lower() for name in source.columns], step.args["where"]
-    if len(names) != len(step.expressions) or any(each.is_star for each in step.expressions):
-        # The text does not tell the places.
+    if len(names) < len(step.expressions) or any(each.is_star for each in step.expressions):
+        # The text does not tell the places: there is a star in the first part, or in the step.
         return False
     moved = {
         name: up
-        for name, output in zip(names, step.expressions, strict=True)
+        for name, output in zip(names, step.expressions, strict=False)
         for column, up in _read_moves(output)
         if column.name.lower() == name
         and names.count(name) == 1

@@ -304,7 +304,10 @@ class _Measurer:
             return _OTHER_BYTES
         if isinstance(node, exp.Cast) and node.to.this in exp.DataType.REAL_TYPES:
             made = node.this.unnest()
-            if isinstance(made, exp.DPipe | exp.Replace) or name_call(made) in COMPOSING:
+            if (
+                isinstance(made, exp.DPipe | exp.Overlay | exp.Replace)
+                or name_call(made) in COMPOSING
+            ):
                 return max(largest, _UNKNOWN_DIGITS)
         if isinstance(node, exp.Cast):
             return largest * 2 if isinstance(node.this.unnest(), _NESTED) else largest

@@ -393,6 +393,15 @@ SIZES: dict[str, tuple[Callable[[int], str], int]] = {
         lambda n: f"SELECT repeat(('{'9' * 9000}'::numeric ^ 1)::text, {n})",
         1111,
     ),
+    "power": (lambda n: f"SELECT 7::numeric ^ {n}", 5000),
+    "array_of_a_query_of_one_row": (
+        lambda n: f"SELECT ARRAY(SELECT repeat(repeat('x', 10000), {n}))",
+        200,
+    ),
+    "gathered_over_a_list_of_one": (
+        lambda n: f"SELECT array_agg(repeat(repeat('x', 10000), {n})) FROM unnest(ARRAY[1]) AS u",
+        200,
+    ),
     "nodes_of_what_a_function_gives": (
         lambda n: (
             f"WITH a AS (SELECT length(concat({', '.join(['u'] * n)})) AS t "
@@ -811,7 +820,8 @@ def test_a_replacement_that_is_replaced_is_measured_once(call: str) -> None:
 SEARCHES = {
     "postgres": """
         {a} LIKE {b}; {a} NOT LIKE {b} ESCAPE 'x'; {b} ILIKE {a}; {a} SIMILAR TO {b}; {a} ~ {b};
-        {a} !~* {b}; {a} ~~ {b}; {a} LIKE ANY (ARRAY[{b}]); strpos({a}, {b}); position({b} IN {a});
+        {a} !~* {b}; {a} ~~ {b}; {a} LIKE ANY (ARRAY[{b}]); {a} LIKE ALL (ARRAY[{b}]);
+        strpos({a}, {b}); position({b} IN {a});
         split_part({a}, {b}, 1); replace({a}, {b}, ''); translate({a}, {b}, ''); btrim({a}, {b});
         ltrim({a}, {b}); rtrim({a}, {b}); trim(BOTH {b} FROM {a}); string_to_array({a}, {b});
         ARRAY[{a}] && ARRAY[{b}]; ARRAY[{a}] @> ARRAY[{b}]; ARRAY[{a}] <@ ARRAY[{b}];

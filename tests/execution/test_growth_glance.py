@@ -48,6 +48,10 @@ GROWING = {
     ),
     "rows": ("postgres", f"SELECT {'(' * 30}'x'{', 1)' * 30}"),
     "calls": ("postgres", f"SELECT {'to_json(' * 30}name{')' * 30} FROM customers"),
+    "rows_of_a_list": (
+        "postgres",
+        f"SELECT ARRAY(SELECT {_LONG} FROM json_array_elements({_LONG}) AS s (x))",
+    ),
     "lists": ("duckdb", f"SELECT {'[' * 30}'x'{']::text' * 30}"),
     "many_lists": ("duckdb", f"SELECT {'[], ' * 1200} repeat(repeat('x', 10000), 10000)"),
     "searches": (
@@ -69,6 +73,9 @@ def test_what_grows_is_measured(monkeypatch: pytest.MonkeyPatch, dialect: str, s
 # What people ask, though it calls many functions or names many columns.
 ORDINARY = {
     "parts": f"SELECT {', '.join(['lower(name), upper(country)'] * 10)} FROM customers",
+    "pieces": "SELECT "
+    + ", ".join(["substring(name FROM 2), CASE WHEN true THEN name END"] * 18)
+    + " FROM customers",
     "formatted": f"SELECT {', '.join(['''to_char(placed_at, 'YYYY')'''] * 12)} FROM orders",
     "products": f"SELECT {', '.join(['total * 2'] * 20)} FROM orders",
     "times": f"SELECT {', '.join(['CURRENT_DATE, CURRENT_TIMESTAMP'] * 18)}",

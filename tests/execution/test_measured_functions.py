@@ -132,6 +132,24 @@ def test_what_searches_takes_the_product_of_both(dialect: str, call: str) -> Non
         assert judge(sql, dialect) == code
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "concat('1e', 100000)",
+        "concat_ws('', '1e', 100000)",
+        "format('1e%s', 100000)",
+        "overlay('1x' PLACING 'e100000' FROM 2)",
+        "replace('1x', 'x', 'e100000')",
+        "'1e' || 100000",
+    ],
+)
+def test_a_text_in_parts_may_be_a_long_number(text: str) -> None:
+    quotients = ", ".join(["x / x"] * 150)
+    sql = f"SELECT {quotients} FROM (SELECT ({text})::{{}} AS x) AS t"
+    assert judge(sql.format("numeric"), "postgres") == "too_much_text"
+    assert judge(sql.format("integer"), "postgres") == ""
+
+
 @pytest.mark.parametrize("name", ["percent_rank", "cume_dist", "row_number", "rank", "dense_rank"])
 def test_ranks_are_small_at_a_glance(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(growth_glance, "_kinds", {})
