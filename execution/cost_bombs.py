@@ -319,7 +319,7 @@ def _check_recursion(cte: exp.CTE, found: Resolution) -> Violation | None:
     if any(source.table is not None for source in sources):
         return None if _follows_a_key(step) else refusal
     where = step.args.get("where")
-    if where is None or names_itself(where):
+    if where is not None and names_itself(where):
         # A bound that is made of the recursion's rows may move along.
         return refusal
     multiplies = len(sources) != 1 or sources[0].origin is not body
@@ -365,7 +365,9 @@ def _counts(step: exp.Select, source: Source, found: Resolution) -> bool:
 
     What moves a column is the output in the column's own place, whatever that is called.
     """
-    names, where = [name.lower() for name in source.columns], step.args["where"]
+    names, where = [name.lower() for name in source.columns], step.args.get("where")
+    if where is None:
+        return False
     if len(names) < len(step.expressions) or any(each.is_star for each in step.expressions):
         # The text does not tell the places: there is a star in the first part, or in the step.
         return False

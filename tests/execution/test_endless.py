@@ -90,6 +90,8 @@ ENDING = {
     "key_by_in": TREE.format(join=", t WHERE e.manager_id IN (SELECT t.id)"),
     "key_without_a_name": TREE.format(join=", t WHERE manager_id = t.id"),
     "next_value": SEARCH.format(step="SELECT min(a.id) FROM orders a WHERE a.id > r.k"),
+    "next_value_until_there_is_no_other": "WITH RECURSIVE r AS (SELECT min(id) AS k FROM orders "
+    "UNION SELECT (SELECT min(a.id) FROM orders a WHERE a.id > r.k) FROM r) SELECT k FROM r",
     "next_of_some": SEARCH.format(
         step="SELECT min(a.id) AS m FROM orders a WHERE a.total > 5 AND (a.id > r.k)"
     ),
