@@ -31,7 +31,6 @@ _HOLDERS: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.DataType: ("kind",),
     exp.Dot: ("expression",),
     exp.Join: ("using",),
-    exp.Kwarg: ("this",),
     exp.Lateral: ("this",),
     exp.PropertyEQ: ("this",),
     exp.Table: ("this", "db", "catalog"),

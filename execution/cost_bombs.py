@@ -11,14 +11,14 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
 from execution.fragments import quote_fragment
 from execution.growth import find_growth
 from execution.measured_functions import MOST_FILLED, measure_format, name_call
-from execution.name_resolution.scopes import Resolution
+from execution.name_resolution.scopes import Resolution, Source
 from nl2sql.types import Violation
 
 # Rows that one generator may make. A day for 270 years, or every second of a day.
@@ -318,8 +318,12 @@ def _check_recursion(cte: exp.CTE, found: Resolution) -> Violation | None:
     sources = found.selects.get(id(step), ())
     if any(source.table is not None for source in sources):
         return None if _follows_a_key(step) else refusal
-    multiplies = any(not source.table for source in sources if source.origin is not body)
-    ends = _counts(step) or _climbs(step)
+    where = step.args.get("where")
+    if where is not None and names_itself(where):
+        # A bound that is made of the recursion's rows may move along.
+        return refusal
+    multiplies = len(sources) != 1 or sources[0].origin is not body
+    ends = any(_counts(step, each, found) or _climbs(step, each, found) for each in sources)
     return None if ends and not multiplies else refusal
 
 
@@ -335,7 +339,7 @@ def _follows_a_key(step: exp.Select) -> bool:
     return any(node.args.get("query") for node in step.find_all(exp.In))
 
 
-def _climbs(step: exp.Select) -> bool:
+def _climbs(step: exp.Select, source: Source, found: Resolution) -> bool:
     """Whether each step looks up the next higher (or lower) value: ``SELECT (SELECT min(x) …``."""
     if len(step.expressions) != 1 or not isinstance(step.expressions[0].unalias(), exp.Subquery):
         return False
@@ -352,24 +356,48 @@ def _climbs(step: exp.Select) -> bool:
             isinstance(condition, exp.GT if up else exp.LT)
             and condition.this == value.expressions[0]
         ):
-            return isinstance(condition.expression, exp.Column)
+            return found.origins.get(id(condition.expression)) is source
     return False
 
 
-def _counts(step: exp.Select) -> bool:
-    """Whether a bound on a column ends the recursion, which moves that column towards it."""
-    where = step.args.get("where")
+def _counts(step: exp.Select, source: Source, found: Resolution) -> bool:
+    """Whether a bound on a column ends the recursion, which moves that column towards it.
+
+    What moves a column is the output in the column's own place, whatever that is called.
+    """
+    names, where = [name.lower() for name in source.columns], step.args.get("where")
     if where is None:
         return False
-    moved = {column: up for output in step.expressions for column, up in _read_moves(output)}
+    if len(names) < len(step.expressions) or any(each.is_star for each in step.expressions):
+        # The text does not tell the places: there is a star in the first part, or in the step.
+        return False
+    moved = {
+        name: up
+        for name, output in zip(names, step.expressions, strict=False)
+        for column, up in _read_moves(output)
+        if column.name.lower() == name
+        and names.count(name) == 1
+        and found.origins.get(id(column)) is source
+    }
     for condition in where.this.flatten() if isinstance(where.this, exp.And) else (where.this,):
-        bound = _read_bound(condition.unnest())
-        if bound is not None and moved.get(bound[0]) is bound[1]:
+        column, below = _read_bound(condition.unnest()) or (None, False)
+        if (
+            column is not None
+            and found.origins.get(id(column)) is source
+            and moved.get(column.name.lower()) is below
+            and not _uses(condition.find_all(exp.Subquery), source, found)
+        ):
             return True
     return False
 
 
-def _read_moves(output: exp.Expr) -> list[tuple[str, bool]]:
+def _uses(parts: Iterable[exp.Expr], source: Source, found: Resolution) -> bool:
+    """Whether a column of the source stands within one of the parts."""
+    columns = (column for part in parts for column in part.find_all(exp.Column))
+    return any(found.origins.get(id(column)) is source for column in columns)
+
+
+def _read_moves(output: exp.Expr) -> list[tuple[exp.Column, bool]]:
     """The columns that an output counts up (True) or down."""
     inner = output.unalias().unnest()
     while isinstance(inner, exp.Cast):
@@ -383,19 +411,19 @@ def _read_moves(output: exp.Expr) -> list[tuple[str, bool]]:
     if not isinstance(column, exp.Column):
         return []
     if (number is not None and number >= 1) or (_read_days(amount) or 0) >= 1:
-        return [(column.name.lower(), isinstance(inner, exp.Add))]
+        return [(column, isinstance(inner, exp.Add))]
     return []
 
 
-def _read_modifier(args: Sequence[exp.Expr]) -> list[tuple[str, bool]]:
+def _read_modifier(args: Sequence[exp.Expr]) -> list[tuple[exp.Column, bool]]:
     """The column that SQLite's ``date(column, '+1 day')`` counts up or down."""
     if len(args) != 2 or not isinstance(args[0], exp.Column):
         return []
     days = _read_days(args[1])
-    return [(args[0].name.lower(), "-" not in args[1].name)] if days and days >= 1 else []
+    return [(args[0], "-" not in args[1].name)] if days and days >= 1 else []
 
 
-def _read_bound(condition: exp.Expr) -> tuple[str, bool] | None:
+def _read_bound(condition: exp.Expr) -> tuple[exp.Column, bool] | None:
     """The column that a condition keeps below (True) or above a constant."""
     if not isinstance(condition, exp.LT | exp.LTE | exp.GT | exp.GTE):
         return None
@@ -409,9 +437,12 @@ def _read_bound(condition: exp.Expr) -> tuple[str, bool] | None:
     is_constant = number is not None or _read_date(right) is not None
     is_date = isinstance(right, exp.CurrentDate | exp.CurrentTimestamp) or name_call(right) == "now"
     if isinstance(left, exp.Add | exp.Sub):
+        if _read_number(left.expression) is None and _read_days(left.expression) is None:
+            # Two columns may keep their distance.
+            return None
         left = left.this.unnest()
     if isinstance(left, exp.Column) and (
         is_constant or is_date or isinstance(condition.expression, exp.Subquery)
     ):
-        return left.name.lower(), below
+        return left, below
     return None

@@ -230,10 +230,12 @@ class _Measurer:
             self._add_product(node, _multiply(node, children, sizes))
         size = self._measure_size(node, children, sizes, select)
         if computes(node):
-            product = _multiply(node, children, sizes) or max(sizes, default=0.0) ** 2
+            largest = max(sizes, default=0.0)
+            # Times itself: a power that is too large for a float is an error.
+            product = _multiply(node, children, sizes) or largest * largest
             self._add_product(node, product * ARITHMETIC)
         elif _is_power(node):
-            self._add_product(node, size**2 * ARITHMETIC)
+            self._add_product(node, size * size * ARITHMETIC)
         self.explodes = self.explodes or size > MOST_BYTES
         is_list = _makes_list(node) or (_gives_back(node) and any(part.is_list for part in parts))
         return Measure(nodes, size, is_list)
@@ -282,11 +284,11 @@ class _Measurer:
             return largest * measured[0] + measured[1]
         if name in GATHERING:
             return together * max(self._count_rows(select, _rows_of_table(largest)), 1.0)
-        if name == "array" or (isinstance(node, exp.Array) and node.find(exp.Query)):
-            # ARRAY(SELECT …), a value for each row.
+        if name == "array":
+            # ARRAY(SELECT …), a value for each row. ARRAY[(SELECT …)] has one for each query.
             queries = [each for each in node.expressions if isinstance(each, exp.Query)]
-            rows = [self._count_rows(each, _rows_of_table(largest)) for each in queries]
-            return together * max(rows, default=1.0)
+            rows = sum(self._count_rows(each, _rows_of_table(largest)) for each in queries)
+            return together * max(rows, 1.0)
         if _is_power(node):
             # The exponent's own length is nothing to the result's.
             base = sizes[0] if sizes else 0.0
@@ -302,7 +304,10 @@ class _Measurer:
             return _OTHER_BYTES
         if isinstance(node, exp.Cast) and node.to.this in exp.DataType.REAL_TYPES:
             made = node.this.unnest()
-            if isinstance(made, exp.DPipe | exp.Replace) or name_call(made) in COMPOSING:
+            if (
+                isinstance(made, exp.DPipe | exp.Overlay | exp.Replace)
+                or name_call(made) in COMPOSING
+            ):
                 return max(largest, _UNKNOWN_DIGITS)
         if isinstance(node, exp.Cast):
             return largest * 2 if isinstance(node.this.unnest(), _NESTED) else largest
@@ -310,7 +315,8 @@ class _Measurer:
             return together
         keeps = isinstance(node, KEEPING_NODES) or name in KEEPING
         if isinstance(node, exp.Func | exp.Tuple) and not keeps:
-            return together * 2
+            # One without arguments gives something all the same: now().
+            return max(together * 2, _OTHER_BYTES)
         return max(largest, _OTHER_BYTES)
 
     def _look(self) -> None:

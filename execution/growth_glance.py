@@ -6,6 +6,7 @@ is small; one of which it does not say so may be small all the same.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from sqlglot import exp
@@ -85,11 +86,10 @@ _GROWING_NAMES = (
     POWERS | GATHERING | SPREADING | INDENTING | MULTIPLYING | FILLING | FORMATTING | DRAWING
 )
 
-# What a kind of node may do: make much of little, go round, double its arguments, none of these.
-_GROWS, _RECURS, _DOUBLES, _KEEPS = "grows", "recurs", "doubles", "keeps"
 _FEW_NAMES = 5000
-# By a call's name, or else by the node's type: the kind, and how often it counts as comparing.
-_kinds: dict[type | str, tuple[str, float]] = {}
+# By a call's name, or else by the node's type: how many times longer its value may be than its
+# arguments, and how often it counts as comparing.
+_kinds: dict[type | str, tuple[float, float]] = {}
 _MOST_KINDS = 10_000
 
 
@@ -99,27 +99,27 @@ def is_small(nodes: Sequence[exp.Expr], found: Resolution) -> bool:
     However the names are spread over the queries, putting each in its place gives no more of them
     than if all queries had equally many, each on top of the other.
     """
-    doubling, comparing = 0, 0.0
+    growth, comparing = COLUMN_BYTES, 0.0
     for node in nodes:
         key = name_call(node) or type(node)
         known = _kinds.get(key)
         if known is None:
-            known = _judge_kind(node), compares(node) or (computes(node) and ARITHMETIC)
+            known = _judge_growth(node), compares(node) or (computes(node) and ARITHMETIC)
             if len(_kinds) < _MOST_KINDS:
                 _kinds[key] = known
-        kind, weight = known
-        if kind == _GROWS or (kind == _RECURS and node.args.get("recursive")):
+        times, weight = known
+        if node.args.get("recursive"):
             return False
-        doubling += kind == _DOUBLES
+        growth *= times
         comparing += weight
     levels = max(len(found.selects), 1)
     names = (len(found.origins) / levels + 1) ** levels
-    if names > _FEW_NAMES or names * COLUMN_BYTES * 2.0**doubling > MOST_BYTES:
+    if names > _FEW_NAMES or names * growth > MOST_BYTES:
         return False
     if not comparing:
         return True
     letters = sum(measure_literal(node) for node in nodes if isinstance(node, exp.Literal))
-    longest = names * max(letters, COLUMN_BYTES) * 2.0**doubling
+    longest = names * max(letters / COLUMN_BYTES, 1.0) * growth
     return comparing * longest**2 <= MOST_COMPARED
 
 
@@ -133,17 +133,13 @@ def computes(node: exp.Expr) -> bool:
     return isinstance(node, ARITHMETIC_NODES) or name_call(node) in DIVIDING
 
 
-def _judge_kind(node: exp.Expr) -> str:
+def _judge_growth(node: exp.Expr) -> float:
     if name := name_call(node):
         if name in _GROWING_NAMES:
-            return _GROWS
-        return _KEEPS if name in KEEPING or name in SMALL else _DOUBLES
+            return math.inf
+        return 1.0 if name in KEEPING or name in SMALL else 2.0
     if isinstance(node, _GROWING):
-        return _GROWS
-    if isinstance(node, exp.Mul):
-        return _DOUBLES
-    if isinstance(node, exp.With):
-        return _RECURS
+        return math.inf
     known = (*KEEPING_NODES, *SMALL_NODES, exp.Cast)
     keeps = not isinstance(node, (exp.Func, *ROWS)) or isinstance(node, known)
-    return _KEEPS if keeps else _DOUBLES
+    return 1.0 if keeps else 2.0

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import postgast
 from sqlglot import exp
+from sqlglot.dialects.dialect import inline_array_sql
 from sqlglot.dialects.postgres import Postgres
 from sqlglot.generators.postgres import PostgresGenerator
 from sqlglot.parsers.postgres import PostgresParser
@@ -214,6 +215,8 @@ class GuardedPostgres(Postgres):
         MULTI_ARG_DISTINCT = True
         TRANSFORMS: ClassVar[dict[type[exp.Expr], Any]] = {
             **PostgresGenerator.TRANSFORMS,
+            # Of those that begin with a query, sqlglot writes no other element.
+            exp.Array: lambda self, node: f"ARRAY{inline_array_sql(self, node)}",
             exp.CurrentTime: _write_current_time,
             exp.JSONExtract: write_infix("->"),
             exp.JSONExtractScalar: write_infix("->>"),

@@ -320,3 +320,53 @@ def test_a_call_in_from_stands_under_postgresqls_schema_or_none() -> None:
         verdict = guard(f"SELECT 1 FROM {schema}.generate_series(1, 3) AS g", "postgres")
         assert isinstance(verdict, Violation)
         assert verdict.code == "function_not_allowed"
+
+
+def test_a_table_under_postgresqls_schema_is_no_other_table() -> None:
+    verdict = guard("SELECT a FROM pg_catalog.t", "postgres")
+    assert isinstance(verdict, Violation)
+    assert verdict.code == "unknown_table"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "nothing[1]",
+        "(nothing)",
+        "(nothing || a)",
+        "nothing::text",
+        "{'a': nothing}.a",
+        "[nothing]",
+        "a[nothing]",
+        "(CASE WHEN nothing THEN 1 END)",
+    ],
+)
+def test_a_name_in_what_stands_before_a_call_is_a_column(value: str) -> None:
+    verdict = guard(f"SELECT {value}.lower() FROM main.t", "duckdb")
+    assert isinstance(verdict, Violation)
+    assert verdict.code == "unknown_column"
+    known = guard(f"SELECT {value.replace('nothing', 'a')}.lower() FROM main.t", "duckdb")
+    assert isinstance(known, GuardedQuery), known
+
+
+@pytest.mark.parametrize(
+    ("dialect", "collation"), [("postgres", '"C"'), ("sqlite", '"NOCASE"'), ("duckdb", '"nocase"')]
+)
+def test_the_name_of_a_collation_is_no_column(dialect: str, collation: str) -> None:
+    verdict = guard(f"SELECT a FROM main.t ORDER BY a COLLATE {collation}", dialect)
+    assert isinstance(verdict, GuardedQuery), verdict
+
+
+@pytest.mark.parametrize(
+    ("dialect", "call"),
+    [
+        ("postgres", "make_interval(days => 5)"),
+        ("postgres", 'make_interval("days" => 5)'),
+        ("postgres", "make_interval(days := 5)"),
+        ("duckdb", "struct_pack(b := a)"),
+        ("duckdb", "(struct_pack(b := a)).b.lower()"),
+    ],
+)
+def test_the_name_of_an_argument_is_no_column(dialect: str, call: str) -> None:
+    verdict = guard(f"SELECT {call} FROM main.t", dialect)
+    assert isinstance(verdict, GuardedQuery), verdict

@@ -47,6 +47,11 @@ ENDING = {
     "FROM orders",
     "days_with_a_sign": "SELECT generate_series(min(placed_at), max(placed_at), '+1 day') "
     "FROM orders",
+    "days_until_a_date": "SELECT generate_series(min(placed_at), DATE '2024-01-01', '1 day') "
+    "FROM orders",
+    "days_since_a_date": "SELECT generate_series(DATE '2024-01-01', max(placed_at), '1 day') "
+    "FROM orders",
+    "factorial": "SELECT factorial(1000)",
     "filled": "SELECT array_fill(0, ARRAY[100, 100])",
     "repeat": "SELECT repeat('x', 10000), repeat('x', -3), repeat('x', CAST(7 AS int))",
     "pad": "SELECT lpad('x', 10000), rpad('x', (5))",
@@ -66,6 +71,14 @@ ENDING = {
     "countdown": count("i - 1", "i > 1"),
     "countdown_including": count("i - 1", "i >= 1"),
     "one_of_several_bounds": count("i + 1", "i <> 7 AND i < 12"),
+    "names_of_its_own": "WITH RECURSIVE n (i, t) AS (SELECT 1, 'x' UNION ALL SELECT k + 1, u "
+    "FROM n AS m (k, u) WHERE k < 12) SELECT i FROM n",
+    "second_of_two_columns": "WITH RECURSIVE n (i, t) AS (SELECT 'x', 1 UNION ALL SELECT i, t + 1 "
+    "FROM n WHERE t < 12) SELECT i FROM n",
+    "values_first": "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE "
+    "i < 12) SELECT i FROM n",
+    "star_first": "WITH RECURSIVE n (i) AS (SELECT * FROM (SELECT 1) AS b UNION ALL SELECT i + 1 "
+    "FROM n WHERE i < 12) SELECT i FROM n",
     "dates_until_today": DATES.format(
         step="(d + INTERVAL '1 day')::date", bound="d < CURRENT_DATE"
     ),
@@ -77,6 +90,8 @@ ENDING = {
     "key_by_in": TREE.format(join=", t WHERE e.manager_id IN (SELECT t.id)"),
     "key_without_a_name": TREE.format(join=", t WHERE manager_id = t.id"),
     "next_value": SEARCH.format(step="SELECT min(a.id) FROM orders a WHERE a.id > r.k"),
+    "next_value_until_there_is_no_other": "WITH RECURSIVE r AS (SELECT min(id) AS k FROM orders "
+    "UNION SELECT (SELECT min(a.id) FROM orders a WHERE a.id > r.k) FROM r) SELECT k FROM r",
     "next_of_some": SEARCH.format(
         step="SELECT min(a.id) AS m FROM orders a WHERE a.total > 5 AND (a.id > r.k)"
     ),
@@ -124,6 +139,8 @@ ENDLESS = {
     "too_much_text": {
         "repeat": "SELECT repeat('x', 10001)",
         "pad": "SELECT rpad('x', 10001)",
+        "factorial": "SELECT factorial(1001)",
+        "factorial_of_a_column": "SELECT factorial(id) FROM orders",
         "filled": "SELECT array_fill(0, ARRAY[100, 101])",
         "filled_by_a_column": "SELECT array_fill(0, ARRAY[5, id]) FROM orders",
         "filled_by_nothing": "SELECT array_fill(0, ARRAY[]::int[])",
@@ -142,6 +159,28 @@ ENDLESS = {
         "constant": count("1", "i < 5"),
         "another_column": "WITH RECURSIVE n AS (SELECT 1 AS i, 2 AS j UNION ALL SELECT i, j + 1 "
         "FROM n WHERE i < 5) SELECT i FROM n",
+        "counted_in_another_place": "WITH RECURSIVE n AS (SELECT 1 AS i, 1 AS j UNION ALL "
+        "SELECT i, i + 1 FROM n WHERE i < 5) SELECT i FROM n",
+        "counted_under_another_name": "WITH RECURSIVE n (i, j) AS (SELECT 1, 1 UNION ALL "
+        "SELECT j, i + 1 AS i FROM n WHERE i < 5) SELECT i FROM n",
+        "counted_in_two_columns_of_a_name": 'WITH RECURSIVE n (i, "I") AS (SELECT 1, 1 UNION ALL '
+        'SELECT "I", i + 1 FROM n WHERE i < 5) SELECT i FROM n',
+        "counted_beside_a_star": "WITH RECURSIVE n AS (SELECT 1 AS i, 1 AS j UNION ALL "
+        "SELECT i + 1, n.* FROM n WHERE i < 5) SELECT i FROM n",
+        "column_around_it": "SELECT (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT o.i + 1 "
+        "FROM n WHERE o.i < 5) SELECT max(i) FROM n) FROM (SELECT 1 AS i) AS o",
+        "bound_on_a_column_around_it": "SELECT (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL "
+        "SELECT n.i + 1 FROM n WHERE o.i < 5) SELECT max(i) FROM n) FROM (SELECT 1 AS i) AS o",
+        "value_after_one_around_it": "SELECT (WITH RECURSIVE r AS (SELECT 1 AS k UNION ALL "
+        "SELECT (SELECT min(a.id) FROM orders a WHERE a.id > o.k) FROM r WHERE r.k IS NOT NULL) "
+        "SELECT max(k) FROM r) FROM (SELECT 1 AS k) AS o",
+        "bound_that_moves_along": count("i + 1", "i < (SELECT i + 1)"),
+        "bound_on_a_distance": "WITH RECURSIVE n AS (SELECT 1 AS i, 1 AS j UNION ALL "
+        "SELECT i + 1, j + 1 FROM n WHERE i - j < 5) SELECT i FROM n",
+        "itself_twice": "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT a.i + 1 FROM n AS a, "
+        "n AS b WHERE a.i < 5) SELECT i FROM n",
+        "without_rows_of_itself": "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL "
+        "SELECT (SELECT max(i) FROM n) + 1 WHERE 1 < 5) SELECT i FROM n",
         "not_equal": count("i + 1", "i <> 5"),
         "either_of_two_bounds": count("i + 1", "i < 5 OR i > 7"),
         "bound_too_far": count("i + 1", "i < 100001"),
@@ -156,6 +195,8 @@ ENDLESS = {
         "hours": DATES.format(step="d + INTERVAL '1 hour'", bound="d < DATE '2024-02-01'"),
         "column_plus_a_column": count("i + i", "i < 5"),
         "key_that_is_a_constant": TREE.format(join=", t WHERE e.manager_id = 1"),
+        "constant_that_is_a_key": TREE.format(join=", t WHERE 1 = e.manager_id"),
+        "call_that_is_a_key": TREE.format(join=", t WHERE abs(t.id) = e.manager_id"),
         "key_within_one_source": TREE.format(join=", t WHERE e.manager_id = e.id"),
         "same_value": SEARCH.format(step="SELECT min(a.id) FROM orders a WHERE a.id >= r.k"),
         "any_value": SEARCH.format(step="SELECT min(a.id) FROM orders a"),

@@ -385,6 +385,56 @@ SIZES: dict[str, tuple[Callable[[int], str], int]] = {
         ),
         308,
     ),
+    "made_by_a_function_in_from": (
+        lambda n: f"SELECT length(repeat(t, {n})) FROM repeat('x', 10000) AS u (t)",
+        200,
+    ),
+    "power_of_one": (
+        lambda n: f"SELECT repeat(('{'9' * 9000}'::numeric ^ 1)::text, {n})",
+        1111,
+    ),
+    "power": (lambda n: f"SELECT 7::numeric ^ {n}", 5000),
+    "array_of_a_query_of_one_row": (
+        lambda n: f"SELECT ARRAY(SELECT repeat(repeat('x', 10000), {n}))",
+        200,
+    ),
+    "gathered_over_a_list_of_one": (
+        lambda n: f"SELECT array_agg(repeat(repeat('x', 10000), {n})) FROM unnest(ARRAY[1]) AS u",
+        200,
+    ),
+    "nodes_of_what_a_function_gives": (
+        lambda n: (
+            f"WITH a AS (SELECT length(concat({', '.join(['u'] * n)})) AS t "
+            "FROM string_to_table('a', ',') AS s (u)), "
+            f"b AS (SELECT {' + '.join(['(SELECT t FROM a)'] * 8)} AS t) "
+            f"SELECT {' + '.join(['(SELECT t FROM b)'] * 8)}"
+        ),
+        308,
+    ),
+    "nodes_of_what_a_recursion_gives": (
+        lambda n: (
+            "WITH RECURSIVE n AS (SELECT 1 AS u UNION ALL SELECT u + 1 FROM n WHERE u < 9), "
+            f"a AS (SELECT length(concat({', '.join(['u'] * n)})) AS t FROM n), "
+            f"b AS (SELECT {' + '.join(['(SELECT t FROM a)'] * 8)} AS t) "
+            f"SELECT {' + '.join(['(SELECT t FROM b)'] * 8)}"
+        ),
+        308,
+    ),
+    "nodes_of_queries_without_outputs": (
+        lambda n: (
+            f"WITH a AS (SELECT length(concat({', '.join(['EXISTS (SELECT FROM orders)'] * n)})) "
+            f"AS t), b AS (SELECT {' + '.join(['(SELECT t FROM a)'] * 12)} AS t) "
+            f"SELECT {' + '.join(['(SELECT t FROM b)'] * 12)}"
+        ),
+        44,
+    ),
+    "long_text_in_an_array": (
+        lambda n: (
+            "SELECT repeat((ARRAY[(SELECT 'x'), (SELECT repeat('x', 10000) "
+            f"FROM generate_series(1, 1000))])[2], {n})"
+        ),
+        99,
+    ),
     "output_of_a_subquery": (
         lambda n: f"SELECT repeat((SELECT repeat(name, 100) FROM customers), {n})",
         1000,
@@ -500,6 +550,13 @@ DOUBLING = {
         "SELECT m.* FROM employees AS e JOIN (SELECT i, t || t FROM n) AS m (a, b) ON e.id = m.a",
     ),
     "list": ("SELECT 1 AS i, 'x' AS t", "", "SELECT i + 1, json_build_array(t)::text"),
+    # What is read beside the recursion rests on no step of it.
+    "beside_another_query": (
+        "SELECT 1 AS i, 'x' AS t",
+        "",
+        "SELECT e.id, m.t || m.t FROM employees AS e JOIN (SELECT i, n.t || c.x AS t FROM n "
+        "CROSS JOIN (SELECT 'y' AS x) AS c) AS m ON e.manager_id = m.i",
+    ),
 }
 
 
@@ -529,6 +586,35 @@ def test_a_replacement_within_a_star_counts_where_names_do_not_tell() -> None:
     )
     assert judge(sql.format(times=1000), "duckdb") == ""
     assert judge(sql.format(times=1001), "duckdb") == "too_much_text"
+
+
+def test_columns_of_a_union_by_name_are_paired_by_no_position() -> None:
+    sql = (
+        "SELECT repeat(b, {times}) FROM (SELECT 'a' AS a, 'b' AS b UNION ALL BY NAME "
+        "SELECT repeat('x', 10000) AS b, 'y' AS a) AS d"
+    )
+    assert judge(sql.format(times=200), "duckdb") == ""
+    assert judge(sql.format(times=201), "duckdb") == "too_much_text"
+
+
+def test_a_column_that_a_star_leaves_out_has_no_size() -> None:
+    sql = "SELECT * EXCLUDE (name), repeat(repeat('x', 10000), {}) FROM customers"
+    assert judge(sql.format(200), "duckdb") == ""
+    assert judge(sql.format(201), "duckdb") == "too_much_text"
+
+
+@pytest.mark.parametrize("value", ["now() || ''", "concat(now())", "pi()::text"])
+def test_what_a_function_makes_of_nothing_grows(value: str) -> None:
+    def write(levels: int) -> str:
+        ctes = [f"a0 AS (SELECT {value} AS t)"]
+        ctes += [
+            f"a{at} AS (SELECT t || t || t || t AS t FROM a{at - 1} LIMIT 1)"
+            for at in range(1, levels)
+        ]
+        return f"WITH {', '.join(ctes)} SELECT length(t) FROM a{levels - 1}"
+
+    assert judge(write(8)) == ""
+    assert judge(write(14)) == "too_much_text"
 
 
 # A level whose output ``a`` comes of a star; DuckDB and SQLite take the first of two that are so
@@ -714,6 +800,13 @@ def test_recursions_within_one_another_are_not_followed_for_ages() -> None:
     assert time.perf_counter() - start < 20
 
 
+def test_a_query_that_takes_long_to_measure_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert judge(nest_recursions(2), "duckdb") == ""
+    monkeypatch.setattr(growth, "_MOST_LOOKS", 300)
+    assert judge(nest_recursions(1), "duckdb") == ""
+    assert judge(nest_recursions(2), "duckdb") == "too_much_text"
+
+
 @pytest.mark.parametrize("call", ["replace", "regexp_replace"])
 def test_a_replacement_that_is_replaced_is_measured_once(call: str) -> None:
     start = time.perf_counter()
@@ -727,7 +820,8 @@ def test_a_replacement_that_is_replaced_is_measured_once(call: str) -> None:
 SEARCHES = {
     "postgres": """
         {a} LIKE {b}; {a} NOT LIKE {b} ESCAPE 'x'; {b} ILIKE {a}; {a} SIMILAR TO {b}; {a} ~ {b};
-        {a} !~* {b}; {a} ~~ {b}; {a} LIKE ANY (ARRAY[{b}]); strpos({a}, {b}); position({b} IN {a});
+        {a} !~* {b}; {a} ~~ {b}; {a} LIKE ANY (ARRAY[{b}]); {a} LIKE ALL (ARRAY[{b}]);
+        strpos({a}, {b}); position({b} IN {a});
         split_part({a}, {b}, 1); replace({a}, {b}, ''); translate({a}, {b}, ''); btrim({a}, {b});
         ltrim({a}, {b}); rtrim({a}, {b}); trim(BOTH {b} FROM {a}); string_to_array({a}, {b});
         ARRAY[{a}] && ARRAY[{b}]; ARRAY[{a}] @> ARRAY[{b}]; ARRAY[{a}] <@ ARRAY[{b}];
@@ -771,6 +865,12 @@ def test_all_searches_of_a_query_count_together() -> None:
 
     assert judge(write(9)) == ""
     assert judge(write(14)) == "too_much_text"
+
+
+def test_a_small_search_counts_too() -> None:
+    long = f"strpos(repeat(repeat('xxxxx', 10000), 20), {repeat('y', 100)})"
+    assert judge(f"SELECT {long}") == ""
+    assert judge(f"SELECT {long}, strpos('x', 'y')") == "too_much_text"
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,22 @@ from __future__ import annotations
 import pytest
 
 from execution import growth_glance
+from execution.dialects import list_nodes, parse_statements
+from execution.growth_glance import is_small
+from execution.name_resolution.walk import resolve_names
+from execution.policies.access import open_access
 from tests.execution.test_growth import judge
+from tests.fakes import SHOP
 
 _LONG = f"'{'x' * 9000}'"
+
+
+def glance(sql: str) -> bool:
+    """Whether the query is small at a glance."""
+    (tree,) = parse_statements(sql, "postgres")
+    nodes = list_nodes(tree)
+    return is_small(nodes, resolve_names(tree, nodes, open_access(SHOP).resolver))
+
 
 # Few names and no function that is not known.
 GROWING = {
@@ -35,6 +48,17 @@ GROWING = {
     ),
     "rows": ("postgres", f"SELECT {'(' * 30}'x'{', 1)' * 30}"),
     "calls": ("postgres", f"SELECT {'to_json(' * 30}name{')' * 30} FROM customers"),
+    "rows_of_a_list": (
+        "postgres",
+        f"SELECT ARRAY(SELECT {_LONG} FROM json_array_elements({_LONG}) AS s (x))",
+    ),
+    "lists": ("duckdb", f"SELECT {'[' * 30}'x'{']::text' * 30}"),
+    "many_lists": ("duckdb", f"SELECT {'[], ' * 1200} repeat(repeat('x', 10000), 10000)"),
+    "searches": (
+        "postgres",
+        f"SELECT strpos(a, b), strpos(b, a) FROM (SELECT {_LONG} AS a, {_LONG} AS b) AS t",
+    ),
+    "quotients": ("postgres", f"SELECT {', '.join(['1e100000 / 1e100000'] * 150)}"),
 }
 
 
@@ -44,6 +68,40 @@ def test_what_grows_is_measured(monkeypatch: pytest.MonkeyPatch, dialect: str, s
     monkeypatch.setattr(growth_glance, "_kinds", {})
     assert judge(sql, dialect) == "too_much_text"
     assert judge(sql, dialect) == "too_much_text"
+
+
+# What people ask, though it calls many functions or names many columns.
+ORDINARY = {
+    "parts": f"SELECT {', '.join(['lower(name), upper(country)'] * 10)} FROM customers",
+    "pieces": "SELECT "
+    + ", ".join(["substring(name FROM 2), CASE WHEN true THEN name END"] * 18)
+    + " FROM customers",
+    "formatted": f"SELECT {', '.join(['''to_char(placed_at, 'YYYY')'''] * 12)} FROM orders",
+    "products": f"SELECT {', '.join(['total * 2'] * 20)} FROM orders",
+    "times": f"SELECT {', '.join(['CURRENT_DATE, CURRENT_TIMESTAMP'] * 18)}",
+    "comparisons": "SELECT name FROM customers WHERE "
+    + " AND ".join(["name = 'x'", "name <> 'y'", "id > 5", "country IS NULL"] * 8),
+    "quotients_of_quotients": (
+        "WITH a AS (SELECT total, total / 2 AS half FROM orders) "
+        f"SELECT {', '.join(['total / half'] * 10)} FROM a"
+    ),
+    "series_of_ctes": "WITH a AS (SELECT name FROM customers), b AS (SELECT name FROM a) "
+    "SELECT name FROM b",
+}
+
+
+@pytest.mark.parametrize("sql", ORDINARY.values(), ids=ORDINARY)
+def test_what_people_ask_is_small_at_a_glance(monkeypatch: pytest.MonkeyPatch, sql: str) -> None:
+    monkeypatch.setattr(growth_glance, "_kinds", {})
+    assert glance(sql)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["= 'y'", "LIKE 'y'", "IN ('y')", "IS NULL", "BETWEEN 'a' AND 'b'", "IS DISTINCT FROM 'y'"],
+)
+def test_a_truth_is_no_longer_than_a_word(condition: str) -> None:
+    assert judge(f"SELECT repeat(({_LONG} {condition})::text, 3000)") == ""
 
 
 def test_a_position_is_no_longer_than_its_text() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from execution import growth_glance
 from execution.guard import guard_query
 from execution.policies.access import open_access
 from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.types import Violation
+from tests.execution.test_growth_glance import glance
 
 # ``{}`` is a text; what types a function takes is no matter of the guard's.
 KEEPING = {
@@ -51,6 +53,34 @@ SMALL = {
         NOT {}; {} AND true
     """,
 }
+# Give one row for each piece of their argument.
+SPREADING = {
+    "postgres": """
+        generate_subscripts({}, 1); json_array_elements({}); json_array_elements_text({});
+        json_each({}); json_each_text({}); json_object_keys({}); jsonb_array_elements({});
+        jsonb_array_elements_text({}); jsonb_each({}); jsonb_each_text({}); jsonb_object_keys({});
+        regexp_split_to_table({}, ','); string_to_table({}, ','); unnest({})
+    """,
+    "sqlite": "json_each({}); json_tree({})",
+    "duckdb": "json_each({}); json_tree({}); unnest({})",
+}
+# Hold their first argument against their second.
+COMPARING = {
+    "postgres": """
+        btrim({}, {}); ltrim({}, {}); rtrim({}, {}); split_part({}, {}, 1);
+        string_to_array({}, {}); strpos({}, {}); translate({}, {}, '')
+    """,
+    "sqlite": """
+        glob({}, {}); instr({}, {}); json_patch({}, {}); like({}, {}); ltrim({}, {});
+        rtrim({}, {}); trim({}, {})
+    """,
+    "duckdb": """
+        array_has_all({}, {}); array_has_any({}, {}); array_intersect({}, {}); contains({}, {});
+        instr({}, {}); json_contains({}, {}); list_has_all({}, {}); list_has_any({}, {});
+        list_intersect({}, {}); ltrim({}, {}); rtrim({}, {}); split({}, {}); str_split({}, {});
+        string_split({}, {}); strpos({}, {}); translate({}, {}, ''); trim({}, {})
+    """,
+}
 
 
 def list_calls(calls: dict[str, str]) -> list[tuple[str, str]]:
@@ -85,12 +115,54 @@ def test_what_gives_a_number_is_small(dialect: str, call: str) -> None:
     assert judge(lengthen(call, dialect, 10_000), dialect) == ""
 
 
+@pytest.mark.parametrize(("dialect", "call"), list_calls(SPREADING))
+def test_what_takes_a_text_apart_makes_a_row_of_each_letter(dialect: str, call: str) -> None:
+    gather = "group_concat" if dialect == "sqlite" else "string_agg"
+    sql = f"SELECT {gather}('{'x' * 9_000}', '') FROM {{}} AS s"
+    for length, code in ((1_000, ""), (9_000, "too_much_text")):
+        assert judge(sql.format(call.replace("{}", f"'{'y' * length}'")), dialect) == code
+
+
+@pytest.mark.parametrize(("dialect", "call"), list_calls(COMPARING))
+def test_what_searches_takes_the_product_of_both(dialect: str, call: str) -> None:
+    called = call.replace("{}", "a", 1).replace("{}", "b", 1)
+    for length, code in ((1_000, ""), (9_000, "too_much_text")):
+        values = f"'{'x' * length}' AS a, '{'y' * length}' AS b"
+        sql = f"SELECT {called}, {called} FROM (SELECT {values}) AS t"
+        assert judge(sql, dialect) == code
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "concat('1e', 100000)",
+        "concat_ws('', '1e', 100000)",
+        "format('1e%s', 100000)",
+        "overlay('1x' PLACING 'e100000' FROM 2)",
+        "replace('1x', 'x', 'e100000')",
+        "'1e' || 100000",
+    ],
+)
+def test_a_text_in_parts_may_be_a_long_number(text: str) -> None:
+    quotients = ", ".join(["x / x"] * 150)
+    sql = f"SELECT {quotients} FROM (SELECT ({text})::{{}} AS x) AS t"
+    assert judge(sql.format("numeric"), "postgres") == "too_much_text"
+    assert judge(sql.format("integer"), "postgres") == ""
+
+
+@pytest.mark.parametrize("name", ["percent_rank", "cume_dist", "row_number", "rank", "dense_rank"])
+def test_ranks_are_small_at_a_glance(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(growth_glance, "_kinds", {})
+    assert glance(f"SELECT {', '.join([f'{name}() OVER (ORDER BY id)'] * 18)} FROM orders")
+
+
 FORMATS = {
     # A text, what stands behind it → the violation.
     "'%5s|%-9s', 'x', 'y'": "",
     "'%19993s', 'x'": "",
     "'%19994s', 'x'": "too_much_text",
     "'%000000009s', 'x'": "",
+    "'%0000000009s', 'x'": "too_much_text",
     f"'%{'9' * 5000}s', 'x'": "too_much_text",
     "'%*s', 100000000, 'x'": "too_much_text",
     "'%1$*2$s', 'x', 100000000": "too_much_text",

@@ -43,6 +43,7 @@ GROUPINGS = (
     "(ARRAY[1, 2])[1], a[1][2], a[1:2][1:1], a[i + 1], a[-1], a[0]",
     r"E'\\x41\n\u0041\101\'', E'\\\\', 'a\\b', $$a\b$$, U&'d\0061', E'''', $x$a$$b$x$",
     "0b11, 0o17, 0x1F, 1_000, 1e5, 1.5e-3",
+    "ARRAY[(SELECT 1), (SELECT 2)], ARRAY[(SELECT a)], ARRAY[1, (SELECT 2)], ARRAY(SELECT a)",
     "EXISTS (SELECT 1) = b, a = ANY (ARRAY[1]) = c, a = SOME (ARRAY[1])",
     "count(DISTINCT (a, b)), string_agg(DISTINCT a, ',' ORDER BY a DESC), sum(a) FILTER (WHERE b)",
     "now(), to_hex(1), variance(a), date_part('year', a), round(a, 2), substr(a, 1), nullif(a, b)",
