@@ -32,7 +32,7 @@ class ChatEncoder:
 
     def encode(self, prompt: Prompt, answer_start: str = "") -> list[int]:
         """The ids of the chat, opened for an answer that begins with ``answer_start``."""
-        cut = _choose_cut([message.content for message in prompt.messages])
+        cut = choose_cut([message.content for message in prompt.messages])
         chat = [
             {"role": message.role, "content": self._cut_marks(message.content, cut)}
             for message in prompt.messages
@@ -44,7 +44,7 @@ class ChatEncoder:
 
     def count(self, text: str) -> int:
         """Tokens of a text within a message."""
-        cut = _choose_cut([text])
+        cut = choose_cut([text])
         return len(self._encode_pieces(self._cut_marks(text, cut).split(cut)))
 
     def _cut_marks(self, text: str, cut: str) -> str:
@@ -62,10 +62,10 @@ class ChatEncoder:
         return ids
 
 
-def _choose_cut(texts: list[str]) -> str:
+def choose_cut(texts: list[str]) -> str:
     """A sign that none of the texts has.
 
-    >>> len(_choose_cut(["no such sign", "two: \\ue000\\ue000"]))
+    >>> len(choose_cut(["no such sign", "two: \\ue000\\ue000"]))
     3
     """
     cut = _CUT

@@ -102,9 +102,13 @@ class ModelSettings(Section):
     kv_cache_gib: int = Field(2, ge=1, description="Memory for the KV cache on a CPU, in GiB.")
     gpu_memory_utilization: float = Field(0.9, gt=0, le=1, description="Share of a GPU to use.")
     tensor_parallel_size: int = Field(1, ge=1, description="GPUs that share one model.")
-    engine: Literal["vllm", "openai", "anthropic"] = Field(
-        "vllm",
-        description="vllm runs the model here. openai asks a server that speaks OpenAI's chat "
+    adapters: tuple[Path, ...] = Field(
+        default=(), description="LoRA adapters, as GGUF files, that llama.cpp adds to the model."
+    )
+    engine: Literal["auto", "llama.cpp", "vllm", "openai", "anthropic"] = Field(
+        "auto",
+        description="llama.cpp and vllm run the model here; auto is vllm where there is a GPU, "
+        "else llama.cpp. openai asks a server that speaks OpenAI's chat "
         "completions (vLLM, Ollama, TGI, hosted), anthropic one that speaks Anthropic's messages.",
     )
     base_url: str = Field(
@@ -125,7 +129,7 @@ class ModelSettings(Section):
     @property
     def is_remote(self) -> bool:
         """True where a server runs the model, so that no weights and no GPU are needed here."""
-        return self.engine != "vllm"
+        return self.engine in ("openai", "anthropic")
 
     @model_validator(mode="after")
     def _server_is_named(self) -> ModelSettings:

@@ -22,9 +22,12 @@ from execution.postgres import PostgresDatabase
 from execution.sqlite import SqliteDatabase
 from generation.engines import OpenEngine
 from generation.engines.anthropic_engine import AnthropicEngine
+from generation.engines.choice import choose_engine, has_gpu
+from generation.engines.llama_engine import LlamaEngine
 from generation.engines.openai_engine import OpenAiEngine
 from generation.engines.vllm_engine import VllmEngine
 from generation.generator import CandidateGenerator
+from generation.models.forms import GGUF, SAFETENSORS, find_weights
 from generation.models.store import ModelStore, ProgressReporter, default_model
 from nl2sql.catalog import Catalog
 from nl2sql.connection import ConnectionSettings
@@ -185,9 +188,12 @@ class Wiring:
         return GuardedSessions(SessionStore(store), guard, self.settings.sessions)
 
     def build_model_store(self, progress: ProgressReporter | None = None) -> ModelStore:
-        """The weights under ``home``."""
+        """The weights under ``home``, in the form that the engine here wants."""
         return ModelStore(
-            self.settings.home / "models", progress=progress, folders=self.settings.model.folders
+            self.settings.home / "models",
+            GGUF if choose_engine(self.settings.model) == "llama.cpp" else SAFETENSORS,
+            progress=progress,
+            folders=self.settings.model.folders,
         )
 
     def open_engine(self) -> OpenEngine:
@@ -200,7 +206,10 @@ class Wiring:
             return OpenAiEngine(model)
         if model.engine == "anthropic":
             return AnthropicEngine(model)
-        return VllmEngine(self.build_model_store().pull(self.model_name()), model)
+        weights = self.build_model_store().pull(self.model_name())
+        if choose_engine(model) == "llama.cpp":
+            return LlamaEngine(find_weights(weights), model)
+        return VllmEngine(weights, model)
 
     def model_name(self) -> str:
         """The configured model; ``auto`` is the default for a GPU or a CPU, whichever is here."""
@@ -208,9 +217,7 @@ class Wiring:
             return self.settings.model.served_name
         if self.settings.model.name != "auto":
             return self.settings.model.name
-        import torch
-
-        return default_model(has_gpu=torch.cuda.is_available())
+        return default_model(has_gpu=choose_engine(self.settings.model) == "vllm" and has_gpu())
 
     def build_guard(self, catalogs: CatalogSource | None = None) -> SqlGuard:
         """Stage 5, over ``catalogs``, or over the indexed ones through a store of its own.

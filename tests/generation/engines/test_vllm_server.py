@@ -17,6 +17,7 @@ import pytest
 
 from generation.engines.openai_engine import OpenAiEngine
 from generation.grammar import build_grammar
+from generation.models.forms import SAFETENSORS
 from generation.models.store import ModelStore
 from nl2sql.errors import PromptTooLong, SettingsError
 from nl2sql.settings import ModelSettings
@@ -41,7 +42,9 @@ PROMPT = Prompt(
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The running server's address."""
-    folder = ModelStore(ROOT / ".quorumsql" / "models").find("qwen2.5-coder-0.5b-instruct")
+    folder = ModelStore(ROOT / ".quorumsql" / "models", SAFETENSORS).find(
+        "qwen2.5-coder-0.5b-instruct"
+    )
     if folder is None:
         pytest.fail("The weights are not here: make weights")
     log = tmp_path_factory.mktemp("vllm") / "server.log"

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from generation.models.conversion import check_chat_format, convert_gguf
+from generation.models.forms import SAFETENSORS
 from generation.models.store import ModelStore
 from nl2sql.errors import ModelCorrupt, ModelError
 from tests.conftest import ROOT
@@ -59,7 +60,7 @@ def test_a_pulled_model_is_ready() -> None:
     """On the weights that the set-up of ``make test`` fetches."""
     import transformers
 
-    folder = ModelStore(MODELS).find("qwen2.5-coder-0.5b-instruct")
+    folder = ModelStore(MODELS, SAFETENSORS).find("qwen2.5-coder-0.5b-instruct")
     assert folder is not None, "run `make weights` first"
     config = json.loads((folder / "config.json").read_text())
     generation = json.loads((folder / "generation_config.json").read_text())

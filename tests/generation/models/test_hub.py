@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from generation.models.forms import SAFETENSORS
 from generation.models.hub import HubClient
 from generation.models.store import ModelStore
 from nl2sql.errors import ModelCorrupt, ModelUnreachable
@@ -93,7 +94,7 @@ def hub() -> Iterator[LocalHub]:
 
 
 def build_store(tmp_path: Path, endpoint: str) -> ModelStore:
-    return ModelStore(tmp_path / "cache", registry={}, hub=HubClient(endpoint))
+    return ModelStore(tmp_path / "cache", SAFETENSORS, registry={}, hub=HubClient(endpoint))
 
 
 def test_a_snapshot_takes_weights_and_settings_but_no_code(tmp_path: Path, hub: LocalHub) -> None:

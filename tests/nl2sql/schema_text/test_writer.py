@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from generation.models.forms import SAFETENSORS
 from generation.models.store import ModelStore
 from nl2sql.catalog import Catalog
 from nl2sql.errors import EngineUnavailable
@@ -132,7 +133,9 @@ class RealTokens(FakeEngine):
         from tokenizers import Tokenizer
 
         super().__init__()
-        folder = ModelStore(ROOT / ".quorumsql" / "models").find("qwen2.5-coder-0.5b-instruct")
+        folder = ModelStore(ROOT / ".quorumsql" / "models", SAFETENSORS).find(
+            "qwen2.5-coder-0.5b-instruct"
+        )
         assert folder is not None, "run `make weights` first"
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
 

@@ -1,0 +1,202 @@
+"""llama.cpp on this machine: the engine where there is no GPU.
+
+The server runs in a process of its own (``llama_server.py``) and reads the GGUF file as it was
+downloaded. A question is one request with ``n=K``, so that the prompt is computed once; prompts of
+earlier questions are kept; a seed makes a run repeat; a cancelled call frees its slots. When the
+process dies it is started again, and what it was asked is asked once more. Knows nothing of SQL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from generation.engines.llama_chat import ChatTemplate
+from generation.engines.llama_room import Room
+from generation.engines.llama_server import LlamaArguments, LlamaServer, start_server
+from nl2sql.errors import EngineUnavailable, PromptTooLong
+from nl2sql.settings import ModelSettings
+from nl2sql.types import Completions, SamplingRequest
+
+# Room for so many prompts of the longest length at once, and for so many completions.
+_CONTEXTS = 4
+_SLOTS = 16
+# So often is a request asked that ended with the process.
+_ATTEMPTS = 2
+
+
+class LlamaEngine:
+    """A language model served by llama.cpp. Loading takes seconds."""
+
+    def __init__(
+        self,
+        weights: Path,
+        settings: ModelSettings,
+        start: Callable[[LlamaArguments], LlamaServer] = start_server,
+    ) -> None:
+        """Loads the GGUF file. Raises EngineUnavailable when llama.cpp does not start."""
+        self._arguments = LlamaArguments(
+            weights,
+            context_tokens=settings.max_model_len * _CONTEXTS,
+            slots=_SLOTS,
+            threads=max(1, len(os.sched_getaffinity(0)) - settings.reserved_cores),
+            prompt_cache_mib=settings.kv_cache_gib * 1024,
+            adapters=settings.adapters,
+        )
+        self._max_model_len = settings.max_model_len
+        self._room = Room(tokens=self._arguments.context_tokens, slots=_SLOTS)
+        self._restarting = asyncio.Lock()
+        self._template: ChatTemplate | None = None
+        self._mark = 0
+        self._encoded: dict[str, list[int]] = {}
+        self._in_flight = 0
+        self._start = start
+        self._server = start(self._arguments)
+
+    async def sample(self, request: SamplingRequest) -> Completions:
+        """``request.k`` completions. Raises PromptTooLong; EngineUnavailable when it died."""
+        token_ids = await self._encode(request)
+        room = self._max_model_len - len(token_ids)
+        if room < 1:
+            raise PromptTooLong(
+                f"The prompt has {len(token_ids)} tokens, the model takes {self._max_model_len}.",
+                hint="Shorten the question and its evidence, or raise model.max_model_len.",
+            )
+        max_tokens = min(request.max_tokens, room)
+        outputs: list[dict[str, Any]] = []
+        # More completions than there are slots are made one after another.
+        for first in range(0, request.k, _SLOTS):
+            k = min(request.k - first, _SLOTS)
+            body = {
+                "prompt": token_ids,
+                "n": k,
+                "seed": request.seed + first,
+                "temperature": request.temperature,
+                # Sampling comes from the request alone, never from the server's own defaults.
+                "samplers": ["temperature"],
+                "n_predict": max_tokens,
+                "stop": list(request.stop),
+                "grammar": request.grammar,
+                # Only the drawn tokens' own: what tells a sure answer from an unsure one.
+                "n_probs": 1,
+                "response_fields": [
+                    "index", "content", "tokens_predicted", "completion_probabilities"
+                ],
+            }  # fmt: skip
+            async with self._room.take(len(token_ids) + k * max_tokens, k):
+                answer = await self._post("/completion", body)
+            outputs += sorted(answer if k > 1 else [answer], key=lambda each: each["index"])
+        return Completions(
+            texts=tuple(each["content"] for each in outputs),
+            prompt_tokens=len(token_ids),
+            completion_tokens=sum(each["tokens_predicted"] for each in outputs),
+            logprobs=tuple(_average_logprob(each) for each in outputs),
+        )
+
+    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        """Tokens of each text, without the marks that open and close a prompt."""
+        return tuple(map(len, await self._encode_texts(texts)))
+
+    async def requests_in_flight(self) -> int:
+        """Requests that are not finished; a cancelled one does not count."""
+        return self._in_flight
+
+    async def probe(self) -> tuple[tuple[str, str], ...]:
+        """``(("engine", what is wrong or empty),)``."""
+        try:
+            await self._find_server()
+        except EngineUnavailable as error:
+            return (("engine", str(error)),)
+        return (("engine", ""),)
+
+    def check_health(self) -> None:
+        """For Ray Serve. The engine restarts its process itself, so there is nothing to raise."""
+
+    async def close(self) -> None:
+        """Ends the process."""
+        await self._server.client.aclose()
+        await asyncio.to_thread(self._server.stop)
+
+    async def _encode(self, request: SamplingRequest) -> list[int]:
+        template = await self._find_template()
+        pieces, contents = template.split(request.prompt, request.answer_start)
+        for piece in pieces:
+            if piece not in self._encoded:
+                self._encoded[piece] = await self._tokenize(piece, has_marks=True)
+        ids = list(self._encoded[pieces[0]])
+        encoded = await self._encode_texts(contents)
+        for content, piece in zip(encoded, pieces[1:], strict=True):
+            ids += content + self._encoded[piece]
+        return ids
+
+    async def _encode_texts(self, texts: Sequence[str]) -> list[list[int]]:
+        """All in one request. Between them stands a mark, which no plain text is encoded to."""
+        if not texts:
+            return []
+        await self._find_template()
+        mixed: list[str | int] = []
+        for text in texts:
+            mixed += [text, self._mark]
+        found: list[list[int]] = [[]]
+        for token in await self._tokenize(mixed, has_marks=False):
+            if token == self._mark:
+                found.append([])
+            else:
+                found[-1].append(token)
+        return found[:-1]
+
+    async def _tokenize(self, content: str | Sequence[str | int], *, has_marks: bool) -> list[int]:
+        body = {"content": content, "parse_special": has_marks}
+        tokens: list[int] = (await self._post("/tokenize", body))["tokens"]
+        return tokens
+
+    async def _find_template(self) -> ChatTemplate:
+        if self._template is None:
+            server = await self._find_server()
+            said = (await server.client.get("/props")).json()
+            (self._mark,) = await self._tokenize(said["eos_token"], has_marks=True)
+            self._template = ChatTemplate(
+                said["chat_template"], said["bos_token"], said["eos_token"]
+            )
+        return self._template
+
+    async def _post(self, path: str, body: Mapping[str, Any]) -> Any:
+        self._in_flight += 1
+        try:
+            for _ in range(_ATTEMPTS):
+                server = await self._find_server()
+                try:
+                    answer = await server.client.post(path, json=body)
+                except httpx.TransportError:
+                    await asyncio.to_thread(server.wait_for_death)
+                    continue
+                if answer.is_success:
+                    return answer.json()
+                said = answer.json().get("error", {}).get("message", answer.text)
+                raise EngineUnavailable(
+                    f"llama.cpp answers {answer.status_code}: {said}", hint="Try again later."
+                )
+        finally:
+            self._in_flight -= 1
+        raise EngineUnavailable(
+            "The language model's engine has died twice over this request.",
+            hint="It is restarted; ask something else, or the same later.",
+        )
+
+    async def _find_server(self) -> LlamaServer:
+        """The running server, started again if it died. Raises EngineUnavailable."""
+        async with self._restarting:
+            if not self._server.is_running:
+                await self._server.client.aclose()
+                self._server = await asyncio.to_thread(self._start, self._arguments)
+            return self._server
+
+
+def _average_logprob(output: Mapping[str, Any]) -> float:
+    logprobs: list[float] = [each["logprob"] for each in output["completion_probabilities"]]
+    return sum(logprobs) / max(len(logprobs), 1)

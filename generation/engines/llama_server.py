@@ -1,0 +1,168 @@
+"""Starts llama.cpp's server as a process, sees its death, ends it.
+
+The process listens on the loopback interface, at a port that the system chooses, and answers who
+has the key that was made for it. It dies with this process (see ``llama_process.py``). Knows
+nothing of prompts.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO
+
+import httpx
+
+from generation.engines.choice import read_cpu_flags
+from nl2sql.errors import EngineUnavailable
+
+_PROGRAM = Path(__file__).with_name("llama_process.py")
+_END_S = 10.0
+_DEATH_S = 1.0
+# What llama.cpp writes before each line of its log.
+_LOG_PREFIX_PARTS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class LlamaArguments:
+    """What the server is started with.
+
+    ``context_tokens`` is the room for all sequences together, ``slots`` how many there are at once,
+    ``prompt_cache_mib`` the memory for earlier prompts.
+    """
+
+    weights: Path
+    context_tokens: int
+    slots: int
+    threads: int
+    prompt_cache_mib: int
+    adapters: tuple[Path, ...] = ()
+
+    def render(self, api_key: str) -> str:
+        """The line that the program reads."""
+        return json.dumps(
+            {
+                "weights": str(self.weights),
+                "context_tokens": self.context_tokens,
+                "slots": self.slots,
+                "threads": self.threads,
+                "prompt_cache_mib": self.prompt_cache_mib,
+                "adapters": [str(adapter) for adapter in self.adapters],
+                "api_key": api_key,
+            }
+        )
+
+
+class LlamaServer:
+    """One running process and the connections to it."""
+
+    def __init__(
+        self, process: subprocess.Popen[str], log: IO[bytes], client: httpx.AsyncClient
+    ) -> None:
+        self.client = client
+        self._process = process
+        self._log = log
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process lives."""
+        return self._process.poll() is None
+
+    @property
+    def pid(self) -> int:
+        """The process, for who watches its memory."""
+        return self._process.pid
+
+    def wait_for_death(self) -> None:
+        """A moment: connections of a process that dies break before it is gone."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_DEATH_S)
+
+    def stop(self) -> None:
+        """Ends the process; its connections break."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._log.close()
+
+
+def start_server(arguments: LlamaArguments) -> LlamaServer:
+    """Blocks until the model is loaded. Raises EngineUnavailable with llama.cpp's own reason."""
+    check_processor(read_cpu_flags())
+    if find_spec("xllamacpp") is None:
+        raise EngineUnavailable(
+            "llama.cpp is not installed.",
+            hint="Install the package xllamacpp, or set model.engine.",
+        )
+    api_key = secrets.token_urlsafe()
+    log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
+    process = subprocess.Popen(
+        # Isolated: no module of the working folder may take a library's place.
+        [sys.executable, "-I", str(_PROGRAM)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=log,
+        text=True,
+        # A Ctrl-C is ours to handle.
+        start_new_session=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdin.write(arguments.render(api_key) + "\n")
+        process.stdin.flush()
+        line = process.stdout.readline()
+    except BrokenPipeError:
+        line = ""
+    if not line:
+        status = process.wait()
+        reason = read_reason(log) or f"it ended with status {status}"
+        log.close()
+        raise EngineUnavailable(
+            f"llama.cpp does not start with {arguments.weights.name}: {reason}.",
+            hint="`quorumsql doctor` checks memory and weights.",
+        )
+    # The caller's deadline ends a request, not the connection's.
+    client = httpx.AsyncClient(
+        base_url=json.loads(line)["address"],
+        headers={"Authorization": f"Bearer {api_key}"},
+        timeout=None,
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=arguments.slots),
+        trust_env=False,
+    )
+    return LlamaServer(process, log, client)
+
+
+def read_reason(log: IO[bytes]) -> str:
+    """The first error in the log; those after it follow from it.
+
+    >>> import io
+    >>> read_reason(io.BytesIO(b"0.00.089 E load: data is not within the file bounds\\n"))
+    'load: data is not within the file bounds'
+    """
+    log.seek(0)
+    for line in log.read().decode(errors="replace").splitlines():
+        words = line.split(maxsplit=_LOG_PREFIX_PARTS)
+        if len(words) > _LOG_PREFIX_PARTS and words[1] == "E":
+            return words[-1].strip()
+    return ""
+
+
+def check_processor(flags: frozenset[str]) -> None:
+    """Raises EngineUnavailable where llama.cpp's build would end with an illegal instruction."""
+    if flags and "avx2" not in flags:
+        raise EngineUnavailable(
+            "This processor has no AVX2, which llama.cpp's package needs.",
+            hint="Set model.engine to openai, with the address of a server on another machine.",
+        )
