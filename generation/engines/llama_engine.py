@@ -114,6 +114,11 @@ class LlamaEngine:
             return (("engine", str(error)),)
         return (("engine", ""),)
 
+    @property
+    def pid(self) -> int:
+        """The process that runs the model."""
+        return self._server.pid
+
     def check_health(self) -> None:
         """For Ray Serve. The engine restarts its process itself, so there is nothing to raise."""
 

@@ -1,0 +1,278 @@
+"""The llama.cpp engine over a server that only plays one, and one test with the real thing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from generation.engines.llama_engine import LlamaEngine
+from generation.engines.llama_room import Room
+from generation.engines.llama_server import LlamaArguments, check_processor, start_server
+from generation.models.forms import GGUF, find_weights
+from generation.models.store import ModelStore
+from nl2sql.errors import EngineUnavailable, PromptTooLong
+from nl2sql.settings import ModelSettings
+from nl2sql.types import Message, Prompt, SamplingRequest
+from tests.conftest import ROOT
+
+TEMPLATE = (
+    "{% for m in messages %}<s>{{ m['role'] }}:{{ m['content'] }}<e>{% endfor %}"
+    "{% if add_generation_prompt %}<s>assistant:{% endif %}"
+)
+MARKS = {"<s>": 1, "<e>": 2}
+SETTINGS = ModelSettings(max_model_len=512)
+
+
+def encode(text: str, *, has_marks: bool) -> list[int]:
+    """A token a character, but for marks."""
+    ids = []
+    while text:
+        mark = next((each for each in MARKS if has_marks and text.startswith(each)), text[0])
+        ids.append(MARKS.get(mark, ord(mark[0])))
+        text = text[len(mark) :]
+    return ids
+
+
+class FakeServer:
+    """Stands for the process. ``failures`` are the times that it dies in a completion."""
+
+    def __init__(self, failures: int = 0) -> None:
+        self.client = httpx.AsyncClient(
+            transport=httpx.MockTransport(self._answer), base_url="http://llama"
+        )
+        self.is_running = True
+        self.history: list[dict[str, Any]] = []
+        self.stopped = False
+        self._failures = failures
+
+    def wait_for_death(self) -> None:
+        """It is dead at once."""
+
+    def stop(self) -> None:
+        self.stopped = True
+
+    async def _answer(self, request: httpx.Request) -> httpx.Response:
+        if request.url.path == "/props":
+            marks = {"bos_token": "", "eos_token": "<e>"}
+            return httpx.Response(200, json={"chat_template": TEMPLATE, **marks})
+        body = json.loads(request.content)
+        if request.url.path == "/tokenize":
+            content = body["content"]
+            ids: list[int] = []
+            for part in content if isinstance(content, list) else [content]:
+                has_marks = body["parse_special"]
+                ids += [part] if isinstance(part, int) else encode(part, has_marks=has_marks)
+            return httpx.Response(200, json={"tokens": ids})
+        if self._failures:
+            self._failures -= 1
+            self.is_running = False
+            raise httpx.ReadError("gone")
+        self.history.append(body)
+        await asyncio.sleep(0)
+        outputs = [
+            {
+                "index": index,
+                "content": f"{body['seed']}.{index}",
+                "tokens_predicted": 2,
+                "completion_probabilities": [{"logprob": -1.0}, {"logprob": -2.0}],
+            }
+            for index in reversed(range(body["n"]))
+        ]
+        return httpx.Response(200, json=outputs if len(outputs) > 1 else outputs[0])
+
+
+class Starter:
+    """Hands out servers in order."""
+
+    def __init__(self, *servers: FakeServer) -> None:
+        self.queue = list(servers)
+        self.history: list[LlamaArguments] = []
+
+    def __call__(self, arguments: LlamaArguments) -> Any:
+        self.history.append(arguments)
+        if not self.queue:
+            raise EngineUnavailable("llama.cpp does not start.")
+        return self.queue.pop(0)
+
+
+def build_engine(*servers: FakeServer) -> LlamaEngine:
+    return LlamaEngine(Path("tiny.gguf"), SETTINGS, Starter(*servers))
+
+
+def build_request(content: str = "q", *, k: int = 1, max_tokens: int = 9) -> SamplingRequest:
+    prompt = Prompt("generate", (Message("user", content),))
+    return SamplingRequest(prompt, k, 7, 0.8, max_tokens, "```", (";",))
+
+
+async def test_marks_are_marks_in_the_template_only() -> None:
+    server = FakeServer()
+    await build_engine(server).sample(build_request("a<s>b"))
+    (body,) = server.history
+    plain = encode("a<s>b", has_marks=False)
+    before = encode("<s>user:", has_marks=True)
+    assert body["prompt"] == before + plain + encode("<e><s>assistant:```", has_marks=True)
+
+
+async def test_completions_come_in_order_with_their_log_probabilities() -> None:
+    server = FakeServer()
+    completions = await build_engine(server).sample(build_request(k=3))
+    assert completions.texts == ("7.0", "7.1", "7.2")
+    assert completions.logprobs == (-1.5, -1.5, -1.5)
+    assert completions.completion_tokens == 6
+    (body,) = server.history
+    assert (body["n"], body["n_predict"], body["stop"]) == (3, 9, [";"])
+    assert completions.prompt_tokens == len(body["prompt"])
+
+
+async def test_more_completions_than_slots_are_made_in_turns_with_seeds_of_their_own() -> None:
+    server = FakeServer()
+    completions = await build_engine(server).sample(build_request(k=18))
+    assert [(body["n"], body["seed"]) for body in server.history] == [(16, 7), (2, 23)]
+    assert len(set(completions.texts)) == 18
+
+
+async def test_texts_are_counted_apart() -> None:
+    engine = build_engine(FakeServer())
+    assert await engine.count_tokens(("abc", "", "<e>")) == (3, 0, 3)
+    assert await engine.count_tokens(()) == ()
+
+
+async def test_a_prompt_longer_than_the_context_is_refused() -> None:
+    with pytest.raises(PromptTooLong, match=r"takes 512"):
+        await build_engine(FakeServer()).sample(build_request("x" * 600))
+
+
+async def test_what_a_dead_server_was_asked_is_asked_again() -> None:
+    first, second = FakeServer(failures=1), FakeServer()
+    engine = build_engine(first, second)
+    completions = await engine.sample(build_request())
+    assert completions.texts == ("7.0",)
+    assert await engine.requests_in_flight() == 0
+
+
+async def test_a_request_that_ends_two_servers_is_given_up() -> None:
+    engine = build_engine(FakeServer(failures=1), FakeServer(failures=1), FakeServer())
+    with pytest.raises(EngineUnavailable, match="died twice"):
+        await engine.sample(build_request())
+    assert await engine.probe() == (("engine", ""),)
+
+
+async def test_a_server_that_does_not_start_again_is_told() -> None:
+    engine = build_engine(FakeServer(failures=1))
+    with pytest.raises(EngineUnavailable, match="does not start"):
+        await engine.sample(build_request())
+    assert await engine.probe() == (("engine", "llama.cpp does not start."),)
+
+
+async def test_closing_ends_the_process() -> None:
+    server = FakeServer()
+    await build_engine(server).close()
+    assert server.stopped
+
+
+async def test_the_room_is_given_to_who_came_first() -> None:
+    room = Room(tokens=10, slots=2)
+    order = []
+
+    async def work(name: str, tokens: int) -> None:
+        async with room.take(tokens, 1):
+            order.append(name)
+            await asyncio.sleep(0)
+
+    # The small one could begin beside the first, but the large one came before it.
+    await asyncio.gather(work("first", 6), work("large", 10), work("small", 1))
+    assert order == ["first", "large", "small"]
+
+
+async def test_who_is_cancelled_leaves_no_room_taken() -> None:
+    room = Room(tokens=10, slots=1)
+
+    async def work() -> None:
+        async with room.take(10, 1):
+            await asyncio.sleep(60)
+
+    holding, waiting = asyncio.ensure_future(work()), asyncio.ensure_future(work())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    holding.cancel()
+    await asyncio.gather(holding, waiting, return_exceptions=True)
+    async with asyncio.timeout(1), room.take(10, 1):
+        pass
+
+
+async def test_more_than_all_room_waits_for_all_of_it() -> None:
+    async with asyncio.timeout(1), Room(tokens=10, slots=1).take(11, 1):
+        pass
+
+
+def test_a_processor_without_avx2_is_told() -> None:
+    check_processor(frozenset({"sse4_2", "avx2"}))
+    check_processor(frozenset())
+    with pytest.raises(EngineUnavailable, match="AVX2"):
+        check_processor(frozenset({"sse4_2"}))
+
+
+BROKEN: dict[str, tuple[Callable[[Path], Path], str]] = {
+    "no_gguf": (lambda weights: _write(weights.parent / "x.gguf", b"nonsense" * 9), "magic"),
+    "nothing": (lambda weights: weights.parent / "none.gguf", "No such file"),
+}
+
+
+def _write(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(("build", "reason"), BROKEN.values(), ids=BROKEN)
+def test_weights_that_cannot_be_loaded_are_told(
+    build: Callable[[Path], Path], reason: str, tmp_path: Path
+) -> None:
+    arguments = LlamaArguments(build(tmp_path / "w.gguf"), 512, 1, 1, 0)
+    with pytest.raises(EngineUnavailable, match=reason):
+        start_server(arguments)
+
+
+@pytest.fixture(scope="module")
+def weights() -> Path:
+    folder = ModelStore(ROOT / ".quorumsql" / "models", GGUF).find("qwen2.5-coder-0.5b-instruct")
+    assert folder is not None, "run `make weights` first"
+    return find_weights(folder)
+
+
+@pytest.mark.model
+def test_a_truncated_file_is_told(weights: Path, tmp_path: Path) -> None:
+    with weights.open("rb") as file:
+        part = _write(tmp_path / "part.gguf", file.read(20_000_000))
+    with pytest.raises(EngineUnavailable, match="corrupted or incomplete"):
+        start_server(LlamaArguments(part, 512, 1, 1, 0))
+
+
+@pytest.mark.model
+def test_a_context_larger_than_memory_is_told(weights: Path) -> None:
+    with pytest.raises(EngineUnavailable, match="insufficient memory"):
+        start_server(LlamaArguments(weights, 100_000_000, 1, 1, 0))
+
+
+@pytest.mark.model
+async def test_the_real_model_answers_repeats_itself_and_survives_its_death(weights: Path) -> None:
+    engine = LlamaEngine(weights, ModelSettings())
+    try:
+        prompt = Prompt("generate", (Message("user", "CREATE TABLE t (id INT); How many rows?"),))
+        request = SamplingRequest(prompt, 2, 7, 0.0, 24, "```sql\n", ("```",))
+        first = await engine.sample(request)
+        assert "count" in first.texts[0].lower()
+        assert len(first.texts) == len(first.logprobs) == 2
+        assert (await engine.sample(request)).texts == first.texts
+        running = asyncio.ensure_future(engine.sample(request))
+        os.kill(engine.pid, signal.SIGKILL)
+        assert (await running).texts == first.texts
+    finally:
+        await engine.close()
