@@ -1,0 +1,122 @@
+"""all-MiniLM-L6-v2 in NumPy: its sentence vectors without a library for training networks.
+
+A BERT of six layers (Devlin et al. 2019, arXiv:1810.04805) whose last layer is averaged over the
+tokens, as the model's card says. The packaged weights are all it reads; ``test_minilm.py`` holds
+the vectors against sentence-transformers' own. Knows no other model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erf
+
+Array = NDArray[np.float32]
+
+# Tokens of a batch with its padding: more would not stay in the processor's cache.
+_BATCH_TOKENS = 1024
+# Longer texts are cut there, as the model's card says.
+_MOST_TOKENS = 256
+# Keeps the padding of shorter texts out of the attention.
+_FAR_BELOW = np.float32(-1e9)
+
+
+class MiniLm:
+    """The model in memory, 90 MB. ``folder`` is as sentence-transformers writes it."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises OSError for a folder that lacks a file."""
+        from safetensors.numpy import load_file
+        from tokenizers import Tokenizer
+
+        settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        self._heads: int = settings["num_attention_heads"]
+        self._epsilon = np.float32(settings["layer_norm_eps"])
+        self._weights: Mapping[str, Array] = load_file(folder / "model.safetensors")
+        self._layers = [
+            f"encoder.layer.{number}." for number in range(settings["num_hidden_layers"])
+        ]
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.enable_truncation(_MOST_TOKENS)
+        self._tokenizer.no_padding()
+
+    def embed(self, texts: Sequence[str]) -> Array:
+        """Unit vectors, shape ``(len(texts), 384)``."""
+        encoded = [each.ids for each in self._tokenizer.encode_batch(list(texts))]
+        # Texts of like length together, so that little is padded.
+        order = sorted(range(len(encoded)), key=lambda index: -len(encoded[index]))
+        width = self._weights["embeddings.word_embeddings.weight"].shape[1]
+        vectors = np.empty((len(encoded), width), dtype=np.float32)
+        while order:
+            # The longest comes first, and says how much the others are padded.
+            size = max(1, _BATCH_TOKENS // max(1, len(encoded[order[0]])))
+            chosen, order = order[:size], order[size:]
+            vectors[chosen] = self._embed_batch([encoded[index] for index in chosen])
+        return vectors
+
+    def _embed_batch(self, batch: Sequence[Sequence[int]]) -> Array:
+        longest = max(map(len, batch))
+        ids = np.zeros((len(batch), longest), dtype=np.int64)
+        real = np.zeros((len(batch), longest), dtype=np.float32)
+        for row, tokens in enumerate(batch):
+            ids[row, : len(tokens)] = tokens
+            real[row, : len(tokens)] = 1.0
+        hidden = self._encode(ids, (1.0 - real[:, None, None, :]) * _FAR_BELOW)
+        mean = (hidden * real[:, :, None]).sum(axis=1) / real.sum(axis=1, keepdims=True)
+        unit: Array = mean / np.linalg.norm(mean, axis=1, keepdims=True)
+        return unit
+
+    def _encode(self, ids: NDArray[np.int64], mask: Array) -> Array:
+        weights = self._weights
+        hidden = weights["embeddings.word_embeddings.weight"][ids]
+        hidden = hidden + weights["embeddings.position_embeddings.weight"][: ids.shape[1]]
+        hidden = hidden + weights["embeddings.token_type_embeddings.weight"][0]
+        hidden = self._normalize(hidden, "embeddings.LayerNorm")
+        for layer in self._layers:
+            attended = self._attend(hidden, mask, f"{layer}attention.self.")
+            attended = self._multiply(attended, f"{layer}attention.output.dense")
+            hidden = self._normalize(hidden + attended, f"{layer}attention.output.LayerNorm")
+            wide = self._multiply(hidden, f"{layer}intermediate.dense")
+            share = erf(wide * np.float32(0.5**0.5))
+            share += 1.0
+            wide *= share
+            wide *= 0.5
+            narrow = self._multiply(wide, f"{layer}output.dense")
+            hidden = self._normalize(hidden + narrow, f"{layer}output.LayerNorm")
+        return hidden
+
+    def _attend(self, hidden: Array, mask: Array, name: str) -> Array:
+        count, length, width = hidden.shape
+
+        def split(part: str) -> Array:
+            made = self._multiply(hidden, f"{name}{part}")
+            return made.reshape(count, length, self._heads, -1).transpose(0, 2, 1, 3)
+
+        query, key, value = split("query"), split("key"), split("value")
+        scores: Array = query @ key.transpose(0, 1, 3, 2)
+        scores *= np.float32((width // self._heads) ** -0.5)
+        scores += mask
+        scores -= scores.max(axis=-1, keepdims=True)
+        np.exp(scores, out=scores)
+        scores /= scores.sum(axis=-1, keepdims=True)
+        attended: Array = (scores @ value).transpose(0, 2, 1, 3).reshape(count, length, width)
+        return attended
+
+    def _multiply(self, hidden: Array, name: str) -> Array:
+        # One large multiplication: NumPy makes one of each text otherwise.
+        rows = hidden.reshape(-1, hidden.shape[-1])
+        product: Array = rows @ self._weights[f"{name}.weight"].T
+        product += self._weights[f"{name}.bias"]
+        return product.reshape(*hidden.shape[:-1], -1)
+
+    def _normalize(self, hidden: Array, name: str) -> Array:
+        centred: Array = hidden - hidden.mean(axis=-1, keepdims=True)
+        variance = np.einsum("...i,...i->...", centred, centred)[..., None] / centred.shape[-1]
+        centred /= np.sqrt(variance + self._epsilon)
+        centred *= self._weights[f"{name}.weight"]
+        centred += self._weights[f"{name}.bias"]
+        return centred
