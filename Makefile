@@ -52,7 +52,7 @@ format: $(INSTALLED) ## Mend what lint can mend
 lock: ## Resolve pyproject.toml anew into constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --dry-run --ignore-installed --report /tmp/quorumsql-lock.json \
-	    $(TORCH) setuptools --editable '.[cpu,anthropic,dev]'
+	    $(TORCH) setuptools --editable '.[cpu,anthropic,embedders,dev]'
 	$(BIN)/python -c 'import json; left_out = set("quorumsql torch $(LEFT_OUT)".split()); \
 	    metadata = [each["metadata"] for each in json.load(open("/tmp/quorumsql-lock.json"))["install"]]; \
 	    lines = sorted("{name}=={version}".format(**each) for each in metadata if each["name"] not in left_out); \

@@ -106,7 +106,7 @@ class ModelSettings(Section):
         default=(), description="LoRA adapters, as GGUF files, that llama.cpp adds to the model."
     )
     engine: Literal["auto", "llama.cpp", "vllm", "openai", "anthropic"] = Field(
-        "auto",
+        "vllm",
         description="llama.cpp and vllm run the model here; auto is vllm where there is a GPU, "
         "else llama.cpp. openai asks a server that speaks OpenAI's chat "
         "completions (vLLM, Ollama, TGI, hosted), anthropic one that speaks Anthropic's messages.",

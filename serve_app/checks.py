@@ -15,8 +15,10 @@ import psutil
 from execution.executor import ReadOnlyExecutor
 from execution.postgres_functions import DEFINER
 from execution.postgres_role import find_missing_limits
+from generation.engines.choice import choose_engine, has_gpu, read_cpu_flags
+from generation.engines.llama_server import check_processor
 from nl2sql.base_url import is_on_loopback
-from nl2sql.errors import QuorumError
+from nl2sql.errors import EngineUnavailable, QuorumError
 from nl2sql.settings import Settings
 from nl2sql.skipped import describe_skipped
 from serve_app.emptiness import describe_emptiness
@@ -53,6 +55,8 @@ def run_checks(settings: Settings) -> Iterator[Check]:
     yield check_disk(settings)
     if settings.model.is_remote:
         yield from _guarded("model's server", lambda: list(check_server(settings)))
+    elif choose_engine(settings.model) == "llama.cpp":
+        yield check_llama()
     else:
         yield check_vllm()
     yield from _guarded("embedded PostgreSQL", lambda: _check_databases(settings))
@@ -64,9 +68,9 @@ def run_checks(settings: Settings) -> Iterator[Check]:
 
 def check_cores() -> Check:
     """CPU cores and GPUs."""
-    import torch
+    if has_gpu():
+        import torch
 
-    if torch.cuda.is_available():
         names = ", ".join(
             torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())
         )
@@ -114,6 +118,19 @@ def check_vllm() -> Check:
     return Check(
         "vLLM", "failed", "not installed", "Install quorumsql[cpu] or [gpu] as the README says."
     )
+
+
+def check_llama() -> Check:
+    """Whether llama.cpp is installed and this processor can run it."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        check_processor(read_cpu_flags())
+        return Check("llama.cpp", "ok", f"xllamacpp {version('xllamacpp')}")
+    except PackageNotFoundError:
+        return Check("llama.cpp", "failed", "not installed", "pip install xllamacpp")
+    except EngineUnavailable as error:
+        return Check("llama.cpp", "failed", error.message, error.hint)
 
 
 def check_server(settings: Settings) -> Iterator[Check]:

@@ -4,6 +4,8 @@ The server runs in a process of its own (``llama_server.py``) and reads the GGUF
 downloaded. A question is one request with ``n=K``, so that the prompt is computed once; prompts of
 earlier questions are kept; a seed makes a run repeat; a cancelled call frees its slots. When the
 process dies it is started again, and what it was asked is asked once more. Knows nothing of SQL.
+
+Does not cover grammars: ours are written for xgrammar, whose names llama.cpp does not take.
 """
 
 from __future__ import annotations
@@ -81,7 +83,6 @@ class LlamaEngine:
                 "samplers": ["temperature"],
                 "n_predict": max_tokens,
                 "stop": list(request.stop),
-                "grammar": request.grammar,
                 # Only the drawn tokens' own: what tells a sure answer from an unsure one.
                 "n_probs": 1,
                 "response_fields": [
