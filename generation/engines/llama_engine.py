@@ -11,10 +11,13 @@ Does not cover grammars: ours are written for xgrammar, whose names llama.cpp do
 from __future__ import annotations
 
 import asyncio
+import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 
@@ -30,6 +33,23 @@ _CONTEXTS = 4
 _SLOTS = 16
 # So often is a request asked that ended with the process.
 _ATTEMPTS = 2
+
+
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(slots=True)
+class _Output:
+    """One completion, as far as it has come."""
+
+    pieces: list[str] = field(default_factory=list)
+    logprobs: list[float] = field(default_factory=list)
+    tokens: int = 0
+
+    def add(self, piece: Mapping[str, Any]) -> None:
+        self.pieces.append(piece["content"])
+        self.logprobs += [each["logprob"] for each in piece.get("completion_probabilities", ())]
+        self.tokens = max(self.tokens, piece["tokens_predicted"])
 
 
 class LlamaEngine:
@@ -56,7 +76,6 @@ class LlamaEngine:
         self._template: ChatTemplate | None = None
         self._mark = 0
         self._encoded: dict[str, list[int]] = {}
-        self._in_flight = 0
         self._start = start
         self._server = start(self._arguments)
 
@@ -70,7 +89,7 @@ class LlamaEngine:
                 hint="Shorten the question and its evidence, or raise model.max_model_len.",
             )
         max_tokens = min(request.max_tokens, room)
-        outputs: list[dict[str, Any]] = []
+        outputs: list[_Output] = []
         # More completions than there are slots are made one after another.
         for first in range(0, request.k, _SLOTS):
             k = min(request.k - first, _SLOTS)
@@ -85,18 +104,16 @@ class LlamaEngine:
                 "stop": list(request.stop),
                 # Only the drawn tokens' own: what tells a sure answer from an unsure one.
                 "n_probs": 1,
-                "response_fields": [
-                    "index", "content", "tokens_predicted", "completion_probabilities"
-                ],
-            }  # fmt: skip
+                # The server notices that nobody listens any more only while it writes.
+                "stream": True,
+            }
             async with self._room.take(len(token_ids) + k * max_tokens, k):
-                answer = await self._post("/completion", body)
-            outputs += sorted(answer if k > 1 else [answer], key=lambda each: each["index"])
+                outputs += await self._call(partial(_stream, body=body, k=k))
         return Completions(
-            texts=tuple(each["content"] for each in outputs),
+            texts=tuple("".join(each.pieces) for each in outputs),
             prompt_tokens=len(token_ids),
-            completion_tokens=sum(each["tokens_predicted"] for each in outputs),
-            logprobs=tuple(_average_logprob(each) for each in outputs),
+            completion_tokens=sum(each.tokens for each in outputs),
+            logprobs=tuple(sum(each.logprobs) / max(len(each.logprobs), 1) for each in outputs),
         )
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
@@ -104,8 +121,9 @@ class LlamaEngine:
         return tuple(map(len, await self._encode_texts(texts)))
 
     async def requests_in_flight(self) -> int:
-        """Requests that are not finished; a cancelled one does not count."""
-        return self._in_flight
+        """Completions that the server works on; those of a cancelled request do not count."""
+        slots = await self._call(partial(_request, path="/slots"))
+        return sum(slot["is_processing"] for slot in slots)
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """``(("engine", what is wrong or empty),)``."""
@@ -158,37 +176,28 @@ class LlamaEngine:
 
     async def _tokenize(self, content: str | Sequence[str | int], *, has_marks: bool) -> list[int]:
         body = {"content": content, "parse_special": has_marks}
-        tokens: list[int] = (await self._post("/tokenize", body))["tokens"]
+        tokens: list[int] = (await self._call(partial(_request, path="/tokenize", body=body)))[
+            "tokens"
+        ]
         return tokens
 
     async def _find_template(self) -> ChatTemplate:
         if self._template is None:
-            server = await self._find_server()
-            said = (await server.client.get("/props")).json()
+            said = await self._call(partial(_request, path="/props"))
             (self._mark,) = await self._tokenize(said["eos_token"], has_marks=True)
             self._template = ChatTemplate(
                 said["chat_template"], said["bos_token"], said["eos_token"]
             )
         return self._template
 
-    async def _post(self, path: str, body: Mapping[str, Any]) -> Any:
-        self._in_flight += 1
-        try:
-            for _ in range(_ATTEMPTS):
-                server = await self._find_server()
-                try:
-                    answer = await server.client.post(path, json=body)
-                except httpx.TransportError:
-                    await asyncio.to_thread(server.wait_for_death)
-                    continue
-                if answer.is_success:
-                    return answer.json()
-                said = answer.json().get("error", {}).get("message", answer.text)
-                raise EngineUnavailable(
-                    f"llama.cpp answers {answer.status_code}: {said}", hint="Try again later."
-                )
-        finally:
-            self._in_flight -= 1
+    async def _call(self, ask: Callable[[httpx.AsyncClient], Awaitable[_Answer]]) -> _Answer:
+        """What the server answers; asked once more where it died meanwhile."""
+        for _ in range(_ATTEMPTS):
+            server = await self._find_server()
+            try:
+                return await ask(server.client)
+            except httpx.TransportError:
+                await asyncio.to_thread(server.wait_for_death)
         raise EngineUnavailable(
             "The language model's engine has died twice over this request.",
             hint="It is restarted; ask something else, or the same later.",
@@ -203,6 +212,37 @@ class LlamaEngine:
             return self._server
 
 
-def _average_logprob(output: Mapping[str, Any]) -> float:
-    logprobs: list[float] = [each["logprob"] for each in output["completion_probabilities"]]
-    return sum(logprobs) / max(len(logprobs), 1)
+async def _request(
+    client: httpx.AsyncClient, path: str, body: Mapping[str, Any] | None = None
+) -> Any:
+    answer = await (client.get(path) if body is None else client.post(path, json=body))
+    _check(answer)
+    return answer.json()
+
+
+async def _stream(client: httpx.AsyncClient, body: Mapping[str, Any], k: int) -> list[_Output]:
+    """The ``k`` completions in the order of their seeds."""
+    outputs = [_Output() for _ in range(k)]
+    async with client.stream("POST", "/completion", json=body) as answer:
+        if not answer.is_success:
+            await answer.aread()
+            _check(answer)
+        async for line in answer.aiter_lines():
+            if not line:
+                continue
+            kind, _, text = line.partition(": ")
+            piece = json.loads(text)
+            if kind != "data" or "error" in piece:
+                raise _build_error(answer.status_code, piece)
+            outputs[piece["index"]].add(piece)
+    return outputs
+
+
+def _check(answer: httpx.Response) -> None:
+    if not answer.is_success:
+        raise _build_error(answer.status_code, answer.json())
+
+
+def _build_error(status: int, said: Mapping[str, Any]) -> EngineUnavailable:
+    message = said.get("error", said).get("message", "no reason given")
+    return EngineUnavailable(f"llama.cpp answers {status}: {message}.", hint="Try again later.")

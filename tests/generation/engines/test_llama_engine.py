@@ -77,16 +77,21 @@ class FakeServer:
             raise httpx.ReadError("gone")
         self.history.append(body)
         await asyncio.sleep(0)
-        outputs = [
-            {
-                "index": index,
-                "content": f"{body['seed']}.{index}",
-                "tokens_predicted": 2,
-                "completion_probabilities": [{"logprob": -1.0}, {"logprob": -2.0}],
-            }
-            for index in reversed(range(body["n"]))
-        ]
-        return httpx.Response(200, json=outputs if len(outputs) > 1 else outputs[0])
+        if body["temperature"] > 1:
+            return httpx.Response(400, json={"error": {"message": "too hot"}})
+        lines = []
+        for number, logprob in enumerate((-1.0, -2.0), start=1):
+            for index in reversed(range(body["n"])):
+                piece = {
+                    "index": index,
+                    "content": f"{body['seed']}." if number == 1 else str(index),
+                    "tokens_predicted": number,
+                    "completion_probabilities": [{"logprob": logprob}],
+                }
+                lines.append(f"data: {json.dumps(piece)}\n\n")
+        if body["temperature"] == 1:
+            lines[1:] = ['error: {"message": "no room"}\n\n']
+        return httpx.Response(200, text="".join(lines))
 
 
 class Starter:
@@ -107,9 +112,9 @@ def build_engine(*servers: FakeServer) -> LlamaEngine:
     return LlamaEngine(Path("tiny.gguf"), SETTINGS, Starter(*servers))
 
 
-def build_request(content: str = "q", *, k: int = 1, max_tokens: int = 9) -> SamplingRequest:
+def build_request(content: str = "q", *, k: int = 1, temperature: float = 0.8) -> SamplingRequest:
     prompt = Prompt("generate", (Message("user", content),))
-    return SamplingRequest(prompt, k, 7, 0.8, max_tokens, "```", (";",))
+    return SamplingRequest(prompt, k, 7, temperature, 9, "```", (";",))
 
 
 async def test_marks_are_marks_in_the_template_only() -> None:
@@ -155,7 +160,6 @@ async def test_what_a_dead_server_was_asked_is_asked_again() -> None:
     engine = build_engine(first, second)
     completions = await engine.sample(build_request())
     assert completions.texts == ("7.0",)
-    assert await engine.requests_in_flight() == 0
 
 
 async def test_a_request_that_ends_two_servers_is_given_up() -> None:
@@ -170,6 +174,15 @@ async def test_a_server_that_does_not_start_again_is_told() -> None:
     with pytest.raises(EngineUnavailable, match="does not start"):
         await engine.sample(build_request())
     assert await engine.probe() == (("engine", "llama.cpp does not start."),)
+
+
+@pytest.mark.parametrize(("temperature", "reason"), [(2.0, "too hot"), (1.0, "no room")])
+async def test_what_the_server_refuses_is_told_before_and_while_it_answers(
+    temperature: float, reason: str
+) -> None:
+    engine = build_engine(FakeServer())
+    with pytest.raises(EngineUnavailable, match=reason):
+        await engine.sample(build_request(temperature=temperature))
 
 
 async def test_closing_ends_the_process() -> None:
@@ -271,6 +284,13 @@ async def test_the_real_model_answers_repeats_itself_and_survives_its_death(weig
         assert "count" in first.texts[0].lower()
         assert len(first.texts) == len(first.logprobs) == 2
         assert (await engine.sample(request)).texts == first.texts
+        # Nobody's completion is worked on: the next one does not wait for 2,000 tokens.
+        endless = SamplingRequest(prompt, 4, 7, 0.8, 2000)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(engine.sample(endless), 2)
+        async with asyncio.timeout(60):
+            while await engine.requests_in_flight():  # noqa: ASYNC110 - of another process
+                await asyncio.sleep(0.1)
         running = asyncio.ensure_future(engine.sample(request))
         os.kill(engine.pid, signal.SIGKILL)
         assert (await running).texts == first.texts
