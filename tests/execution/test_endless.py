@@ -36,6 +36,8 @@ ENDING = {
     "weeks": "SELECT generate_series(DATE '0200-01-01', DATE '2024-01-01', INTERVAL '1 week')",
     "months": "SELECT generate_series(DATE '0001-01-01', DATE '7600-01-01', INTERVAL '1 month')",
     "years": "SELECT generate_series(DATE '0001-01-01', DATE '9999-01-01', INTERVAL '1 year')",
+    "days_in_the_plural": "SELECT generate_series(DATE '2024-01-01', DATE '2024-02-01', "
+    "INTERVAL '2 days')",
     "days_backwards": "SELECT generate_series(DATE '2024-02-01', DATE '2024-01-01', "
     "INTERVAL '-1 day')",
     "timestamps": "SELECT generate_series(TIMESTAMP '2024-01-01 00:00', TIMESTAMP '2024-01-02', "
@@ -51,6 +53,11 @@ ENDING = {
     "FROM orders",
     "days_since_a_date": "SELECT generate_series(DATE '2024-01-01', max(placed_at), '1 day') "
     "FROM orders",
+    "counter_beside_a_sum_of_a_function": "WITH RECURSIVE n AS (SELECT 1 AS i, 1 AS s UNION ALL "
+    "SELECT i + 1, abs(s) + 1 FROM n WHERE i < 5) SELECT i FROM n",
+    "bound_on_the_next_day": DATES.format(
+        step="(d + INTERVAL '1 day')::date", bound="d + INTERVAL '1 day' < DATE '2024-02-01'"
+    ),
     "factorial": "SELECT factorial(1000)",
     "filled": "SELECT array_fill(0, ARRAY[100, 100])",
     "repeat": "SELECT repeat('x', 10000), repeat('x', -3), repeat('x', CAST(7 AS int))",
