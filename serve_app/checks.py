@@ -21,10 +21,10 @@ from nl2sql.base_url import is_on_loopback
 from nl2sql.errors import EngineUnavailable, QuorumError
 from nl2sql.settings import Settings
 from nl2sql.skipped import describe_skipped
+from serve_app.background import is_ready, service_url
 from serve_app.emptiness import describe_emptiness
 from serve_app.preparation import build_wiring, start_embedded_server
 from serve_app.reachable_functions import describe_families, find_functions
-from serve_app.running import is_ready, service_url
 from serve_app.second_wall import check_second_wall, stands_unused
 from serve_app.wiring import Wiring
 

@@ -20,6 +20,7 @@ import typer
 
 from nl2sql.answers import Answer, Answered
 from serve_app.api import QueryRequest, describe_outcome, render_answer
+from serve_app.background import service_url
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import CONSOLE, ERRORS, TerminalReporter, print_answer
 from serve_app.cli.wording import Wording
@@ -32,10 +33,7 @@ from serve_app.last_answer import (
     remember_answer,
     remember_readings,
 )
-from serve_app.local import open_parts
-from serve_app.preparation import prepare
 from serve_app.reporting import Reporter, Silence
-from serve_app.running import service_url
 from serve_app.service import build_question
 
 
@@ -197,6 +195,10 @@ def _print_headers(headers: Mapping[str, str]) -> None:
 async def _ask_here(
     cli: CliContext, request: QueryRequest, name: str, reporter: Reporter
 ) -> Answer:
+    # Only what runs in this process needs what takes seconds to import.
+    from serve_app.local import open_parts
+    from serve_app.preparation import prepare
+
     settings = cli.settings
     question = build_question(request, settings, settings.identity.principal(name))
     wiring = await prepare(settings, reporter, databases=[question.database])

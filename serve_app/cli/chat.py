@@ -18,14 +18,12 @@ import typer
 
 from nl2sql.errors import QuorumError
 from serve_app.api import QueryRequest, render_answer
+from serve_app.background import service_url
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import CONSOLE, ERRORS, TerminalReporter, print_answer
 from serve_app.cli.wording import Wording
 from serve_app.client import delete_session, post_query
 from serve_app.last_answer import LastAnswer, remember_answer
-from serve_app.local import open_parts
-from serve_app.preparation import prepare
-from serve_app.running import service_url
 from serve_app.service import build_question
 from serve_app.sessions import NEW, read_session
 
@@ -137,6 +135,10 @@ def open_here(cli: CliContext, database: str | None, name: str) -> Iterator[Coun
     Between questions no event loop runs, so that Ctrl-C reaches whoever waits for a line. Raises
     SettingsError, ModelError, Unavailable.
     """
+    # Only what runs in this process needs what takes seconds to import.
+    from serve_app.local import open_parts
+    from serve_app.preparation import prepare
+
     settings = cli.settings
     principal = settings.identity.principal(name)
     reporter = TerminalReporter()

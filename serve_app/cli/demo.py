@@ -6,7 +6,7 @@ import time
 
 import typer
 
-from serve_app import running
+from serve_app import background
 from serve_app.cli.context import CliContext
 from serve_app.cli.serve import print_next_steps, serve_in_background
 from serve_app.cli.terminal import CONSOLE, print_answer
@@ -21,8 +21,8 @@ def demo(
 ) -> None:
     """Start everything, ask one question over HTTP, show what happened, stop again."""
     cli: CliContext = context.obj
-    url = running.service_url(cli.settings)
-    started = not running.is_ready(url)
+    url = background.service_url(cli.settings)
+    started = not background.is_ready(url)
     if started:
         serve_in_background(cli)
     try:
@@ -31,7 +31,7 @@ def demo(
         print_answer(answer, seconds=time.perf_counter() - start)
     finally:
         if started and not keep:
-            running.stop_spawned(cli.settings.home)
+            background.stop_spawned(cli.settings.home)
     if keep or not started:
         print_next_steps(url)
     else:

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
+from serve_app.background import service_url
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import CONSOLE
 from serve_app.client import post_feedback
 from serve_app.feedback import FeedbackRequest
 from serve_app.last_answer import LastAnswer, recall_answer
-from serve_app.running import service_url
 
 _SAID = {
     "stored": "It is an example now",

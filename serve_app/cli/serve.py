@@ -12,6 +12,14 @@ import typer
 from execution.embedded import EmbeddedServer
 from nl2sql.errors import DatabaseUnavailable
 from serve_app import running
+from serve_app.background import (
+    is_ready,
+    service_url,
+    spawn_service,
+    spawned_process,
+    stop_spawned,
+    wait_until_ready,
+)
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import CONSOLE, TerminalReporter
 from serve_app.preparation import prepare, pull_model, start_embedded_server
@@ -28,8 +36,8 @@ def serve(
 ) -> None:
     """Start everything that is missing and serve until Ctrl-C."""
     cli: CliContext = context.obj
-    url = running.service_url(cli.settings)
-    if running.is_ready(url):
+    url = service_url(cli.settings)
+    if is_ready(url):
         CONSOLE.print(f"Already serving at {url}.", highlight=False)
     elif background:
         serve_in_background(cli)
@@ -46,16 +54,16 @@ def serve_in_background(cli: CliContext) -> None:
     asyncio.run(prepare(settings, reporter, databases=list(settings.databases), strict=False))
     pull_model(settings)
     with reporter.step("Ray Serve with the language model") as step:
-        if running.spawned_process(settings.home) is None:
-            running.spawn_service(cli.config, settings.home)
-        running.wait_until_ready(running.service_url(settings), settings.home)
-        step.finish(f"ready at {running.service_url(settings)}")
+        if spawned_process(settings.home) is None:
+            spawn_service(cli.config, settings.home)
+        wait_until_ready(service_url(settings), settings.home)
+        step.finish(f"ready at {service_url(settings)}")
 
 
 def stop(context: typer.Context) -> None:
     """Stop the service that `serve --background` left running."""
     cli: CliContext = context.obj
-    stopped = running.stop_spawned(cli.settings.home)
+    stopped = stop_spawned(cli.settings.home)
     CONSOLE.print("Stopped." if stopped else "No service was running in the background.")
 
 
@@ -85,9 +93,9 @@ def _serve_here(cli: CliContext) -> None:
     pull_model(settings)
     with reporter.step("Ray Serve with the language model") as step:
         running.start_service(wiring)
-        step.finish(f"ready at {running.service_url(settings)}")
+        step.finish(f"ready at {service_url(settings)}")
     try:
-        print_next_steps(running.service_url(settings))
+        print_next_steps(service_url(settings))
         server = start_embedded_server(settings)
         while not done.wait(_WATCH_S):
             _look_after(server)

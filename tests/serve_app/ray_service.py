@@ -9,7 +9,8 @@ from typing import Any
 
 from ray import serve
 
-from serve_app.running import service_url, start_service, stop_service
+from serve_app.background import service_url
+from serve_app.running import start_service, stop_service
 from serve_app.wiring import Wiring
 from tests.serve_app.echo_engine import EchoEngine
 

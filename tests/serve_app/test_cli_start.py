@@ -46,6 +46,17 @@ def test_help_imports_nothing_that_is_slow() -> None:
     assert done.stderr.strip() == "[]"
 
 
+@pytest.mark.parametrize("command", ["ask", "chat"])
+def test_a_client_of_the_service_imports_nothing_that_only_the_service_needs(command: str) -> None:
+    # Requests are checked here too, by pydantic.
+    heavy = set(HEAVY) - {"pydantic", "rich.progress"}
+    script = f"import sys, serve_app.cli.{command}; print(sorted({heavy} & sys.modules.keys()))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
 def test_every_module_is_in_the_package() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     include = settings["tool"]["setuptools"]["packages"]["find"]["include"]

@@ -13,8 +13,9 @@ import pytest
 from ray import serve
 
 from nl2sql.settings import load_settings
+from serve_app.background import is_ready, service_url
 from serve_app.preparation import pull_model
-from serve_app.running import APPLICATION, is_ready, service_url, start_service, stop_service
+from serve_app.running import APPLICATION, start_service, stop_service
 from serve_app.wiring import Wiring
 from tests.conftest import ROOT
 

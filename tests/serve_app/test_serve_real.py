@@ -19,10 +19,11 @@ from evaluation.run_folder import read_run
 from evaluation.variants import build_variant
 from execution.embedded import EmbeddedServer
 from nl2sql.errors import Unavailable
+from serve_app.background import is_ready
 from serve_app.benchmarks import ReadyBenchmark
 from serve_app.measuring import MeasureOptions, check_service, measure
 from serve_app.reporting import Silence
-from serve_app.running import APPLICATION, is_ready
+from serve_app.running import APPLICATION
 from serve_app.wiring import Wiring
 from tests.serve_app.echo_engine import HANG
 from tests.serve_app.half_open import HALF_SENT, half_open
