@@ -84,6 +84,9 @@ def has_mark(outcome: Outcome) -> bool:
 def _is_marked(cell: object) -> bool:
     if isinstance(cell, str):
         return MARK in cell
+    if isinstance(cell, Decimal) and cell.is_nan():
+        # Which cannot be compared.
+        return False
     if isinstance(cell, int | float | Decimal) and not isinstance(cell, bool):
         return NUMBERS.start <= cell < NUMBERS.stop
     if isinstance(cell, list | tuple):

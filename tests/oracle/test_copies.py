@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from decimal import Decimal
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -219,7 +220,7 @@ def test_what_is_hidden_is_marked_and_nothing_else(source: EmbeddedServer) -> No
         (Outcome(("a",), (({"k": NUMBERS.start},),)), True),
         (Outcome(("a",), ((NUMBERS.start + 1,),)), True),
         (Outcome(sqlstate="22P02", message=f"invalid input: {MARK}"), True),
-        (Outcome(("a",), (("x", 1, None, True),)), False),
+        (Outcome(("a",), (("x", 1, None, True, Decimal("NaN")),)), False),
         (Outcome(sqlstate="22012", message="division by zero"), False),
     ],
 )
