@@ -89,11 +89,13 @@ class Measure(NamedTuple):
     """Nodes of an expression, bytes of its value, and whether that is a list.
 
     A list has its quotes doubled once more by what makes a text of it, or puts it into another.
+    ``made`` is what was made longer of a whole row's columns, 0 for what is no row.
     """
 
     nodes: float
     size: float
     is_list: bool = False
+    made: float = 0.0
 
 
 _BASE = Measure(1.0, COLUMN_BYTES)
@@ -228,7 +230,10 @@ class _Measurer:
         sizes = [part.size * quotes if part.is_list else part.size for part in parts]
         if compares(node):
             self._add_product(node, _multiply(node, children, sizes))
-        size = self._measure_size(node, children, sizes, select)
+        made = max(
+            (part.made or size for part, size in zip(parts, sizes, strict=True)), default=0.0
+        )
+        size = self._measure_size(node, children, sizes, select, made)
         if computes(node):
             largest = max(sizes, default=0.0)
             # Times itself: a power that is too large for a float is an error.
@@ -238,7 +243,9 @@ class _Measurer:
             self._add_product(node, size * size * ARITHMETIC)
         self.explodes = self.explodes or size > MOST_BYTES
         is_list = _makes_list(node) or (_gives_back(node) and any(part.is_list for part in parts))
-        return Measure(nodes, size, is_list)
+        # A whole row stays one in an aggregate's ORDER BY or DISTINCT.
+        stays = isinstance(node, exp.Order | exp.Ordered | exp.Distinct)
+        return Measure(nodes, size, is_list, made if stays else 0.0)
 
     def _add_product(self, node: exp.Expr, product: float) -> None:
         before = self._products.get(id(node), 0.0)
@@ -252,13 +259,20 @@ class _Measurer:
         children: Sequence[exp.Expr],
         sizes: Sequence[float],
         select: exp.Select,
+        made: float,
     ) -> float:
-        """The bytes that ``node`` makes of its children, whose bytes are ``sizes``."""
+        """The bytes that ``node`` makes of its children, whose bytes are ``sizes``.
+
+        ``made`` is the longest of them, of a whole row what was made longer of its columns.
+        """
         largest, together = max(sizes, default=0.0), sum(sizes)
         name = name_call(node)
         if isinstance(node, exp.All | exp.Any):
             # LIKE ANY (list): an operand, however much it looks like a condition.
             return largest
+        if isinstance(node, exp.Order) and isinstance(node.this, exp.Expr):
+            # What an aggregate takes, in an order that is no part of its value.
+            return sizes[next(at for at, child in enumerate(children) if child is node.this)]
         if isinstance(node, SMALL_NODES) or name in SMALL:
             return _OTHER_BYTES
         if isinstance(node, exp.Replace | exp.RegexpReplace):
@@ -283,7 +297,7 @@ class _Measurer:
         if name in FORMATTING and (measured := measure_format(node)) is not None:
             return largest * measured[0] + measured[1]
         if name in GATHERING:
-            return together * max(self._count_rows(select, _rows_of_table(largest)), 1.0)
+            return together * max(self._count_rows(select, _rows_of_table(made)), 1.0)
         if name == "array":
             # ARRAY(SELECT …), a value for each row. ARRAY[(SELECT …)] has one for each query.
             queries = [each for each in node.expressions if isinstance(each, exp.Query)]
@@ -303,10 +317,10 @@ class _Measurer:
         if isinstance(node, exp.Cast) and node.to.this in _FIXED_TYPES:
             return _OTHER_BYTES
         if isinstance(node, exp.Cast) and node.to.this in exp.DataType.REAL_TYPES:
-            made = node.this.unnest()
+            inner = node.this.unnest()
             if (
-                isinstance(made, exp.DPipe | exp.Overlay | exp.Replace)
-                or name_call(made) in COMPOSING
+                isinstance(inner, exp.DPipe | exp.Overlay | exp.Replace)
+                or name_call(inner) in COMPOSING
             ):
                 return max(largest, _UNKNOWN_DIGITS)
         if isinstance(node, exp.Cast):
@@ -365,6 +379,8 @@ class _Measurer:
         return Measure(
             sum(column.nodes for column in columns),
             2 * sum(column.size * (2 if column.is_list else 1) for column in columns),
+            made=sum(column.size for column in columns if column.size > COLUMN_BYTES)
+            or COLUMN_BYTES,
         )
 
     def _measure_query(self, query: exp.Expr, name: str) -> Measure:

@@ -962,3 +962,32 @@ def test_a_wide_query_is_not_looked_through_for_each_column(
     sql = f"SELECT repeat('x', 3), {', '.join(names)} FROM (SELECT {inner} FROM orders) AS d"
     assert judge(sql) == ""
     assert len(looks) < 1000
+
+
+JOINED = "orders o JOIN customers c ON c.id = o.customer_id JOIN order_lines l ON l.order_id = o.id"
+GATHERED_ROWS = {
+    # A row is as long as its columns, and so is a table: only what was made longer counts for each
+    # of the rows that a join may have.
+    f"SELECT json_agg(o) FROM {JOINED}": "",
+    f"SELECT json_agg(DISTINCT o) FROM {JOINED}": "",
+    f"SELECT array_agg(o ORDER BY o.id) FROM {JOINED}": "",
+    "SELECT jsonb_agg(d ORDER BY d) FROM (SELECT c.name, c.country, o.total, sum(o.total) AS v, "
+    f"round(100.0 * sum(o.total) / o.total, 1) AS p FROM {JOINED} GROUP BY 1, 2, 3) AS d": "",
+    f"SELECT json_agg(d) FROM (SELECT o.*, repeat('x', 9000) FROM {JOINED}) AS d": "too_much_text",
+    f"SELECT json_agg(DISTINCT d) FROM (SELECT repeat('x', 9000) FROM {JOINED}) AS d": (
+        "too_much_text"
+    ),
+    f"SELECT json_agg(d ORDER BY d) FROM (SELECT repeat('x', 9000) FROM {JOINED}) AS d": (
+        "too_much_text"
+    ),
+    f"SELECT json_agg(d) FROM (SELECT {', '.join(['repeat(c.name, 9)'] * 9)} FROM {JOINED}) AS d": (
+        "too_much_text"
+    ),
+    # What is sorted is held, too.
+    f"SELECT json_agg(c.name ORDER BY repeat(c.name, 5000)) FROM {JOINED}": "too_much_text",
+}
+
+
+@pytest.mark.parametrize(("sql", "code"), GATHERED_ROWS.items())
+def test_of_gathered_rows_counts_what_was_made_longer(sql: str, code: str) -> None:
+    assert judge(sql) == code

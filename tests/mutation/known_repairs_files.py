@@ -64,7 +64,7 @@ FILE_REPAIRS: dict[str, dict[str, Changes]] = {
         ),
         "what_is_gathered_counts_the_rows": (
             (
-                "return together * max(self._count_rows(select, _rows_of_table(largest)), 1.0)",
+                "return together * max(self._count_rows(select, _rows_of_table(made)), 1.0)",
                 "return together",
             ),
         ),
