@@ -33,8 +33,9 @@ serve: $(INSTALLED) ## Start the service and leave it running
 stop: ## Stop the service that `make serve` left running
 	@test ! -x $(BIN)/quorumsql || $(BIN)/quorumsql stop
 
-weights: $(INSTALLED) ## Fetch the weights of the default model
-	$(BIN)/quorumsql model pull qwen2.5-coder-0.5b-instruct
+weights: $(INSTALLED) ## Fetch the weights of the default model, for both engines
+	$(BIN)/quorumsql model pull qwen2.5-coder-0.5b-instruct --engine llama.cpp
+	$(BIN)/quorumsql model pull qwen2.5-coder-0.5b-instruct --engine vllm
 
 check: $(INSTALLED) ## Lint, types, import contracts
 	$(BIN)/ruff check .

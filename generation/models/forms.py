@@ -60,7 +60,7 @@ def find_weights(path: Path) -> Path:
 
 GGUF = Form(
     suffix=".gguf",
-    dtype="what it was fetched as",
+    dtype="GGUF",
     convert=keep_gguf,
     copies=False,
     is_model=lambda path: path.is_file() and path.suffix == ".gguf",

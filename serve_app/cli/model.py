@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -16,18 +17,32 @@ from serve_app.wiring import Wiring
 app = typer.Typer(no_args_is_help=True)
 
 
-def _build_store(context: typer.Context) -> ModelStore:
+class LocalEngine(StrEnum):
+    """The engines that run a model here, each of which wants its weights in a form of its own."""
+
+    LLAMA = "llama.cpp"
+    VLLM = "vllm"
+
+
+def _build_store(context: typer.Context, engine: LocalEngine | None = None) -> ModelStore:
     cli: CliContext = context.obj
-    return Wiring(cli.settings).build_model_store(RichProgress())
+    settings = cli.settings
+    if engine is not None:
+        model = settings.model.model_copy(update={"engine": engine.value})
+        settings = settings.model_copy(update={"model": model})
+    return Wiring(settings).build_model_store(RichProgress())
 
 
 @app.command("pull")
 def pull(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="A registered name, a hub id or a folder.")],
+    name: Annotated[str, typer.Argument(help="A registered name, a hub id, a folder or a file.")],
+    engine: Annotated[
+        LocalEngine | None, typer.Option(help="The engine it is for; default: as configured.")
+    ] = None,
 ) -> None:
-    """Fetch the weights, check them, convert them once."""
-    CONSOLE.print(f"Ready in {_build_store(context).pull(name)}", highlight=False)
+    """Fetch the weights, check them, bring them into the engine's form once."""
+    CONSOLE.print(f"Ready in {_build_store(context, engine).pull(name)}", highlight=False)
 
 
 @app.command("list")
