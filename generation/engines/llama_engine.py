@@ -24,7 +24,8 @@ import httpx
 from generation.engines.llama_chat import ChatTemplate
 from generation.engines.llama_room import Room
 from generation.engines.llama_server import LlamaArguments, LlamaServer, start_server
-from nl2sql.errors import EngineUnavailable, PromptTooLong
+from generation.engines.server import build_too_long
+from nl2sql.errors import EngineUnavailable
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Completions, SamplingRequest
 
@@ -84,9 +85,8 @@ class LlamaEngine:
         token_ids = await self._encode(request)
         room = self._max_model_len - len(token_ids)
         if room < 1:
-            raise PromptTooLong(
-                f"The prompt has {len(token_ids)} tokens, the model takes {self._max_model_len}.",
-                hint="Shorten the question and its evidence, or raise model.max_model_len.",
+            raise build_too_long(
+                f"The prompt has {len(token_ids)} tokens, the model takes {self._max_model_len}."
             )
         max_tokens = min(request.max_tokens, room)
         outputs: list[_Output] = []

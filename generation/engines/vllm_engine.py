@@ -15,7 +15,8 @@ from typing import Any
 from generation.chat_encoder import ChatEncoder
 from generation.engines.choice import choose_cpu_dtype, read_cpu_flags
 from generation.engines.engine_watch import find_children, watch_processes
-from nl2sql.errors import EngineUnavailable, PromptTooLong
+from generation.engines.server import build_too_long
+from nl2sql.errors import EngineUnavailable
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Completions, SamplingRequest
 
@@ -74,9 +75,8 @@ class VllmEngine:
         token_ids = self._chat.encode(request.prompt, request.answer_start)
         room = self._max_model_len - len(token_ids)
         if room < 1:
-            raise PromptTooLong(
-                f"The prompt has {len(token_ids)} tokens, the model takes {self._max_model_len}.",
-                hint="Shorten the question and its evidence, or raise model.max_model_len.",
+            raise build_too_long(
+                f"The prompt has {len(token_ids)} tokens, the model takes {self._max_model_len}."
             )
         sampling = SamplingParams(
             n=request.k,
