@@ -272,14 +272,13 @@ class _Measurer:
             return largest
         if isinstance(node, exp.Order) and isinstance(node.this, exp.Expr):
             # What an aggregate takes, in an order that is no part of its value.
-            return sizes[next(at for at, child in enumerate(children) if child is node.this)]
+            return _pick_size(node.this, children, sizes)
         if isinstance(node, SMALL_NODES) or name in SMALL:
             return _OTHER_BYTES
         if isinstance(node, exp.Replace | exp.RegexpReplace):
             new = node.args.get("replacement")
             if isinstance(new, exp.Expr) and not isinstance(new, exp.Literal):
-                at = next(at for at, child in enumerate(children) if child is new)
-                return largest * sizes[at]
+                return largest * _pick_size(new, children, sizes)
             return largest * self._factor(node)
         if isinstance(node, exp.Repeat | exp.Pad):
             return largest * self._factor(node)
@@ -588,6 +587,11 @@ def _multiply(node: exp.Expr, children: Sequence[exp.Expr], sizes: Sequence[floa
         if any(child is each for each in operands)
     ]
     return found[0] * found[1] if len(found) == 2 else 0.0
+
+
+def _pick_size(part: exp.Expr, children: Sequence[exp.Expr], sizes: Sequence[float]) -> float:
+    """The size of that one of the children."""
+    return sizes[next(at for at, child in enumerate(children) if child is part)]
 
 
 def _rows_of_table(size: float) -> float:

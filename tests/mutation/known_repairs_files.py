@@ -154,7 +154,10 @@ FILE_REPAIRS: dict[str, dict[str, Changes]] = {
             ("return max(together * 2, _OTHER_BYTES)", "return together * 2"),
         ),
         "a_replacement_is_measured_once": (
-            ("return largest * sizes[at]", "return largest * self.measure(new, select).size"),
+            (
+                "return largest * _pick_size(new, children, sizes)",
+                "return largest * self.measure(new, select).size",
+            ),
         ),
     },
     "execution/growth_glance.py": {
