@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -227,15 +227,25 @@ async def _stream(client: httpx.AsyncClient, body: Mapping[str, Any], k: int) ->
         if not answer.is_success:
             await answer.aread()
             _check(answer)
-        async for line in answer.aiter_lines():
-            if not line:
+        async for line in _read_lines(answer):
+            kind, _, text = line.partition(b":")
+            # An empty line ends an event; one that begins with a colon says that the server lives.
+            if not kind:
                 continue
-            kind, _, text = line.partition(": ")
             piece = json.loads(text)
-            if kind != "data" or "error" in piece:
+            if kind != b"data" or "error" in piece:
                 raise _build_error(answer.status_code, piece)
             outputs[piece["index"]].add(piece)
     return outputs
+
+
+async def _read_lines(answer: httpx.Response) -> AsyncIterator[bytes]:
+    """Lines as server-sent events have them; httpx's own end at U+2028 too, which JSON may hold."""
+    rest = b""
+    async for read in answer.aiter_bytes():
+        *lines, rest = (rest + read).split(b"\n")
+        for line in lines:
+            yield line.removesuffix(b"\r")
 
 
 def _check(answer: httpx.Response) -> None:

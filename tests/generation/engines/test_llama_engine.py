@@ -79,16 +79,17 @@ class FakeServer:
         await asyncio.sleep(0)
         if body["temperature"] > 1:
             return httpx.Response(400, json={"error": {"message": "too hot"}})
-        lines = []
+        # What a server sends while a prompt is long, and a letter that ends lines elsewhere.
+        lines = [":\n\n"]
         for number, logprob in enumerate((-1.0, -2.0), start=1):
             for index in reversed(range(body["n"])):
                 piece = {
                     "index": index,
-                    "content": f"{body['seed']}." if number == 1 else str(index),
+                    "content": f"{body['seed']}\u2028" if number == 1 else str(index),
                     "tokens_predicted": number,
                     "completion_probabilities": [{"logprob": logprob}],
                 }
-                lines.append(f"data: {json.dumps(piece)}\n\n")
+                lines.append(f"data: {json.dumps(piece, ensure_ascii=False)}\n\n")
         if body["temperature"] == 1:
             lines[1:] = ['error: {"message": "no room"}\n\n']
         return httpx.Response(200, text="".join(lines))
@@ -129,7 +130,7 @@ async def test_marks_are_marks_in_the_template_only() -> None:
 async def test_completions_come_in_order_with_their_log_probabilities() -> None:
     server = FakeServer()
     completions = await build_engine(server).sample(build_request(k=3))
-    assert completions.texts == ("7.0", "7.1", "7.2")
+    assert completions.texts == ("7\u20280", "7\u20281", "7\u20282")
     assert completions.logprobs == (-1.5, -1.5, -1.5)
     assert completions.completion_tokens == 6
     (body,) = server.history
@@ -159,7 +160,7 @@ async def test_what_a_dead_server_was_asked_is_asked_again() -> None:
     first, second = FakeServer(failures=1), FakeServer()
     engine = build_engine(first, second)
     completions = await engine.sample(build_request())
-    assert completions.texts == ("7.0",)
+    assert completions.texts == ("7\u20280",)
 
 
 async def test_a_request_that_ends_two_servers_is_given_up() -> None:
