@@ -98,6 +98,15 @@ class CandidateGenerator:
             completions.completion_tokens,
         )
 
+    async def prepare(self, database: str, context: SchemaContext) -> int:
+        """Has the engine read what prompts on these tables begin with; how many tokens that was.
+
+        Raises PromptTooLong, EngineUnavailable.
+        """
+        prompt = await self._builder.build_beginning(database, context)
+        read = await self._sample(prompt, k=1, seed=0, temperature=0.0, max_tokens=1)
+        return read.prompt_tokens
+
     async def generate(
         self,
         question: Question,

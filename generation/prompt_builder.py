@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from generation.hints import choose_examples, render_example, render_hints
+from generation.hints import choose_examples, render_example, render_hints, render_notes
 from generation.worked_examples import render_worked_examples
 from nl2sql.prompt_variants import PromptVariant
 from nl2sql.prompts import render_prompt
@@ -46,19 +46,41 @@ class PromptBuilder:
             examples=await self._render_examples(context) if variant.show_examples else "",
             question=question.text,
         )
-        hints = partial(render_hints, question, context, plan if show_plan else Plan())
+
+        def tell(left_out: tuple[str, ...] = ()) -> dict[str, str]:
+            comments = self._settings.flags.comments
+            shown = plan if show_plan else Plan()
+            return {
+                "notes": render_notes(context, plan, left_out, comments=comments),
+                "hints": render_hints(question, context, shown, left_out),
+            }
+
         written = await self._writer.write(
             context,
             database=question.database,
-            beside=read_texts(render(schema="", hints=hints()), *turns),
+            beside=read_texts(render(schema="", **tell()), *turns),
             answer_tokens=sampling.max_tokens + MESSAGE_MARKS * len(turns),
             plan=plan,
             form=form,
             order=variant.order,
         )
-        prompt = render(schema=written.text, hints=hints(left_out=written.left_out))
+        prompt = render(schema=written.text, **tell(written.left_out))
         system, *rest = prompt.messages
         return replace(prompt, messages=(system, *turns, *rest)), written.left_out
+
+    async def build_beginning(self, database: str, context: SchemaContext) -> Prompt:
+        """The prompt of no question: what those on the tables of ``context`` begin with.
+
+        Raises EngineUnavailable.
+        """
+        sampling = self._settings.sampling
+        render = partial(
+            render_prompt, PROMPTS, "generate", dialect=context.dialect, notes="", examples=""
+        )
+        written = await self._writer.write(
+            context, database=database, beside=(), answer_tokens=sampling.max_tokens
+        )
+        return render(schema=written.text, hints="", question="")
 
     async def _render_examples(self, context: SchemaContext) -> str:
         """As many as fit into their part of the window, the best of them next to the question."""

@@ -50,6 +50,14 @@ class Retriever(Protocol):
         Raise IndexUnavailable when the index does not answer or does not exist."""
         ...
 
+    async def list_beginnings(
+        self, database: str, principal: Principal
+    ) -> tuple[SchemaContext, ...]:
+        """What the prompts of a principal begin with: a context for each module shown whole.
+
+        Raise as ``retrieve`` does."""
+        ...
+
 
 class CatalogSource(Protocol):
     """Gives the indexed catalog of a database."""
@@ -124,6 +132,12 @@ class Generator(Protocol):
 
     async def sketch(self, question: Question, context: SchemaContext) -> Sketch:
         """A first draft of the query, from a wide view of the schema.
+
+        Raise PromptTooLong, or EngineUnavailable when the model cannot answer."""
+        ...
+
+    async def prepare(self, database: str, context: SchemaContext) -> int:
+        """Have the engine read what prompts on these tables begin with; the tokens of it.
 
         Raise PromptTooLong, or EngineUnavailable when the model cannot answer."""
         ...

@@ -52,7 +52,14 @@ class IndexSettings(Section):
 class RetrievalSettings(Section):
     """What of the schema the model gets to see."""
 
-    max_tables: int = Field(12, ge=1, le=200, description="Tables that a question gets, in all.")
+    max_tables: int = Field(8, ge=1, le=200, description="Tables that search finds for a question.")
+    module_tables: int = Field(
+        16,
+        ge=0,
+        le=200,
+        description="A database of no more tables is shown whole, and so is the module of the best "
+        "table; what the engine read of it serves the next question too.",
+    )
     fk_expansion_limit: int = Field(
         2, ge=0, le=100, description="How many of them may come in over foreign keys alone."
     )

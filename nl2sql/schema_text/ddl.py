@@ -11,33 +11,67 @@ from nl2sql.schema_text.view import SchemaView, shorten
 
 
 def build_ddl(view: SchemaView) -> SchemaText:
-    """The view as compact DDL; a key is told in the table that holds it."""
+    """The view as compact DDL: a line a table, or a line a column where one has a comment.
+
+    A key is told in the table that holds it; that of a shared table to one that is not shared
+    stands at the end, as what is shared must not tell what this question brought along.
+    """
     keys: dict[str, list[ForeignKey]] = {}
+    outward = []
     for key in view.keys:
-        keys.setdefault(key.table, []).append(key)
+        if view.is_shared(key.table) and not view.is_shared(key.target):
+            outward.append(_render_outward(view, key))
+        else:
+            keys.setdefault(key.table, []).append(key)
     return SchemaText(
-        tuple(_build_table(view, table, keys.get(table.qualified, [])) for table in view.tables)
+        tuple(_build_table(view, table, keys.get(table.qualified, [])) for table in view.tables),
+        closing="".join(f"-- {shorten(line)}\n" for line in outward),
     )
 
 
 def _build_table(view: SchemaView, table: Table, keys: list[ForeignKey]) -> TableText:
     single = {key.columns[0]: key for key in reversed(keys) if len(key.columns) == 1}
+    comment = view.describe(table.qualified, table.comment)
+    columns = [
+        (column.name, *_render_column(view, table, column, single.get(column.name)))
+        for column in view.columns_of(table)
+    ]
+    constraints = _render_constraints(view, table, keys)
+    head = f"CREATE TABLE {view.name(table.qualified)} ("
+    if not comment and not any(notes for *_, notes in columns):
+        return TableText(
+            table=table.qualified,
+            head=head,
+            # The space is the next name's: that is how tokenizers split.
+            columns=tuple(
+                (name, (" " if place else "") + text)
+                for place, (name, text, _) in enumerate(columns)
+            ),
+            separator=",",
+            tail="".join(f", {line}" for line, _ in constraints if line)
+            + ");"
+            + _render_comment(tuple(note for _, note in constraints if note))
+            + "\n",
+        )
     return TableText(
         table=table.qualified,
-        head=f"CREATE TABLE {view.name(table.qualified)} ("
-        + _render_comment(view.describe(table.qualified, table.comment))
-        + "\n",
+        head=head + _render_comment(comment) + "\n",
         columns=tuple(
-            (column.name, _render_column(view, table, column, single.get(column.name)))
-            for column in view.columns_of(table)
+            (name, f"  {text},{_render_comment(notes)}") for name, text, notes in columns
         ),
         separator="\n",
-        tail="".join(f"\n  {line}" for line in _render_constraints(view, table, keys)) + "\n);\n",
+        tail="".join(f"\n  {line or f'-- {note}'}" for line, note in constraints) + "\n);\n",
     )
 
 
-def _render_column(view: SchemaView, table: Table, column: Column, key: ForeignKey | None) -> str:
-    parts = [f"  {view.quote(column.name)} {view.type_of(column)}".rstrip()]
+def _render_column(
+    view: SchemaView,
+    table: Table,
+    column: Column,
+    key: ForeignKey | None,
+) -> tuple[str, tuple[str, ...]]:
+    """The column, and what there is to say of it."""
+    parts = [f"{view.quote(column.name)} {view.type_of(column)}".rstrip()]
     notes = view.describe(f"{table.qualified}.{column.name}", column.comment)
     if table.primary_key == (column.name,):
         parts.append("PRIMARY KEY")
@@ -47,26 +81,38 @@ def _render_column(view: SchemaView, table: Table, column: Column, key: ForeignK
             notes = (f"likely references {shorten(target)}", *notes)
         else:
             parts.append(f"REFERENCES {target}")
-    return " ".join(parts) + "," + _render_comment(notes)
+    return " ".join(parts), notes
 
 
-def _render_constraints(view: SchemaView, table: Table, keys: list[ForeignKey]) -> list[str]:
+def _render_constraints(
+    view: SchemaView, table: Table, keys: list[ForeignKey]
+) -> list[tuple[str, str]]:
+    """Each as SQL, or, where it is none, as a remark."""
     shown = {column.name for column in view.columns_of(table)}
     lines = []
     if len(table.primary_key) > 1 and shown.issuperset(table.primary_key):
-        lines.append(f"PRIMARY KEY ({view.quote_list(table.primary_key)})")
+        lines.append((f"PRIMARY KEY ({view.quote_list(table.primary_key)})", ""))
     for key in keys:
         if len(key.columns) > 1:
             columns, target = view.quote_list(key.columns), _render_target(view, key)
             lines.append(
-                f"-- {shorten(f'({columns}) likely references {target}')}"
+                ("", shorten(f"({columns}) likely references {target}"))
                 if key.inferred
-                else f"FOREIGN KEY ({columns}) REFERENCES {target}"
+                else (f"FOREIGN KEY ({columns}) REFERENCES {target}", "")
             )
     return lines
 
 
+def _render_outward(view: SchemaView, key: ForeignKey) -> str:
+    columns = ", ".join(f"{view.name(key.table)}.{view.quote(each)}" for each in key.columns)
+    return f"{columns} {'likely ' if key.inferred else ''}references {_render_target(view, key)}"
+
+
 def _render_target(view: SchemaView, key: ForeignKey) -> str:
+    """As in SQL, a table alone means its primary key."""
+    primary = next(each.primary_key for each in view.tables if each.qualified == key.target)
+    if primary == key.target_columns:
+        return view.name(key.target)
     return f"{view.name(key.target)}({view.quote_list(key.target_columns)})"
 
 

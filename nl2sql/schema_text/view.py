@@ -5,6 +5,7 @@ Every form renders one of these, so that all forms show the same schema.
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,15 @@ from nl2sql.types import RetrievedTable, SchemaContext
 _LONGEST_COMMENT = 240
 # An enumeration of DuckDB has its values in the type; SQLite takes any text for one.
 _LONGEST_TYPE = 120
+# A length helps no query, and costs as many tokens as the name.
+_LENGTH = re.compile(r"\s*\([\d\s,]*\)")
+_SHORT_TYPES = {
+    "character varying": "varchar",
+    "character": "char",
+    "timestamp without time zone": "timestamp",
+    "timestamp with time zone": "timestamptz",
+    "time without time zone": "time",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +77,17 @@ class SchemaView:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The tables that are shown, in an order that similar questions share: so their prefix."""
+        """The tables that are shown, the shared ones first, each part by name or ``order``."""
         return tuple(sorted((hit.table for hit in self.hits), key=self._place))
 
-    def _place(self, table: Table) -> tuple[int, str]:
+    def _place(self, table: Table) -> tuple[bool, int, str]:
         name = table.qualified
-        return (zlib.crc32(f"{self.order} {name}".encode()) if self.order else 0, name)
+        number = zlib.crc32(f"{self.order} {name}".encode()) if self.order else 0
+        return (not self.is_shared(name), number, name)
+
+    def is_shared(self, qualified: str) -> bool:
+        """Whether the table is shown in other questions too, and must read the same there."""
+        return qualified in self.context.shared
 
     @property
     def keys(self) -> tuple[ForeignKey, ...]:
@@ -115,8 +130,12 @@ class SchemaView:
         return ", ".join(self.quote(column) for column in columns)
 
     def type_of(self, column: Column) -> str:
-        """The column's type on one line."""
-        return shorten(column.type, _LONGEST_TYPE)
+        """The column's type on one line, in its shortest spelling."""
+        kind = shorten(column.type, _LONGEST_TYPE)
+        # What brackets hold is a length, or values, as those of an enumeration, that may be asked
+        # for.
+        plain = kind if "'" in kind else _LENGTH.sub("", kind)
+        return _SHORT_TYPES.get(plain.lower(), plain)
 
     def describe(self, name: str, comment: str) -> tuple[str, ...]:
         """The comment and the glosses of ``schema.table`` or ``schema.table.column``.

@@ -55,7 +55,7 @@ class SchemaWriter:
         view = SchemaView(
             context,
             columns=dict(plan.columns),
-            comments=self._settings.flags.comments,
+            comments=self._settings.flags.comments and context.is_whole,
             database=database,
             order=order,
         )

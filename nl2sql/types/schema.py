@@ -20,8 +20,9 @@ class ModuleRoute:
 class RetrievedTable:
     """A table that may be needed. Ranks count from 1; None where that ranking did not list it.
 
-    ``via`` is ``hit``, ``foreign_key`` or ``sketch``; ``score`` is the reciprocal-rank-fusion
-    score. ``columns`` names the columns that search found by themselves, best first.
+    ``via`` is ``hit``, ``foreign_key``, ``sketch`` or ``module``; ``score`` is that of the
+    reciprocal rank fusion. ``columns`` names the columns that search found by themselves, best
+    first.
     """
 
     table: Table
@@ -66,7 +67,8 @@ class SchemaContext:
     itself. ``foreign_keys`` holds inferred keys too. Nothing in it is hidden from the principal.
     ``catalog_tables`` counts all tables of the database that the principal may see, ``modules``
     names the groups that they are in. ``row_rules`` pairs a table whose rows the policy limits with
-    the condition, empty where that is not told.
+    the condition, empty where that is not told. ``shared`` names the tables that other questions
+    are shown too, whole and before all others: a module, or all of a small database.
     """
 
     tables: tuple[RetrievedTable, ...]
@@ -81,6 +83,12 @@ class SchemaContext:
     catalog_tables: int = 0
     modules: tuple[str, ...] = ()
     row_rules: tuple[tuple[str, str], ...] = ()
+    shared: tuple[str, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """True when it holds all tables that the principal may see."""
+        return len(self.tables) >= self.catalog_tables
 
     @property
     def best_cosine(self) -> float:

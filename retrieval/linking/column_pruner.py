@@ -43,7 +43,7 @@ def prune_columns(
     pruned = []
     for hit in context.tables:
         table = hit.table
-        if len(table.columns) <= _NARROW:
+        if len(table.columns) <= _NARROW or table.qualified in context.shared:
             continue
         kept = _choose(hit, required, linked.get(table.qualified, set()), twins)
         if len(kept) < len(table.columns):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -22,6 +23,7 @@ from nl2sql.sql_text.threads import read_aside
 from nl2sql.types import (
     FewShot,
     ModuleRoute,
+    Principal,
     Question,
     RetrievedTable,
     SchemaContext,
@@ -93,15 +95,58 @@ class HybridRetriever:
             return NO_ROUTE, SchemaContext((), (), (), refusal=refusal)
         names = [visible.tables[number].qualified for number in ranking.order]
         named = await read_aside(read_sketch, sketch, visible, names)
-        tables = self._choose_tables(space, ranking, named)
+        shared = self._choose_shared(space, ranking)
+        tables = self._choose_tables(space, ranking, named, shared)
         examples, glosses, row_rules = await asyncio.gather(
             self._select_examples(question, vector, visible),
             self._describe(question, tables, visible),
             self._describe_rows(question, tables),
         )
+        return ranking.route, replace(
+            self._build_context(space, tables, shared),
+            values=choose_shown(values, (hit.table for hit in tables), self._settings.max_values),
+            examples=examples,
+            glosses=glosses,
+            row_rules=row_rules,
+        )
+
+    async def list_beginnings(
+        self, database: str, principal: Principal
+    ) -> tuple[SchemaContext, ...]:
+        """What prompts of this principal begin with: a context for each module shown whole.
+
+        Of a small database that is one, all of it. Raises what ``retrieve`` raises.
+        """
+        visible = await self._visibility.visible_catalog(database, principal)
+        if isinstance(visible, Violation):
+            return ()
+        space = await self._spaces.find(visible)
+        count = len(visible.tables)
+        if count <= self._most_shared:
+            groups = [list(range(count))]
+        else:
+            numbers = range(len(space.router.names))
+            groups = [np.flatnonzero(space.router.module_of == at).tolist() for at in numbers]
+        return tuple(
+            self._build_beginning(space, group)
+            for group in groups
+            if 0 < len(group) <= self._most_shared
+        )
+
+    def _build_beginning(self, space: SearchSpace, numbers: Sequence[int]) -> SchemaContext:
+        tables = tuple(
+            RetrievedTable(space.catalog.tables[number], 0.0, via="module") for number in numbers
+        )
+        return self._build_context(space, tables, shared=numbers)
+
+    def _build_context(
+        self, space: SearchSpace, tables: tuple[RetrievedTable, ...], shared: Sequence[int]
+    ) -> SchemaContext:
+        """The tables, the keys between them, and the names under which SQL finds them."""
+        visible = space.catalog
         inside = {hit.table.qualified for hit in tables}
         keys = (key for name in sorted(inside) for key in space.keys.get(space.numbers[name], ()))
-        return ranking.route, SchemaContext(
+        return SchemaContext(
             tables=tables,
             foreign_keys=tuple(key for key in keys if key.target in inside),
             names=tuple(visible.short_names[hit.table.qualified] for hit in tables),
@@ -109,11 +154,13 @@ class HybridRetriever:
             dialect=visible.dialect,
             catalog_tables=len(visible.tables),
             modules=space.router.names,
-            values=choose_shown(values, (hit.table for hit in tables), self._settings.max_values),
-            examples=examples,
-            glosses=glosses,
-            row_rules=row_rules,
+            shared=tuple(visible.tables[number].qualified for number in shared),
         )
+
+    @property
+    def _most_shared(self) -> int:
+        """A database or module of no more tables is shown whole."""
+        return self._settings.module_tables
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """Whether the index answers."""
@@ -169,11 +216,15 @@ class HybridRetriever:
         return tables, columns
 
     def _choose_tables(
-        self, space: SearchSpace, ranking: TableRanking, sketched: SketchNames
+        self,
+        space: SearchSpace,
+        ranking: TableRanking,
+        sketched: SketchNames,
+        shared: Sequence[int],
     ) -> tuple[RetrievedTable, ...]:
         """At most ``max_tables``: from the sketch, found, their neighbours, then what was next.
 
-        A database that has no more gets all of them in every question.
+        What is ``shared`` comes in besides, last where nothing else speaks for it.
         """
         budget = self._settings.max_tables
         limit = min(self._settings.fk_expansion_limit, budget // 2)
@@ -181,10 +232,9 @@ class HybridRetriever:
         order = list(dict.fromkeys((*first, *ranking.order)))
         found = order[: budget - limit]
         neighbours = expand_by_foreign_keys(found, space.neighbours, limit)
-        rest: Sequence[int] = order[budget - limit :]
-        if len(space.catalog.tables) <= budget:
-            rest = (*rest, *range(len(space.catalog.tables)))
-        chosen = list(dict.fromkeys((*found, *neighbours, *rest)))[:budget]
+        rest = order[budget - limit :]
+        best = list(dict.fromkeys((*found, *neighbours, *rest)))[:budget]
+        chosen = list(dict.fromkeys((*best, *shared)))
         hits = frozenset(ranking.order)
         return tuple(
             RetrievedTable(
@@ -197,11 +247,27 @@ class HybridRetriever:
                 if number in first
                 else "foreign_key"
                 if number in neighbours and number not in hits
+                else "module"
+                if number not in best
                 else "hit",
                 columns=ranking.columns.get(number, ()),
             )
             for number in chosen
         )
+
+    def _choose_shared(self, space: SearchSpace, ranking: TableRanking) -> list[int]:
+        """All tables of a small database; of another those of the best table's module.
+
+        Questions on the same module then begin alike, and the engine reads that once.
+        """
+        count = len(space.catalog.tables)
+        if count <= self._most_shared:
+            return list(range(count))
+        if not ranking.order:
+            return []
+        module_of = space.router.module_of
+        tables = np.flatnonzero(module_of == module_of[ranking.order[0]]).tolist()
+        return tables if len(tables) <= self._most_shared else []
 
     # -- what else the question needs ----------------------------------------------------------
 
