@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 import httpx
 
 from generation.engines.llama_chat import ChatTemplate
+from generation.engines.llama_checks import CONTEXTS
 from generation.engines.llama_room import Room
 from generation.engines.llama_server import LlamaArguments, LlamaServer, start_server
 from generation.engines.server import build_too_long
@@ -29,8 +30,7 @@ from nl2sql.errors import EngineUnavailable
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Completions, SamplingRequest
 
-# Room for so many prompts of the longest length at once, and for so many completions.
-_CONTEXTS = 4
+# So many completions are worked on at once.
 _SLOTS = 16
 # So often is a request asked that ended with the process.
 _ATTEMPTS = 2
@@ -65,7 +65,7 @@ class LlamaEngine:
         """Loads the GGUF file. Raises EngineUnavailable when llama.cpp does not start."""
         self._arguments = LlamaArguments(
             weights,
-            context_tokens=settings.max_model_len * _CONTEXTS,
+            context_tokens=settings.max_model_len * CONTEXTS,
             slots=_SLOTS,
             threads=max(1, len(os.sched_getaffinity(0)) - settings.reserved_cores),
             prompt_cache_mib=settings.kv_cache_gib * 1024,

@@ -29,6 +29,7 @@ _END_S = 10.0
 _DEATH_S = 1.0
 # What llama.cpp writes before each line of its log.
 _LOG_PREFIX_PARTS = 2
+_NEWER = "unknown model architecture"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,9 @@ def start_server(arguments: LlamaArguments) -> LlamaServer:
         log.close()
         raise EngineUnavailable(
             f"llama.cpp does not start with {arguments.weights.name}: {reason}.",
-            hint="`quorumsql doctor` checks memory and weights.",
+            hint="`quorumsql doctor` checks memory and weights."
+            if _NEWER not in reason
+            else "Take another model, or a newer xllamacpp that knows this one.",
         )
     # The caller's deadline ends a request, not the connection's.
     client = httpx.AsyncClient(
