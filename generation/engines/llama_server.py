@@ -87,6 +87,11 @@ class LlamaServer:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_DEATH_S)
 
+    def kill(self) -> None:
+        """Ends a process that does not end by itself."""
+        self._process.kill()
+        self._process.wait()
+
     def stop(self) -> None:
         """Ends the process; its connections break."""
         assert self._process.stdin is not None
@@ -94,8 +99,7 @@ class LlamaServer:
         try:
             self._process.wait(_END_S)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            self.kill()
         self._log.close()
 
 

@@ -20,7 +20,7 @@ TINY: Mapping[str, Value] = {
     "tokenizer.ggml.tokens": ("a", "b"),
     "tokenizer.chat_template": "{{ messages }}",
 }
-"""Metadata of a model; a token takes 2 layers · 2 heads · (16 + 16) · 2 bytes = 256 of the cache."""
+"""A model. In the cache a token takes 2 layers · 2 heads · (16 + 16) · 2 bytes = 256."""
 
 TENSORS: Mapping[str, tuple[int, ...]] = {"blk.0.attn_q.weight": (64, 32), "output.weight": (64, 8)}
 

@@ -14,7 +14,10 @@ from tests.generation.gguf_files import TINY, Value, write_gguf
 
 PLENTY = 2**40
 ADAPTER: dict[str, Value] = {"general.architecture": "tiny", "general.type": "adapter"}
-PAIR = {"blk.0.attn_q.weight.lora_a": (64, 8), "blk.0.attn_q.weight.lora_b": (8, 32)}
+PAIR: dict[str, tuple[int, ...]] = {
+    "blk.0.attn_q.weight.lora_a": (64, 8),
+    "blk.0.attn_q.weight.lora_b": (8, 32),
+}
 
 
 @pytest.fixture
