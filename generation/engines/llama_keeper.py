@@ -1,9 +1,11 @@
 """Keeps one llama.cpp server running: sees that it died or hangs, and starts it again.
 
-Somebody looks every second whether the process lives, and asks it every few seconds for a sign of
-life. A process that gives none three times in a row hangs, or its machine stood still for a while;
-it is killed, which breaks the connections of those who wait for it, and another one is started. A
-start that fails is tried again, with growing pauses; until then its error is what callers get.
+Every second it looks whether the process lives, and every few seconds it asks for a sign of life.
+A process that gives none three times in a row, and does nothing meanwhile, hangs; it is killed,
+which breaks the connections of those who wait for it, and another one is started. A start that
+fails is tried again, with growing pauses; until then its error is what callers get.
+
+Not covered: a process that works for ever and answers nobody.
 """
 
 from __future__ import annotations
@@ -107,8 +109,10 @@ class LlamaKeeper:
 
 
 async def _gives_sign(server: LlamaServer) -> bool:
+    """An answer; or, where many programs share few cores, work that goes on meanwhile."""
+    cpu_s = server.cpu_s
     try:
         answer = await server.client.get("/health", timeout=_SIGN_TIMEOUT_S)
     except (httpx.HTTPError, RuntimeError):  # or its client was closed meanwhile
-        return not server.is_running
+        return server.cpu_s > cpu_s or not server.is_running
     return answer.is_success

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO
 
 import httpx
+import psutil
 
 from generation.engines.choice import read_cpu_flags
 from nl2sql.errors import EngineUnavailable
@@ -81,6 +82,15 @@ class LlamaServer:
     def pid(self) -> int:
         """The process, for who watches its memory."""
         return self._process.pid
+
+    @property
+    def cpu_s(self) -> float:
+        """Seconds of processor time that it took so far; 0 where it is gone."""
+        try:
+            times = psutil.Process(self.pid).cpu_times()
+        except psutil.Error:
+            return 0.0
+        return float(times.user + times.system)
 
     def wait_for_death(self) -> None:
         """A moment: connections of a process that dies break before it is gone."""

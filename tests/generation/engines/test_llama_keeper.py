@@ -23,7 +23,14 @@ class FakeServer:
         )
         self.is_running = True
         self.hangs = False
+        self.works = False
+        self.worked_s = 0.0
         self.stopped = False
+
+    @property
+    def cpu_s(self) -> float:
+        self.worked_s += self.works
+        return self.worked_s
 
     def kill(self) -> None:
         self.is_running = False
@@ -100,6 +107,16 @@ async def test_a_server_that_once_gave_no_sign_lives_on() -> None:
         start.history[0].hangs = False
         await wait_for(lambda: keeper.describe_problem() == "")
     assert start.history[0].is_running
+    await keeper.close()
+
+
+async def test_a_server_that_is_too_busy_to_answer_lives_on() -> None:
+    start = Starter(FakeServer())
+    keeper = LlamaKeeper(start)
+    await keeper.find()
+    start.history[0].hangs = start.history[0].works = True
+    await wait_for(lambda: start.history[0].worked_s > 12)
+    assert keeper.describe_problem() == ""
     await keeper.close()
 
 
