@@ -35,12 +35,19 @@ def start_service(wiring: Wiring, engine: Application | None = None) -> None:
         check_port(settings)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     prepare_proxy(pick_front_settings(wiring.settings), wiring.settings.home)
-    ray.init(
-        address=address,
-        include_dashboard=settings.dashboard,
-        log_to_driver=False,
-        configure_logging=False,
-    )
+    try:
+        ray.init(
+            address=address,
+            include_dashboard=settings.dashboard,
+            log_to_driver=False,
+            configure_logging=False,
+        )
+    except Exception as error:  # Ray raises plain exceptions, as when a busy machine is too slow
+        ray.shutdown()
+        raise Unavailable(
+            f"Ray did not start: {str(error).strip().partition(chr(10))[0]}",
+            hint="Close other programs and start again; RAY_ADDRESS names a cluster to join.",
+        ) from error
     try:
         serve.start(http_options={"host": settings.host, "port": settings.port})
         serve.run(build_application(wiring, engine), name=APPLICATION, route_prefix="/")
