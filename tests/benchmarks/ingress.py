@@ -1,9 +1,10 @@
 """What one question costs the ingress in processor time, without the model.
 
-``python -m tests.benchmarks.ingress [--rounds 5] [--config quorumsql.yaml] [--principal NAME]
-[--trace] [--profile] [--json FILE]``: the demo's 40 questions, one after another, each as a
-``POST /query`` handed to the ASGI application of the real ``Ingress``, all CPU stages in it, as
-with ``serve.fuse_cpu_stages``. The model is a fake that waits 50 ms and then says four texts.
+``python -m tests.benchmarks.ingress [--rounds 5] [--questions N] [--config quorumsql.yaml]
+[--principal NAME] [--trace] [--profile] [--json FILE]``: the demo's 40 questions, one after
+another, each as a ``POST /query`` handed to the ASGI application of the real ``Ingress``, all CPU
+stages in it, as with ``serve.fuse_cpu_stages``. The model is a fake that waits 50 ms and then says
+four texts.
 
 Processor time is the whole process's, user and system, in all its threads, from the request to the
 last byte of its answer. PostgreSQL's backends are other processes, so they are not in it, nor is
@@ -14,10 +15,10 @@ here; ``other`` is HTTP, JSON and what stands between the stages. Work beside it
 makes caches colder and shares its cores, and so every figure too high, up to twice.
 
 The four texts of a question are distinct, and the same in every run. Gold queries damaged as small
-models damage them (``tests.benchmarks.damages``) stand beside none, one or two that are right:
+models damage them (``tests.benchmarks.damages``) stand beside none, one or three that are right:
 
-- two right: quorum at once, so nothing is repaired;
-- one right: no quorum, and the three others are repaired by rule;
+- three right: quorum at once, so nothing is repaired;
+- one right: no quorum, and of the three others what fails is repaired by rule;
 - none right: the same, and often nothing works in the end.
 
 A third of the questions each: of the default model's answers to them, 22 % held a right candidate
@@ -64,6 +65,7 @@ K = 4
 _ENGINE_S = 0.05
 _OTHER = "other"
 _RIGHT = "right"
+_RIGHTS = (3, 1, 0)
 _TOP = 15
 _WARM_UP = ("How many suppliers are there?", "List the names of all warehouses.")
 
@@ -138,6 +140,7 @@ def main() -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=5, help="warm rounds after the cold one")
+    parser.add_argument("--questions", type=int, help="only the first so many")
     parser.add_argument("--config", type=Path, default=Path("quorumsql.yaml"))
     parser.add_argument("--principal", default="", help="who asks; the local principal")
     parser.add_argument("--trace", action="store_true", help="ask for the trace with every answer")
@@ -152,7 +155,7 @@ def main() -> None:
         settings = settings.model_copy(update={"identity": identity})
     wiring = asyncio.run(prepare(settings, Silence(), databases=[settings.default_database]))
     examples = load_benchmark("demo_erp", configured=settings.databases).examples
-    texts = write_texts(examples, read_context(wiring))
+    texts = write_texts(examples[: asked.questions], read_context(wiring))
     texts |= dict.fromkeys(_WARM_UP, texts[examples[0].question])
     cold, warm, profile = asyncio.run(_measure(wiring, texts, asked))
     print(render(cold, warm))
@@ -231,7 +234,7 @@ def write_texts(examples: Sequence[Example], context: SchemaContext) -> dict[str
 
 def count_right(at: int) -> int:
     """How many of the texts of the question at that place are right."""
-    return 2 - at % 3
+    return _RIGHTS[at % len(_RIGHTS)]
 
 
 def _write_answer(example: Example, context: SchemaContext, *, right: int) -> tuple[str, ...]:
@@ -252,14 +255,15 @@ def _write_answer(example: Example, context: SchemaContext, *, right: int) -> tu
             wrong.append(text)
             if len(wrong) == K - right:
                 break
-    golds = [gold, f"SELECT * FROM ({gold}) AS answer"][:right]
+    inside = f"SELECT * FROM ({gold}) AS answer"
+    golds = [gold, inside, f"WITH answer AS ({gold}) SELECT * FROM answer"][:right]
     return tuple(random.sample([*golds, *wrong], K))
 
 
 def render(cold: Round, warm: Round) -> str:
     """The table, as Markdown; milliseconds of processor time a question."""
     summaries = {"cold": cold.summarize(), "warm": warm.summarize()}
-    summaries |= {f"warm, {right} right": warm.take(right).summarize() for right in (2, 1, 0)}
+    summaries |= {f"warm, {right} right": warm.take(right).summarize() for right in _RIGHTS}
     columns = list(dict.fromkeys(key for each in summaries.values() for key in each))
     lines = ["| | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
     for name, summary in summaries.items():
