@@ -24,7 +24,7 @@ from typing import Any
 
 from evaluation.file_lock import hold_lock
 from evaluation.json_lines import append_line, drop_torn_line, read_lines
-from nl2sql.protocols import Engine
+from nl2sql.protocols import Engine, Probe
 from nl2sql.types import Completions, SamplingRequest
 
 
@@ -77,6 +77,10 @@ class KeptSamples:
                 self._tokens[key] = tokens
                 self._write({"text": key, "tokens": tokens})
         return tuple(self._tokens[key] for key in keys)
+
+    async def probe(self) -> tuple[tuple[str, str], ...]:
+        """What is wrong with the model, as far as it was asked and can tell."""
+        return await self._engine.probe() if isinstance(self._engine, Probe) else ()
 
     async def _find_engine(self) -> Engine:
         async with self._opening:

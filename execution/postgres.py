@@ -6,7 +6,7 @@ would leave a read-only transaction), and always ROLLBACK. A query is described 
 it runs; one whose plan expects too much is not run, nor is one whose plan reads or calls what the
 guard did not allow (``postgres_third_reading.py``). Time, rows, bytes and cells are limited.
 
-A query takes three round trips: one opens the transaction, describes and plans, one fetches the
+A query takes four round trips: one opens the transaction, one describes and plans, one fetches the
 page, one rolls back.
 
 Knows nothing of questions or candidates. What it does not cover: EXPLAIN writes constants out, so a
@@ -32,7 +32,7 @@ from execution.postgres_fingerprint import fingerprint_plan
 from execution.postgres_page import DESCRIBE_PREFIX, DescribedColumn, build_description, build_page
 from execution.postgres_plan import RecentPlans, check_estimate
 from execution.postgres_pool import Connection, ConnectionPool, pipelined
-from execution.postgres_session import apply_settings, assume_identity, build_settings
+from execution.postgres_session import apply_settings, assume_identity, begin, build_settings
 from execution.postgres_third_reading import EXPLAIN, ThirdReader, read_plan
 from execution.results import ResultBuilder, tighten_limits
 from nl2sql.errors import DatabaseUnavailable, InsecureRole
@@ -78,14 +78,16 @@ class PostgresDatabase:
 
         async def work(connection: Connection) -> Explained | Diagnostic:
             try:
+                await self._begin(connection)
                 async with pipelined(connection) as pipeline:
-                    await self._begin(connection, pipeline, query)
+                    await self._assume_identity(connection, pipeline, query)
                     planned = await connection.execute(_encode(EXPLAIN + query.sql), _bind(query))
                     await connection.execute("ROLLBACK")
                 plan = await read_plan(planned)
                 if doubts := self._reader.find_doubts(plan, query):
+                    await self._begin(connection)
                     async with pipelined(connection) as pipeline:
-                        await self._begin(connection, pipeline, query)
+                        await self._assume_identity(connection, pipeline, query)
                     refusal = await self._reader.settle(connection, plan, doubts, query)
                     if refusal is not None:
                         return refusal
@@ -119,8 +121,9 @@ class PostgresDatabase:
             running = False
             planned = None
             try:
+                await self._begin(connection)
                 async with pipelined(connection) as pipeline:
-                    await self._begin(connection, pipeline, query)
+                    await self._assume_identity(connection, pipeline, query)
                     description = _encode(build_description(query.sql))
                     described = await connection.execute(description, _bind(query))
                     if not is_weighed:
@@ -162,18 +165,20 @@ class PostgresDatabase:
 
     # -- one transaction -----------------------------------------------------------------------
 
-    async def _begin(
-        self, connection: Connection, pipeline: AsyncPipeline, query: GuardedQuery
-    ) -> None:
-        """Opens the transaction in the pipeline, under the limits of planning."""
+    async def _begin(self, connection: Connection) -> None:
+        """Opens the transaction under the limits of planning. Raises psycopg.Error."""
         settings = build_settings(
             self._limits,
             timeout_ms=self._limits.explain_timeout_ms,
             search_path=self._search_path,
             server_version=connection.info.server_version,
         )
-        await connection.execute("BEGIN READ ONLY")
-        await apply_settings(connection, settings)
+        await begin(connection, settings)
+
+    async def _assume_identity(
+        self, connection: Connection, pipeline: AsyncPipeline, query: GuardedQuery
+    ) -> None:
+        """Goes on as the role of the principal's policies, where the guard asks for it."""
         if query.session is None:
             return
         try:

@@ -20,6 +20,7 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from nl2sql.sql_text.nodes import find_all
 from nl2sql.sql_text.parsing import parse_one
 
 _TELLING = frozenset(
@@ -104,10 +105,10 @@ def fingerprint_plan(plan: Mapping[str, Any], sql: str, params: Sequence[object]
 
 def _list_given(tree: exp.Expr) -> list[str]:
     """What each SELECT gives, the limits, and the tables' schemas: no plan tells them."""
-    tables = [f"{table.db}.{table.name}" for table in tree.find_all(exp.Table)]
+    tables = [f"{table.db}.{table.name}" for table in find_all(tree, exp.Table)]
     return tables + [
         each.sql("postgres")
-        for node in tree.find_all(exp.Select, exp.SetOperation)
+        for node in find_all(tree, exp.Select, exp.SetOperation)
         for each in (
             *node.expressions,
             *(node.args.get(name) for name in ("distinct", "limit", "offset", "fetch")),

@@ -6,7 +6,7 @@ All calls are coroutines, so that a stage may live in this process or behind a d
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from nl2sql.answers import Answer
 from nl2sql.catalog import Catalog
@@ -226,6 +226,7 @@ class FeedbackTaker(Protocol):
         ...
 
 
+@runtime_checkable
 class Probe(Protocol):
     """Tells whether something this service depends on works right now."""
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from nl2sql.protocols import Ranker, Repairer
 from nl2sql.repair_settings import RepairSettings
-from nl2sql.types import Assessment, Plan, Question, Ranking, Repair, SchemaContext
+from nl2sql.types import Assessment, Candidate, Plan, Question, Ranking, Repair, SchemaContext
 
 _DEFAULTS = RepairSettings()
 _Tried = tuple[Assessment | None, Repair]
@@ -43,6 +43,8 @@ class RepairLoop:
         self._empty_results = empty_results
         # Rules say the same of the same candidate every time.
         self._unruled: dict[str, _Tried] = {}
+        # By its text: different candidates are often repaired to the same query.
+        self._assessing: dict[str, asyncio.Task[Assessment]] = {}
 
     def finds_work(self, ranking: Ranking) -> bool:
         """True when there is something to repair, and a reason to."""
@@ -127,8 +129,18 @@ class RepairLoop:
         )
         if candidate is None:
             return None, repair
-        assessment = await self._ranker.assess(question, candidate, context, plan)
+        assessment = await self._assess(question, candidate, context, plan)
         return assessment, replace(repair, outcome="failed" if assessment.failed else "fixed")
+
+    async def _assess(
+        self, question: Question, candidate: Candidate, context: SchemaContext, plan: Plan
+    ) -> Assessment:
+        """One assessment of a text, for all repairs that came to it in this question."""
+        task = self._assessing.get(candidate.sql)
+        if task is None:
+            work = self._ranker.assess(question, candidate, context, plan)
+            task = self._assessing[candidate.sql] = asyncio.ensure_future(work)
+        return replace(await task, candidate=candidate)
 
     def _find_repairable(self, ranking: Ranking) -> tuple[Assessment, ...]:
         """What does not work, has no repair yet, and has attempts left.

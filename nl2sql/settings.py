@@ -317,7 +317,11 @@ def load_settings(path: Path) -> Settings:
         return database.model_copy(update=found)
 
     databases = {name: locate_files(database) for name, database in settings.databases.items()}
-    folders = tuple(locate(each) for each in settings.model.folders)
+    model = settings.model
+    found_files = {
+        "folders": tuple(locate(each) for each in model.folders),
+        "adapters": tuple(locate(each) for each in model.adapters),
+    }
     ranking = settings.ranking
     if ranking.has_own_calibration:
         file = str(locate(Path(ranking.calibration)))
@@ -327,7 +331,7 @@ def load_settings(path: Path) -> Settings:
             "home": locate(settings.home),
             "ranking": ranking,
             "databases": databases,
-            "model": settings.model.model_copy(update={"folders": folders}),
+            "model": model.model_copy(update=found_files),
         }
     )
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from ranking.expectations import Expectations
 from ranking.query import Query
 from ranking.question_terms import Measure
@@ -48,7 +49,7 @@ def measure_comparisons(expected: Expectations, query: Query) -> Iterator[Measur
     if _sorts_otherwise(expected, query.tree):
         yield "direction_differs", 1.0
     if expected.extremes:
-        names = [column.name.lower() for column in query.tree.find_all(exp.Column)]
+        names = [column.name.lower() for column in query.find_all(exp.Column)]
         missing = [
             extreme
             for extreme in expected.extremes
@@ -73,7 +74,7 @@ def _list_comparisons(tree: exp.Expr) -> Iterator[tuple[str, str]]:
     >>> list(_list_comparisons(tree))
     [('>', '5'), ('<=', '2014-01-01'), ('<=', '2014')]
     """
-    for node in tree.find_all(*_OPERATORS, exp.Between):
+    for node in find_all(tree, *_OPERATORS, exp.Between):
         if isinstance(node, exp.Between):
             # Written for "over 5 and under 9" too.
             low, high = node.args["low"], node.args["high"]
@@ -91,7 +92,7 @@ def _list_comparisons(tree: exp.Expr) -> Iterator[tuple[str, str]]:
 
 def _sorts_otherwise(expected: Expectations, tree: exp.Expr) -> bool:
     """True when no order goes the way that was named, or no first row is of the end named."""
-    selects = [each for each in tree.find_all(exp.Query) if each.args.get("order")]
+    selects = [each for each in find_all(tree, exp.Query) if each.args.get("order")]
     if expected.descending is not None and selects:
         keys = [key for select in selects for key in select.args["order"].expressions]
         return all(bool(key.args.get("desc")) != expected.descending for key in keys)

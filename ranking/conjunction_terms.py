@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from ranking.expectations import Expectations
 from ranking.query import Query
 from ranking.question_terms import Measure
@@ -31,10 +32,10 @@ def measure_conjunction(expected: Expectations, query: Query) -> Iterator[Measur
     tree = query.tree
     if not expected.both or tree.find(exp.Intersect, exp.Except, exp.Having):
         return
-    tables = Counter(table.name.lower() for table in tree.find_all(exp.Table))
+    tables = Counter(table.name.lower() for table in find_all(tree, exp.Table))
     if max(tables.values(), default=0) > 1:
         return  # met twice in some way: a self-join, a subquery each
-    if any(_is_either(node) for node in tree.find_all(exp.In, exp.Or)):
+    if any(_is_either(node) for node in find_all(tree, exp.In, exp.Or)):
         yield "both_missing", 1.0
 
 
@@ -43,5 +44,5 @@ def _is_either(node: exp.Expr) -> bool:
     if isinstance(node, exp.In):
         return len(node.expressions) > 1
     sides = [side.unnest() for side in (node.this, node.expression)]
-    columns = {column.name.lower() for side in sides for column in side.find_all(exp.Column)}
+    columns = {column.name.lower() for side in sides for column in find_all(side, exp.Column)}
     return all(isinstance(side, exp.EQ | exp.Like) for side in sides) and len(columns) == 1

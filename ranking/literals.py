@@ -43,7 +43,7 @@ class Condition:
 
 def list_conditions(query: Query) -> Iterator[Condition]:
     """Every literal that an operator, IN or BETWEEN compares with a column or an expression."""
-    for node in query.tree.find_all(*_COMPARISONS, exp.In, exp.Between):
+    for node in query.find_all(*_COMPARISONS, exp.In, exp.Between):
         left = node.this
         if isinstance(node, exp.In):
             compared = node.expressions

@@ -27,9 +27,7 @@ def measure_plan(query: Query, guarded: GuardedQuery, plan: Plan) -> Iterator[Me
     planned = set(plan.joins.tables)
     if len(planned) > 1 and tables & planned:
         yield "join_match", len(tables & planned) / len(tables | planned)
-    columns = {
-        use.name for column in query.tree.find_all(exp.Column) if (use := query.resolve(column))
-    }
+    columns = {use.name for column in query.find_all(exp.Column) if (use := query.resolve(column))}
     sure = [link for link in plan.links.links if link.method == "name"]
     sure = [link for link in sure if link.score >= _SURE_LINK]
     yield from _measure_missed(

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import cast
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Column, ForeignKey, Table
+from nl2sql.sql_text.nodes import Node, find_all
 from nl2sql.sql_text.parsing import parse_one
 from nl2sql.types import SchemaContext
 from ranking.column_kinds import find_kind
@@ -64,13 +66,22 @@ class Query:
             self._tables.setdefault(table.name.lower(), []).append(table)
         self._classes = _join_classes(keys)
         self._tied = {frozenset((key.table, key.target)) for key in keys}
+        self._nodes: tuple[exp.Expr, ...] = ()
+        self._found: dict[tuple[type[exp.Expr], ...], tuple[exp.Expr, ...]] = {}
         self._uses: dict[int, ColumnUse | None] = {}
         self._sources: dict[int, dict[str, Source]] = {}
         self._aliases: dict[int, frozenset[str]] = {}
 
+    def find_all(self, *kinds: type[Node]) -> tuple[Node, ...]:
+        """The nodes of these kinds, the root first, level by level. Nobody changes the tree."""
+        if kinds not in self._found:
+            self._nodes = self._nodes or tuple(find_all(self.tree, exp.Expr))
+            self._found[kinds] = tuple(each for each in self._nodes if isinstance(each, kinds))
+        return cast(tuple[Node, ...], self._found[kinds])
+
     def selects(self) -> Iterator[exp.Select]:
         """Every SELECT, outermost first."""
-        return self.tree.find_all(exp.Select)
+        return iter(self.find_all(exp.Select))
 
     def outermost(self) -> exp.Select | None:
         """The SELECT whose columns are the result's: the first of a UNION."""
@@ -185,7 +196,7 @@ def read_query(
 
     >>> table = Table("s", "t", (Column("a", "integer"),))
     >>> query = read_query("SELECT A FROM t AS x", "postgres", [table])
-    >>> [query.resolve(column).name for column in query.tree.find_all(exp.Column)]
+    >>> [query.resolve(column).name for column in query.find_all(exp.Column)]
     ['s.t.a']
     """
     if len(sql) > _MOST_CHARS:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from nl2sql.types import SchemaContext
 from ranking.asked_comparisons import list_comparisons
 from ranking.expectations import Expectations
@@ -73,7 +74,7 @@ def measure_literals(question: str, query: Query, context: SchemaContext) -> Ite
     """
     conditions = list(list_conditions(query))
     known = {match.value.strip().lower() for match in context.values}
-    literals = {literal.this for literal in query.tree.find_all(exp.Literal)}
+    literals = {literal.this for literal in query.find_all(exp.Literal)}
     # "More than one" is > 1 or >= 2.
     meant = [{figure for _, figure in pairs} for pairs in list_comparisons(question)]
     known |= {figure for figures in meant for figure in figures}
@@ -90,7 +91,7 @@ def measure_literals(question: str, query: Query, context: SchemaContext) -> Ite
         yield "literals_unsaid", len(unsaid) / len(conditions)
     if said := list_numbers(question):
         # SQLite takes "338" for a text where there is no such column.
-        written = " ".join([*literals, *(each.name for each in query.tree.find_all(exp.Column))])
+        written = " ".join([*literals, *(each.name for each in query.find_all(exp.Column))])
         held = {figure for figures in meant if figures & literals for figure in figures}
         missing = [number for number in said if number not in written and number not in held]
         if missing:
@@ -135,12 +136,12 @@ def _find_limit(query: Query) -> int | None:
 
 def _names_figure(query: Query) -> bool:
     """True when a column of the query is called a number of something: it is counted already."""
-    return any(_FIGURE_NAME.search(column.name) for column in query.tree.find_all(exp.Column))
+    return any(_FIGURE_NAME.search(column.name) for column in query.find_all(exp.Column))
 
 
 def _names_average(query: Query) -> bool:
     """True when a column of the query is called an average: nothing need be averaged then."""
-    names = [column.name.lower() for column in query.tree.find_all(exp.Column)]
+    names = [column.name.lower() for column in query.find_all(exp.Column)]
     return any(word in name for word in ("average", "avg", "mean") for name in names)
 
 
@@ -148,8 +149,8 @@ def _is_negated(tree: exp.Expr) -> bool:
     """True for NOT, <>, EXCEPT and an outer join, and where something must be 0."""
     if tree.find(exp.Not, exp.NEQ, exp.Except, exp.LT, exp.LTE, exp.GT) is not None:
         return True
-    if any(each.args.get("negate") for each in tree.find_all(exp.Like, exp.ILike, exp.Is, exp.In)):
+    if any(each.args.get("negate") for each in find_all(tree, exp.Like, exp.ILike, exp.Is, exp.In)):
         return True
-    if any(join.side for join in tree.find_all(exp.Join)):
+    if any(join.side for join in find_all(tree, exp.Join)):
         return True
-    return any(each.args["expression"].name == "0" for each in tree.find_all(exp.EQ))
+    return any(each.args["expression"].name == "0" for each in find_all(tree, exp.EQ))

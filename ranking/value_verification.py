@@ -70,7 +70,7 @@ def list_texts(query: Query) -> Iterator[tuple[ColumnUse, str]]:
     >>> [(use.name, text) for use, text in list_texts(query)]
     [('s.t.a', 'x')]
     """
-    for node in query.tree.find_all(exp.EQ, exp.In):
+    for node in query.find_all(exp.EQ, exp.In):
         if isinstance(node.parent, exp.Not):
             continue
         others = node.expressions if isinstance(node, exp.In) else [node.args["expression"]]

@@ -16,6 +16,7 @@ from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Table
 from nl2sql.names import quote_name
+from nl2sql.sql_text.nodes import find_all
 from nl2sql.sql_text.parsing import parse_one
 from nl2sql.types import SchemaContext
 from nl2sql.words import split_words
@@ -79,7 +80,7 @@ def list_allowed(sql: str, context: SchemaContext) -> tuple[Whitelist, ...]:
         tree = parse_one(sql, context.dialect)
         lists = {
             node.name: Whitelist(node.name, tables=_rank_tables(node.name, sight))
-            for node in tree.find_all(exp.Table)
+            for node in find_all(tree, exp.Table)
             if isinstance(node.this, exp.Identifier) and _is_unknown(node, tree, sight)
         }
         for level in read_levels(tree, sight):
@@ -206,7 +207,7 @@ def _similarity(asked: str, real: str, owner: str = "") -> float:
 
 
 def _is_unknown(node: exp.Table, tree: exp.Expr, sight: Sight) -> bool:
-    views = {sight.spell(cte.args["alias"].this) for cte in tree.find_all(exp.CTE)}
+    views = {sight.spell(cte.args["alias"].this) for cte in find_all(tree, exp.CTE)}
     return sight.find_table(node) is None and sight.spell(node.this) not in views
 
 
@@ -215,4 +216,4 @@ def _name_columns(sql: str, dialect: str) -> list[str]:
         tree = parse_one(sql, dialect)
     except (SqlglotError, RecursionError):
         return []
-    return list(dict.fromkeys(column.name.lower() for column in tree.find_all(exp.Column)))
+    return list(dict.fromkeys(column.name.lower() for column in find_all(tree, exp.Column)))

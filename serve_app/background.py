@@ -5,7 +5,9 @@ Knows nothing of Ray, which takes seconds to import.
 
 from __future__ import annotations
 
+import errno
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -14,7 +16,8 @@ from pathlib import Path
 import httpx
 import psutil
 
-from nl2sql.errors import Unavailable
+from nl2sql.errors import SettingsError, Unavailable
+from nl2sql.serve_settings import ServeSettings
 from nl2sql.settings import Settings
 
 _READY_TIMEOUT_S = 600
@@ -33,6 +36,30 @@ def is_ready(url: str) -> bool:
         return bool(answer.json()["ready"])
     except (httpx.HTTPError, ValueError, KeyError, TypeError):
         return False
+
+
+def check_port(settings: ServeSettings) -> None:
+    """Raises SettingsError when nobody may listen where the service would."""
+    if problem := describe_port(settings.host, settings.port):
+        raise SettingsError(
+            f"Port {settings.port} of {settings.host}: {problem}.",
+            hint="Stop that program, or set serve.port or serve.host.",
+        )
+
+
+def describe_port(host: str, port: int) -> str:
+    """Why nobody may listen there; empty where one may."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family) as probe:
+            # As servers do: connections that are closing do not count.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            return "taken by another program"
+        return error.strerror or str(error)
+    return ""
 
 
 def spawn_service(config: Path, home: Path) -> None:

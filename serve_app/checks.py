@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -21,7 +20,7 @@ from nl2sql.base_url import is_on_loopback
 from nl2sql.errors import EngineUnavailable, QuorumError
 from nl2sql.settings import Settings
 from nl2sql.skipped import describe_skipped
-from serve_app.background import is_ready, service_url
+from serve_app.background import describe_port, is_ready, service_url
 from serve_app.emptiness import describe_emptiness
 from serve_app.preparation import build_wiring, start_embedded_server
 from serve_app.reachable_functions import describe_families, find_functions
@@ -29,8 +28,8 @@ from serve_app.second_wall import check_second_wall, stands_unused
 from serve_app.wiring import Wiring
 
 _DASHBOARD_PORT = 8265
-# Weights in bf16, activations and the interpreter of the 0.5B model beside its KV cache.
-_ENGINE_GIB = 4
+# Weights, activations and the interpreter of the 0.5B model beside its KV cache.
+_ENGINE_GIB = {"vllm": 4, "llama.cpp": 1}
 _MIN_DISK_GB = 4
 # The one limit that no transaction of a reader's can set for itself.
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -84,7 +83,7 @@ def check_cores() -> Check:
 def check_memory(settings: Settings) -> Check:
     """Memory for weights and KV cache."""
     free = psutil.virtual_memory().available / 2**30
-    needed = _ENGINE_GIB + settings.model.kv_cache_gib
+    needed = _ENGINE_GIB[choose_engine(settings.model)] + settings.model.kv_cache_gib
     if free < needed:
         return Check(
             "memory",
@@ -160,12 +159,18 @@ def check_server(settings: Settings) -> Iterator[Check]:
 
 
 def check_weights(settings: Settings) -> Check:
-    """Whether the configured model is in the cache. Raises ModelError for an unknown name."""
+    """Whether the configured model is in the cache, and can run here.
+
+    Raises ModelError for an unknown name or a damaged file, EngineUnavailable and SettingsError for
+    what cannot run here.
+    """
     wiring = Wiring(settings)
     name = wiring.model_name()
     folder = wiring.build_model_store().find(name)
     if folder is None:
         return Check("weights", "warning", f"{name} is not here", f"quorumsql model pull {name}")
+    if not is_ready(service_url(settings)):  # else its memory is taken, by itself
+        wiring.check_weights(folder)
     return Check("weights", "ok", str(folder))
 
 
@@ -203,10 +208,8 @@ def check_ports(settings: Settings) -> Iterator[Check]:
     if settings.serve.dashboard:
         ports[_DASHBOARD_PORT] = "serve.dashboard: false"
     for port, key in ports.items():
-        if _is_taken(settings.serve.host, port):
-            yield Check(
-                f"port {port}", "failed", "taken by another program", f"Stop it, or set {key}."
-            )
+        if problem := describe_port(settings.serve.host, port):
+            yield Check(f"port {port}", "failed", problem, f"Stop that program, or set {key}.")
         else:
             yield Check(f"port {port}", "ok", "free")
 
@@ -348,13 +351,3 @@ def _guarded(name: str, check: Callable[[], list[Check]]) -> list[Check]:
         return check()
     except QuorumError as error:
         return [Check(name, "failed", error.message, error.hint)]
-
-
-def _is_taken(host: str, port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError:
-            return True
-    return False

@@ -14,7 +14,7 @@ from nl2sql.errors import DeadlineExceeded, InvalidRequest
 from nl2sql.protocols import FeedbackTaker
 from nl2sql.settings import Settings
 from nl2sql.types import Feedback, FeedbackReceipt, Principal
-from retrieval.examples.records import MOST_CHARS
+from nl2sql.types.feedback import MOST_CHARS
 from serve_app.texts import check_filled
 from serve_app.turns import Turns
 

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import cast
 
 from evaluation.baseline import PlainBaseline
 from execution.executor import ReadOnlyExecutor
@@ -23,6 +24,7 @@ from retrieval.index_store.store import IndexStore
 from retrieval.planner import SchemaPlanner
 from retrieval.search.retriever import HybridRetriever
 from retrieval.values.memory import ValueMemory
+from serve_app.lasting_engine import LastingEngine
 from serve_app.reporting import Reporter
 from serve_app.wiring import Wiring
 
@@ -113,11 +115,14 @@ async def open_parts(
 
 @asynccontextmanager
 async def open_engine(wiring: Wiring, reporter: Reporter) -> AsyncIterator[Engine]:
-    """The configured model, closed at the end. Raises ModelError, EngineUnavailable."""
+    """The configured model, closed at the end. Raises ModelError, EngineUnavailable.
+
+    It is a ``LastingEngine``: who finds it dead can ask it how it is, and it is opened anew.
+    """
     with reporter.step("Language model"):
         # Not in the event loop's thread: what else runs there has time limits of its own.
-        engine = await asyncio.to_thread(wiring.open_engine)
+        engine = await asyncio.to_thread(LastingEngine, wiring.open_engine)
     try:
-        yield engine
+        yield cast(Engine, engine)
     finally:
         await engine.close()

@@ -7,6 +7,7 @@ hash over all that figures depend on, so the same command goes on with its own r
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import random
@@ -29,12 +30,15 @@ from evaluation.run_folder import RunFolder
 from evaluation.runner import Ask, Progress, measure_times, run_questions
 from evaluation.variants import Variant, override
 from nl2sql.errors import SettingsError, Unavailable
+from nl2sql.outage import Outage
 from nl2sql.protocols import Engine
 from nl2sql.settings import Settings
 from nl2sql.types import Question
 from serve_app.api import render_answer
+from serve_app.background import is_ready
 from serve_app.benchmarks import ReadyBenchmark
 from serve_app.client import read_answer
+from serve_app.lasting_engine import describe_problem
 from serve_app.local import LocalParts, open_engine, open_parts
 from serve_app.reporting import Reporter
 from serve_app.wiring import Wiring
@@ -135,7 +139,8 @@ async def measure(
 ) -> list[Path]:
     """Runs the variants over all examples, one after the other; their folders.
 
-    The sample is drawn before: ``options.sample`` only says so. The model is loaded once.
+    The sample is drawn before: ``options.sample`` only says so. The model is loaded once. When it
+    or the service stops answering, the run waits for it, and goes on by itself.
 
     ``engine`` takes the place of the configured model. Raises SettingsError, Unavailable.
     """
@@ -169,6 +174,7 @@ async def measure(
                         judge,
                         run,
                         max_rows=variant.settings.limits.max_rows,
+                        outage=_build_outage(parts, options, reporter),
                         progress=progress,
                     )
                 if options.time_queries:
@@ -254,6 +260,16 @@ async def _ask_service(client: httpx.AsyncClient, question: Question) -> Respons
             f"The service at {client.base_url} does not answer ({type(error).__name__}).",
             hint="What is judged is kept: run the same command again when it is back.",
         ) from error
+
+
+def _build_outage(parts: LocalParts, options: MeasureOptions, reporter: Reporter) -> Outage:
+    async def probe() -> str:
+        if options.service:
+            ready = await asyncio.to_thread(is_ready, options.service)
+            return "" if ready else "not ready"
+        return await describe_problem(parts.engine)
+
+    return Outage(probe, reporter.warn)
 
 
 class _NoEngine:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import cast
 
-from generation.engines import OpenEngine
 from nl2sql.protocols import Engine
 from retrieval.glosses.model_glosses import find_missing, write_glosses
 from retrieval.index_store.gloss_store import GlossStore
+from serve_app.lasting_engine import LastingEngine, PatientEngine
 from serve_app.reporting import Reporter
 from serve_app.wiring import Wiring
 
@@ -18,12 +19,13 @@ async def write_model_glosses(
 ) -> int:
     """How many columns of the named databases were described.
 
-    The configured model is loaded only if there is anything to ask; ``engine`` takes its place.
+    The configured model is loaded only if there is anything to ask; ``engine`` takes its place. One
+    that dies is waited for.
     Raises DatabaseUnavailable, IndexUnavailable, ModelError, EngineUnavailable.
     """
     store = wiring.build_index_store()
     glosses = GlossStore(store)
-    loaded: OpenEngine | None = None
+    loaded: LastingEngine | None = None
     described = 0
     try:
         await store.prepare()
@@ -34,9 +36,11 @@ async def write_model_glosses(
             if engine is None:
                 with reporter.step("Language model"):
                     # In this thread: the engine belongs to the event loop that it is made in.
-                    engine = loaded = wiring.open_engine()
+                    loaded = LastingEngine(wiring.open_engine)
+                    engine = cast(Engine, loaded)
+            patient = PatientEngine(engine, reporter.warn)
             with reporter.step(f"Glosses of {name}") as step:
-                count = await write_glosses(catalog, engine, glosses, progress=step.update)
+                count = await write_glosses(catalog, patient, glosses, progress=step.update)
                 step.finish(f"{count:,} columns described")
                 described += count
     finally:

@@ -62,13 +62,12 @@ async def _check_policies(wiring: Wiring, databases: list[str]) -> None:
 
 
 def pull_model(settings: Settings) -> None:
-    """Fetches the configured model's weights with progress; none where a server runs the model.
+    """Fetches and checks the configured model's weights; none where a server runs the model.
 
-    Raises ModelError.
+    Raises ModelError, EngineUnavailable, SettingsError.
     """
-    wiring = Wiring(settings)
     if not settings.model.is_remote:
-        wiring.build_model_store(RichProgress()).pull(wiring.model_name())
+        Wiring(settings).fetch_weights(RichProgress())
 
 
 def start_embedded_server(settings: Settings) -> EmbeddedServer | None:

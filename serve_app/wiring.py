@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from execution.allowlists import Allowlist, extend_allowlist
@@ -22,8 +23,10 @@ from execution.postgres import PostgresDatabase
 from execution.sqlite import SqliteDatabase
 from generation.engines import OpenEngine
 from generation.engines.anthropic_engine import AnthropicEngine
-from generation.engines.choice import choose_engine, has_gpu
+from generation.engines.choice import choose_engine, has_gpu, read_cpu_flags
+from generation.engines.llama_checks import check_model, measure_free_memory
 from generation.engines.llama_engine import LlamaEngine
+from generation.engines.llama_server import check_processor
 from generation.engines.openai_engine import OpenAiEngine
 from generation.engines.vllm_engine import VllmEngine
 from generation.generator import CandidateGenerator
@@ -191,7 +194,7 @@ class Wiring:
         """The weights under ``home``, in the form that the engine here wants."""
         return ModelStore(
             self.settings.home / "models",
-            GGUF if choose_engine(self.settings.model) == "llama.cpp" else SAFETENSORS,
+            GGUF if self._is_llama else SAFETENSORS,
             progress=progress,
             folders=self.settings.model.folders,
         )
@@ -199,17 +202,38 @@ class Wiring:
     def open_engine(self) -> OpenEngine:
         """The configured engine, its weights fetched where it runs here.
 
-        Raises ModelError, EngineUnavailable; SettingsError for a key that is not set.
+        Raises ModelError, EngineUnavailable; SettingsError for a key that is not set, or for what
+        this machine or this model cannot do.
         """
         model = self.settings.model
         if model.engine == "openai":
             return OpenAiEngine(model)
         if model.engine == "anthropic":
             return AnthropicEngine(model)
-        weights = self.build_model_store().pull(self.model_name())
-        if choose_engine(model) == "llama.cpp":
-            return LlamaEngine(find_weights(weights), model)
+        weights = self.fetch_weights()
+        if self._is_llama:
+            return LlamaEngine(weights, model)
         return VllmEngine(weights, model)
+
+    def fetch_weights(self, progress: ProgressReporter | None = None) -> Path:
+        """What the engine here loads, fetched and checked.
+
+        Raises ModelError, EngineUnavailable, and SettingsError for what this machine or this model
+        cannot do.
+        """
+        folder = self.build_model_store(progress).pull(self.model_name())
+        self.check_weights(folder)
+        return find_weights(folder) if self._is_llama else folder
+
+    def check_weights(self, folder: Path) -> None:
+        """Whether the engine here can run what is in ``folder``. Raises as ``fetch_weights``."""
+        if self._is_llama:
+            check_processor(read_cpu_flags())
+            check_model(find_weights(folder), self.settings.model, measure_free_memory())
+
+    @property
+    def _is_llama(self) -> bool:
+        return choose_engine(self.settings.model) == "llama.cpp"
 
     def model_name(self) -> str:
         """The configured model; ``auto`` is the default for a GPU or a CPU, whichever is here."""

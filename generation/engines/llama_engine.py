@@ -22,6 +22,8 @@ from typing import Any, TypeVar
 import httpx
 
 from generation.engines.llama_chat import ChatTemplate
+from generation.engines.llama_checks import CONTEXTS
+from generation.engines.llama_keeper import LlamaKeeper
 from generation.engines.llama_room import Room
 from generation.engines.llama_server import LlamaArguments, LlamaServer, start_server
 from generation.engines.server import build_too_long
@@ -29,8 +31,7 @@ from nl2sql.errors import EngineUnavailable
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Completions, SamplingRequest
 
-# Room for so many prompts of the longest length at once, and for so many completions.
-_CONTEXTS = 4
+# So many completions are worked on at once.
 _SLOTS = 16
 # So often is a request asked that ended with the process.
 _ATTEMPTS = 2
@@ -65,7 +66,7 @@ class LlamaEngine:
         """Loads the GGUF file. Raises EngineUnavailable when llama.cpp does not start."""
         self._arguments = LlamaArguments(
             weights,
-            context_tokens=settings.max_model_len * _CONTEXTS,
+            context_tokens=settings.max_model_len * CONTEXTS,
             slots=_SLOTS,
             threads=max(1, len(os.sched_getaffinity(0)) - settings.reserved_cores),
             prompt_cache_mib=settings.kv_cache_gib * 1024,
@@ -73,12 +74,10 @@ class LlamaEngine:
         )
         self._max_model_len = settings.max_model_len
         self._room = Room(tokens=self._arguments.context_tokens, slots=_SLOTS)
-        self._restarting = asyncio.Lock()
         self._template: ChatTemplate | None = None
         self._mark = 0
         self._encoded: dict[str, list[int]] = {}
-        self._start = start
-        self._server = start(self._arguments)
+        self._keeper = LlamaKeeper(partial(start, self._arguments))
 
     async def sample(self, request: SamplingRequest) -> Completions:
         """``request.k`` completions. Raises PromptTooLong; EngineUnavailable when it died."""
@@ -127,24 +126,19 @@ class LlamaEngine:
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """``(("engine", what is wrong or empty),)``."""
-        try:
-            await self._find_server()
-        except EngineUnavailable as error:
-            return (("engine", str(error)),)
-        return (("engine", ""),)
+        return (("engine", self._keeper.describe_problem()),)
 
     @property
     def pid(self) -> int:
         """The process that runs the model."""
-        return self._server.pid
+        return self._keeper.server.pid
 
     def check_health(self) -> None:
         """For Ray Serve. The engine restarts its process itself, so there is nothing to raise."""
 
     async def close(self) -> None:
         """Ends the process."""
-        await self._server.client.aclose()
-        await asyncio.to_thread(self._server.stop)
+        await self._keeper.close()
 
     async def _encode(self, request: SamplingRequest) -> list[int]:
         template = await self._find_template()
@@ -193,7 +187,7 @@ class LlamaEngine:
     async def _call(self, ask: Callable[[httpx.AsyncClient], Awaitable[_Answer]]) -> _Answer:
         """What the server answers; asked once more where it died meanwhile."""
         for _ in range(_ATTEMPTS):
-            server = await self._find_server()
+            server = await self._keeper.find()
             try:
                 return await ask(server.client)
             except httpx.TransportError:
@@ -202,14 +196,6 @@ class LlamaEngine:
             "The language model's engine has died twice over this request.",
             hint="It is restarted; ask something else, or the same later.",
         )
-
-    async def _find_server(self) -> LlamaServer:
-        """The running server, started again if it died. Raises EngineUnavailable."""
-        async with self._restarting:
-            if not self._server.is_running:
-                await self._server.client.aclose()
-                self._server = await asyncio.to_thread(self._start, self._arguments)
-            return self._server
 
 
 async def _request(

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO
 
 import httpx
+import psutil
 
 from generation.engines.choice import read_cpu_flags
 from nl2sql.errors import EngineUnavailable
@@ -29,6 +30,7 @@ _END_S = 10.0
 _DEATH_S = 1.0
 # What llama.cpp writes before each line of its log.
 _LOG_PREFIX_PARTS = 2
+_NEWER = "unknown model architecture"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +83,24 @@ class LlamaServer:
         """The process, for who watches its memory."""
         return self._process.pid
 
+    @property
+    def cpu_s(self) -> float:
+        """Seconds of processor time that it took so far; 0 where it is gone."""
+        try:
+            times = psutil.Process(self.pid).cpu_times()
+        except psutil.Error:
+            return 0.0
+        return float(times.user + times.system)
+
     def wait_for_death(self) -> None:
         """A moment: connections of a process that dies break before it is gone."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_DEATH_S)
+
+    def kill(self) -> None:
+        """Ends a process that does not end by itself."""
+        self._process.kill()
+        self._process.wait()
 
     def stop(self) -> None:
         """Ends the process; its connections break."""
@@ -93,8 +109,7 @@ class LlamaServer:
         try:
             self._process.wait(_END_S)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            self.kill()
         self._log.close()
 
 
@@ -135,7 +150,9 @@ def start_server(arguments: LlamaArguments) -> LlamaServer:
         log.close()
         raise EngineUnavailable(
             f"llama.cpp does not start with {arguments.weights.name}: {reason}.",
-            hint="`quorumsql doctor` checks memory and weights.",
+            hint="`quorumsql doctor` checks memory and weights."
+            if _NEWER not in reason
+            else "Take another model, or a newer xllamacpp that knows this one.",
         )
     # The caller's deadline ends a request, not the connection's.
     client = httpx.AsyncClient(

@@ -124,10 +124,11 @@ class ModelStore:
         if entry is None:
             return self._local_model(name) or self._refuse(name)
         ready = self._ready_folder(entry)
-        if ready is not None:
-            return ready
-        with self._locked(entry):
-            return self._ready_folder(entry) or self._pull_locked(entry)
+        if ready is None:
+            with self._locked(entry):
+                ready = self._ready_folder(entry) or self._pull_locked(entry)
+        self._check_whole(entry, ready)
+        return ready
 
     def find(self, name: str) -> Path | None:
         """The folder of a model if it is here; never touches the network, never raises."""
@@ -179,6 +180,17 @@ class ModelStore:
     def _ready_folder(self, entry: ModelEntry) -> Path | None:
         folder = self._cache / self._form.folder_name(entry)
         return folder if read_manifest(folder) is not None else None
+
+    def _check_whole(self, entry: ModelEntry, folder: Path) -> None:
+        """Raises ModelCorrupt for a file that changed after it was verified, told by its size."""
+        file = folder / (entry.file or "")
+        if self._form is not GGUF or not file.is_file() or file.stat().st_size == entry.bytes:
+            return
+        raise ModelCorrupt(
+            f"{file} has {file.stat().st_size:,} bytes in place of {entry.bytes:,}.",
+            hint=f"`quorumsql model remove {entry.name}`, then `quorumsql model pull "
+            f"{entry.name}` fetches it anew.",
+        )
 
     def _status(self, entry: ModelEntry) -> ModelStatus:
         folder = self._ready_folder(entry)

@@ -9,6 +9,9 @@ from nl2sql.types.question import Principal
 
 FeedbackOutcome = Literal["stored", "known", "removed", "recorded", "refused"]
 
+MOST_CHARS = 4000
+"""Of an example's question, and of its query: longer ones would fill the prompt."""
+
 
 @dataclass(frozen=True, slots=True)
 class Feedback:

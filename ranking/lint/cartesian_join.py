@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from nl2sql.types import Finding
 from ranking.query import Query
 
@@ -33,7 +34,7 @@ def _find_tied(select: exp.Select) -> set[str]:
     where = select.args.get("where")
     return {
         side.table
-        for each in (where.find_all(exp.EQ) if where else ())
+        for each in (find_all(where, exp.EQ) if where else ())
         if isinstance(each.left, exp.Column) and isinstance(each.right, exp.Column)
         for side in (each.left, each.right)
     }

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
+
 _OPERATORS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 
 
@@ -18,7 +20,7 @@ def list_literal_comparisons(tree: exp.Expr) -> Iterator[tuple[exp.Column, exp.L
     >>> [(column.name, literal.this) for column, literal in list_literal_comparisons(tree)]
     [('a', 'x'), ('b', '1'), ('b', '2')]
     """
-    for node in tree.find_all(*_OPERATORS, exp.In, exp.Between):
+    for node in find_all(tree, *_OPERATORS, exp.In, exp.Between):
         if isinstance(node, exp.In):
             pairs = [(node.this, each) for each in node.expressions]
         elif isinstance(node, exp.Between):

@@ -16,7 +16,7 @@ def empty_range(query: Query) -> Finding | None:
     'error'
     >>> empty_range(read_query("SELECT 1 FROM a WHERE x BETWEEN 1 AND 9", "sqlite"))
     """
-    for each in query.tree.find_all(exp.Between):
+    for each in query.find_all(exp.Between):
         low, high = each.args["low"], each.args["high"]
         if not isinstance(low, exp.Literal) or not isinstance(high, exp.Literal):
             continue

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from nl2sql.types import Finding
 from ranking.query import ColumnUse, Query
 
@@ -51,7 +52,7 @@ def _is_named_after(column: ColumnUse, target: ColumnUse) -> bool:
 
 def _list_pairs(tree: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Expr]]:
     """Pairs of columns that are held to be equal."""
-    for node in tree.find_all(exp.EQ, exp.In):
+    for node in find_all(tree, exp.EQ, exp.In):
         left = node.this
         right = node.args.get("expression" if isinstance(node, exp.EQ) else "query")
         if isinstance(right, exp.Subquery):

@@ -16,7 +16,7 @@ def like_without_wildcard(query: Query) -> Finding | None:
     'like_without_wildcard'
     >>> like_without_wildcard(read_query("SELECT 1 FROM a WHERE x LIKE 'Ann%'", "postgres"))
     """
-    for each in query.tree.find_all(exp.Like, exp.ILike):
+    for each in query.find_all(exp.Like, exp.ILike):
         pattern = each.expression
         if isinstance(pattern, exp.Literal) and not {"%", "_"} & set(pattern.this):
             message = f"{each.sql()} has no wildcard."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from nl2sql.types import Finding
 from ranking.query import Query
 
@@ -25,7 +26,7 @@ def missing_join_condition(query: Query) -> Finding | None:
                 continue
             columns = {
                 (column.table.lower(), column.name.lower())
-                for column in condition.find_all(exp.Column)
+                for column in find_all(condition, exp.Column)
             }
             tables = {table for table, _ in columns}
             if len(columns) > 1 and len(tables) == 1 and "" not in tables:

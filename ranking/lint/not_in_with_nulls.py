@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from nl2sql.types import Finding
 from ranking.query import Query
 
@@ -20,7 +21,7 @@ def not_in_with_nulls(query: Query) -> Finding | None:
     >>> not_in_with_nulls(read_query(sql, "postgres", tables)).message
     'NOT IN finds nothing once x is NULL.'
     """
-    for each in query.tree.find_all(exp.In):
+    for each in query.find_all(exp.In):
         inner = each.args.get("query")
         if inner is None or not isinstance(each.parent, exp.Not):
             continue
@@ -41,5 +42,5 @@ def _is_filtered(select: exp.Select, column: exp.Expr) -> bool:
     """True when a condition of the subquery is on the column itself."""
     where = select.args.get("where")
     return where is not None and any(
-        each.name.lower() == column.name.lower() for each in where.find_all(exp.Column)
+        each.name.lower() == column.name.lower() for each in find_all(where, exp.Column)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from nl2sql.types import Finding
 from ranking.query import Query
 
@@ -23,7 +24,7 @@ def outer_column(query: Query) -> Finding | None:
     """
     for select in query.selects():
         for projection in select.expressions:
-            for column in projection.find_all(exp.Column):
+            for column in find_all(projection, exp.Column):
                 use = query.resolve(column)
                 if use and use.outer and not column.table and column.parent_select is select:
                     message = f"The subquery selects {column.name}, which none of its tables has."

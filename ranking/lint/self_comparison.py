@@ -16,7 +16,7 @@ def self_comparison(query: Query) -> Finding | None:
     'self_comparison'
     >>> self_comparison(read_query("SELECT 1 FROM a JOIN b ON a.x = b.x", "sqlite"))
     """
-    for each in query.tree.find_all(exp.EQ, exp.NEQ, exp.GT, exp.LT, exp.GTE, exp.LTE):
+    for each in query.find_all(exp.EQ, exp.NEQ, exp.GT, exp.LT, exp.GTE, exp.LTE):
         left, right = each.left, each.right
         if (
             isinstance(left, exp.Column)

@@ -17,7 +17,7 @@ def sum_of_key(query: Query) -> Finding | None:
     >>> sum_of_key(read_query("SELECT avg(id) FROM a", "postgres", tables)).message
     'AVG(id) is a figure made of keys.'
     """
-    for each in query.tree.find_all(exp.Sum, exp.Avg):
+    for each in query.find_all(exp.Sum, exp.Avg):
         use = query.resolve(each.this)
         if use and (query.is_key(use) or use.table.primary_key == (use.column.name,)):
             return Finding("sum_of_key", "warning", f"{each.sql()} is a figure made of keys.")

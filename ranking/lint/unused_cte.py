@@ -16,8 +16,8 @@ def unused_cte(query: Query) -> Finding | None:
     'Nothing reads c.'
     >>> unused_cte(read_query("WITH c AS (SELECT 1) SELECT x FROM a, c", "postgres"))
     """
-    read = {table.name.lower() for table in query.tree.find_all(exp.Table) if not table.db}
-    for cte in query.tree.find_all(exp.CTE):
+    read = {table.name.lower() for table in query.find_all(exp.Table) if not table.db}
+    for cte in query.find_all(exp.CTE):
         if cte.alias.lower() not in read:
             return Finding("unused_cte", "warning", f"Nothing reads {cte.alias}.")
     return None

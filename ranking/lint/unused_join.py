@@ -6,6 +6,7 @@ from collections import Counter
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from nl2sql.types import Finding
 from ranking.query import Query
 
@@ -42,7 +43,7 @@ def _is_made_distinct(select: exp.Select) -> bool:
 
 def _counts_rows(select: exp.Select) -> bool:
     """True for count(*), which counts the rows of all tables."""
-    return any(isinstance(star.parent, exp.Count) for star in select.find_all(exp.Star))
+    return any(isinstance(star.parent, exp.Count) for star in find_all(select, exp.Star))
 
 
 def _count_uses(query: Query, select: exp.Select) -> Counter[str]:
@@ -53,7 +54,7 @@ def _count_uses(query: Query, select: exp.Select) -> Counter[str]:
     uses: Counter[str] = Counter()
     for clause in clauses:
         if clause is not None:
-            uses.update({_find_table(query, column) for column in clause.find_all(exp.Column)})
+            uses.update({_find_table(query, column) for column in find_all(clause, exp.Column)})
     return uses
 
 

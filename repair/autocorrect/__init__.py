@@ -84,12 +84,12 @@ def autocorrect_query(
     """The query put right, or None when no rule changes it, it does not parse or is too long."""
     if len(sql) > MOST_CHARS:
         return None
-    sight = Sight(context, plan)
+    sight = Sight(context, plan, remembers=True)
     used: dict[str, None] = {}
     try:
         tree = parse_one(sql, context.dialect)
         for _ in range(_PASSES):
-            fired = [rule.__name__ for rule in rules if rule(tree, sight)]
+            fired = [rule.__name__ for rule in rules if _apply(rule, tree, sight)]
             used.update(dict.fromkeys(fired))
             if not fired:
                 break
@@ -100,3 +100,10 @@ def autocorrect_query(
         # An AttributeError is sqlglot's own, where a function lacks an argument: DATETIME(day).
         return None
     return Corrected(written, tuple(used))
+
+
+def _apply(rule: Rule, tree: exp.Expr, sight: Sight) -> bool:
+    changed = rule(tree, sight)
+    if changed:
+        sight.forget()
+    return changed

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
+
 
 def list_aggregates(node: exp.Expr) -> list[exp.AggFunc]:
     """The aggregates of the node, but for window functions and those of queries in it.
@@ -17,7 +19,7 @@ def list_aggregates(node: exp.Expr) -> list[exp.AggFunc]:
     select = node if isinstance(node, exp.Select) else node.parent_select
     return [
         each
-        for each in node.find_all(exp.AggFunc)
+        for each in find_all(node, exp.AggFunc)
         if each.parent_select is select and not isinstance(each.parent, exp.Window)
     ]
 
@@ -39,7 +41,7 @@ def list_bare_columns(node: exp.Expr) -> list[exp.Column]:
     select = node.parent_select
     return [
         each
-        for each in node.find_all(exp.Column)
+        for each in find_all(node, exp.Column)
         if each.parent_select is select
         and each.find_ancestor(exp.AggFunc, exp.Select) is select
         and not (isinstance(each.parent, exp.Window))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.autocorrect.aggregates import has_aggregate, list_aggregates
 from repair.autocorrect.sight import Sight
 
@@ -14,7 +15,7 @@ def aggregates_in_where(tree: exp.Expr, sight: Sight) -> bool:
     The second is meant where a column is compared with the aggregate and nothing is grouped.
     """
     changed = False
-    for select in list(tree.find_all(exp.Select)):
+    for select in list(find_all(tree, exp.Select)):
         where = select.args.get("where")
         if where is None or not has_aggregate(where):
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.autocorrect.levels import Level, Source
 
 
@@ -11,7 +12,7 @@ def are_equal(level: Level, owners: list[Source], name: str) -> bool:
     """True when the SELECT equates the owners' columns of that name, directly or over others."""
     sight = level.sight
     groups: list[set[tuple[str, str]]] = []
-    for node in level.select.find_all(exp.EQ):
+    for node in find_all(level.select, exp.EQ):
         if node.parent_select is not level.select or node.find_ancestor(exp.Or, exp.Not):
             continue
         ends = [_read_end(side, level) for side in (node.left, node.right)]

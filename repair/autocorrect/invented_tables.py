@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from nl2sql.words import split_words
 from repair.autocorrect.sight import Sight
 from repair.autocorrect.spelled_names import rename_table
@@ -14,9 +15,9 @@ def invented_tables(tree: exp.Expr, sight: Sight) -> bool:
 
     ``customer`` → ``customers``, ``cars_names`` → ``car_names``.
     """
-    views = {sight.spell(cte.args["alias"].this) for cte in tree.find_all(exp.CTE)}
+    views = {sight.spell(cte.args["alias"].this) for cte in find_all(tree, exp.CTE)}
     changed = False
-    for node in tree.find_all(exp.Table):
+    for node in find_all(tree, exp.Table):
         if not isinstance(node.this, exp.Identifier) or sight.find_table(node) is not None:
             continue
         if sight.spell(node.this) in views:

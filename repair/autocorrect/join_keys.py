@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.autocorrect.joining import add_join, build_condition
 from repair.autocorrect.levels import Level, Source, find_fault, read_levels
 from repair.autocorrect.sight import Neighbour, Sight
@@ -29,7 +30,7 @@ def _is_broken(join: exp.Join, level: Level) -> bool:
         column.find_ancestor(exp.Join) is join
         and column in level.columns
         and find_fault(column, level) in ("owner", "column")
-        for column in condition.find_all(exp.Column)
+        for column in find_all(condition, exp.Column)
     )
 
 
@@ -53,7 +54,7 @@ def _join_over_key(join: exp.Join, level: Level) -> bool:
     ]
     named = {
         sight.spell(column.args["table"])
-        for column in condition.find_all(exp.Column)
+        for column in find_all(condition, exp.Column)
         if column.args.get("table") is not None
     }
     ways = [way for way in ways if sight.spell(way[0].identifier) in named] or ways

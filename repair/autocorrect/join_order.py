@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.autocorrect.levels import Level, read_levels
 from repair.autocorrect.sight import Sight
 
@@ -40,9 +41,10 @@ def _order(level: Level) -> bool:
         if not ready:
             return False
         at, name = ready[0]
-        ordered.append(exp.Join(this=tables.pop(name), on=conditions.pop(at)[0]))
+        ordered.append((tables.pop(name), conditions.pop(at)[0]))
         there.add(name)
-    select.set("joins", ordered)
+    # Only now: a node that is put into another one leaves its old place.
+    select.set("joins", [exp.Join(this=node, on=condition) for node, condition in ordered])
     return True
 
 
@@ -65,7 +67,7 @@ def _name(node: exp.Expr, level: Level) -> str | None:
 
 def _read_names(condition: exp.Expr, level: Level) -> set[str] | None:
     """The sources that the condition speaks of; None where a column is not qualified."""
-    columns = list(condition.find_all(exp.Column))
+    columns = list(find_all(condition, exp.Column))
     if condition.find(exp.Query) or any(each.args.get("table") is None for each in columns):
         return None
     return {level.sight.spell(each.args["table"]) for each in columns}

@@ -13,6 +13,7 @@ from typing import Literal
 from sqlglot import exp
 
 from nl2sql.catalog import Table
+from nl2sql.sql_text.nodes import find_all
 from repair.autocorrect.sight import Sight
 
 Fault = Literal["", "qualifier", "owner", "column", "ambiguous"]
@@ -82,10 +83,18 @@ class Level:
 
 
 def read_levels(tree: exp.Expr, sight: Sight) -> list[Level]:
-    """All SELECTs of the query, outer ones first."""
+    """All SELECTs of the query, outer ones first; what the sight remembers, where it does."""
+    if not sight.remembers:
+        return _read_levels(tree, sight)
+    if sight.levels is None or sight.levels[0] is not tree:
+        sight.levels = tree, _read_levels(tree, sight)
+    return sight.levels[1]
+
+
+def _read_levels(tree: exp.Expr, sight: Sight) -> list[Level]:
     views = _read_views(tree, sight)
     levels: dict[int, Level] = {}
-    for select in tree.find_all(exp.Select, bfs=True):
+    for select in find_all(tree, exp.Select):
         level = Level(select, sight, outer=_find_outer(select, levels))
         for node in _list_from(select):
             _add_source(node, level, views)
@@ -100,7 +109,7 @@ def read_levels(tree: exp.Expr, sight: Sight) -> list[Level]:
             for each in join.args.get("using") or ()
         )
         levels[id(select)] = level
-    for column in tree.find_all(exp.Column):
+    for column in find_all(tree, exp.Column):
         is_name = isinstance(column.this, exp.Identifier) and column.arg_key != "using"
         holder = column.parent_select
         if is_name and holder is not None and id(holder) in levels:
@@ -227,7 +236,7 @@ def _add_source(node: exp.Expr, level: Level, views: dict[str, frozenset[str] | 
 def _read_views(tree: exp.Expr, sight: Sight) -> dict[str, frozenset[str] | None]:
     """The columns of every CTE."""
     views: dict[str, frozenset[str] | None] = {}
-    for cte in tree.find_all(exp.CTE):
+    for cte in find_all(tree, exp.CTE):
         alias = cte.args["alias"]
         named = alias.args.get("columns")
         views[sight.spell(alias.this)] = (

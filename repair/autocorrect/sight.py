@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
 from nl2sql.catalog import ForeignKey, Table
 from nl2sql.names import fold_name, quote_name
+from nl2sql.sql_text.nodes import find_all
 from nl2sql.sql_text.parsing import parse_one
 from nl2sql.types import Plan, SchemaContext, ValueMatch
 
@@ -33,7 +34,15 @@ class Neighbour:
 class Sight:
     """Looks names up in a schema context, as its dialect compares them."""
 
-    def __init__(self, context: SchemaContext, plan: Plan = _NO_PLAN) -> None:
+    def __init__(
+        self, context: SchemaContext, plan: Plan = _NO_PLAN, *, remembers: bool = False
+    ) -> None:
+        """With ``remembers``, a tree's levels are read once: who changes the tree calls ``forget``.
+
+        See ``levels.py``.
+        """
+        self.remembers = remembers
+        self.levels: tuple[exp.Expr, list[Any]] | None = None
         self.dialect = context.dialect
         self.tables: tuple[Table, ...] = tuple(hit.table for hit in context.tables)
         self.values: tuple[ValueMatch, ...] = context.values
@@ -48,6 +57,10 @@ class Sight:
             for table in self.tables
         }
 
+    def forget(self) -> None:
+        """The tree was changed."""
+        self.levels = None
+
     def fold(self, name: str) -> str:
         """What is equal for all spellings of a stored name."""
         return fold_name(name, self.dialect)
@@ -61,10 +74,11 @@ class Sight:
     def find_table(self, node: exp.Table) -> Table | None:
         """The only table in sight that the node can mean, or None."""
         schema = node.args.get("db")
+        name = self.spell(node.this)
         found = [
             table
             for table in self.tables
-            if self.fold(table.name) == self.spell(node.this)
+            if self.fold(table.name) == name
             and (schema is None or self.fold(table.schema) == self.spell(schema))
         ]
         return found[0] if len(found) == 1 else None
@@ -94,7 +108,7 @@ class Sight:
     def build_table(self, table: Table) -> exp.Table:
         """The table as a query names it."""
         tree = parse_one(f"SELECT 1 FROM {self._names[table.qualified]}", self.dialect)
-        return next(tree.find_all(exp.Table))
+        return next(find_all(tree, exp.Table))
 
     def build_identifier(self, name: str) -> exp.Identifier:
         """A stored name as a query writes it, quoted where it must be."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.autocorrect.levels import list_faults, point_at, read_levels
 from repair.autocorrect.sight import Sight
 
@@ -13,6 +14,8 @@ from repair.autocorrect.sight import Sight
 def spelled_names(tree: exp.Expr, sight: Sight) -> bool:
     """``"Country"`` → ``country``, ``loyalty_tier`` → ``"Loyalty Tier"``."""
     changed = _spell_tables(tree, sight)
+    if changed:
+        sight.forget()
     for level in read_levels(tree, sight):
         for column, name in list_faults(level, "owner", "column"):
             qualifier = column.args.get("table")
@@ -36,9 +39,9 @@ def spelled_names(tree: exp.Expr, sight: Sight) -> bool:
 
 def _spell_tables(tree: exp.Expr, sight: Sight) -> bool:
     names = {sight.fold(table.name): table.name for table in sight.tables}
-    views = {sight.spell(cte.args["alias"].this) for cte in tree.find_all(exp.CTE)}
+    views = {sight.spell(cte.args["alias"].this) for cte in find_all(tree, exp.CTE)}
     changed = False
-    for node in tree.find_all(exp.Table):
+    for node in find_all(tree, exp.Table):
         if not isinstance(node.this, exp.Identifier) or sight.spell(node.this) in views:
             continue
         if sight.find_table(node) is None and (meant := _find_alike(node.name, names)):
@@ -51,7 +54,7 @@ def rename_table(tree: exp.Expr, node: exp.Table, name: str, sight: Sight) -> No
     """The table renamed, and with it the columns that are qualified with its old name."""
     if not node.alias:
         old = sight.spell(node.this)
-        for column in tree.find_all(exp.Column):
+        for column in find_all(tree, exp.Column):
             qualifier = column.args.get("table")
             if qualifier is not None and sight.spell(qualifier) == old:
                 column.set("table", sight.build_identifier(name))

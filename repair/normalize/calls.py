@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.facts import Facts
 from repair.normalize.readers import read_part, write_part
 
@@ -38,13 +39,13 @@ Node = TypeVar("Node", bound=exp.Expr)
 def list_calls(tree: exp.Expr, names: Iterable[str]) -> Iterator[exp.Anonymous]:
     """All calls of functions of these names, the inner ones before those around them."""
     wanted = frozenset(names)
-    found = [node for node in tree.find_all(exp.Anonymous) if node.name.upper() in wanted]
+    found = [node for node in find_all(tree, exp.Anonymous) if node.name.upper() in wanted]
     yield from reversed(found)
 
 
 def list_inner_first(tree: exp.Expr, *kinds: type[Node]) -> list[Node]:
     """All nodes of these kinds, the inner ones before those around them."""
-    return list(tree.find_all(*kinds))[::-1]
+    return list(find_all(tree, *kinds))[::-1]
 
 
 def replace_calls(tree: exp.Expr, names: Iterable[str], build: Builder) -> bool:

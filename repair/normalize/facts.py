@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from nl2sql.catalog import Column, Table
 from nl2sql.names import quote_name
+from nl2sql.sql_text.nodes import find_all
 
 # Words of a type's name, as the servers spell it, and the kind: the first that fits.
 _KINDS = (
@@ -163,7 +164,7 @@ def kind_of_type(spelled: str) -> str:
 
 def _is_view(source: exp.Table) -> bool:
     """Whether a CTE of the query bears the table's name."""
-    names = (cte.alias.lower() for cte in source.root().find_all(exp.CTE))
+    names = (cte.alias.lower() for cte in find_all(source.root(), exp.CTE))
     return source.name.lower() in names
 
 

@@ -14,6 +14,7 @@ from sqlglot import exp
 from sqlglot.dialects import TSQL, BigQuery, Dialect, DuckDB, MySQL, Oracle, Postgres, SQLite
 from sqlglot.errors import SqlglotError
 
+from nl2sql.sql_text.nodes import find_all
 from nl2sql.sql_text.parsing import parse_one, parse_statements
 
 # Arguments that are no list between commas; all else that has such a parser is read as a list.
@@ -70,7 +71,7 @@ def read_foreign(sql: str, target: str) -> tuple[exp.Query, str] | None:
         if tree is not None and _keeps_everything(sql, tree, source):
             if source not in ("sqlite", target):
                 # Where NULLs come is the target's own business, unless the query says so.
-                for ordered in tree.find_all(exp.Ordered):
+                for ordered in find_all(tree, exp.Ordered):
                     ordered.set("nulls_first", None)
             return tree, source
     return None
@@ -103,5 +104,5 @@ def _keeps_everything(sql: str, tree: exp.Expr, source: str) -> bool:
     rendered = write_query(tree, source).lower()
     if not set(_NUMBER.findall(sql)) <= set(_NUMBER.findall(rendered)):
         return False
-    names = {column.name.lower() for column in tree.find_all(exp.Column)} - _UNITS
+    names = {column.name.lower() for column in find_all(tree, exp.Column)} - _UNITS
     return all(name in sql.lower() for name in names)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 _SPACE = r"(?:\s|--[^\n]*|/\*.*?\*/)*"
 _TEXT = (
@@ -64,7 +65,13 @@ def split_tokens(sql: str) -> list[Token]:
     >>> [token.text for token in split_tokens("SELECT 'a b' -- note\\n FROM t")]
     ['SELECT', "'a b'", 'FROM', 't']
     """
-    return [Token(found["space"], found["text"]) for found in _TOKEN.finditer(sql)]
+    return list(_split(sql))
+
+
+# Each rule splits what the one before it left, which mostly is the same text.
+@lru_cache(maxsize=16)
+def _split(sql: str) -> tuple[Token, ...]:
+    return tuple(Token(found["space"], found["text"]) for found in _TOKEN.finditer(sql))
 
 
 def join_tokens(tokens: Sequence[Token]) -> str:

@@ -14,7 +14,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from nl2sql.errors import SettingsError
-from retrieval.examples.records import MOST_CHARS, Source, VerifiedExample
+from nl2sql.types.feedback import MOST_CHARS
+from retrieval.examples.records import Source, VerifiedExample
 
 
 class Pair(BaseModel):

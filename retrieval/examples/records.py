@@ -18,9 +18,6 @@ from retrieval.examples.masking import find_literals, mask_question
 
 Source = Literal["file", "benchmark", "feedback"]
 
-MOST_CHARS = 4000
-"""Of a question, and of a query: longer ones would fill the prompt."""
-
 
 @dataclass(frozen=True, slots=True)
 class VerifiedExample:

@@ -214,6 +214,12 @@ class IndexStore:
                 f"The index is gone or half gone: {str(error).strip()}",
                 hint="Run `quorumsql index build`.",
             ) from error
+        except psycopg.errors.DiskFull as error:
+            raise IndexUnavailable(
+                f"The disk of the index is full: {str(error).partition(chr(10))[0]}",
+                hint="Free some room and run `quorumsql index build` again. The index as it was "
+                "stays in service.",
+            ) from error
         except (PoolTimeout, psycopg.Error) as error:
             raise IndexUnavailable(
                 f"The index does not answer: {str(error).strip()}",

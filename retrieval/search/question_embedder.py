@@ -2,12 +2,14 @@
 
 A call of the embedder costs nearly as much for one text as for eight, and calls side by side only
 take the cores from one another. So one call runs at a time, with all that came while the last one
-ran; a question that comes alone waits for nothing.
+ran; a question that comes alone waits for nothing. The last questions' vectors are kept: a session,
+a client that tries again and a search with a first draft's names ask for the same text.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,8 @@ from numpy.typing import NDArray
 from retrieval.embedder import Embedder
 
 _MOST_TOGETHER = 32
+# 1.5 kB each, and the text.
+_MOST_KEPT = 500
 
 Vector = NDArray[np.float32]
 
@@ -26,9 +30,13 @@ class QuestionEmbedder:
         self._embedder = embedder
         self._waiting: list[tuple[str, asyncio.Future[Vector]]] = []
         self._worker: asyncio.Task[None] | None = None
+        self._kept: OrderedDict[str, Vector] = OrderedDict()
 
     async def embed(self, text: str) -> Vector:
         """The unit vector of ``text``. Raises SettingsError when the model cannot be loaded."""
+        if (known := self._kept.get(text)) is not None:
+            self._kept.move_to_end(text)
+            return known
         future: asyncio.Future[Vector] = asyncio.get_running_loop().create_future()
         self._waiting.append((text, future))
         if self._worker is None:
@@ -47,7 +55,15 @@ class QuestionEmbedder:
                     if not future.done():
                         future.set_exception(error)
                 continue
-            for (_, future), vector in zip(batch, vectors, strict=True):
+            for (text, future), vector in zip(batch, vectors, strict=True):
+                self._keep(text, vector)
                 if not future.done():  # who asked may have left
                     future.set_result(vector)
         self._worker = None
+
+    def _keep(self, text: str, vector: Vector) -> None:
+        # A copy: the row would keep its whole batch in memory.
+        self._kept[text] = kept = vector.copy()
+        kept.flags.writeable = False
+        if len(self._kept) > _MOST_KEPT:
+            self._kept.popitem(last=False)

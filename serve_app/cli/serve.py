@@ -13,6 +13,7 @@ from execution.embedded import EmbeddedServer
 from nl2sql.errors import DatabaseUnavailable
 from serve_app import running
 from serve_app.background import (
+    check_port,
     is_ready,
     service_url,
     spawn_service,
@@ -50,6 +51,8 @@ def serve(
 def serve_in_background(cli: CliContext) -> None:
     """Prepares here, where progress is seen, then starts the service and waits for it."""
     settings = cli.settings
+    if spawned_process(settings.home) is None:
+        check_port(settings.serve)  # before minutes of preparation
     reporter = TerminalReporter()
     asyncio.run(prepare(settings, reporter, databases=list(settings.databases), strict=False))
     pull_model(settings)
@@ -86,6 +89,7 @@ def _serve_here(cli: CliContext) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: done.set())
     settings = cli.settings
+    check_port(settings.serve)  # before minutes of preparation
     reporter = TerminalReporter()
     wiring = asyncio.run(
         prepare(settings, reporter, databases=list(settings.databases), strict=False)

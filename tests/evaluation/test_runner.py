@@ -16,6 +16,7 @@ from evaluation.metrics import summarize
 from evaluation.run_folder import RunFolder, read_run
 from evaluation.runner import measure_times, run_questions
 from nl2sql.errors import EngineUnavailable, PromptTooLong
+from nl2sql.outage import Outage
 from nl2sql.types import Principal, Question
 from tests.conftest import ROOT
 from tests.evaluation import counting_run
@@ -119,6 +120,45 @@ async def test_a_system_that_is_gone_ends_the_sitting_and_nothing_is_lost(tmp_pa
         await run_questions(EXAMPLES, system.ask, build_judge(), run, max_rows=5)
     asked = [question.text for question in system.questions]
     assert asked == [f"How many q{number}?" for number in (0, 1, 2, 3, 3, 4, 5)]
+
+
+async def test_a_system_that_comes_back_is_asked_again_and_the_run_goes_on(tmp_path: Path) -> None:
+    system = FakeSystem(
+        {f"How many q{number}?": EngineUnavailable("It died.") for number in (2, 3, 4)}
+    )
+    problems = ["dead", "loading"]
+    said: list[str] = []
+
+    async def probe() -> str:
+        return problems.pop(0) if problems else ""
+
+    run = build_run(tmp_path / "run", concurrency=2)
+    with run.open():
+        await run_questions(
+            EXAMPLES,
+            system.ask,
+            build_judge(),
+            run,
+            max_rows=5,
+            outage=Outage(probe, said.append, pause_s=0.2),
+        )
+    records = read_run(run.folder)[1]
+    assert [record.id for record in records if record.correct] == [f"q{n}" for n in range(6)]
+    assert max(record.seconds for record in records) < 0.2
+    assert len(said) == 2
+
+
+async def test_a_system_that_does_not_come_back_ends_the_sitting(tmp_path: Path) -> None:
+    system = FakeSystem({"How many q3?": EngineUnavailable("It died.")})
+
+    async def probe() -> str:
+        return "dead"
+
+    run = build_run(tmp_path / "run")
+    outage = Outage(probe, lambda line: None, longest_s=0.05, pause_s=0.01)
+    with pytest.raises(EngineUnavailable), run.open():
+        await run_questions(EXAMPLES, system.ask, build_judge(), run, max_rows=5, outage=outage)
+    assert run.done() == {"q0", "q1", "q2"}
 
 
 async def test_right_answers_are_timed_once(tmp_path: Path) -> None:

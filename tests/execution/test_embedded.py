@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 import psycopg
 import pytest
 
-from execution.embedded import INDEXER, READER, EmbeddedServer
+from execution.embedded import INDEXER, READER, EmbeddedServer, build_failure
 from nl2sql.errors import DatabaseUnavailable
 
 
@@ -88,3 +89,13 @@ def test_a_server_that_was_not_started_has_no_url(embedded_server: EmbeddedServe
     idle = EmbeddedServer(embedded_server.folder.parent / "other")
     with pytest.raises(DatabaseUnavailable, match="not started"):
         idle.url("x", READER)
+
+
+def test_a_full_disk_is_told_whatever_broke_first(tmp_path: Path) -> None:
+    error = RuntimeError("initdb returned 1")
+    full = build_failure(tmp_path / "pg", "does not start", error, free_bytes=7_000_000)
+    assert "does not start: its disk is full (7 MB are free)" in full.message
+    assert "Free some room" in full.hint
+    other = build_failure(tmp_path / "pg", "does not start", error, free_bytes=10**9)
+    assert other.message.endswith("does not start: initdb returned 1")
+    assert other.hint == ""

@@ -182,3 +182,13 @@ async def test_an_empty_result_gets_a_sibling_only_where_that_is_switched_on(
     if switched_on:
         assert ranking is ranked
         assert samples(ranker.ranked[0]) == {"c1": 0, "c1r": 3}
+
+
+async def test_repairs_that_come_to_one_query_are_assessed_once_and_stay_two_candidates() -> None:
+    made = build_assessment("c9", sql="good", rows=[(7,)])
+    ranker = FakeRanker({"good": made}, rank(GOOD, quorum=True))
+    await run(rank(BAD, BROKEN), ranker, FakeRepairer("good", "good"))
+    assert len(ranker.assessed) == 1
+    (ranked,) = ranker.ranked
+    assert [each.candidate.id for each in ranked[-2:]] == ["c2r", "c3r"]
+    assert {each.verdict for each in ranked[-2:]} == {made.verdict}

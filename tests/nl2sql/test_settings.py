@@ -291,13 +291,14 @@ def test_a_database_that_cannot_be_is_refused(database: dict[str, Any], message:
 def test_paths_in_the_file_are_relative_to_it(tmp_path: Path) -> None:
     path = tmp_path / "quorumsql.yaml"
     path.write_text(
-        "home: here\nmodel: {folders: [weights]}\n"
+        "home: here\nmodel: {folders: [weights], adapters: [lora.gguf]}\n"
         "databases: {shop: {reader: {url: 'sqlite:///data/shop.sqlite'}}}\n"
     )
     settings = load_settings(path)
     folder = tmp_path.resolve()
     assert settings.home == folder / "here"
     assert settings.model.folders == (folder / "weights",)
+    assert settings.model.adapters == (folder / "lora.gguf",)
     assert settings.databases["shop"].reader.sqlite_path == folder / "data/shop.sqlite"
 
 

@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 
 from execution.executor import ReadOnlyExecutor
-from nl2sql.errors import SettingsError
+from nl2sql.errors import ModelCorrupt, SettingsError
 from nl2sql.settings import load_settings, parse_settings
 from nl2sql.types import GuardedQuery, Principal, ResultSet
 from serve_app.api import QueryRequest
+from serve_app.checks import run_checks
 from serve_app.wiring import Wiring
 from tests.execution.duckdb.shop import build_shop
 from tests.fakes import FakeCatalogs
+from tests.generation.gguf_files import write_gguf
 
 SETTINGS = parse_settings(
     {
@@ -79,3 +81,25 @@ async def test_a_duckdb_file_is_read_guarded_and_asked_through_the_wiring(tmp_pa
     await executor.close()
     assert isinstance(result, ResultSet), result
     assert result.rows == (("1",), ("2",))
+
+
+def build_wiring(model: dict[str, object]) -> Wiring:
+    databases = {"shop": {"reader": {"url": "sqlite:///shop.sqlite"}}}
+    return Wiring(parse_settings({"databases": databases, "model": model}))
+
+
+def test_weights_are_checked_before_anything_starts(tmp_path: Path) -> None:
+    path = write_gguf(tmp_path / "tiny.gguf")
+    model: dict[str, object] = {"engine": "llama.cpp", "name": str(path), "max_model_len": 2048}
+    assert build_wiring(model).fetch_weights() == path
+    with pytest.raises(SettingsError, match="trained for"):
+        build_wiring({**model, "max_model_len": 4096}).fetch_weights()
+    with pytest.raises(SettingsError, match="cannot be read"):
+        build_wiring({**model, "adapters": ["/none.gguf"]}).fetch_weights()
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(ModelCorrupt, match="incomplete"):
+        build_wiring(model).fetch_weights()
+    check = next(
+        each for each in run_checks(build_wiring(model).settings) if each.name == "weights"
+    )
+    assert (check.status, "incomplete" in check.message) == ("failed", True)

@@ -33,6 +33,11 @@ _PHRASES = (
 )
 
 
+_WORDS = tuple((phrase.split(), meant) for phrase, meant in _PHRASES)
+# What a phrase begins with; most words do not.
+_FIRST = frozenset(words[0] for words, _ in _WORDS)
+
+
 def word_comparisons(sql: str, facts: Facts) -> str:
     """``IS NOT IN``, ``= LIKE``, ``IS EQUAL TO``, ``x NOT NULL`` and their kin.
 
@@ -55,9 +60,10 @@ def word_comparisons(sql: str, facts: Facts) -> str:
 
 def _match(tokens: list[Token], index: int) -> tuple[int, str]:
     """How many tokens a phrase takes here, and what to write for it; (0, "") for none."""
+    if tokens[index].upper not in _FIRST:
+        return 0, ""
     words = [token.upper for token in tokens[index : index + 4]]
-    for phrase, meant in _PHRASES:
-        wanted = phrase.split()
+    for wanted, meant in _WORDS:
         if words[: len(wanted)] == wanted:
             return len(wanted), meant
     is_after_value = index > 0 and (tokens[index - 1].is_name or tokens[index - 1].text == ")")

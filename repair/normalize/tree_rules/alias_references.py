@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.facts import Facts
 
 # Where PostgreSQL does not look for aliases; SQLite does, but for the list of outputs itself.
@@ -22,7 +23,7 @@ def alias_references(tree: exp.Expr, facts: Facts) -> bool:
     An aggregate that it puts into WHERE is moved to HAVING by autocorrect.
     """
     changed = False
-    for select in tree.find_all(exp.Select):
+    for select in find_all(tree, exp.Select):
         columns = _list_columns(select, facts)
         if columns is None:
             continue
@@ -40,11 +41,11 @@ def _replace_in(select: exp.Select, place: str, outputs: dict[str, exp.Expr]) ->
     changed = False
     value = select.args.get(place)
     for part in value if isinstance(value, list) else [value] if value else []:
-        for column in list(part.find_all(exp.Column)):
+        for column in list(find_all(part, exp.Column)):
             meant = outputs.get(column.name.lower()) if not column.table else None
             if meant is None or column.find_ancestor(exp.Select) is not select:
                 continue
-            if column in set(meant.find_all(exp.Column)):
+            if column in set(find_all(meant, exp.Column)):
                 continue  # an output that is named like a part of itself
             if _is_aggregated(meant) and column.find_ancestor(exp.Anonymous):
                 continue
@@ -55,7 +56,7 @@ def _replace_in(select: exp.Select, place: str, outputs: dict[str, exp.Expr]) ->
 
 
 def _is_aggregated(node: exp.Expr) -> bool:
-    calls = (call.name.upper() for call in node.find_all(exp.Anonymous))
+    calls = (call.name.upper() for call in find_all(node, exp.Anonymous))
     return node.find(exp.Window) is not None or any(name in _AGGREGATES for name in calls)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.calls import read_number, write
 from repair.normalize.facts import Facts
 
@@ -19,7 +20,7 @@ def booleans(tree: exp.Expr, facts: Facts) -> bool:
     if facts.target != "postgres":
         return False
     changed = False
-    for node in list(tree.find_all(exp.EQ, exp.NEQ, exp.Is)):
+    for node in list(find_all(tree, exp.EQ, exp.NEQ, exp.Is)):
         kind, number = facts.kind_of(node.left), read_number(node.right)
         if kind == "boolean" and number in (0, 1):
             node.set("expression", exp.Boolean(this=bool(number)))
@@ -37,10 +38,10 @@ def booleans(tree: exp.Expr, facts: Facts) -> bool:
 
 def _list_conditions(tree: exp.Expr) -> list[exp.Expr]:
     """What stands where a condition is wanted."""
-    found = [node.this for node in tree.find_all(exp.Where, exp.Having, exp.Not)]
-    for node in tree.find_all(exp.And, exp.Or):
+    found = [node.this for node in find_all(tree, exp.Where, exp.Having, exp.Not)]
+    for node in find_all(tree, exp.And, exp.Or):
         found += [node.left, node.right]
-    for case in tree.find_all(exp.Case):
+    for case in find_all(tree, exp.Case):
         if case.this is None:
             found += [branch.this for branch in case.args["ifs"]]
     return found

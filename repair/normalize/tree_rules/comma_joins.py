@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.facts import Facts
 
 
@@ -16,7 +17,7 @@ def comma_joins(tree: exp.Expr, facts: Facts) -> bool:
     if facts.target == "sqlite":
         return False
     changed = False
-    for select in tree.find_all(exp.Select):
+    for select in find_all(tree, exp.Select):
         joins = select.args.get("joins") or []
         source = select.args.get("from_")
         before = {source.this.alias_or_name.lower()} if source else set()
@@ -37,4 +38,4 @@ def comma_joins(tree: exp.Expr, facts: Facts) -> bool:
 
 
 def _list_columns(condition: exp.Expr | None) -> list[exp.Column]:
-    return list(condition.find_all(exp.Column)) if condition else []
+    return list(find_all(condition, exp.Column)) if condition else []

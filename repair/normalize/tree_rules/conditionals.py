@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.calls import replace_calls, write
 from repair.normalize.facts import Facts
 
@@ -11,7 +12,7 @@ from repair.normalize.facts import Facts
 def conditionals(tree: exp.Expr, facts: Facts) -> bool:
     """``IF(c, a, b)``, ``IIF``, Oracle's ``DECODE`` and ``NVL2`` become CASE."""
     changed = False
-    for node in list(tree.find_all(exp.If))[::-1]:
+    for node in list(find_all(tree, exp.If))[::-1]:
         # sqlglot reads IF( as this node; the branches of a CASE are such nodes, too.
         if not isinstance(node.parent, exp.Case) or node.arg_key != "ifs":
             node.replace(_build_case(node.this, node.args["true"], node.args.get("false")))

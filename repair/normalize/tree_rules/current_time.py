@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.calls import read_text, replace_calls, write
 from repair.normalize.facts import Facts
 
@@ -33,7 +34,7 @@ def current_time(tree: exp.Expr, facts: Facts) -> bool:
         return write("CURRENT_DATE" if name in _TODAY else "CURRENT_TIMESTAMP", facts)
 
     changed = replace_calls(tree, [*_NOW, *_TODAY, *_CALLED], build)
-    for column in list(tree.find_all(exp.Column)):
+    for column in list(find_all(tree, exp.Column)):
         word = _BARE.get(column.name.upper())
         if word and not column.table and column.name.lower() not in facts.names:
             column.replace(write(word, facts))

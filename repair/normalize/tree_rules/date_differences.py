@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.calls import (
     as_date,
     as_time,
@@ -141,7 +142,7 @@ def _build_julian(args: list[exp.Expr], facts: Facts) -> exp.Expr | None:
 def _replace_ages(tree: exp.Expr, facts: Facts) -> bool:
     """Years out of an AGE, as SQLite can count them."""
     changed = False
-    for node in list(tree.find_all(exp.Extract)):
+    for node in list(find_all(tree, exp.Extract)):
         age = node.expression
         if not isinstance(age, exp.Anonymous) or age.name.upper() != "AGE":
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.transforms import eliminate_distinct_on
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.facts import Facts
 
 
@@ -13,7 +14,7 @@ def distinct_on(tree: exp.Expr, facts: Facts) -> bool:
     if facts.target != "sqlite":
         return False
     changed = False
-    for select in list(tree.find_all(exp.Select))[::-1]:
+    for select in list(find_all(tree, exp.Select))[::-1]:
         distinct = select.args.get("distinct")
         if distinct and distinct.args.get("on"):
             rewritten = eliminate_distinct_on(select.copy())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.calls import list_calls, write
 from repair.normalize.facts import Facts
 
@@ -18,7 +19,7 @@ def distinct_order(tree: exp.Expr, facts: Facts) -> bool:
     if facts.target == "sqlite":
         return False
     changed = False
-    for select in tree.find_all(exp.Select):
+    for select in find_all(tree, exp.Select):
         order, distinct = select.args.get("order"), select.args.get("distinct")
         if order is None or distinct is None or distinct.args.get("on") or select.args.get("group"):
             continue

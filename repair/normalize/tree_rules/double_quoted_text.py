@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.facts import Facts
 
 # Where a value stands, and not a name.
@@ -17,15 +18,15 @@ def double_quoted_text(tree: exp.Expr, facts: Facts) -> bool:
     """
     if facts.target == "sqlite":
         return False
-    known = facts.names | {alias.alias.lower() for alias in tree.find_all(exp.Alias)}
-    known |= {alias.name.lower() for alias in tree.find_all(exp.TableAlias)}
+    known = facts.names | {alias.alias.lower() for alias in find_all(tree, exp.Alias)}
+    known |= {alias.name.lower() for alias in find_all(tree, exp.TableAlias)}
     known |= {
         name.name.lower()
-        for alias in tree.find_all(exp.TableAlias)
+        for alias in find_all(tree, exp.TableAlias)
         for name in alias.args.get("columns") or ()
     }
     changed = False
-    for column in list(tree.find_all(exp.Column)):
+    for column in list(find_all(tree, exp.Column)):
         is_quoted = isinstance(column.this, exp.Identifier) and column.this.quoted
         if not is_quoted or column.table or column.name.lower() in known:
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.facts import Facts
 
 
@@ -12,7 +13,7 @@ def dual(tree: exp.Expr, facts: Facts) -> bool:
     if "dual" in facts.table_names:
         return False
     changed = False
-    for select in tree.find_all(exp.Select):
+    for select in find_all(tree, exp.Select):
         clause = select.args.get("from_")
         source = clause.this if clause else None
         is_dual = isinstance(source, exp.Table) and source.name.lower() == "dual"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.calls import list_calls
 from repair.normalize.facts import Facts
 
@@ -16,7 +17,7 @@ def having_without_group(tree: exp.Expr, facts: Facts) -> bool:
     Only where nothing is aggregated: otherwise HAVING judges the one group of all rows.
     """
     changed = False
-    for select in tree.find_all(exp.Select):
+    for select in find_all(tree, exp.Select):
         having = select.args.get("having")
         if having is None or select.args.get("group") or any(list_calls(select, _AGGREGATES)):
             continue

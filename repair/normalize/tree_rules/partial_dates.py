@@ -7,6 +7,7 @@ import re
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.calls import read_text, write
 from repair.normalize.facts import Facts
 
@@ -26,17 +27,17 @@ def partial_dates(tree: exp.Expr, facts: Facts) -> bool:
     if facts.target == "sqlite":
         return False
     changed = False
-    for literal in list(tree.find_all(exp.Literal)):
+    for literal in list(find_all(tree, exp.Literal)):
         changed |= _mend_day(literal)
-    for node in list(tree.find_all(*_COMPARISONS)):
+    for node in list(find_all(tree, *_COMPARISONS)):
         if facts.kind_of(node.left) in _TEMPORAL:
             changed |= _compare(node, "this", [node.right], facts)
         elif facts.kind_of(node.right) in _TEMPORAL:
             changed |= _compare(node, "expression", [node.left], facts)
-    for between in list(tree.find_all(exp.Between)):
+    for between in list(find_all(tree, exp.Between)):
         if facts.kind_of(between.this) in _TEMPORAL:
             changed |= _compare(between, "this", [between.args["low"], between.args["high"]], facts)
-    for within in list(tree.find_all(exp.In)):
+    for within in list(find_all(tree, exp.In)):
         if facts.kind_of(within.this) in _TEMPORAL and within.expressions:
             changed |= _compare(within, "this", within.expressions, facts)
     return changed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.calls import list_inner_first, read_text, write
 from repair.normalize.facts import Facts
 
@@ -29,7 +30,7 @@ def patterns(tree: exp.Expr, facts: Facts) -> bool:
                 pattern = exp.Literal.string(text.translate(_WILD))
                 glob.replace(exp.Like(this=glob.this, expression=pattern))
                 changed = True
-    for like in list(tree.find_all(exp.Like, exp.ILike)):
+    for like in list(find_all(tree, exp.Like, exp.ILike)):
         if facts.kind_of(like.this) in _OTHERS:
             like.set("this", write("CAST({x} AS TEXT)", facts, x=like.this))
             changed = True

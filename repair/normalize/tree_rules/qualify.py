@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.transforms import eliminate_qualify
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.facts import Facts
 
 
@@ -13,7 +14,7 @@ def qualify(tree: exp.Expr, facts: Facts) -> bool:
     if facts.target == "duckdb":
         return False
     changed = False
-    for select in list(tree.find_all(exp.Select))[::-1]:
+    for select in list(find_all(tree, exp.Select))[::-1]:
         if select.args.get("qualify"):
             rewritten = eliminate_qualify(select.copy())
             select.args.clear()

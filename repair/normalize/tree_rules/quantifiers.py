@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.facts import Facts
 
 _GREATER = (exp.GT, exp.GTE)
@@ -15,7 +16,7 @@ def quantifiers(tree: exp.Expr, facts: Facts) -> bool:
     if facts.target != "sqlite":
         return False
     changed = False
-    for node in list(tree.find_all(exp.All, exp.Any)):
+    for node in list(find_all(tree, exp.All, exp.Any)):
         parent, query = node.parent, node.this.unnest()
         if not isinstance(parent, exp.Binary) or not isinstance(query, exp.Select):
             continue

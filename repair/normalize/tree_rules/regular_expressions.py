@@ -6,6 +6,7 @@ import re
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.calls import list_calls, read_text, write, write_operand
 from repair.normalize.facts import Facts
 from repair.normalize.readers import read_part
@@ -29,7 +30,7 @@ def regular_expressions(tree: exp.Expr, facts: Facts) -> bool:
                 call.replace(new)
                 changed = True
     if facts.target == "sqlite":
-        for node in list(tree.find_all(exp.RegexpLike, exp.RegexpILike)):
+        for node in list(find_all(tree, exp.RegexpLike, exp.RegexpILike)):
             if (new := _build(node.this, node.expression, "", facts)) is not None:
                 node.replace(new)
                 changed = True

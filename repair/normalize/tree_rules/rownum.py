@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.calls import read_number
 from repair.normalize.facts import Facts
 
@@ -13,7 +14,7 @@ def rownum(tree: exp.Expr, facts: Facts) -> bool:
     if "rownum" in facts.names:
         return False
     changed = False
-    for select in tree.find_all(exp.Select):
+    for select in find_all(tree, exp.Select):
         where = select.args.get("where")
         if where is None or select.args.get("limit"):
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.facts import Facts
 
 
@@ -11,10 +12,10 @@ def schema_prefix(tree: exp.Expr, facts: Facts) -> bool:
     """``dbo.orders`` or ``shop.orders`` becomes ``orders`` where no table known has that schema."""
     schemas = {table.schema.lower() for table in facts.tables}
     changed = False
-    for node in tree.find_all(exp.Table):
+    for node in find_all(tree, exp.Table):
         is_known = node.name.lower() in facts.table_names
         if node.db and is_known and node.db.lower() not in schemas:
-            for column in tree.find_all(exp.Column):
+            for column in find_all(tree, exp.Column):
                 if column.db.lower() == node.db.lower():
                     column.set("db", None)
                     column.set("catalog", None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.facts import Facts
 
 
@@ -15,7 +16,7 @@ def set_operands(tree: exp.Expr, facts: Facts) -> bool:
     if facts.target != "sqlite":
         return False
     changed = False
-    for operation in list(tree.find_all(exp.SetOperation)):
+    for operation in list(find_all(tree, exp.SetOperation)):
         for key in ("this", "expression"):
             operand = operation.args[key]
             if not isinstance(operand, exp.Subquery):

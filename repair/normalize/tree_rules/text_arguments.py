@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.calls import list_calls, write
 from repair.normalize.facts import Facts
 
@@ -21,7 +22,7 @@ def text_arguments(tree: exp.Expr, facts: Facts) -> bool:
         return False
     changed = False
     values = [call.expressions[0] for call in list_calls(tree, _CALLS) if call.expressions]
-    values += [node.this for node in tree.find_all(*_NODES)]
+    values += [node.this for node in find_all(tree, *_NODES)]
     for value in values:
         if facts.kind_of(value) in _OTHERS:
             value.replace(write("CAST({x} AS TEXT)", facts, x=value))

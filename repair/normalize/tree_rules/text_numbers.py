@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.calls import list_calls, write
 from repair.normalize.facts import Facts
 
@@ -24,19 +25,19 @@ def text_numbers(tree: exp.Expr, facts: Facts) -> bool:
     for call in list_calls(tree, _SUMMED):
         if len(call.expressions) == 1:
             changed |= _cast(call.expressions[0], facts)
-    for node in list(tree.find_all(exp.EQ, exp.NEQ, *_ORDERED)):
+    for node in list(find_all(tree, exp.EQ, exp.NEQ, *_ORDERED)):
         left, right = facts.kind_of(node.left), facts.kind_of(node.right)
         if left == "text" and right in _NUMBERS and isinstance(node.left, exp.Column):
             changed |= _adapt(node.left, node.right, facts, isinstance(node, _ORDERED))
         elif right == "text" and left in _NUMBERS and isinstance(node.right, exp.Column):
             changed |= _adapt(node.right, node.left, facts, isinstance(node, _ORDERED))
-    for within in list(tree.find_all(exp.In)):
+    for within in list(find_all(tree, exp.In)):
         if facts.kind_of(within.this) == "text" and isinstance(within.this, exp.Column):
             for value in within.expressions:
                 changed |= _quote(value)
         if isinstance(query := within.args.get("query"), exp.Subquery):
             changed |= _adapt_query(within.this, query.this, facts)
-    for between in list(tree.find_all(exp.Between)):
+    for between in list(find_all(tree, exp.Between)):
         if facts.kind_of(between.args["low"]) in _NUMBERS:
             changed |= _cast(between.this, facts)
     return changed

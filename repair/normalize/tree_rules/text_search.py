@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql_text.nodes import find_all
 from repair.normalize.calls import replace_calls, write
 from repair.normalize.facts import Facts
 
@@ -45,7 +46,7 @@ def text_search(tree: exp.Expr, facts: Facts) -> bool:
 
     changed = replace_calls(tree, _TEMPLATES, build)
     if facts.target == "sqlite":
-        for node in list(tree.find_all(exp.StrPosition)):
+        for node in list(find_all(tree, exp.StrPosition)):
             node.replace(write(_PLACE["sqlite"], facts, x=node.this, y=node.args["substr"]))
             changed = True
     return changed

@@ -56,6 +56,9 @@ class FakeServer:
     def wait_for_death(self) -> None:
         """It is dead at once."""
 
+    def kill(self) -> None:
+        self.is_running = False
+
     def stop(self) -> None:
         self.stopped = True
 
@@ -167,6 +170,8 @@ async def test_a_request_that_ends_two_servers_is_given_up() -> None:
     engine = build_engine(FakeServer(failures=1), FakeServer(failures=1), FakeServer())
     with pytest.raises(EngineUnavailable, match="died twice"):
         await engine.sample(build_request())
+    assert await engine.probe() == (("engine", "The engine has died and is started again."),)
+    await engine.count_tokens(("It was started.",))
     assert await engine.probe() == (("engine", ""),)
 
 

@@ -453,3 +453,15 @@ def test_llama_cpp_is_not_given_a_snapshot(tmp_path: Path, index: WheelIndex) ->
     store = build_store(tmp_path, build_entry(HUB), index, form=GGUF)
     with pytest.raises(UnknownModel, match="no GGUF"):
         store.pull("org/other")
+
+
+def test_a_file_that_lost_its_end_in_the_store_is_told(tmp_path: Path, index: WheelIndex) -> None:
+    store = build_store(tmp_path, build_entry(HUB), index, hub=FakeHub(WEIGHTS), form=GGUF)
+    weights = find_weights(store.pull("tiny-coder"))
+    weights.write_bytes(WEIGHTS[:-1])
+    with pytest.raises(ModelCorrupt, match="in place of") as caught:
+        store.pull("tiny-coder")
+    assert "quorumsql model remove tiny-coder" in caught.value.hint
+    assert store.remove("tiny-coder")
+    again = build_store(tmp_path, build_entry(HUB), index, hub=FakeHub(WEIGHTS), form=GGUF)
+    assert find_weights(again.pull("tiny-coder")).read_bytes() == WEIGHTS

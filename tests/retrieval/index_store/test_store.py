@@ -249,3 +249,10 @@ async def test_a_store_that_does_not_answer_is_unavailable() -> None:
         await store.load("x")
     assert (await store.probe())[0][1]
     await store.close()
+
+
+async def test_a_full_disk_is_told(store: IndexStore) -> None:
+    with pytest.raises(IndexUnavailable, match="disk of the index is full: no room") as caught:
+        async with store.connection():
+            raise psycopg.errors.DiskFull("no room\nHINT: Check free disk space.")
+    assert "Free some room" in caught.value.hint

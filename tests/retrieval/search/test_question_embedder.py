@@ -69,3 +69,16 @@ async def test_who_leaves_does_not_keep_the_others_waiting() -> None:
     leaving.cancel()
     slow.leave.set()
     assert len(await staying) == 64
+
+
+async def test_a_question_asked_again_is_not_embedded_again() -> None:
+    slow = SlowEmbedder()
+    slow.leave.set()
+    embedder = QuestionEmbedder(slow)
+    first, again = await embedder.embed("a"), await embedder.embed("a")
+    assert slow.batches == [["a"]]
+    assert np.array_equal(first, again)
+    for number in range(600):
+        await embedder.embed(str(number))
+    await embedder.embed("a")
+    assert slow.batches[-1] == ["a"]  # only the last ones are kept

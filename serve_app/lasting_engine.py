@@ -1,0 +1,80 @@
+"""An engine for long runs in this process: one that cannot mend itself is opened anew.
+
+In the service Ray does that: it replaces a replica whose ``check_health`` raises.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from generation.engines import OpenEngine
+from nl2sql.errors import EngineUnavailable
+from nl2sql.outage import Outage
+from nl2sql.protocols import Engine, Probe
+from nl2sql.types import Completions, SamplingRequest
+
+
+class LastingEngine:
+    """Does all that the opened engine does; ``probe`` also mends it.
+
+    ``open_engine`` is called now, and for each engine that died for good.
+    """
+
+    def __init__(self, open_engine: Callable[[], OpenEngine]) -> None:
+        """Raises what ``open_engine`` raises."""
+        self._open = open_engine
+        self._engine: OpenEngine | None = open_engine()
+        self._mending = asyncio.Lock()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if self._engine is None:
+            raise EngineUnavailable("The language model's engine has died.")
+        return getattr(self._engine, name)
+
+    async def probe(self) -> tuple[tuple[str, str], ...]:
+        """See ``Probe.probe``; after an attempt to open anew what has died."""
+        async with self._mending:
+            if (engine := self._engine) is not None:
+                try:
+                    engine.check_health()
+                except EngineUnavailable:
+                    self._engine = None
+                    await engine.close()
+            if self._engine is None:
+                try:
+                    self._engine = await asyncio.to_thread(self._open)
+                except EngineUnavailable as error:
+                    return (("engine", str(error)),)
+        return await self._engine.probe()
+
+    async def close(self) -> None:
+        """Frees what the engine holds."""
+        if self._engine is not None:
+            await self._engine.close()
+
+
+class PatientEngine:
+    """Asks again what an engine that died was asked, once it is ready."""
+
+    def __init__(self, engine: Engine, say: Callable[[str], None]) -> None:
+        self._engine = engine
+        self._outage = Outage(lambda: describe_problem(engine), say)
+
+    async def sample(self, request: SamplingRequest) -> Completions:
+        """See ``Engine.sample``."""
+        return await self._outage.ask(lambda: self._engine.sample(request))
+
+    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        """See ``Engine.count_tokens``."""
+        return await self._outage.ask(lambda: self._engine.count_tokens(texts))
+
+
+async def describe_problem(engine: object) -> str:
+    """What is wrong with an engine now; empty where all is well, or where it does not tell."""
+    if not isinstance(engine, Probe):
+        return ""
+    return next((wrong for _, wrong in await engine.probe() if wrong), "")

@@ -1,0 +1,279 @@
+"""What one question costs the ingress in processor time, without the model.
+
+``python -m tests.benchmarks.ingress [--rounds 5] [--questions N] [--config quorumsql.yaml]
+[--principal NAME] [--trace] [--profile] [--json FILE]``: the demo's 40 questions, one after
+another, each as a ``POST /query`` handed to the ASGI application of the real ``Ingress``, all CPU
+stages in it, as with ``serve.fuse_cpu_stages``. The model is a fake that waits 50 ms and then says
+four texts.
+
+Processor time is the whole process's, user and system, in all its threads, from the request to the
+last byte of its answer. PostgreSQL's backends are other processes, so they are not in it, nor is
+what Ray spends on carrying a request to the ingress. ``cold`` is the first time that a question is
+asked, with everything else warmed up by questions that are none of the forty; ``warm`` are all
+later rounds. Each stage's share is what the pipeline's own clock tells, reading processor time
+here; ``other`` is HTTP, JSON and what stands between the stages. Work beside it on the machine
+makes caches colder and shares its cores, and so every figure too high, up to twice.
+
+The four texts of a question are distinct, and the same in every run. Gold queries damaged as small
+models damage them (``tests.benchmarks.damages``) stand beside none, one or three that are right:
+
+- three right: quorum at once, so nothing is repaired;
+- one right: no quorum, and of the three others what fails is repaired by rule;
+- none right: the same, and often nothing works in the end.
+
+A third of the questions each: of the default model's answers to them, 22 % held a right candidate
+and 55 % one that ran. The three are told apart in the table of warm rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+from starlette.types import ASGIApp
+
+from data.benchmarks.load import load_benchmark
+from data.benchmarks.types import Example
+from evaluation.statistics import percentile
+from nl2sql.pipeline import _Clock
+from nl2sql.settings import load_settings
+from nl2sql.sql_text.normal_form import normal_form
+from nl2sql.sql_text.parsing import parse_one
+from nl2sql.types import Completions, SamplingRequest, SchemaContext
+from repair.autocorrect.sight import Sight
+from serve_app.deployments import Ingress
+from serve_app.preparation import prepare
+from serve_app.reporting import Silence
+from serve_app.wiring import Wiring
+from tests.benchmarks.damages import DAMAGES
+from tests.benchmarks.stack_sampler import Profile, sampling_stacks
+from tests.fakes import build_context, count_fake_tokens
+from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
+
+K = 4
+_ENGINE_S = 0.05
+_OTHER = "other"
+_RIGHT = "right"
+_RIGHTS = (3, 1, 0)
+_TOP = 15
+_WARM_UP = ("How many suppliers are there?", "List the names of all warehouses.")
+
+
+class FakeModel:
+    """Says, after 50 ms, what is written down for the question that is asked."""
+
+    def __init__(self, texts: Mapping[str, Sequence[str]]) -> None:
+        self.asked = ""
+        self._texts = texts
+
+    async def sample(self, request: SamplingRequest) -> Completions:
+        """The texts of the question, as often as ``k`` asks."""
+        await asyncio.sleep(_ENGINE_S)
+        texts = self._texts[self.asked]
+        said = tuple(texts[at % len(texts)] for at in range(request.k))
+        return Completions(said, prompt_tokens=1000, completion_tokens=40 * request.k)
+
+    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        """As every fake model counts."""
+        return count_fake_tokens(texts)
+
+
+class FakeHandle:
+    """Looks like the handle of an engine's deployment."""
+
+    def __init__(self, model: FakeModel) -> None:
+        self._model = model
+
+    def __getattr__(self, method: str) -> Any:
+        def remote(*arguments: Any) -> asyncio.Task[Any]:
+            return asyncio.ensure_future(getattr(self._model, method)(*arguments))
+
+        return SimpleNamespace(remote=remote)
+
+
+@dataclass
+class Round:
+    """Milliseconds of processor time by stage, a mapping a question, and the outcomes."""
+
+    questions: list[dict[str, float]] = field(default_factory=list)
+    outcomes: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: Round) -> None:
+        """Puts another round's questions behind these."""
+        self.questions += other.questions
+        self.outcomes += other.outcomes
+
+    def take(self, right: int) -> Round:
+        """The questions with so many right texts."""
+        return Round([each for each in self.questions if each[_RIGHT] == right])
+
+    def summarize(self) -> dict[str, float]:
+        """Median, 95th percentile and mean of whole questions, and each stage's share of it."""
+        whole = [sum(_list_stages(each).values()) for each in self.questions]
+        stages = dict.fromkeys(stage for each in self.questions for stage in _list_stages(each))
+        count = max(len(whole), 1)
+        return {
+            "p50": percentile(whole, 50),
+            "p95": percentile(whole, 95),
+            "mean": sum(whole) / count,
+        } | {
+            stage: sum(each.get(stage, 0.0) for each in self.questions) / count for stage in stages
+        }
+
+
+def _list_stages(times: Mapping[str, float]) -> dict[str, float]:
+    return {stage: ms for stage, ms in times.items() if stage != _RIGHT}
+
+
+def main() -> None:
+    """Measures and prints."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=5, help="warm rounds after the cold one")
+    parser.add_argument("--questions", type=int, help="only the first so many")
+    parser.add_argument("--config", type=Path, default=Path("quorumsql.yaml"))
+    parser.add_argument("--principal", default="", help="who asks; the local principal")
+    parser.add_argument("--trace", action="store_true", help="ask for the trace with every answer")
+    parser.add_argument("--profile", action="store_true", help="where the warm rounds' time goes")
+    parser.add_argument("--json", type=Path)
+    asked = parser.parse_args()
+    settings = load_settings(asked.config)
+    if asked.principal:
+        identity = settings.identity
+        local = identity.principals[asked.principal].model_copy(update={"token_env": ""})
+        identity = identity.model_copy(update={"local": local})
+        settings = settings.model_copy(update={"identity": identity})
+    wiring = asyncio.run(prepare(settings, Silence(), databases=[settings.default_database]))
+    examples = load_benchmark("demo_erp", configured=settings.databases).examples
+    texts = write_texts(examples[: asked.questions], read_context(wiring))
+    texts |= dict.fromkeys(_WARM_UP, texts[examples[0].question])
+    cold, warm, profile = asyncio.run(_measure(wiring, texts, asked))
+    print(render(cold, warm))
+    if profile is not None:
+        print(profile.render(_TOP, warm.summarize()["mean"]))
+    if asked.json:
+        found = {"cold": cold.summarize(), "warm": warm.summarize()}
+        asked.json.write_text(json.dumps(found, indent=1), encoding="utf-8")
+
+
+async def _measure(
+    wiring: Wiring, texts: Mapping[str, Sequence[str]], asked: argparse.Namespace
+) -> tuple[Round, Round, Profile | None]:
+    """The cold round, all warm ones together, and the profile of these where it is asked for."""
+    model = FakeModel(texts)
+    # Built and asked in the same loop, as in a replica.
+    app = Ingress(wiring, FakeHandle(model)).__serve_build_asgi_app__()
+    questions = [question for question in texts if question not in _WARM_UP]
+    await _ask_all(app, model, _WARM_UP, asked.trace)
+    cold, warm = await _ask_all(app, model, questions, asked.trace), Round()
+    with sampling_stacks() if asked.profile else nullcontext() as profile:
+        for _ in range(asked.rounds):
+            warm.add(await _ask_all(app, model, questions, asked.trace))
+    return cold, warm, profile
+
+
+async def _ask_all(app: ASGIApp, model: FakeModel, questions: Sequence[str], trace: bool) -> Round:
+    found = Round()
+    for at, question in enumerate(questions):
+        model.asked = question
+        body = json.dumps({"question": question, "k": K, "trace": trace}).encode()
+        scope = build_scope("POST", "/query", (HOST, JSON))
+        exchange = Exchange([body])
+        with _reading_stages() as stages:
+            start = time.process_time()
+            await exchange.send_to(app, scope)
+            whole = (time.process_time() - start) * 1000
+        answer = json.loads(exchange.body)
+        if exchange.status != 200:
+            raise SystemExit(f"{question}: {answer}")
+        found.outcomes.update([answer["outcome"]])
+        (clock,) = stages
+        told = {timing.stage: timing.ms for timing in clock.timings}
+        rest = {_OTHER: whole - sum(told.values()), _RIGHT: count_right(at)}
+        found.questions.append(told | rest)
+    return found
+
+
+@contextmanager
+def _reading_stages() -> Iterator[list[_Clock]]:
+    """The clocks of the questions asked inside of it; they read processor time."""
+    clocks: list[_Clock] = []
+
+    def start_clock() -> _Clock:
+        clocks.append(_Clock())
+        return clocks[-1]
+
+    reading = SimpleNamespace(perf_counter=time.process_time)
+    with patch("nl2sql.pipeline.time", reading), patch("nl2sql.pipeline._Clock", start_clock):
+        yield clocks
+
+
+def read_context(wiring: Wiring) -> SchemaContext:
+    """All tables and declared keys of the demo."""
+    catalog = wiring.read_catalog(wiring.settings.default_database)
+    return build_context(catalog, dialect=catalog.dialect, foreign_keys=catalog.foreign_keys)
+
+
+def write_texts(examples: Sequence[Example], context: SchemaContext) -> dict[str, tuple[str, ...]]:
+    """Question → what the model says: ``K`` queries of different normal forms."""
+    return {
+        example.question: _write_answer(example, context, right=count_right(at))
+        for at, example in enumerate(examples)
+    }
+
+
+def count_right(at: int) -> int:
+    """How many of the texts of the question at that place are right."""
+    return _RIGHTS[at % len(_RIGHTS)]
+
+
+def _write_answer(example: Example, context: SchemaContext, *, right: int) -> tuple[str, ...]:
+    gold, dialect = example.golds[0], context.dialect
+    random = Random(f"0 {example.id}")
+    known = {normal_form(gold, dialect)}
+    wrong: list[str] = []
+    # One damage is not always enough for four texts; damaged ones are damaged again then.
+    sources = [gold]
+    while len(wrong) < K - right:
+        source = sources.pop(0)
+        for damage in random.sample(DAMAGES, len(DAMAGES)):
+            text = damage(parse_one(source, dialect), Sight(context), random)
+            if text is None or normal_form(text, dialect) in known:
+                continue
+            known.add(normal_form(text, dialect))
+            sources.append(text)
+            wrong.append(text)
+            if len(wrong) == K - right:
+                break
+    inside = f"SELECT * FROM ({gold}) AS answer"
+    golds = [gold, inside, f"WITH answer AS ({gold}) SELECT * FROM answer"][:right]
+    return tuple(random.sample([*golds, *wrong], K))
+
+
+def render(cold: Round, warm: Round) -> str:
+    """The table, as Markdown; milliseconds of processor time a question."""
+    summaries = {"cold": cold.summarize(), "warm": warm.summarize()}
+    summaries |= {f"warm, {right} right": warm.take(right).summarize() for right in _RIGHTS}
+    columns = list(dict.fromkeys(key for each in summaries.values() for key in each))
+    lines = ["| | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
+    for name, summary in summaries.items():
+        cells = (f"{summary.get(column, 0.0):.1f}" for column in columns)
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    outcomes = ", ".join(f"{count} {name}" for name, count in sorted(cold.outcomes.items()))
+    return "\n".join(
+        [*lines, "", f"{len(cold.questions)} questions, {K} candidates each: {outcomes}"]
+    )
+
+
+if __name__ == "__main__":
+    main()

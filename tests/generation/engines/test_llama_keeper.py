@@ -1,0 +1,144 @@
+"""A server that dies, hangs or does not start again, and nobody who asks anything."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from generation.engines import llama_keeper
+from generation.engines.llama_keeper import LlamaKeeper
+from nl2sql.errors import EngineUnavailable
+
+
+class FakeServer:
+    """Lives until it is told otherwise; answers ``/health`` unless it ``hangs``."""
+
+    def __init__(self) -> None:
+        self.client = httpx.AsyncClient(
+            transport=httpx.MockTransport(self._answer), base_url="http://llama"
+        )
+        self.is_running = True
+        self.hangs = False
+        self.works = False
+        self.worked_s = 0.0
+        self.stopped = False
+
+    @property
+    def cpu_s(self) -> float:
+        self.worked_s += self.works
+        return self.worked_s
+
+    def kill(self) -> None:
+        self.is_running = False
+
+    def stop(self) -> None:
+        self.stopped = True
+
+    async def _answer(self, request: httpx.Request) -> httpx.Response:
+        assert request.url.path == "/health"
+        if self.hangs:
+            raise httpx.ReadTimeout("no sign")
+        return httpx.Response(200)
+
+
+class Starter:
+    """Hands out servers and errors in order; ``history`` are the servers."""
+
+    def __init__(self, *outcomes: FakeServer | EngineUnavailable) -> None:
+        self._queue: Iterator[FakeServer | EngineUnavailable] = iter(outcomes)
+        self.history: list[FakeServer] = []
+
+    def __call__(self) -> Any:
+        outcome = next(self._queue)
+        if isinstance(outcome, EngineUnavailable):
+            raise outcome
+        self.history.append(outcome)
+        return outcome
+
+
+@pytest.fixture(autouse=True)
+def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(llama_keeper, "_LOOK_S", 0.01)
+    monkeypatch.setattr(llama_keeper, "_SIGN_S", 0.01)
+
+
+async def wait_for(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.005)
+
+
+async def test_a_server_that_died_is_started_again_though_nobody_asks() -> None:
+    start = Starter(FakeServer(), FakeServer())
+    keeper = LlamaKeeper(start)
+    first = await keeper.find()
+    start.history[0].is_running = False
+    assert "started again" in keeper.describe_problem()
+    await wait_for(lambda: len(start.history) == 2)
+    assert await keeper.find() is not first
+    assert keeper.describe_problem() == ""
+    assert start.history[0].stopped
+    await keeper.close()
+    assert start.history[1].stopped
+
+
+async def test_a_server_that_hangs_is_killed_and_started_again() -> None:
+    start = Starter(FakeServer(), FakeServer())
+    keeper = LlamaKeeper(start)
+    await keeper.find()
+    start.history[0].hangs = True
+    await wait_for(lambda: "no sign of life" in keeper.describe_problem())
+    await wait_for(lambda: len(start.history) == 2)
+    assert keeper.describe_problem() == ""
+    await keeper.close()
+
+
+async def test_a_server_that_once_gave_no_sign_lives_on() -> None:
+    start = Starter(FakeServer())
+    keeper = LlamaKeeper(start)
+    await keeper.find()
+    for _ in range(2):
+        start.history[0].hangs = True
+        await wait_for(lambda: "no sign of life" in keeper.describe_problem())
+        start.history[0].hangs = False
+        await wait_for(lambda: keeper.describe_problem() == "")
+    assert start.history[0].is_running
+    await keeper.close()
+
+
+async def test_a_server_that_is_too_busy_to_answer_lives_on() -> None:
+    start = Starter(FakeServer())
+    keeper = LlamaKeeper(start)
+    await keeper.find()
+    start.history[0].hangs = start.history[0].works = True
+    await wait_for(lambda: start.history[0].worked_s > 12)
+    assert keeper.describe_problem() == ""
+    await keeper.close()
+
+
+async def test_a_start_that_fails_is_told_and_tried_again() -> None:
+    failure = EngineUnavailable("There is no memory.")
+    start = Starter(FakeServer(), failure, failure, failure, FakeServer())
+    keeper = LlamaKeeper(start)
+    await keeper.find()
+    start.history[0].is_running = False
+    with pytest.raises(EngineUnavailable, match="no memory"):
+        await keeper.find()
+    assert keeper.describe_problem() == "There is no memory."
+    await wait_for(lambda: len(start.history) == 2)
+    assert keeper.describe_problem() == ""
+    await keeper.close()
+
+
+async def test_many_who_ask_start_one() -> None:
+    start = Starter(FakeServer(), FakeServer())
+    keeper = LlamaKeeper(start)
+    start.history[0].is_running = False
+    servers = await asyncio.gather(*(keeper.find() for _ in range(8)))
+    assert len({id(server) for server in servers}) == 1
+    assert len(start.history) == 2
+    await keeper.close()
