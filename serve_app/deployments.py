@@ -199,7 +199,10 @@ class Ingress:
             "databases": cast(Probe, stages["executor"]),
             "engine": cast(Probe, remote_engine),
         }
-        self._service = QueryService(wiring.settings, pipeline, probes)
+        preparation = wiring.build_prompt_preparation(
+            cast(Engine, remote_engine), cast(Retriever, stages["retriever"])
+        )
+        self._service = QueryService(wiring.settings, pipeline, probes, preparation)
         self._sessions = SessionService(cast(Sessions, stages["retriever"]))
         taker = cast(FeedbackTaker, stages["retriever"])
         self._feedback = FeedbackService(wiring.settings, taker, self._service.turns)

@@ -19,6 +19,7 @@ from nl2sql.types import (
     Question,
 )
 from serve_app.api import QueryRequest
+from serve_app.prompt_preparation import PromptPreparation
 from serve_app.sessions import read_session
 from serve_app.texts import check_filled, check_text
 from serve_app.turns import Turns
@@ -31,12 +32,20 @@ _PROBE_INTERVAL_S = 1.0
 class QueryService:
     """Answers requests and tells whether it could."""
 
-    def __init__(self, settings: Settings, pipeline: Answerer, probes: Mapping[str, Probe]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        pipeline: Answerer,
+        probes: Mapping[str, Probe],
+        preparation: PromptPreparation | None = None,
+    ) -> None:
+        """``preparation`` reads ahead while nobody asks."""
         self._settings = settings
         self._pipeline = pipeline
         self._probes = dict(probes)
         self._probing: asyncio.Task[Mapping[str, str]] | None = None
         self._probed = 0.0
+        self._preparation = preparation
         serve = settings.serve
         self.turns = Turns(serve.max_ongoing_requests, serve.max_waiting_requests)
 
@@ -46,12 +55,16 @@ class QueryService:
         seconds = self._settings.limits.request_timeout_ms / 1000
         try:
             async with asyncio.timeout(seconds), self.turns.take():
-                return await self._pipeline.answer(question)
+                answer = await self._pipeline.answer(question)
         except TimeoutError as error:
             raise DeadlineExceeded(
                 f"No answer within {seconds:.0f} seconds.",
                 hint="Ask for fewer candidates, or raise limits.request_timeout_ms.",
             ) from error
+        context = answer.trace.context
+        if self._preparation is not None and context is not None and context.version:
+            self._preparation.start(question.database, principal, context.version, self.turns)
+        return answer
 
     async def readiness(self) -> Mapping[str, str]:
         """Part → what is wrong with it, empty where all is well; as of the last second."""
@@ -67,7 +80,12 @@ class QueryService:
         outcomes = await asyncio.gather(
             *(self._probe(name, probe) for name, probe in self._probes.items())
         )
-        return {name: wrong for pairs in outcomes for name, wrong in pairs}
+        found = {name: wrong for pairs in outcomes for name, wrong in pairs}
+        if self._preparation is not None and not any(found.values()):
+            local = self._settings.identity.principal()
+            for database in self._settings.databases:
+                self._preparation.start(database, local, "", self.turns)
+        return found
 
     async def _probe(self, name: str, probe: Probe) -> tuple[tuple[str, str], ...]:
         try:

@@ -16,6 +16,12 @@ class Turns:
         self._free = asyncio.Semaphore(most)
         self._most_waiting = most_waiting
         self._waiting = 0
+        self._ongoing = 0
+
+    @property
+    def are_taken(self) -> bool:
+        """Whether any request is being worked on."""
+        return self._ongoing > 0
 
     @asynccontextmanager
     async def take(self) -> AsyncIterator[None]:
@@ -27,7 +33,9 @@ class Turns:
             await self._free.acquire()
         finally:
             self._waiting -= 1
+        self._ongoing += 1
         try:
             yield
         finally:
+            self._ongoing -= 1
             self._free.release()

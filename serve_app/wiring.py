@@ -79,6 +79,7 @@ from retrieval.sessions import GuardedSessions
 from retrieval.values.memory import ValueMemory
 from retrieval.values.reading import ValueReader
 from retrieval.values.search import IndexedValueSearch
+from serve_app.prompt_preparation import PromptPreparation
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,6 +365,14 @@ class Wiring:
     def build_repairer(self, engine: Engine) -> CandidateRepairer:
         """Stage 7."""
         return CandidateRepairer(engine, self.settings)
+
+    def build_prompt_preparation(
+        self, engine: Engine, retriever: Retriever
+    ) -> PromptPreparation | None:
+        """What reads ahead; a server elsewhere would be paid for it, or asked in others' time."""
+        if self.settings.model.is_remote:
+            return None
+        return PromptPreparation(retriever, CandidateGenerator(engine, self.settings))
 
     def build_pipeline(
         self,

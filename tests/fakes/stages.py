@@ -47,6 +47,12 @@ class FakeRetriever:
         modules = tuple(dict.fromkeys(hit.table.schema for hit in context.tables))
         return ModuleRoute(modules, "fake", (1.0,) * len(modules)), context
 
+    async def list_beginnings(
+        self, database: str, principal: Principal
+    ) -> tuple[SchemaContext, ...]:
+        """The whole of ``SHOP``."""
+        return (build_context(),)
+
 
 class FakePlanner:
     """Gives one plan to every question."""
@@ -80,6 +86,7 @@ class FakeGenerator:
         self._sketch = sketch
         self._rewritings = rewritings
         self.recalled: list[tuple[Turn, ...]] = []
+        self.prepared: list[str] = []
         self.questions: list[Question] = []
         self.handed_on: list[Generated | None] = []
 
@@ -95,6 +102,11 @@ class FakeGenerator:
     async def write_answer(self, question: Question, sql: str, result: ResultSet) -> AnswerText:
         """How many rows there are, at 100 prompt tokens and 10 completion tokens."""
         return AnswerText(f"{len(result.rows)} rows.", question.wording, 100, 10)
+
+    async def prepare(self, database: str, context: SchemaContext) -> int:
+        """Reads it, at 100 tokens; ``prepared`` has the databases."""
+        self.prepared.append(database)
+        return 100
 
     async def sketch(self, question: Question, context: SchemaContext) -> Sketch:
         """The draft, at 100 prompt tokens and 10 completion tokens."""
