@@ -52,3 +52,14 @@ def choose_sampling_timeout_s(speed: EngineSpeed | None) -> float:
         return _UNKNOWN_S
     long = speed.estimate_seconds(_LONG_PROMPT_TOKENS, _LONG_ANSWER_TOKENS, MEASURED_K)
     return min(max(_TIMES * long, _SHORTEST_S), _LONGEST_S)
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast the model is (None: unknown), and the seconds until sampling ends (None: never)."""
+
+    speed: EngineSpeed | None = None
+    sampling_timeout_s: float | None = None
+
+
+UNKNOWN_PACE = Pace()

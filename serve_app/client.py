@@ -1,14 +1,24 @@
-"""Asks a running service over HTTP."""
+"""Asks a running service over HTTP.
+
+A question is waited for as long as the service says that it is at work on it, however slow that is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 
 from nl2sql.errors import InvalidRequest, QuorumError, Unauthenticated, Unavailable
+
+_EVENT_STREAM = "text/event-stream"
+_CONNECT_S = 10.0
+# The service says something every few seconds.
+_SILENCE_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +38,50 @@ class NoRows:
 
 
 def post_query(
-    url: str, body: dict[str, Any], *, token: str = "", timeout_s: float = 180
+    url: str,
+    body: dict[str, Any],
+    *,
+    token: str = "",
+    show: Callable[[dict[str, Any]], None] = lambda _: None,
 ) -> dict[str, Any]:
     """The answer to ``POST /query``, with a bearer ``token`` where the service asks for one.
 
-    Raises Unavailable, Unauthenticated, InvalidRequest or QuorumError.
+    ``show`` is handed how far it is: the fields of ``Progress``. Raises Unavailable,
+    Unauthenticated, InvalidRequest or QuorumError.
     """
-    return read_answer(_post(f"{url}/query", body, {}, token=token, timeout_s=timeout_s))
+    headers = {"Accept": f"{_EVENT_STREAM}, application/json;q=0.5", **_build_identity(token)}
+    timeout = httpx.Timeout(_SILENCE_S, connect=_CONNECT_S)
+    with (
+        _told_when_gone(url),
+        httpx.stream("POST", f"{url}/query", json=body, headers=headers, timeout=timeout) as found,
+    ):
+        if not found.headers.get("content-type", "").startswith(_EVENT_STREAM):
+            found.read()
+            return read_answer(found)
+        for name, data in _read_events(found.iter_lines()):
+            if name == "answer":
+                answer: dict[str, Any] = json.loads(data)
+                return answer
+            if name == "problem":
+                problem = json.loads(data)
+                raise _translate(httpx.Response(problem["status"], text=data))
+            show(json.loads(data))
+    raise Unavailable(f"The service at {url} ended the connection.", hint="Ask again.")
+
+
+def _read_events(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
+    """(name, data) of each event; those of ours have one line of data.
+
+    >>> list(_read_events(iter([": beat", "", "event: stage", "data: {}", ""])))
+    [('stage', '{}')]
+    """
+    name = ""
+    for line in lines:
+        field, _, value = line.partition(": ")
+        if field == "event":
+            name = value
+        elif field == "data":
+            yield name, value
 
 
 def delete_session(
@@ -53,11 +100,14 @@ def post_feedback(
 
 
 def post_export(
-    url: str, body: dict[str, Any], media_type: str, *, token: str = "", timeout_s: float = 180
+    url: str, body: dict[str, Any], media_type: str, *, token: str = ""
 ) -> Export | NoRows:
-    """The rows of the answer to ``POST /query`` as ``media_type``. Raises as ``post_query``."""
+    """The rows of the answer to ``POST /query`` as ``media_type``, whenever it comes.
+
+    Nothing tells how far it is. Raises as ``post_query``.
+    """
     headers = {"Accept": media_type}
-    response = _post(f"{url}/query", body, headers, token=token, timeout_s=timeout_s)
+    response = _post(f"{url}/query", body, headers, token=token, timeout_s=None)
     if response.is_success:
         return Export(response.content, response.headers)
     problem = _read_problem(response)
@@ -67,7 +117,12 @@ def post_export(
 
 
 def _post(
-    url: str, body: dict[str, Any], headers: Mapping[str, str], *, token: str, timeout_s: float
+    url: str,
+    body: dict[str, Any],
+    headers: Mapping[str, str],
+    *,
+    token: str,
+    timeout_s: float | None,
 ) -> httpx.Response:
     return _send("POST", url, body, headers, token=token, timeout_s=timeout_s)
 
@@ -79,13 +134,23 @@ def _send(
     headers: Mapping[str, str],
     *,
     token: str,
-    timeout_s: float,
+    timeout_s: float | None,
 ) -> httpx.Response:
-    identity = {"Authorization": f"Bearer {token}"} if token else {}
-    try:
+    timeout = httpx.Timeout(timeout_s, connect=_CONNECT_S)
+    with _told_when_gone(url):
         return httpx.request(
-            method, url, json=body, headers={**headers, **identity}, timeout=timeout_s
+            method, url, json=body, headers={**headers, **_build_identity(token)}, timeout=timeout
         )
+
+
+def _build_identity(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+@contextmanager
+def _told_when_gone(url: str) -> Iterator[None]:
+    try:
+        yield
     except httpx.HTTPError as error:
         raise Unavailable(
             f"No service answers at {url} ({type(error).__name__}).",

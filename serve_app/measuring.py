@@ -262,6 +262,9 @@ class _NoEngine:
     async def sample(self, request: Any) -> Any:
         raise SettingsError("The model runs in the service.")
 
+    async def speed(self) -> None:
+        """Unknown."""
+
     async def count_tokens(self, texts: Any) -> Any:
         raise SettingsError("The model runs in the service.")
 

@@ -112,6 +112,9 @@ class AnthropicEngine:
         """An upper bound for each text: a request a text would take longer than the question."""
         return tuple(map(estimate_tokens, texts))
 
+    async def speed(self) -> None:
+        """Unknown: the server is another's, and what it is asked may cost money."""
+
     async def requests_in_flight(self) -> int:
         """HTTP requests that wait for their answer."""
         return self._server.in_flight

@@ -100,6 +100,9 @@ class OpenAiEngine:
         bodies = [{"prompt": text, "add_special_tokens": False} for text in texts]
         return tuple(await gather_all([self._tokenize(body) for body in bodies]))
 
+    async def speed(self) -> None:
+        """Unknown: the server is another's, and what it is asked may cost money."""
+
     async def requests_in_flight(self) -> int:
         """HTTP requests that wait for their answer."""
         return self._server.in_flight

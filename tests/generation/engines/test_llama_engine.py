@@ -87,6 +87,7 @@ class FakeServer:
                     "index": index,
                     "content": f"{body['seed']}\u2028" if number == 1 else str(index),
                     "tokens_predicted": number,
+                    "stop": number == 2,
                     "completion_probabilities": [{"logprob": logprob}],
                 }
                 lines.append(f"data: {json.dumps(piece, ensure_ascii=False)}\n\n")
