@@ -217,7 +217,11 @@ async def _open_system(
             yield lambda question: _ask_service(client, question)
         return
     # The answer to a question that is measured may not stand in its own prompt.
-    settings = override(variant.settings, ["retrieval.same_question=false"])
+    changes = ["retrieval.same_question=false"]
+    if variant.settings.limits.sampling_timeout_ms is None:
+        # What a machine manages in time is not what is measured.
+        changes.append("limits.sampling_timeout_ms=0")
+    settings = override(variant.settings, changes)
     pipeline = (
         parts.build_baseline(settings) if variant.baseline else parts.build_pipeline(settings)
     )

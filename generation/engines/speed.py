@@ -45,7 +45,7 @@ async def _measure_prompt(sample: Sample, prompt: Prompt) -> float:
 
 
 def _build_request(prompt: Prompt, k: int, max_tokens: int) -> SamplingRequest:
-    return SamplingRequest(prompt, k, seed=1, temperature=1.0, max_tokens=max_tokens)
+    return SamplingRequest(prompt, k, seed=1, temperature=0.7, max_tokens=max_tokens)
 
 
 def _build_prompt(words: int) -> Prompt:

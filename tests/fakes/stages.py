@@ -86,6 +86,7 @@ class FakeGenerator:
         self.recalled: list[tuple[Turn, ...]] = []
         self.questions: list[Question] = []
         self.handed_on: list[Generated | None] = []
+        self.deadlines: list[Deadline] = []
 
     async def gate(self, question: Question, context: SchemaContext) -> Intent:
         """Off topic, where there is a reason to refuse."""
@@ -122,6 +123,7 @@ class FakeGenerator:
         """The next generation."""
         self.questions.append(question)
         self.handed_on.append(before)
+        self.deadlines.append(deadline)
         return self._queue.next(Generated, question)
 
 

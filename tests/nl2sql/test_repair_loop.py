@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from nl2sql.deadline import NEVER, Deadline
 from nl2sql.repair_loop import RepairLoop
 from nl2sql.repair_settings import RepairSettings
 from nl2sql.types import Assessment, Candidate, Plan, Ranking, Repair
@@ -45,6 +46,7 @@ async def run(
     ask_model: bool = False,
     empty_results: bool = False,
     is_last: bool = True,
+    deadline: Deadline = NEVER,
     **settings: object,
 ) -> tuple[Ranking, tuple[Repair, ...]]:
     loop = RepairLoop(
@@ -53,6 +55,7 @@ async def run(
         RepairSettings.model_validate(settings),
         ask_model=ask_model,
         empty_results=empty_results,
+        deadline=deadline,
     )
     return await loop.run(build_question(), build_context(), Plan(), first, is_last=is_last)
 
@@ -182,3 +185,16 @@ async def test_an_empty_result_gets_a_sibling_only_where_that_is_switched_on(
     if switched_on:
         assert ranking is ranked
         assert samples(ranker.ranked[0]) == {"c1": 0, "c1r": 3}
+
+
+async def test_after_the_deadline_the_model_is_asked_once_about_the_best() -> None:
+    # The rules find nothing for either; the model's repair of the first fails as well.
+    repairer = FakeRepairer("", "", "still broken", "", "")
+    repair = build_repair(BAD, "still broken", diagnostic=build_diagnostic())
+    ranker = FakeRanker({"still broken": repair}, rank(BAD, BROKEN, repair))
+    _, tried = await run(
+        rank(BAD, BROKEN), ranker, repairer, ask_model=True, deadline=Deadline(0.0)
+    )
+    asked = zip(repairer.failed, repairer.may_ask_model, strict=True)
+    assert [failed for failed, asks_model in asked if asks_model] == [BAD]
+    assert tried[0].sql == "still broken"
