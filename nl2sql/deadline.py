@@ -35,12 +35,17 @@ class Deadline:
         return self.left_s == 0.0
 
     async def gather(
-        self, works: Sequence[Coroutine[Any, Any, _T]], is_enough: Callable[[_T], bool]
+        self,
+        works: Sequence[Coroutine[Any, Any, _T]],
+        is_enough: Callable[[_T], bool],
+        *,
+        has_enough: bool = False,
     ) -> list[_T | None]:
         """What each gives, in order; None for one that was ended.
 
         All run side by side. From the deadline on, those that still run are ended as soon as one
-        has given enough. What any of them raises is raised, and ends the others.
+        has given enough, or at once where there is enough without them (``has_enough``). What any
+        of them raises is raised, and ends the others.
         """
         tasks = [asyncio.ensure_future(work) for work in works]
         running = set(tasks)
@@ -49,7 +54,10 @@ class Deadline:
             while running:
                 now_s = time.monotonic()
                 is_late = given_up_s is not None and now_s >= given_up_s
-                if is_late and any(each.done() and is_enough(each.result()) for each in tasks):
+                has_enough = has_enough or any(
+                    each.done() and is_enough(each.result()) for each in tasks
+                )
+                if is_late and has_enough:
                     break
                 wait_s = None if is_late or given_up_s is None else given_up_s - now_s
                 done, running = await asyncio.wait(

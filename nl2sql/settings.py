@@ -120,7 +120,9 @@ class ModelSettings(Section):
     api_key_env: str = Field(
         "", description="Environment variable that holds the server's key; empty: it wants none."
     )
-    timeout_ms: Milliseconds = Field(60_000, description="One request to the server.")
+    timeout_ms: Milliseconds = Field(
+        600_000, description="One request to the server, which may be a slow one."
+    )
     retries: int = Field(
         2, ge=0, le=10, description="Repetitions after a failed connection, 429 or 5xx."
     )

@@ -37,6 +37,10 @@ async def test_after_it_the_first_that_is_enough_ends_the_others() -> None:
     assert await PASSED.gather(works, bool) == ["", "a", None]
 
 
+async def test_where_there_is_enough_already_nothing_is_waited_for() -> None:
+    assert await PASSED.gather([give("a", 60)], bool, has_enough=True) == [None]
+
+
 async def test_without_enough_the_last_one_is_waited_for() -> None:
     assert await PASSED.gather([give("", 0.01), give("", 0.02)], bool) == ["", ""]
 
