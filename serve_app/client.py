@@ -58,30 +58,33 @@ def post_query(
         if not found.headers.get("content-type", "").startswith(_EVENT_STREAM):
             found.read()
             return read_answer(found)
-        for name, data in _read_events(found.iter_lines()):
+        for name, data in _read_events(found.iter_bytes()):
             if name == "answer":
                 answer: dict[str, Any] = json.loads(data)
                 return answer
             if name == "problem":
                 problem = json.loads(data)
-                raise _translate(httpx.Response(problem["status"], text=data))
+                raise _translate(httpx.Response(problem["status"], content=data))
             show(json.loads(data))
     raise Unavailable(f"The service at {url} ended the connection.", hint="Ask again.")
 
 
-def _read_events(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
+def _read_events(pieces: Iterator[bytes]) -> Iterator[tuple[str, bytes]]:
     """(name, data) of each event; those of ours have one line of data.
 
-    >>> list(_read_events(iter([": beat", "", "event: stage", "data: {}", ""])))
-    [('stage', '{}')]
+    >>> list(_read_events(iter([b": still at work\\n\\nevent: sta", b"ge\\ndata: {}\\n\\n"])))
+    [('stage', b'{}')]
     """
-    name = ""
-    for line in lines:
-        field, _, value = line.partition(": ")
-        if field == "event":
-            name = value
-        elif field == "data":
-            yield name, value
+    name, rest = "", b""
+    for piece in pieces:
+        # Not as text is split: JSON may hold other line ends, such as U+2028.
+        *lines, rest = (rest + piece).split(b"\n")
+        for line in lines:
+            field, _, value = line.partition(b": ")
+            if field == b"event":
+                name = value.decode()
+            elif field == b"data":
+                yield name, value
 
 
 def delete_session(

@@ -159,6 +159,16 @@ def test_the_client_waits_as_long_as_the_service_is_at_work(
     assert told[-1]["stage"] == "execute"
 
 
+def test_line_ends_of_other_kinds_in_an_answer_are_text() -> None:
+    odd = "SELECT 1 -- \u2028 \x85 \u2029 \r"
+    app = build_app(
+        generator=FakeGenerator(build_generated(build_candidate(odd))),
+        results={odd: [build_result((1,))]},
+    )
+    with serve(app) as url:
+        assert post_query(url, QUESTION)["sql"] == odd
+
+
 def test_the_client_raises_what_the_service_says() -> None:
     with serve(build(FakeGenerator(EngineUnavailable("Busy.")))) as url:
         with pytest.raises(Unavailable, match="Busy"):
