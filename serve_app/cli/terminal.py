@@ -95,6 +95,8 @@ def show_progress() -> Iterator[Callable[[Mapping[str, Any]], None]]:
         TimeElapsedColumn(),
         console=ERRORS,
         transient=True,
+        # It may wait for minutes beside a model that wants all cores.
+        refresh_per_second=4,
     )
     task = progress.add_task("asking", total=None)
     with progress:
