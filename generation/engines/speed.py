@@ -1,8 +1,8 @@
 """Measures how fast an engine is, through nothing but its own ``sample``.
 
 A first short request warms the model and tells roughly how fast it is; so the two that follow, a
-prompt that is in no cache and four answers to it at once, take about a second each on any machine.
-What runs beside them is measured with them: an engine is measured when it starts.
+prompt that is in no cache and four answers to it at once, take less than a second each on most
+machines. What runs beside them is measured with them: an engine is measured when it starts.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from collections.abc import Awaitable, Callable
 from nl2sql.speed import MEASURED_K, EngineSpeed
 from nl2sql.types import Completions, Message, Prompt, SamplingRequest
 
-_WARM_WORDS = 8
+_WARM_WORDS = 4
 _SECONDS = 0.7
-_FEWEST_WORDS, _MOST_WORDS = 16, 192
+_FEWEST_WORDS, _MOST_WORDS = 8, 128
 _FEWEST_TOKENS, _MOST_TOKENS = 4, 64
-_TOKENS_A_WORD = 4  # a little less: eight hexadecimal digits
+_TOKENS_A_WORD = 6  # eight hexadecimal digits
 
 Sample = Callable[[SamplingRequest], Awaitable[Completions]]
 
@@ -29,8 +29,8 @@ async def measure_speed(sample: Sample) -> EngineSpeed:
     words = int(rough * _SECONDS / _TOKENS_A_WORD)
     prompt = _build_prompt(min(max(words, _FEWEST_WORDS), _MOST_WORDS))
     prompt_rate = await _measure_prompt(sample, prompt)
-    # A token of an answer takes many times one of the prompt's; the engine knows the prompt now.
-    tokens = min(max(int(prompt_rate * _SECONDS / 16), _FEWEST_TOKENS), _MOST_TOKENS)
+    # Four tokens of answers take about as long as twelve of the prompt, which is known by now.
+    tokens = min(max(int(prompt_rate * _SECONDS / 12), _FEWEST_TOKENS), _MOST_TOKENS)
     start = time.perf_counter()
     found = await sample(_build_request(prompt, MEASURED_K, tokens))
     seconds = time.perf_counter() - start
