@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from nl2sql.answers import Answer
 from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError
-from nl2sql.protocols import Answerer, Probe
+from nl2sql.progress import enter_stage, observed_by
+from nl2sql.protocols import Answerer, Observer, Probe
 from nl2sql.sampling_settings import SamplingSettings
 from nl2sql.settings import Settings
+from nl2sql.speed import Pace
 from nl2sql.types import (
     Principal,
     Question,
@@ -31,27 +33,53 @@ _PROBE_INTERVAL_S = 1.0
 class QueryService:
     """Answers requests and tells whether it could."""
 
-    def __init__(self, settings: Settings, pipeline: Answerer, probes: Mapping[str, Probe]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        pipeline: Answerer,
+        probes: Mapping[str, Probe],
+        pace: Callable[[], Awaitable[Pace]] | None = None,
+    ) -> None:
+        """``pace`` tells how fast the language model is."""
         self._settings = settings
         self._pipeline = pipeline
         self._probes = dict(probes)
+        self._pace = pace
         self._probing: asyncio.Task[Mapping[str, str]] | None = None
         self._probed = 0.0
         serve = settings.serve
         self.turns = Turns(serve.max_ongoing_requests, serve.max_waiting_requests)
 
-    async def query(self, request: QueryRequest, principal: Principal) -> Answer:
-        """The answer. Raises InvalidRequest, UnknownDatabase, Unavailable, DeadlineExceeded."""
+    async def query(
+        self, request: QueryRequest, principal: Principal, observer: Observer | None = None
+    ) -> Answer:
+        """The answer; ``observer`` is told how far it is.
+
+        Raises InvalidRequest, UnknownDatabase, Unavailable, DeadlineExceeded.
+        """
         question = build_question(request, self._settings, principal)
         seconds = self._settings.limits.request_timeout_ms / 1000
         try:
-            async with asyncio.timeout(seconds), self.turns.take():
-                return await self._pipeline.answer(question)
+            async with asyncio.timeout(seconds):
+                with observed_by(observer):
+                    enter_stage("wait")
+                    async with self.turns.take():
+                        return await self._pipeline.answer(question)
         except TimeoutError as error:
             raise DeadlineExceeded(
                 f"No answer within {seconds:.0f} seconds.",
                 hint="Ask for fewer candidates, or raise limits.request_timeout_ms.",
             ) from error
+
+    async def pace(self) -> Pace | None:
+        """How fast the language model is and when sampling ends; None where nobody tells."""
+        if self._pace is None:
+            return None
+        try:
+            async with asyncio.timeout(_PROBE_TIMEOUT_S):
+                return await self._pace()
+        except (TimeoutError, QuorumError):
+            return None
 
     async def readiness(self) -> Mapping[str, str]:
         """Part → what is wrong with it, empty where all is well; as of the last second."""
