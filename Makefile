@@ -8,10 +8,10 @@ INSTALLED := $(VENV)/.installed
 LEFT_OUT := torchvision torchaudio torchcodec
 TORCH := torch==2.13.0
 
-.PHONY: help install demo serve stop check test weights format lock clean
+.PHONY: help install demo serve stop check test test-all weights format lock clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(INSTALLED) ## Build .venv with the pinned packages
 
@@ -43,8 +43,11 @@ check: $(INSTALLED) ## Lint, types, import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-test: $(INSTALLED) weights ## Everything CI runs
+test: $(INSTALLED) weights ## The product: every test but the long corpora, in minutes
 	$(BIN)/python -m pytest
+
+test-all: test ## Every test: those of `make test`, then the long corpora
+	$(BIN)/python -m pytest -m "long or vllm"
 
 format: $(INSTALLED) ## Mend what lint can mend
 	$(BIN)/ruff check --fix .

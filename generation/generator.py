@@ -13,12 +13,15 @@ from generation.grammar import build_grammar
 from generation.hints import render_hints
 from generation.intent_gate import IntentGate
 from generation.merging import merge_candidates
+from generation.pace import EnginePace
 from generation.prompt_builder import PROMPTS, PromptBuilder, read_texts
+from nl2sql.deadline import NEVER, Deadline
 from nl2sql.prompt_variants import parse_variant
 from nl2sql.prompts import render_prompt
 from nl2sql.protocols import Engine
 from nl2sql.schema_text import SchemaWriter, TokenCounts
 from nl2sql.settings import Settings
+from nl2sql.speed import Pace
 from nl2sql.sql_text import extract_sql
 from nl2sql.sql_text.threads import read_aside
 from nl2sql.types import (
@@ -47,6 +50,7 @@ class CandidateGenerator:
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self._engine = engine
         self._settings = settings
+        self._pace = EnginePace(engine, settings)
         self._gate = IntentGate(engine, settings)
         self._follow_ups = FollowUps(engine, settings)
         self._answers = AnswerWriter(engine, settings)
@@ -58,6 +62,10 @@ class CandidateGenerator:
     async def gate(self, question: Question, context: SchemaContext) -> Intent:
         """Whether the question is about this database, and asks instead of ordering."""
         return await self._gate.check(question, context)
+
+    async def pace(self) -> Pace:
+        """How fast the model is, and when sampling ends."""
+        return await self._pace.read()
 
     async def rewrite(self, question: Question, turns: tuple[Turn, ...]) -> Rewriting:
         """A follow-up as a whole question, or the reading that it chooses."""
@@ -114,10 +122,12 @@ class CandidateGenerator:
         plan: Plan,
         *,
         before: Generated | None = None,
+        deadline: Deadline = NEVER,
     ) -> Generated:
         """Candidates in the order of their first sample; every variant's samples are drawn at once.
 
-        What the rounds before wrote is used again. Raises PromptTooLong, EngineUnavailable.
+        At the deadline it ends with what is finished, or else with the first that is. What
+        the rounds before wrote is used again. Raises PromptTooLong, EngineUnavailable.
         """
         sampling = self._settings.sampling
         round_number = before.round_number + 1 if before else 0
@@ -143,8 +153,8 @@ class CandidateGenerator:
         else:
             grammar = build_grammar(context, plan) if sampling.grammar else ""
             _, left_out = written[0]
-        drawn = await asyncio.gather(
-            *(
+        results = await deadline.gather(
+            [
                 self._sample(
                     prompts[draw.variant.name],
                     k=draw.k,
@@ -152,18 +162,26 @@ class CandidateGenerator:
                     temperature=draw.temperature,
                     max_tokens=sampling.max_tokens,
                     grammar=grammar,
+                    time_limit_s=deadline.left_s,
                 )
                 for draw in draws
-            )
+            ],
+            lambda each: bool(each.texts),
         )
-        named = zip((draw.variant.name for draw in draws), drawn, strict=True)
+        named = [
+            (draw.variant.name, each)
+            for draw, each in zip(draws, results, strict=True)
+            if each is not None
+        ]
+        drawn = [each for _, each in named]
         return Generated(
             prompt=next(iter(prompts.values())),
             candidates=await read_aside(merge_candidates, named, context.dialect),
             prompt_tokens=sum(each.prompt_tokens for each in drawn),
             completion_tokens=sum(each.completion_tokens for each in drawn),
             left_out=left_out,
-            samples=k,
+            samples=sum(len(each.texts) for each in drawn),
+            wanted=k,
             more=more,
             prompts=tuple(prompts.items()),
             grammar=grammar,
@@ -179,6 +197,7 @@ class CandidateGenerator:
         temperature: float,
         max_tokens: int,
         grammar: str = "",
+        time_limit_s: float | None = None,
     ) -> Completions:
         return await self._engine.sample(
             SamplingRequest(
@@ -190,5 +209,6 @@ class CandidateGenerator:
                 answer_start="```sql\n",
                 stop=("```",),
                 grammar=grammar,
+                time_limit_s=time_limit_s,
             )
         )

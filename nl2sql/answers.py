@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nl2sql.attempts import Attempt
+from nl2sql.speed import UNKNOWN_PACE, Pace
 from nl2sql.types import (
     Intent,
     ModuleRoute,
@@ -37,7 +38,9 @@ class Trace:
     ``sketch`` is the first draft of the query, ``left_out`` what did not fit into the prompt.
     ``prompts`` pairs each variant that was sampled with its prompt; ``prompt`` is the first.
     ``question`` is the one that was answered, ``asked`` the asker's words where it was rewritten;
-    ``notes`` say what was done without, and why.
+    ``notes`` say what was done without, and why. ``wanted`` counts the completions that were to
+    be drawn; the deadline ended sampling where ``ended_early`` says so. ``pace`` says how fast the
+    model is and when the deadline was.
     """
 
     question: Question
@@ -55,6 +58,9 @@ class Trace:
     rewriting: Rewriting = AS_ASKED
     asked: str = ""
     notes: tuple[str, ...] = ()
+    pace: Pace = UNKNOWN_PACE
+    wanted: int = 0
+    ended_early: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from nl2sql.answers import Answer, Answered, Clarify, Failed, StageTiming
 from nl2sql.errors import Unavailable
+from nl2sql.progress import enter_stage
 from nl2sql.protocols import Answerer, Generator, Sessions
 from nl2sql.types import Question, Rewriting, Turn
 
@@ -33,6 +34,7 @@ class Dialogue:
         """The answer, in words where the question asks for them. Raises what the pipeline does."""
         if not question.session:
             return await self._put_in_words(await self._pipeline.answer(question))
+        enter_stage("rewrite")
         start = time.perf_counter()
         turns, notes = await self._recall(question)
         # Who picked a query has said all that there is to say.
@@ -79,6 +81,7 @@ class Dialogue:
         question = answer.trace.question
         if not isinstance(answer, Answered) or question.wording not in ("rule", "model"):
             return answer
+        enter_stage("words")
         start = time.perf_counter()
         told = await self._generator.write_answer(question, answer.sql, answer.result)
         timing = _measure("words", start, told.prompt_tokens, told.completion_tokens)

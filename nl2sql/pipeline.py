@@ -16,7 +16,9 @@ from functools import partial
 
 from nl2sql.answers import Answer, Refused, StageTiming, Trace
 from nl2sql.conclusion import conclude
+from nl2sql.deadline import Deadline
 from nl2sql.errors import PromptTooLong, Unavailable
+from nl2sql.progress import count_done, enter_stage
 from nl2sql.protocols import Generator, Planner, Ranker, Repairer, Retriever
 from nl2sql.repair_loop import RepairLoop
 from nl2sql.repair_settings import RepairSettings
@@ -25,6 +27,7 @@ from nl2sql.sketch_names import has_new_names
 from nl2sql.sql_text.threads import read_aside
 from nl2sql.types import (
     NOT_PERMITTED,
+    Assessment,
     Candidate,
     Generated,
     ModuleRoute,
@@ -77,10 +80,12 @@ class Pipeline:
         """The answer, with the trace of all that led to it."""
         clock = _Clock()
         stages = self._stages
-        trace = Trace(question)
         if question.picked:
-            return await self._run_picked(question, trace, clock)
+            return await self._run_picked(question, Trace(question), clock)
 
+        pace = await stages.generator.pace()
+        deadline = Deadline.after(pace.sampling_timeout_s)
+        trace = Trace(question, pace=pace)
         async with clock.time("retrieve"):
             route, context = await stages.retriever.retrieve(question)
         trace = replace(trace, route=route, context=context)
@@ -110,28 +115,31 @@ class Pipeline:
 
         ranking = Ranking()
         attempts: tuple[Repair, ...] = ()
-        repairs = self._start_repairs()
+        repairs = self._start_repairs(deadline=deadline)
         generated: Generated | None = None
-        while generated is None or (generated.more and not ranking.settled):
+        is_last, wanted = False, 0
+        while generated is None or not (is_last or ranking.settled):
             async with clock.time("generate"):
                 generated = await stages.generator.generate(
-                    question, context, plan, before=generated
+                    question, context, plan, before=generated, deadline=deadline
                 )
             clock.add_tokens(generated.prompt_tokens, generated.completion_tokens)
+            is_last = not generated.more or deadline.has_passed
+            wanted += generated.wanted
             samples = ranking.samples + generated.samples
             known, new = await read_aside(
                 merge_round, ranking.assessments, generated.candidates, context.dialect
             )
-            async with clock.time("assess"):
+            async with clock.time("assess", len(new)):
                 assessed = await asyncio.gather(
-                    *(stages.ranker.assess(question, each, context, plan) for each in new)
+                    *(self._assess(question, each, context, plan) for each in new)
                 )
             async with clock.time("vote"):
                 ranking = await stages.ranker.rank(question, (*known, *assessed), samples=samples)
             if repairs.finds_work(ranking):
                 async with clock.time("repair"):
                     ranking, tried = await repairs.run(
-                        question, context, plan, ranking, is_last=not generated.more
+                        question, context, plan, ranking, is_last=is_last
                     )
                 attempts += tried
 
@@ -141,11 +149,22 @@ class Pipeline:
             prompts=generated.prompts,
             left_out=generated.left_out,
             repairs=attempts,
+            wanted=wanted,
         )
-        async with clock.time("vote"):
+        ended_early = ranking.samples < wanted or (generated.more and not ranking.settled)
+        if deadline.has_passed and ended_early:
+            trace = replace(trace, ended_early=True, notes=(_describe_end(ranking, trace),))
+        async with clock.time("vote", progress="execute"):
             ranking = await stages.ranker.conclude(question, context, ranking)
         trace = replace(trace, ranking=ranking, timings=clock.timings)
         return await read_aside(conclude, ranking, trace)
+
+    async def _assess(
+        self, question: Question, candidate: Candidate, context: SchemaContext, plan: Plan
+    ) -> Assessment:
+        assessment = await self._stages.ranker.assess(question, candidate, context, plan)
+        count_done()
+        return assessment
 
     async def _run_picked(self, question: Question, trace: Trace, clock: _Clock) -> Answer:
         """The rows of the reading that was chosen: guarded and run as any candidate."""
@@ -182,14 +201,25 @@ class Pipeline:
         return sketch.sql, route, context
 
 
+def _describe_end(ranking: Ranking, trace: Trace) -> str:
+    return (
+        f"Sampling ended after {trace.pace.sampling_timeout_s:.0f} s with {ranking.samples} of "
+        f"{trace.wanted} candidates."
+    )
+
+
 class _Clock:
-    """Collects the timings of stages; a stage that runs twice adds up."""
+    """Collects the timings of stages; a stage that runs twice adds up.
+
+    Tells the question's observer which stage runs, under ``progress`` where it has another name.
+    """
 
     def __init__(self) -> None:
         self._timings: dict[str, StageTiming] = {}
 
     @asynccontextmanager
-    async def time(self, stage: str) -> AsyncIterator[None]:
+    async def time(self, stage: str, total: int = 0, progress: str = "") -> AsyncIterator[None]:
+        enter_stage(progress or stage, total)
         start = time.perf_counter()
         yield
         ms = (time.perf_counter() - start) * 1000

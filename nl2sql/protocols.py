@@ -10,6 +10,8 @@ from typing import Protocol, runtime_checkable
 
 from nl2sql.answers import Answer
 from nl2sql.catalog import Catalog
+from nl2sql.deadline import NEVER, Deadline
+from nl2sql.speed import EngineSpeed, Pace
 from nl2sql.types import (
     AnswerText,
     Assessment,
@@ -26,6 +28,7 @@ from nl2sql.types import (
     ModuleRoute,
     Plan,
     Principal,
+    Progress,
     Question,
     Ranking,
     Repair,
@@ -114,12 +117,22 @@ class Engine(Protocol):
         """How many tokens each text is, by the model's own tokenizer. Raise EngineUnavailable."""
         ...
 
+    async def speed(self) -> EngineSpeed | None:
+        """What was measured when the engine started; None where it is another's server.
+
+        Raise EngineUnavailable."""
+        ...
+
 
 class Generator(Protocol):
     """Stages 0 and 4: is the question about this database, and which queries answer it."""
 
     async def gate(self, question: Question, context: SchemaContext) -> Intent:
         """Whether to go on; never raises for want of a model."""
+        ...
+
+    async def pace(self) -> Pace:
+        """How fast the model is, and when sampling ends; never raises for want of a model."""
         ...
 
     async def rewrite(self, question: Question, turns: tuple[Turn, ...]) -> Rewriting:
@@ -149,8 +162,11 @@ class Generator(Protocol):
         plan: Plan,
         *,
         before: Generated | None = None,
+        deadline: Deadline = NEVER,
     ) -> Generated:
         """One round of sampling: the first, or the one that follows ``before``.
+
+        At the deadline it ends with what is finished, or else with the first that is.
 
         Raise PromptTooLong, or EngineUnavailable when the model cannot answer."""
         ...
@@ -232,6 +248,14 @@ class Probe(Protocol):
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """Pairs of (name, what is wrong); the second is empty where all is well."""
+        ...
+
+
+class Observer(Protocol):
+    """Hears how far a question is, in the event loop of who answers it."""
+
+    def observe(self, progress: Progress) -> None:
+        """Called often: whenever anything has moved."""
         ...
 
 

@@ -2,7 +2,9 @@
 
 Every original stays a candidate. A repair takes over the samples of what it repairs as soon as the
 database would run it, and has to win the vote like any other. A candidate that works is left alone,
-but for one whose empty result a stored value explains, where that is switched on.
+but for one whose empty result a stored value explains, where that is switched on. After the
+deadline the model is asked once more only, about the best candidate: without that there would be no
+answer.
 
 Knows nothing of how a repair is made: that is the repairer's business.
 """
@@ -13,6 +15,7 @@ import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from nl2sql.deadline import NEVER, Deadline
 from nl2sql.protocols import Ranker, Repairer
 from nl2sql.repair_settings import RepairSettings
 from nl2sql.types import Assessment, Candidate, Plan, Question, Ranking, Repair, SchemaContext
@@ -35,12 +38,15 @@ class RepairLoop:
         *,
         ask_model: bool = False,
         empty_results: bool = False,
+        deadline: Deadline = NEVER,
     ) -> None:
         self._ranker = ranker
         self._repairer = repairer
         self._settings = settings
         self._ask_model = ask_model
         self._empty_results = empty_results
+        self._deadline = deadline
+        self._has_asked_late = False
         # Rules say the same of the same candidate every time.
         self._unruled: dict[str, _Tried] = {}
         # By its text: different candidates are often repaired to the same query.
@@ -75,7 +81,8 @@ class RepairLoop:
             self._unruled |= {
                 repair.candidate: (None, repair) for each, repair in tried if each is None
             }
-            if not _made(tried) and self._ask_model and is_last and ranking.winner is None:
+            may_ask = self._ask_model and is_last and not self._has_asked_late
+            if not _made(tried) and may_ask and ranking.winner is None:
                 tried = await self._try_all(question, context, plan, ranking, ask_model=True)
             made = _made(tried)
             if not made:
@@ -104,8 +111,10 @@ class RepairLoop:
     ) -> list[_Tried]:
         """One repair for each candidate that needs one, side by side; what came of them.
 
-        What no rule could repair is not handed to the rules again.
+        What no rule could repair is not handed to the rules again. From the deadline on, the model
+        is not waited for any longer than until one of its repairs works.
         """
+        failed = self._find_repairable(ranking)
 
         async def attempt(failed: Assessment) -> _Tried:
             if not ask_model and failed.candidate.id in self._unruled:
@@ -113,7 +122,13 @@ class RepairLoop:
             history = _trace_back(failed, ranking)
             return await self._try(question, context, plan, failed, history, ask_model)
 
-        return await asyncio.gather(*map(attempt, self._find_repairable(ranking)))
+        if not ask_model:
+            return await asyncio.gather(*map(attempt, failed))
+        if self._deadline.has_passed:
+            self._has_asked_late = True
+            failed = failed[:1]
+        tried = await self._deadline.gather([attempt(each) for each in failed], _works)
+        return [each for each in tried if each is not None]
 
     async def _try(
         self,
@@ -166,6 +181,11 @@ def _trace_back(assessment: Assessment, ranking: Ranking) -> tuple[Assessment, .
         chain.insert(0, before)
         here = before
     return tuple(chain)
+
+
+def _works(tried: _Tried) -> bool:
+    assessment, _ = tried
+    return assessment is not None and not assessment.failed
 
 
 def _is_empty(assessment: Assessment) -> bool:

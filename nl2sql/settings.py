@@ -127,7 +127,9 @@ class ModelSettings(Section):
     api_key_env: str = Field(
         "", description="Environment variable that holds the server's key; empty: it wants none."
     )
-    timeout_ms: Milliseconds = Field(60_000, description="One request to the server.")
+    timeout_ms: Milliseconds = Field(
+        600_000, description="One request to the server, which may be a slow one."
+    )
     retries: int = Field(
         2, ge=0, le=10, description="Repetitions after a failed connection, 429 or 5xx."
     )
@@ -163,7 +165,21 @@ class LimitSettings(Section):
     max_rows: int = Field(1000, ge=1, le=100_000, description="Most rows a request may ask for.")
     statement_timeout_ms: Milliseconds = Field(10_000, description="One execution.")
     explain_timeout_ms: Milliseconds = Field(2000, description="One EXPLAIN.")
-    request_timeout_ms: Milliseconds = Field(120_000, description="One request, all in all.")
+    sampling_timeout_ms: int | None = Field(
+        None,
+        ge=0,
+        lt=2**31,
+        description="From a question's start to the end of sampling: what is finished by then is "
+        "voted on, or else the first that is. 0: sampling always ends whole; unset: twice what a "
+        "long question takes at the engine's measured speed, from 20 to 120 seconds.",
+    )
+    request_timeout_ms: int = Field(
+        1_800_000,
+        ge=1,
+        lt=2**31,
+        description="One request, all in all: against what hangs. A slow machine is no reason to "
+        "set it low; that is what sampling_timeout_ms is for.",
+    )
     pool_size: int = Field(8, ge=1, le=100, description="Connections a database.")
     cell_bytes: int = Field(
         65_536,

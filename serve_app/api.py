@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
+from nl2sql.speed import Pace
 from nl2sql.types import (
     Assessment,
     Prompt,
@@ -105,6 +106,9 @@ def render_trace(trace: Trace) -> dict[str, Any]:
     return {
         "k": trace.question.k,
         "samples": trace.ranking.samples if trace.ranking else 0,
+        "wanted": trace.wanted,
+        "ended_early": trace.ended_early,
+        "pace": render_pace(trace.pace),
         "seed": trace.question.seed,
         "principal": trace.question.principal.name,
         "gate": trace.intent.method,
@@ -200,6 +204,16 @@ def render_trace(trace: Trace) -> dict[str, Any]:
             }
             for timing in trace.timings
         ],
+    }
+
+
+def render_pace(pace: Pace) -> dict[str, float | None]:
+    """How fast the model is (tokens a second; null: unknown) and when sampling ends."""
+    speed, timeout_s = pace.speed, pace.sampling_timeout_s
+    return {
+        "prompt_tokens_per_s": speed.prompt_tokens_per_s if speed else None,
+        "answer_tokens_per_s": speed.answer_tokens_per_s if speed else None,
+        "sampling_timeout_ms": None if timeout_s is None else round(timeout_s * 1000),
     }
 
 

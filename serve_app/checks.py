@@ -20,7 +20,8 @@ from nl2sql.base_url import is_on_loopback
 from nl2sql.errors import EngineUnavailable, QuorumError
 from nl2sql.settings import Settings
 from nl2sql.skipped import describe_skipped
-from serve_app.background import describe_port, is_ready, service_url
+from nl2sql.speed import MEASURED_K
+from serve_app.background import describe_port, is_ready, read_pace, service_url
 from serve_app.emptiness import describe_emptiness
 from serve_app.preparation import build_wiring, start_embedded_server
 from serve_app.reachable_functions import describe_families, find_functions
@@ -63,6 +64,7 @@ def run_checks(settings: Settings) -> Iterator[Check]:
         yield from _guarded("weights", lambda: [check_weights(settings)])
     yield check_identity(settings)
     yield from check_ports(settings)
+    yield check_speed(settings)
 
 
 def check_cores() -> Check:
@@ -212,6 +214,27 @@ def check_ports(settings: Settings) -> Iterator[Check]:
             yield Check(f"port {port}", "failed", problem, f"Stop that program, or set {key}.")
         else:
             yield Check(f"port {port}", "ok", "free")
+
+
+def check_speed(settings: Settings) -> Check:
+    """How fast the running service found its model, and what follows from it."""
+    url = service_url(settings)
+    pace = read_pace(url)
+    if pace is None:
+        return Check(
+            "speed",
+            "ok",
+            "measured when the service starts; then told here, in /readyz and in traces",
+        )
+    told = "not measured: the model is behind another's server"
+    if pace["prompt_tokens_per_s"]:
+        told = (
+            f"{pace['prompt_tokens_per_s']:,.0f} tokens a second of a prompt, "
+            f"{pace['answer_tokens_per_s']:,.0f} of {MEASURED_K} answers together"
+        )
+    if (timeout_ms := pace["sampling_timeout_ms"]) is None:
+        return Check("speed", "ok", f"{told}; sampling has no deadline")
+    return Check("speed", "ok", f"{told}; sampling ends after {timeout_ms / 1000:.0f} s")
 
 
 def _check_databases(settings: Settings) -> list[Check]:

@@ -1,14 +1,24 @@
-"""Asks a running service over HTTP."""
+"""Asks a running service over HTTP.
+
+A question is waited for as long as the service says that it is at work on it, however slow that is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 
 from nl2sql.errors import InvalidRequest, QuorumError, Unauthenticated, Unavailable
+
+_EVENT_STREAM = "text/event-stream"
+_CONNECT_S = 10.0
+# The service says something every few seconds.
+_SILENCE_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +38,53 @@ class NoRows:
 
 
 def post_query(
-    url: str, body: dict[str, Any], *, token: str = "", timeout_s: float = 180
+    url: str,
+    body: dict[str, Any],
+    *,
+    token: str = "",
+    show: Callable[[dict[str, Any]], None] = lambda _: None,
 ) -> dict[str, Any]:
     """The answer to ``POST /query``, with a bearer ``token`` where the service asks for one.
 
-    Raises Unavailable, Unauthenticated, InvalidRequest or QuorumError.
+    ``show`` is handed how far it is: the fields of ``Progress``. Raises Unavailable,
+    Unauthenticated, InvalidRequest or QuorumError.
     """
-    return read_answer(_post(f"{url}/query", body, {}, token=token, timeout_s=timeout_s))
+    headers = {"Accept": f"{_EVENT_STREAM}, application/json;q=0.5", **_build_identity(token)}
+    timeout = httpx.Timeout(_SILENCE_S, connect=_CONNECT_S)
+    with (
+        _told_when_gone(url),
+        httpx.stream("POST", f"{url}/query", json=body, headers=headers, timeout=timeout) as found,
+    ):
+        if not found.headers.get("content-type", "").startswith(_EVENT_STREAM):
+            found.read()
+            return read_answer(found)
+        for name, data in _read_events(found.iter_bytes()):
+            if name == "answer":
+                answer: dict[str, Any] = json.loads(data)
+                return answer
+            if name == "problem":
+                problem = json.loads(data)
+                raise _translate(httpx.Response(problem["status"], content=data))
+            show(json.loads(data))
+    raise Unavailable(f"The service at {url} ended the connection.", hint="Ask again.")
+
+
+def _read_events(pieces: Iterator[bytes]) -> Iterator[tuple[str, bytes]]:
+    """(name, data) of each event; those of ours have one line of data.
+
+    >>> list(_read_events(iter([b": still at work\\n\\nevent: sta", b"ge\\ndata: {}\\n\\n"])))
+    [('stage', b'{}')]
+    """
+    name, rest = "", b""
+    for piece in pieces:
+        # Not as text is split: JSON may hold other line ends, such as U+2028.
+        *lines, rest = (rest + piece).split(b"\n")
+        for line in lines:
+            field, _, value = line.partition(b": ")
+            if field == b"event":
+                name = value.decode()
+            elif field == b"data":
+                yield name, value
 
 
 def delete_session(
@@ -53,11 +103,14 @@ def post_feedback(
 
 
 def post_export(
-    url: str, body: dict[str, Any], media_type: str, *, token: str = "", timeout_s: float = 180
+    url: str, body: dict[str, Any], media_type: str, *, token: str = ""
 ) -> Export | NoRows:
-    """The rows of the answer to ``POST /query`` as ``media_type``. Raises as ``post_query``."""
+    """The rows of the answer to ``POST /query`` as ``media_type``, whenever it comes.
+
+    Nothing tells how far it is. Raises as ``post_query``.
+    """
     headers = {"Accept": media_type}
-    response = _post(f"{url}/query", body, headers, token=token, timeout_s=timeout_s)
+    response = _post(f"{url}/query", body, headers, token=token, timeout_s=None)
     if response.is_success:
         return Export(response.content, response.headers)
     problem = _read_problem(response)
@@ -67,7 +120,12 @@ def post_export(
 
 
 def _post(
-    url: str, body: dict[str, Any], headers: Mapping[str, str], *, token: str, timeout_s: float
+    url: str,
+    body: dict[str, Any],
+    headers: Mapping[str, str],
+    *,
+    token: str,
+    timeout_s: float | None,
 ) -> httpx.Response:
     return _send("POST", url, body, headers, token=token, timeout_s=timeout_s)
 
@@ -79,13 +137,23 @@ def _send(
     headers: Mapping[str, str],
     *,
     token: str,
-    timeout_s: float,
+    timeout_s: float | None,
 ) -> httpx.Response:
-    identity = {"Authorization": f"Bearer {token}"} if token else {}
-    try:
+    timeout = httpx.Timeout(timeout_s, connect=_CONNECT_S)
+    with _told_when_gone(url):
         return httpx.request(
-            method, url, json=body, headers={**headers, **identity}, timeout=timeout_s
+            method, url, json=body, headers={**headers, **_build_identity(token)}, timeout=timeout
         )
+
+
+def _build_identity(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+@contextmanager
+def _told_when_gone(url: str) -> Iterator[None]:
+    try:
+        yield
     except httpx.HTTPError as error:
         raise Unavailable(
             f"No service answers at {url} ({type(error).__name__}).",

@@ -6,13 +6,19 @@ deployments.
 
 from __future__ import annotations
 
+import asyncio
 import gc
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any, cast
 
 from starlette.types import ASGIApp
 
 from execution.executor import ReadOnlyExecutor
+from generation.pace import EnginePace
 from nl2sql.answers import Answer
+from nl2sql.errors import EngineUnavailable
+from nl2sql.progress import observed_by
 from nl2sql.protocols import (
     Engine,
     Executor,
@@ -25,12 +31,14 @@ from nl2sql.protocols import (
     Retriever,
     Sessions,
 )
+from nl2sql.speed import EngineSpeed
 from nl2sql.types import (
     Completions,
     Feedback,
     FeedbackReceipt,
     GuardedQuery,
     Principal,
+    Progress,
     Question,
     SamplingRequest,
     Turn,
@@ -42,22 +50,54 @@ from retrieval.planner import SchemaPlanner
 from retrieval.search.retriever import HybridRetriever
 from serve_app.api import QueryRequest
 from serve_app.feedback import FeedbackRequest, FeedbackResponse, FeedbackService
+from serve_app.following import ProgressQueue
 from serve_app.http_app import build_http_app
-from serve_app.remote import RemoteStage
+from serve_app.remote import RemoteEngine, RemoteStage
 from serve_app.service import QueryService
 from serve_app.sessions import SessionService
 from serve_app.wiring import Wiring
+
+# How long a stream looks for news before it looks again.
+_SILENCE_S = 5.0
 
 
 class EngineReplica:
     """The configured engine, in a deployment of its own."""
 
-    def __init__(self, wiring: Wiring) -> None:
+    # Ray Serve awaits it.
+    async def __init__(self, wiring: Wiring) -> None:  # type: ignore[misc]
         self._engine = wiring.open_engine()
+        # Before the first question comes, which would be measured with it.
+        with suppress(EngineUnavailable):
+            await self._engine.speed()
 
     async def sample(self, request: SamplingRequest) -> Completions:
         """See ``Engine.sample``."""
         return await self._engine.sample(request)
+
+    async def sample_observed(
+        self, request: SamplingRequest
+    ) -> AsyncIterator[Progress | Completions]:
+        """As ``sample``, with how far it is before."""
+        queue = ProgressQueue()
+
+        async def sample() -> Completions:
+            with observed_by(queue):
+                return await self._engine.sample(request)
+
+        task = asyncio.create_task(sample())
+        try:
+            async for progress in queue.follow(task, silence_s=_SILENCE_S):
+                if progress is not None:
+                    yield progress
+            yield await task
+        finally:
+            task.cancel()
+            await asyncio.wait({task})
+
+    async def speed(self) -> EngineSpeed | None:
+        """See ``Engine.speed``."""
+        return await self._engine.speed()
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """See ``Engine.count_tokens``."""
@@ -173,7 +213,7 @@ class Ingress:
     """
 
     def __init__(self, wiring: Wiring, engine: Any, handles: dict[str, Any] | None = None) -> None:
-        remote_engine = RemoteStage("engine", engine)
+        remote_engine = RemoteEngine(engine)
         stages: dict[str, Any]
         if handles:
             stages = {name: RemoteStage(name, handle) for name, handle in handles.items()}
@@ -202,7 +242,8 @@ class Ingress:
         preparation = wiring.build_prompt_preparation(
             cast(Engine, remote_engine), cast(Retriever, stages["retriever"])
         )
-        self._service = QueryService(wiring.settings, pipeline, probes, preparation)
+        pace = EnginePace(cast(Engine, remote_engine), wiring.settings)
+        self._service = QueryService(wiring.settings, pipeline, probes, pace.read, preparation)
         self._sessions = SessionService(cast(Sessions, stages["retriever"]))
         taker = cast(FeedbackTaker, stages["retriever"])
         self._feedback = FeedbackService(wiring.settings, taker, self._service.turns)

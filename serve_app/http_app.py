@@ -1,8 +1,9 @@
 """The HTTP interface as a plain ASGI application over a ``QueryService``.
 
 A request passes, in this order: its host and origin, its token, its body, its route. An answer is
-JSON unless the client accepts something else more: then it is the rows alone, in that format, and
-what has to be said with them stands in headers. A client that leaves ends its request.
+JSON unless the client accepts something else more: the rows alone, in that format, and what has to
+be said with them in headers; or a stream of events that tells how far the question is. A client
+that leaves ends its request.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from fastapi.security import HTTPBearer
 from starlette.types import ASGIApp
 
 from nl2sql.answers import Answered
+from nl2sql.protocols import Observer
 from nl2sql.settings import Settings
 from nl2sql.types import Principal
-from serve_app.api import QueryRequest, describe_outcome, render_answer
+from serve_app.api import QueryRequest, describe_outcome, render_answer, render_pace
 from serve_app.disconnection import ClientGone, run_while_connected
 from serve_app.feedback import FeedbackRequest, FeedbackResponse, FeedbackService
 from serve_app.formats import MEDIA_TYPES, describe_answer, export_answer, find_format
+from serve_app.http.event_stream import EVENT_STREAM, EventStream
 from serve_app.http.front import pick_front_settings, surround
 from serve_app.http.responses import AnyTextJSONResponse
 from serve_app.negotiation import choose_media_type
@@ -34,12 +37,15 @@ _CLIENT_GONE = 499
 # Bodies that come in pieces where no proxy of ours is in front.
 _MOST_OPEN_BODIES = 64
 
+_SERVED = (*MEDIA_TYPES, EVENT_STREAM)
+
 _RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The answer as JSON, or its rows in the accepted format, with the headers "
         "QuorumSQL-SQL (percent-encoded), -Database, -Confidence, -Quorum, -Truncated, -Cut-Cells; "
-        "in a session -Session, -Rewritten and -Notes (percent-encoded).",
-        "content": {media_type: {} for media_type in MEDIA_TYPES},
+        "in a session -Session, -Rewritten and -Notes (percent-encoded). As events: `stage` as "
+        "often as anything moves, then `answer` with the JSON, or `problem`.",
+        "content": {media_type: {} for media_type in _SERVED},
     },
     406: {"description": "No accepted format is served."},
     422: {"description": "The request is invalid, or there are no rows to export."},
@@ -85,10 +91,17 @@ def build_http_app(
     @app.post("/query", summary="Answer a question", responses=_RESPONSES)
     async def query(body: QueryRequest, request: Request, principal: _Caller) -> Response:
         accept = ", ".join(request.headers.getlist("accept"))
-        media_type = choose_media_type(accept, MEDIA_TYPES)
+        media_type = choose_media_type(accept, _SERVED)
         if media_type is None:
-            served = ", ".join(MEDIA_TYPES)
+            served = ", ".join(_SERVED)
             return render_problem(406, "Not acceptable", f"Answers are served as {served}.")
+        if media_type == EVENT_STREAM:
+
+            async def work(observer: Observer) -> bytes:
+                answer = await service.query(body, principal, observer)
+                return bytes(AnyTextJSONResponse(render_answer(answer, trace=body.trace)).body)
+
+            return EventStream(work)
         try:
             answer = await run_while_connected(request.receive, service.query(body, principal))
         except ClientGone:
@@ -121,7 +134,13 @@ def build_http_app(
         response.status_code = 200 if ready else 503
         if request.state.principal is None:
             return {"ready": ready}
-        return {"ready": ready, "parts": {name: wrong or "ok" for name, wrong in parts.items()}}
+        told: dict[str, Any] = {
+            "ready": ready,
+            "parts": {name: wrong or "ok" for name, wrong in parts.items()},
+        }
+        if (pace := await service.pace()) is not None:
+            told["pace"] = render_pace(pace)
+        return told
 
     front = pick_front_settings(settings)
     return surround(app, front, most_open_bodies=_MOST_OPEN_BODIES)

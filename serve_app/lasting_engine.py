@@ -13,6 +13,7 @@ from generation.engines import OpenEngine
 from nl2sql.errors import EngineUnavailable
 from nl2sql.outage import Outage
 from nl2sql.protocols import Engine, Probe
+from nl2sql.speed import EngineSpeed
 from nl2sql.types import Completions, SamplingRequest
 
 
@@ -71,6 +72,10 @@ class PatientEngine:
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """See ``Engine.count_tokens``."""
         return await self._outage.ask(lambda: self._engine.count_tokens(texts))
+
+    async def speed(self) -> EngineSpeed | None:
+        """See ``Engine.speed``."""
+        return await self._outage.ask(self._engine.speed)
 
 
 async def describe_problem(engine: object) -> str:

@@ -223,7 +223,11 @@ async def _open_system(
             yield lambda question: _ask_service(client, question)
         return
     # The answer to a question that is measured may not stand in its own prompt.
-    settings = override(variant.settings, ["retrieval.same_question=false"])
+    changes = ["retrieval.same_question=false"]
+    if variant.settings.limits.sampling_timeout_ms is None:
+        # What a machine manages in time is not what is measured.
+        changes.append("limits.sampling_timeout_ms=0")
+    settings = override(variant.settings, changes)
     pipeline = (
         parts.build_baseline(settings) if variant.baseline else parts.build_pipeline(settings)
     )
@@ -277,6 +281,9 @@ class _NoEngine:
 
     async def sample(self, request: Any) -> Any:
         raise SettingsError("The model runs in the service.")
+
+    async def speed(self) -> None:
+        """Unknown."""
 
     async def count_tokens(self, texts: Any) -> Any:
         raise SettingsError("The model runs in the service.")

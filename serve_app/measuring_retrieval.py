@@ -172,5 +172,8 @@ class _NoModel:
             hint="Leave retrieval.linking at deterministic.",
         )
 
+    async def speed(self) -> None:
+        """Unknown."""
+
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         raise SettingsError("Retrieval is measured without a language model.")

@@ -63,8 +63,8 @@ def render_problem(
     )
 
 
-def render_error(error: QuorumError) -> JSONResponse:
-    """The problem document of one of our own errors."""
+def render_error(error: Exception) -> JSONResponse:
+    """The problem document of an error; of one that is not our own it tells nothing."""
     match error:
         case UnknownDatabase():
             return _render_field(404, "Unknown database", error)

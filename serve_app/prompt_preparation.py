@@ -18,7 +18,6 @@ from serve_app.turns import Turns
 # What is read ahead for one principal and database. At 12 KB a token (Qwen2.5, 0.5B) that is 100 MB
 # of the engine's memory for prompts, and at 100 tokens a second 80 s of an idle machine's time.
 _MOST_TOKENS = 8000
-_PAUSE_S = 0.5
 _LOG = logging.getLogger(__name__)
 
 
@@ -58,8 +57,7 @@ class PromptPreparation:
         tokens = 0
         for context in await self._retriever.list_beginnings(database, principal):
             self._versions[database, principal.roles] = context.version
-            while turns.are_taken:
-                await asyncio.sleep(_PAUSE_S)
+            await turns.wait_until_idle()
             tokens += await self._generator.prepare(database, context)
             if tokens >= _MOST_TOKENS:
                 break

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from nl2sql.answers import Answer
 from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError
-from nl2sql.protocols import Answerer, Probe
+from nl2sql.progress import enter_stage, observed_by
+from nl2sql.protocols import Answerer, Observer, Probe
 from nl2sql.sampling_settings import SamplingSettings
 from nl2sql.settings import Settings
+from nl2sql.speed import Pace
 from nl2sql.types import (
     Principal,
     Question,
@@ -37,25 +39,35 @@ class QueryService:
         settings: Settings,
         pipeline: Answerer,
         probes: Mapping[str, Probe],
+        pace: Callable[[], Awaitable[Pace]] | None = None,
         preparation: PromptPreparation | None = None,
     ) -> None:
-        """``preparation`` reads ahead while nobody asks."""
+        """``pace`` tells how fast the language model is; ``preparation`` reads prompts ahead."""
         self._settings = settings
         self._pipeline = pipeline
         self._probes = dict(probes)
+        self._pace = pace
         self._probing: asyncio.Task[Mapping[str, str]] | None = None
         self._probed = 0.0
         self._preparation = preparation
         serve = settings.serve
         self.turns = Turns(serve.max_ongoing_requests, serve.max_waiting_requests)
 
-    async def query(self, request: QueryRequest, principal: Principal) -> Answer:
-        """The answer. Raises InvalidRequest, UnknownDatabase, Unavailable, DeadlineExceeded."""
+    async def query(
+        self, request: QueryRequest, principal: Principal, observer: Observer | None = None
+    ) -> Answer:
+        """The answer; ``observer`` is told how far it is.
+
+        Raises InvalidRequest, UnknownDatabase, Unavailable, DeadlineExceeded.
+        """
         question = build_question(request, self._settings, principal)
         seconds = self._settings.limits.request_timeout_ms / 1000
         try:
-            async with asyncio.timeout(seconds), self.turns.take():
-                answer = await self._pipeline.answer(question)
+            async with asyncio.timeout(seconds):
+                with observed_by(observer):
+                    enter_stage("wait")
+                    async with self.turns.take():
+                        answer = await self._pipeline.answer(question)
         except TimeoutError as error:
             raise DeadlineExceeded(
                 f"No answer within {seconds:.0f} seconds.",
@@ -65,6 +77,16 @@ class QueryService:
         if self._preparation is not None and context is not None and context.version:
             self._preparation.start(question.database, principal, context.version, self.turns)
         return answer
+
+    async def pace(self) -> Pace | None:
+        """How fast the language model is and when sampling ends; None where nobody tells."""
+        if self._pace is None:
+            return None
+        try:
+            async with asyncio.timeout(_PROBE_TIMEOUT_S):
+                return await self._pace()
+        except (TimeoutError, QuorumError):
+            return None
 
     async def readiness(self) -> Mapping[str, str]:
         """Part → what is wrong with it, empty where all is well; as of the last second."""

@@ -17,11 +17,12 @@ class Turns:
         self._most_waiting = most_waiting
         self._waiting = 0
         self._ongoing = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
 
-    @property
-    def are_taken(self) -> bool:
-        """Whether any request is being worked on."""
-        return self._ongoing > 0
+    async def wait_until_idle(self) -> None:
+        """Until no request is being worked on."""
+        await self._idle.wait()
 
     @asynccontextmanager
     async def take(self) -> AsyncIterator[None]:
@@ -34,8 +35,11 @@ class Turns:
         finally:
             self._waiting -= 1
         self._ongoing += 1
+        self._idle.clear()
         try:
             yield
         finally:
             self._ongoing -= 1
+            if not self._ongoing:
+                self._idle.set()
             self._free.release()

@@ -1,4 +1,8 @@
-"""What several test folders share: one embedded PostgreSQL with the demo ERP, indexed."""
+"""What several test folders share: one embedded PostgreSQL with the demo ERP, indexed.
+
+And which tests are long. ``make test`` leaves them to ``make test-all``: of each the claim is made
+by quicker tests as well, on fewer inputs.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,25 @@ from serve_app.wiring import Wiring
 from tests.oracle.postgres_copies import PRISTINE, copy_database, note_version, quiet_server
 
 ROOT = Path(__file__).parent.parent
+
+# Folders and files whose tests are marked ``long``, but for those that are marked ``quick``. One
+# test that is long among quick ones bears the mark itself. CONTRIBUTING.md says what each is.
+LONG = (
+    "tests/oracle",
+    "tests/mutation",
+    "tests/attacks/injections",
+    "tests/repair/normalize/test_execution.py",
+)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what ``LONG`` names, before the marks choose what is run."""
+    folders = [ROOT / path for path in LONG]
+    for item in items:
+        parts = {item.path, *item.path.parents}
+        if not parts.isdisjoint(folders) and not item.get_closest_marker("quick"):
+            item.add_marker("long")
 
 
 @pytest.fixture(scope="session")

@@ -14,17 +14,18 @@ from pydantic import BaseModel, Field, ValidationError
 
 from generation.engines.optional_fields import OptionalFields, RequestRefused
 from generation.engines.server import (
+    CONNECT_S,
     build_nonsense,
     build_too_long,
     choose_stops,
     count_marks,
     describe_server,
     estimate_tokens,
-    gather_all,
     read_api_key,
     read_own_words,
 )
 from generation.engines.server_client import ServerClient
+from nl2sql.deadline import Deadline
 from nl2sql.errors import EngineUnavailable, QuorumError
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Completions, SamplingRequest
@@ -82,14 +83,14 @@ class AnthropicEngine:
             base_url=settings.base_url.rstrip("/").removesuffix("/v1") or _OWN_URL,
             # The client insists on one, or looks for one where we did not say.
             api_key=key or "none",
-            timeout=settings.timeout_ms / 1000,
+            timeout=anthropic.Timeout(settings.timeout_ms / 1000, connect=CONNECT_S),
             max_retries=settings.retries,
         )
         self._server = ServerClient(settings, client, anthropic, anthropic.AnthropicError)
         self._fields = OptionalFields()
 
     async def sample(self, request: SamplingRequest) -> Completions:
-        """``request.k`` completions.
+        """``request.k`` completions, or those that are there at the time limit.
 
         Raises PromptTooLong, EngineUnavailable; SettingsError for a key, address or model name that
         the server does not know.
@@ -97,11 +98,15 @@ class AnthropicEngine:
         if request.grammar:
             _LOG.info("%s keeps to no grammar", describe_server(self._settings))
         max_tokens = await self._find_room(request)
+        deadline = Deadline.after(request.time_limit_s)
         # The first alone: what it learns about the server, the others need not.
         answers = [await self._complete(request, max_tokens)]
-        answers += await gather_all(
-            [self._complete(request, max_tokens) for _ in range(1, request.k)]
+        others = await deadline.gather(
+            [self._complete(request, max_tokens) for _ in range(1, request.k)],
+            lambda _: True,
+            has_enough=True,
         )
+        answers += [each for each in others if each is not None]
         return Completions(
             texts=tuple(answer.text for answer in answers),
             prompt_tokens=sum(answer.usage.input_tokens for answer in answers),
@@ -111,6 +116,9 @@ class AnthropicEngine:
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """An upper bound for each text: a request a text would take longer than the question."""
         return tuple(map(estimate_tokens, texts))
+
+    async def speed(self) -> None:
+        """Unknown: the server is another's, and what it is asked may cost money."""
 
     async def requests_in_flight(self) -> int:
         """HTTP requests that wait for their answer."""

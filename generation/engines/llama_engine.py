@@ -2,7 +2,8 @@
 
 The server runs in a process of its own (``llama_server.py``) and reads the GGUF file as it was
 downloaded. A question is one request with ``n=K``, so that the prompt is computed once; prompts of
-earlier questions are kept; a seed makes a run repeat; a cancelled call frees its slots. When the
+earlier questions are kept; a seed makes a run repeat; a cancelled call frees its slots, and so does
+one that reaches its time limit. Its speed is measured when it has started. When the
 process dies it is started again, and what it was asked is asked once more. Knows nothing of SQL.
 
 Does not cover grammars: ours are written for xgrammar, whose names llama.cpp does not take.
@@ -27,9 +28,13 @@ from generation.engines.llama_keeper import LlamaKeeper
 from generation.engines.llama_room import Room
 from generation.engines.llama_server import LlamaArguments, LlamaServer, start_server
 from generation.engines.server import build_too_long
+from generation.engines.speed import measure_speed
+from generation.engines.time_limit import TimeLimit
 from nl2sql.errors import EngineUnavailable
+from nl2sql.progress import is_observed, report_sampling
 from nl2sql.settings import ModelSettings
-from nl2sql.types import Completions, SamplingRequest
+from nl2sql.speed import EngineSpeed
+from nl2sql.types import Completions, Progress, SamplingRequest
 
 # So many completions are worked on at once.
 _SLOTS = 16
@@ -47,11 +52,48 @@ class _Output:
     pieces: list[str] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     tokens: int = 0
+    prompt_tokens_read: int = 0
+    is_finished: bool = False
 
     def add(self, piece: Mapping[str, Any]) -> None:
+        if (prompt := piece.get("prompt_progress")) is not None:
+            self.prompt_tokens_read = prompt["processed"]
+            return
         self.pieces.append(piece["content"])
         self.logprobs += [each["logprob"] for each in piece.get("completion_probabilities", ())]
         self.tokens = max(self.tokens, piece["tokens_predicted"])
+        self.is_finished = piece.get("stop", False)
+
+
+class _Draw:
+    """The completions of one request, as far as they have come."""
+
+    def __init__(self, request: SamplingRequest, prompt_tokens: int) -> None:
+        self.outputs: list[_Output] = []
+        self._k = request.k
+        self._prompt_tokens = prompt_tokens
+
+    @property
+    def finished(self) -> list[_Output]:
+        return [each for each in self.outputs if each.is_finished]
+
+    def report(self) -> None:
+        """Tells the question's observer."""
+        if not is_observed():
+            return
+        answer_tokens = sum(each.tokens for each in self.outputs)
+        read = max((each.prompt_tokens_read for each in self.outputs), default=0)
+        report_sampling(
+            self,
+            Progress(
+                "",
+                done=len(self.finished),
+                total=self._k,
+                prompt_tokens_read=self._prompt_tokens if answer_tokens else read,
+                prompt_tokens=self._prompt_tokens,
+                answer_tokens=answer_tokens,
+            ),
+        )
 
 
 class LlamaEngine:
@@ -78,9 +120,15 @@ class LlamaEngine:
         self._mark = 0
         self._encoded: dict[str, list[int]] = {}
         self._keeper = LlamaKeeper(partial(start, self._arguments))
+        self._speed: EngineSpeed | None = None
+        self._measuring = asyncio.Lock()
 
     async def sample(self, request: SamplingRequest) -> Completions:
-        """``request.k`` completions. Raises PromptTooLong; EngineUnavailable when it died."""
+        """``request.k`` completions, or those that are finished at the time limit.
+
+        Raises PromptTooLong; EngineUnavailable when it died.
+        """
+        limit = TimeLimit(request.time_limit_s)
         token_ids = await self._encode(request)
         room = self._max_model_len - len(token_ids)
         if room < 1:
@@ -88,7 +136,8 @@ class LlamaEngine:
                 f"The prompt has {len(token_ids)} tokens, the model takes {self._max_model_len}."
             )
         max_tokens = min(request.max_tokens, room)
-        outputs: list[_Output] = []
+        draw = _Draw(request, len(token_ids))
+        draw.report()
         # More completions than there are slots are made one after another.
         for first in range(0, request.k, _SLOTS):
             k = min(request.k - first, _SLOTS)
@@ -105,19 +154,28 @@ class LlamaEngine:
                 "n_probs": 1,
                 # The server notices that nobody listens any more only while it writes.
                 "stream": True,
+                "return_progress": is_observed(),
             }
-            async with self._room.take(len(token_ids) + k * max_tokens, k):
-                outputs += await self._call(partial(_stream, body=body, k=k))
+            async with limit.hold(), self._room.take(len(token_ids) + k * max_tokens, k):
+                await self._call(partial(_stream, body=body, draw=draw, first=first, limit=limit))
+        finished = draw.finished
         return Completions(
-            texts=tuple("".join(each.pieces) for each in outputs),
+            texts=tuple("".join(each.pieces) for each in finished),
             prompt_tokens=len(token_ids),
-            completion_tokens=sum(each.tokens for each in outputs),
-            logprobs=tuple(sum(each.logprobs) / max(len(each.logprobs), 1) for each in outputs),
+            completion_tokens=sum(each.tokens for each in draw.outputs),
+            logprobs=tuple(sum(each.logprobs) / max(len(each.logprobs), 1) for each in finished),
         )
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """Tokens of each text, without the marks that open and close a prompt."""
         return tuple(map(len, await self._encode_texts(texts)))
+
+    async def speed(self) -> EngineSpeed:
+        """What was measured when it was asked for first. Raises EngineUnavailable."""
+        async with self._measuring:
+            if self._speed is None:
+                self._speed = await measure_speed(self.sample)
+            return self._speed
 
     async def requests_in_flight(self) -> int:
         """Completions that the server works on; those of a cancelled request do not count."""
@@ -206,9 +264,14 @@ async def _request(
     return answer.json()
 
 
-async def _stream(client: httpx.AsyncClient, body: Mapping[str, Any], k: int) -> list[_Output]:
-    """The ``k`` completions in the order of their seeds."""
-    outputs = [_Output() for _ in range(k)]
+async def _stream(
+    client: httpx.AsyncClient, body: Mapping[str, Any], draw: _Draw, first: int, limit: TimeLimit
+) -> None:
+    """Draws ``n`` completions, in the order of their seeds, from the draw's ``first`` on."""
+    outputs = [_Output() for _ in range(body["n"])]
+    # Where the server died over this request, it is drawn anew.
+    draw.outputs[first:] = outputs
+    limit.arm(if_any=bool(draw.finished))
     async with client.stream("POST", "/completion", json=body) as answer:
         if not answer.is_success:
             await answer.aread()
@@ -221,8 +284,11 @@ async def _stream(client: httpx.AsyncClient, body: Mapping[str, Any], k: int) ->
             piece = json.loads(text)
             if kind != b"data" or "error" in piece:
                 raise _build_error(answer.status_code, piece)
-            outputs[piece["index"]].add(piece)
-    return outputs
+            output = outputs[piece["index"]]
+            output.add(piece)
+            draw.report()
+            if output.is_finished:
+                limit.arm()
 
 
 async def _read_lines(answer: httpx.Response) -> AsyncIterator[bytes]:

@@ -15,6 +15,9 @@ import os
 import sys
 from typing import Any
 
+# As many as are multiplied at a time anyway.
+_PART_TOKENS = 512
+
 
 def _start(settings: dict[str, Any]) -> Any:
     import xllamacpp
@@ -23,6 +26,8 @@ def _start(settings: dict[str, Any]) -> Any:
     params.model.path = settings["weights"]
     params.n_ctx = settings["context_tokens"]
     params.n_parallel = settings["slots"]
+    # A prompt is read in such parts: between them others go on, and it is told how far it is.
+    params.n_batch = _PART_TOKENS
     # All sequences share one cache, so that K completions of one prompt hold it once.
     params.kv_unified = True
     # Prompts of earlier questions, in memory beside the cache.

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from generation.engines.openai_answers import ModelList, Reply, Tokenized
 from generation.engines.optional_fields import OptionalFields, RequestRefused
 from generation.engines.server import (
+    CONNECT_S,
     build_nonsense,
     build_too_long,
     choose_stops,
@@ -29,6 +30,7 @@ from generation.engines.server import (
     read_api_key,
 )
 from generation.engines.server_client import ServerClient
+from nl2sql.deadline import Deadline
 from nl2sql.errors import EngineUnavailable, QuorumError, SettingsError
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Completions, SamplingRequest
@@ -59,7 +61,7 @@ class OpenAiEngine:
             base_url=settings.base_url,
             # The client insists on one; a server that wants none ignores it.
             api_key=key or "none",
-            timeout=settings.timeout_ms / 1000,
+            timeout=openai.Timeout(settings.timeout_ms / 1000, connect=CONNECT_S),
             max_retries=settings.retries,
         )
         self._server = ServerClient(settings, client, openai, openai.OpenAIError)
@@ -69,7 +71,9 @@ class OpenAiEngine:
         self._max_model_len = settings.max_model_len
 
     async def sample(self, request: SamplingRequest) -> Completions:
-        """``request.k`` completions.
+        """``request.k`` completions, or those that are there at the time limit.
+
+        What comes in one answer of the server comes whole.
 
         Raises PromptTooLong, EngineUnavailable; SettingsError for a key, address or model name that
         the server does not know.
@@ -80,6 +84,7 @@ class OpenAiEngine:
         wanted = {_SEED, _LOGPROBS, _TEMPERATURE, _MAX_TOKENS}
         wanted |= {_CONTINUATION} if is_vllm and request.answer_start else set()
         wanted |= {_GRAMMAR} if is_vllm and request.grammar else set()
+        deadline = Deadline.after(request.time_limit_s)
         max_tokens = await self._find_room(request)
         replies: list[Reply] = []
         if request.k > 1 and self._fields.choose(frozenset({_MANY})):
@@ -88,9 +93,16 @@ class OpenAiEngine:
                 self._fields.refuse(_MANY)
             replies.append(first)
         drawn = sum(len(reply.choices) for reply in replies)
-        replies += await self._complete_singly(
-            request, frozenset(wanted), max_tokens, range(drawn, request.k)
+        numbers = range(drawn, request.k)
+        others = await deadline.gather(
+            [
+                self._complete(request, frozenset(wanted), max_tokens, seed=request.seed + number)
+                for number in numbers
+            ],
+            lambda _: True,
+            has_enough=bool(drawn),
         )
+        replies += [each for each in others if each is not None]
         return self._read(request, replies)
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
@@ -99,6 +111,9 @@ class OpenAiEngine:
             return tuple(map(estimate_tokens, texts))
         bodies = [{"prompt": text, "add_special_tokens": False} for text in texts]
         return tuple(await gather_all([self._tokenize(body) for body in bodies]))
+
+    async def speed(self) -> None:
+        """Unknown: the server is another's, and what it is asked may cost money."""
 
     async def requests_in_flight(self) -> int:
         """HTTP requests that wait for their answer."""
@@ -177,16 +192,6 @@ class OpenAiEngine:
             raise RequestRefused(build_nonsense(self._settings)) from error
 
     # -- requests -------------------------------------------------------------------------------
-
-    async def _complete_singly(
-        self, request: SamplingRequest, wanted: frozenset[str], max_tokens: int, numbers: range
-    ) -> list[Reply]:
-        return await gather_all(
-            [
-                self._complete(request, wanted, max_tokens, seed=request.seed + number)
-                for number in numbers
-            ]
-        )
 
     async def _complete(
         self,

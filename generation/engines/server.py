@@ -14,6 +14,8 @@ from nl2sql.types import SamplingRequest
 
 # Longest part of a server's own words in an error.
 _MESSAGE_CHARS = 300
+# A server that may take minutes over its answer takes a connection at once.
+CONNECT_S = 10.0
 # Servers without a code of their own for it say one of these.
 _TOO_LONG = ("context length", "context window", "context size", "prompt is too long")
 _TOO_LONG_CODES = ("context_length_exceeded", "exceed_context_size_error", "request_too_large")

@@ -7,8 +7,10 @@ cancelled call aborts its request in the engine. Knows nothing of SQL.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,13 @@ from generation.chat_encoder import ChatEncoder
 from generation.engines.choice import choose_cpu_dtype, read_cpu_flags
 from generation.engines.engine_watch import find_children, watch_processes
 from generation.engines.server import build_too_long
+from generation.engines.speed import measure_speed
+from generation.engines.time_limit import TimeLimit
 from nl2sql.errors import EngineUnavailable
+from nl2sql.progress import is_observed, report_sampling
 from nl2sql.settings import ModelSettings
-from nl2sql.types import Completions, SamplingRequest
+from nl2sql.speed import EngineSpeed
+from nl2sql.types import Completions, Progress, SamplingRequest
 
 # Tokens a step at most: enough for a prompt of several thousand beside running requests.
 _CPU_BATCH_TOKENS = 8192
@@ -65,9 +71,14 @@ class VllmEngine:
         self._watcher = watch_processes({pid: started[pid] for pid in started.keys() - before})
         self._max_model_len = settings.max_model_len
         self._chat = ChatEncoder(self._engine.get_tokenizer())
+        self._speed: EngineSpeed | None = None
+        self._measuring = asyncio.Lock()
 
     async def sample(self, request: SamplingRequest) -> Completions:
-        """``request.k`` completions. Raises PromptTooLong; EngineUnavailable when it died."""
+        """``request.k`` completions, or those that are finished at the time limit.
+
+        Raises PromptTooLong; EngineUnavailable when it died.
+        """
         from vllm import SamplingParams, TokensPrompt
         from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
         from vllm.v1.engine.exceptions import EngineDeadError
@@ -78,6 +89,8 @@ class VllmEngine:
             raise build_too_long(
                 f"The prompt has {len(token_ids)} tokens, the model takes {self._max_model_len}."
             )
+        # What is finished at a time limit, and how far it is, is told by the steps alone.
+        steps = request.time_limit_s is not None or is_observed()
         sampling = SamplingParams(
             n=request.k,
             seed=request.seed,
@@ -89,23 +102,32 @@ class VllmEngine:
             structured_outputs=(
                 StructuredOutputsParams(grammar=request.grammar) if request.grammar else None
             ),
-            output_kind=RequestOutputKind.FINAL_ONLY,
+            output_kind=RequestOutputKind.CUMULATIVE if steps else RequestOutputKind.FINAL_ONLY,
         )
-        final: Any = None
+        known: dict[int, Any] = {}
+        name = uuid.uuid4().hex
+        limit = TimeLimit(request.time_limit_s)
         try:
-            async for output in self._engine.generate(
-                TokensPrompt(prompt_token_ids=token_ids), sampling, uuid.uuid4().hex
-            ):
-                final = output
+            async with limit.hold():
+                async for output in self._engine.generate(
+                    TokensPrompt(prompt_token_ids=token_ids), sampling, name
+                ):
+                    known |= {each.index: each for each in output.outputs}
+                    done = sum(each.finish_reason is not None for each in known.values())
+                    report_sampling(name, _describe(request, len(token_ids), known, done))
+                    if done:
+                        limit.arm()
         except EngineDeadError as error:
             raise EngineUnavailable(
                 "The language model's engine has died.", hint="It is restarted; try again later."
             ) from error
-        outputs = sorted(final.outputs, key=lambda each: each.index)
+        outputs = [
+            known[index] for index in sorted(known) if known[index].finish_reason is not None
+        ]
         return Completions(
             texts=tuple(each.text for each in outputs),
             prompt_tokens=len(token_ids),
-            completion_tokens=sum(len(each.token_ids) for each in outputs),
+            completion_tokens=sum(len(each.token_ids) for each in known.values()),
             logprobs=tuple(
                 each.cumulative_logprob / max(len(each.token_ids), 1) for each in outputs
             ),
@@ -114,6 +136,13 @@ class VllmEngine:
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """Tokens of each text, without the marks that open and close a prompt."""
         return tuple(map(self._chat.count, texts))
+
+    async def speed(self) -> EngineSpeed | None:
+        """What was measured when it was asked for first. Raises EngineUnavailable."""
+        async with self._measuring:
+            if self._speed is None:
+                self._speed = await measure_speed(self.sample)
+            return self._speed
 
     async def requests_in_flight(self) -> int:
         """Requests that the engine has not finished; a cancelled one does not count."""
@@ -138,6 +167,19 @@ class VllmEngine:
         # Its destructor needs an interpreter that is not ending yet.
         del self._engine
         self._watcher.communicate()
+
+
+def _describe(
+    request: SamplingRequest, prompt_tokens: int, known: Mapping[int, Any], done: int
+) -> Progress:
+    return Progress(
+        "",
+        done=done,
+        total=request.k,
+        prompt_tokens_read=prompt_tokens,
+        prompt_tokens=prompt_tokens,
+        answer_tokens=sum(len(each.token_ids) for each in known.values()),
+    )
 
 
 def _cpu_arguments(settings: ModelSettings) -> dict[str, Any]:

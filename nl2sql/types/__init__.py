@@ -27,6 +27,7 @@ from nl2sql.types.generation import (
     SamplingRequest,
     Sketch,
 )
+from nl2sql.types.progress import Progress
 from nl2sql.types.question import (
     AttributeValue,
     Principal,
@@ -78,6 +79,7 @@ __all__ = [
     "ModuleRoute",
     "Plan",
     "Principal",
+    "Progress",
     "Prompt",
     "Question",
     "Ranking",

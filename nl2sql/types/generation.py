@@ -27,6 +27,9 @@ class SamplingRequest:
 
     ``answer_start`` is put before the model's own words, which end at any of ``stop``. ``grammar``
     (EBNF; empty: none) admits nothing else, where the engine can hold a model to one.
+
+    ``time_limit_s``, from when the engine gets the request: then it ends with those completions
+    that are finished, or goes on to the first; an engine that cannot, gives all. None: no end.
     """
 
     prompt: Prompt
@@ -37,11 +40,12 @@ class SamplingRequest:
     answer_start: str = ""
     stop: tuple[str, ...] = ()
     grammar: str = ""
+    time_limit_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Completions:
-    """The engine's answer: ``k`` texts, and what they cost in tokens.
+    """The engine's answer: ``k`` texts, or fewer after a time limit; what they cost in tokens.
 
     ``logprobs`` holds the mean log-probability of a token, a text; empty where the engine tells
     none.
@@ -84,7 +88,8 @@ class Sketch:
 class Generated:
     """What one round of sampling made of a question; the next one is handed it.
 
-    ``samples`` completions were drawn in it, and ``more`` says whether another round may follow.
+    ``samples`` completions were drawn in it of ``wanted``: fewer where the deadline ended it.
+    ``more`` says whether another round may follow.
     ``prompts`` pairs the variants drawn from, in this round or before it, with their prompts, of
     which ``prompt`` is the first. ``left_out`` names the tables (``schema.table``) and columns
     (``schema.table.column``) that did not fit into that one. ``grammar`` held the model, where it
@@ -97,6 +102,7 @@ class Generated:
     completion_tokens: int
     left_out: tuple[str, ...] = ()
     samples: int = 0
+    wanted: int = 0
     more: bool = False
     prompts: tuple[tuple[str, Prompt], ...] = ()
     grammar: str = ""

@@ -22,7 +22,14 @@ from nl2sql.answers import Answer, Answered
 from serve_app.api import QueryRequest, describe_outcome, render_answer
 from serve_app.background import service_url
 from serve_app.cli.context import CliContext
-from serve_app.cli.terminal import CONSOLE, ERRORS, TerminalReporter, print_answer
+from serve_app.cli.observing import answer_observed
+from serve_app.cli.terminal import (
+    CONSOLE,
+    ERRORS,
+    TerminalReporter,
+    print_answer,
+    show_progress,
+)
 from serve_app.cli.wording import Wording
 from serve_app.client import Export, NoRows, post_export, post_query
 from serve_app.formats import Format, describe_answer, export_answer, find_format
@@ -130,7 +137,8 @@ def ask(
         given = asyncio.run(_ask_here(cli, request, as_, TerminalReporter()))
         answer = render_answer(given, trace=True)
     else:
-        answer = post_query(where, request.model_dump(), token=token)
+        with show_progress() as show:
+            answer = post_query(where, request.model_dump(), token=token, show=show)
     if answer["outcome"] == "answered":
         question = answer.get("rewritten", answer["question"])
         told = LastAnswer(answer["database"], question, answer["sql"], as_)
@@ -203,4 +211,4 @@ async def _ask_here(
     question = build_question(request, settings, settings.identity.principal(name))
     wiring = await prepare(settings, reporter, databases=[question.database])
     async with open_parts(wiring, reporter) as parts:
-        return await parts.build_pipeline(settings).answer(question)
+        return await answer_observed(parts.build_pipeline(settings), question)

@@ -20,7 +20,8 @@ from nl2sql.errors import QuorumError
 from serve_app.api import QueryRequest, render_answer
 from serve_app.background import service_url
 from serve_app.cli.context import CliContext
-from serve_app.cli.terminal import CONSOLE, ERRORS, TerminalReporter, print_answer
+from serve_app.cli.observing import answer_observed
+from serve_app.cli.terminal import CONSOLE, ERRORS, TerminalReporter, print_answer, show_progress
 from serve_app.cli.wording import Wording
 from serve_app.client import delete_session, post_query
 from serve_app.last_answer import LastAnswer, remember_answer
@@ -67,8 +68,13 @@ def chat(
         return
     token = cli.settings.identity.read_token(as_) if as_ else ""
     where = url or service_url(cli.settings)
+
+    def ask(request: QueryRequest) -> dict[str, Any]:
+        with show_progress() as show:
+            return post_query(where, request.model_dump(), token=token, show=show)
+
     counterpart = Counterpart(
-        lambda request: post_query(where, request.model_dump(), token=token),
+        ask,
         lambda named: int(delete_session(where, named, token=token)["turns"]),
     )
     talk(counterpart, first, _listen, _build_note(cli, as_))
@@ -154,7 +160,8 @@ def open_here(cli: CliContext, database: str | None, name: str) -> Iterator[Coun
 
             def ask(request: QueryRequest) -> dict[str, Any]:
                 question = build_question(request, settings, principal)
-                return render_answer(runner.run(pipeline.answer(question)), trace=request.trace)
+                answer = runner.run(answer_observed(pipeline, question))
+                return render_answer(answer, trace=request.trace)
 
             yield Counterpart(ask, lambda session: runner.run(sessions.forget(principal, session)))
         finally:

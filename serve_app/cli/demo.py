@@ -9,7 +9,7 @@ import typer
 from serve_app import background
 from serve_app.cli.context import CliContext
 from serve_app.cli.serve import print_next_steps, serve_in_background
-from serve_app.cli.terminal import CONSOLE, print_answer
+from serve_app.cli.terminal import CONSOLE, print_answer, show_progress
 from serve_app.client import post_query
 
 QUESTION = "How many orders were cancelled?"
@@ -27,7 +27,8 @@ def demo(
         serve_in_background(cli)
     try:
         start = time.perf_counter()
-        answer = post_query(url, {"question": QUESTION, "trace": True})
+        with show_progress() as show:
+            answer = post_query(url, {"question": QUESTION, "trace": True}, show=show)
         print_answer(answer, seconds=time.perf_counter() - start)
     finally:
         if started and not keep:

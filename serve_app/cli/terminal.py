@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -30,6 +30,20 @@ ERRORS = Console(stderr=True)
 _MOST_ROWS_SHOWN = 20
 _SQL_WIDTH = 60
 _MOST_NAMES_SHOWN = 10
+_STAGES = {
+    "wait": "waiting for its turn",
+    "rewrite": "reading the conversation",
+    "retrieve": "finding tables",
+    "gate": "checking the question",
+    "sketch": "drafting a query",
+    "plan": "planning joins",
+    "generate": "writing queries",
+    "assess": "guarding and explaining candidates",
+    "vote": "running candidates and voting",
+    "repair": "repairing candidates",
+    "execute": "fetching the rows",
+    "words": "putting the answer in words",
+}
 
 
 class TerminalReporter:
@@ -64,6 +78,52 @@ class TerminalReporter:
     def warn(self, text: str) -> None:
         """A line about what was left out or failed."""
         CONSOLE.print(f"[yellow]![/] {escape(text)}", highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def show_progress() -> Iterator[Callable[[Mapping[str, Any]], None]]:
+    """Hands out what shows how far a question is, on a line of its own, until the block ends.
+
+    It takes the fields of ``Progress``. Where standard error is no terminal nothing is shown.
+    """
+    if not ERRORS.is_terminal:
+        yield lambda _: None
+        return
+    progress = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        TimeElapsedColumn(),
+        console=ERRORS,
+        transient=True,
+        # It may wait for minutes beside a model that wants all cores.
+        refresh_per_second=4,
+    )
+    task = progress.add_task("asking", total=None)
+    with progress:
+        yield lambda fields: progress.update(task, description=describe_progress(fields))
+
+
+def describe_progress(fields: Mapping[str, Any]) -> str:
+    """The fields of ``Progress`` in words.
+
+    >>> describe_progress({"stage": "generate", "done": 2, "total": 4, "answer_tokens": 91})
+    'writing queries: 2 of 4, 91 tokens'
+    >>> describe_progress({"stage": "generate", "prompt_tokens_read": 512, "prompt_tokens": 900})
+    'writing queries: 512 of 900 tokens of the prompt read'
+    """
+    stage = str(fields.get("stage", ""))
+    told: list[str] = []
+    if fields.get("answer_tokens"):
+        tokens = f"{fields['answer_tokens']:,} tokens"
+        is_one = fields.get("total", 0) < 2
+        told += [tokens] if is_one else [f"{fields['done']} of {fields['total']}", tokens]
+    elif fields.get("prompt_tokens"):
+        read, prompt = fields.get("prompt_tokens_read", 0), fields["prompt_tokens"]
+        told.append(f"{read:,} of {prompt:,} tokens of the prompt read")
+    elif fields.get("total"):
+        told.append(f"{fields.get('done', 0)} of {fields['total']}")
+    name = _STAGES.get(stage, stage)
+    return f"{name}: {', '.join(told)}" if told else name
 
 
 class _CountColumn(ProgressColumn):

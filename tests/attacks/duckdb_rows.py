@@ -31,8 +31,6 @@ def _error(
     return _attack(name, sql, Fails(text), yields, group="errors", role=role, refused_as=refused_as)
 
 
-_IF_DORA = "CASE WHEN salary = 7770 THEN CAST(name AS integer) ELSE 0 END"
-
 ATTACKS: list[Attack] = [
     # -- structs --
     _attack("whole_row", "SELECT e FROM employees AS e WHERE id = 4", Carries("7770"), ()),
@@ -262,75 +260,11 @@ ATTACKS: list[Attack] = [
         Shows(one_column("Fay")),
         one_column("Ada"),
     ),
-    _attack(
-        "rowid", "SELECT rowid FROM tickets", Shows(one_column(0, 1)), refused_as="unknown_column"
-    ),
-    _attack(
-        "materialized_cte",
-        "WITH e AS MATERIALIZED (SELECT * FROM employees) SELECT name FROM e",
-        Shows(EVERYBODY),
-        OURS,
-    ),
     # -- errors --
-    _error(
-        "cast_that_carries_the_name",
-        f"SELECT name FROM employees WHERE {_IF_DORA} = 0",
-        "Dora",
-        OURS,
-    ),
-    _error(
-        "cast_in_the_select_list",
-        f"SELECT {_IF_DORA} AS n FROM employees",
-        "Dora",
-        one_column(0, 0, 0),
-    ),
-    _error(
-        "cast_in_order_by", f"SELECT name FROM employees ORDER BY {_IF_DORA}, name", "Dora", OURS
-    ),
-    _error(
-        "cast_in_a_join",
-        "SELECT e.name FROM currencies AS c JOIN employees AS e ON "
-        "c.code = 'EUR' AND CASE WHEN e.salary = 7770 THEN CAST(e.name AS integer) ELSE 0 END "
-        "= 0",
-        "Dora",
-        OURS,
-    ),
-    _error(
-        "cast_under_filter",
-        f"SELECT count(*) FILTER (WHERE {_IF_DORA} = 0) AS n FROM employees",
-        "Dora",
-        ((3,),),
-    ),
-    _error(
-        "cast_in_a_view",
-        "SELECT name FROM directory WHERE "
-        "CASE WHEN department_id = 3 THEN CAST(name AS integer) ELSE 0 END = 0",
-        "Fay",
-        OURS,
-    ),
-    _error(
-        "cast_two_hops_away",
-        "SELECT product FROM order_lines WHERE "
-        "CASE WHEN product = 'gold' THEN CAST(product AS integer) ELSE 0 END = 0",
-        "gold",
-        one_column("bolt", "nut"),
-    ),
-    _error(
-        "several_rows_of_a_scalar_subquery",
-        "SELECT (SELECT name FROM employees WHERE department_id = 2) AS n",
-        "More than one row",
-        one_column(None),
-    ),
     _error(
         "cast_out_of_range",
         "SELECT name FROM employees WHERE CAST(salary * 4 AS smallint) > 0",
         "39600",
         OURS,
-    ),
-    _error(
-        "own_value_in_an_error",
-        "SELECT CAST(name AS integer) AS n FROM employees WHERE id = 1",
-        "Ada",
-        refused_as="22P02",
     ),
 ]

@@ -31,14 +31,7 @@ def _thin(sql: str, space: str) -> str:
 _THIN_SPACES = {"zero_width": "\u200b", "word_joiner": "\u2060", "byte_order_mark": "\ufeff"}
 
 ATTACKS: list[Attack] = [
-    _attack("mixed_case", "SELECT nAmE FROM eMpLoYeEs", Shows(EVERYBODY), OURS),
     _attack("mixed_case_quoted", 'SELECT "NAME" FROM "EMPLOYEES"', Shows(EVERYBODY), OURS),
-    _attack(
-        "database_schema_table",
-        "SELECT note FROM scratch.main.payroll",
-        Shows(one_column("payroll-secret")),
-        refused_as="unknown_table",
-    ),
     _attack(
         "database_and_table",
         "SELECT name FROM scratch.employees",
@@ -58,20 +51,8 @@ ATTACKS: list[Attack] = [
         refused_as="not_permitted",
     ),
     _attack(
-        "dollar_quotes",
-        "SELECT name FROM employees WHERE name = $$Dora$$",
-        Shows(one_column("Dora")),
-        yields=(),
-    ),
-    _attack(
         "string_with_an_escape",
         r"SELECT note FROM payroll WHERE note <> E'\''",
-        Shows(one_column("payroll-secret")),
-        refused_as="not_permitted",
-    ),
-    _attack(
-        "string_as_a_table",
-        "SELECT note FROM 'payroll'",
         Shows(one_column("payroll-secret")),
         refused_as="not_permitted",
     ),

@@ -20,7 +20,6 @@ from tests.attacks.attack import (
 )
 
 _NO_SHIPMENTS = Leaves("SELECT count(*) FROM shipments", ((0,),))
-_NO_TABLE = Leaves("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'shipments'", ((0,),))
 _MORE_PAY = Leaves("SELECT salary FROM employees WHERE id = 7", ((6000,),))
 _MANY = 5_000_000
 _TWENTY_FOUR = ", ".join(f"employees AS e{number}" for number in range(24))
@@ -43,35 +42,6 @@ def _bomb(name: str, sql: str, works: Evidence, refused_as: str) -> Attack:
 
 ATTACKS: list[Attack] = [
     _statement(
-        "stacked_delete", "SELECT 1; DELETE FROM shipments", _NO_SHIPMENTS, "multiple_statements"
-    ),
-    _statement(
-        "stacked_behind_commit",
-        "BEGIN; COMMIT; DROP TABLE shipments",
-        _NO_TABLE,
-        "multiple_statements",
-    ),
-    _statement(
-        "stacked_behind_a_line_comment",
-        "SELECT 1 -- one query\n; DROP TABLE shipments",
-        _NO_TABLE,
-        "multiple_statements",
-    ),
-    _statement(
-        "stacked_behind_a_backslash",
-        r"SELECT name FROM employees WHERE name = '\'; DROP TABLE shipments; --'",
-        _NO_TABLE,
-        "multiple_statements",
-    ),
-    _statement("comment_led_drop", "/* SELECT */ DROP TABLE shipments", _NO_TABLE),
-    _statement("delete", "DELETE FROM shipments", _NO_SHIPMENTS),
-    _statement(
-        "delete_behind_a_cte",
-        "WITH x AS (SELECT 1000 AS id) DELETE FROM shipments WHERE id >= (SELECT id FROM x)",
-        _NO_SHIPMENTS,
-    ),
-    _statement("update", "UPDATE employees SET salary = 6000 WHERE id = 7", _MORE_PAY),
-    _statement(
         "merge",
         "MERGE INTO employees AS e USING (SELECT 7 AS id) AS x ON e.id = x.id "
         "WHEN MATCHED THEN UPDATE SET salary = 6000",
@@ -92,8 +62,6 @@ ATTACKS: list[Attack] = [
         "CREATE MACRO lower(x) AS (SELECT max(note) FROM payroll)",
         Leaves("SELECT main.lower('a')", one_column("payroll-secret")),
     ),
-    _statement("drop", "DROP TABLE shipments", _NO_TABLE),
-    _statement("alter", "ALTER TABLE shipments RENAME TO gone", _NO_TABLE),
     _statement(
         "attach",
         f"ATTACH '{FOLDER}/attached.duckdb' AS other",
@@ -148,7 +116,6 @@ ATTACKS: list[Attack] = [
     _statement("pragma_show_tables", "PRAGMA show_tables", Carries("payroll")),
     _statement("call", "CALL pragma_table_info('payroll')", Carries("note")),
     _statement("create_secret", "CREATE SECRET s (TYPE http, BEARER_TOKEN 'x')", Runs()),
-    _statement("checkpoint", "CHECKPOINT", Runs()),
     _statement("vacuum", "VACUUM ANALYZE", Runs()),
     _statement("explain_analyze", "EXPLAIN ANALYZE DELETE FROM shipments", _NO_SHIPMENTS),
     _statement(
@@ -174,12 +141,6 @@ ATTACKS: list[Attack] = [
         Carries("payroll-secret"),
         "node_not_allowed",
     ),
-    _statement(
-        "values",
-        "VALUES ((SELECT note FROM payroll))",
-        Shows(one_column("payroll-secret")),
-        "not_permitted",
-    ),
     _statement("from_first", "FROM payroll", Shows(((1, "payroll-secret"),)), "not_permitted"),
     _statement(
         "from_first_in_a_subquery",
@@ -187,7 +148,6 @@ ATTACKS: list[Attack] = [
         Shows(one_column("payroll-secret")),
         "not_permitted",
     ),
-    _statement("table", "TABLE payroll", Shows(((1, "payroll-secret"),)), "not_permitted"),
     _statement(
         "pivot",
         "PIVOT employees ON department_id USING max(salary) GROUP BY manager_id",
@@ -269,7 +229,6 @@ ATTACKS: list[Attack] = [
         "function_not_allowed",
     ),
     # -- state, time, what the engine tells of itself --
-    _function("pg_sleep", "SELECT pg_sleep(0.05)", Lasts(50)),
     _function("sleep_ms", "SELECT sleep_ms(50)", Lasts(50)),
     _function("nextval", "SELECT nextval('order_number')", Shows(((4711,),))),
     _function(
@@ -280,11 +239,8 @@ ATTACKS: list[Attack] = [
     _function("write_log", "SELECT write_log('x')", Runs()),
     _function("current_setting", "SELECT current_setting('temp_directory')", Answers()),
     _function("getvariable", "SELECT getvariable('v') IS NULL", Shows(one_column(True))),
-    _function("version", "SELECT version()", Answers()),
     _function("current_database", "SELECT current_database()", Shows(one_column("scratch"))),
     _function("current_user", "SELECT current_user", Answers(), "unknown_column"),
-    _function("txid_current", "SELECT txid_current() > 0", Answers()),
-    _function("current_query", "SELECT current_query()", Carries("current_query")),
     _function(
         "duckdb_tables", "SELECT * FROM duckdb_tables()", Carries("payroll"), "function_not_allowed"
     ),
@@ -336,7 +292,6 @@ ATTACKS: list[Attack] = [
     _function(
         "pg_catalog", "SELECT relname FROM pg_catalog.pg_class", Carries("payroll"), "unknown_table"
     ),
-    _function("sqlite_master", "SELECT sql FROM sqlite_master", Carries("badge"), "unknown_table"),
     _function(
         "statistics_of_a_column", "SELECT DISTINCT stats(salary) FROM employees", Carries("9900")
     ),
@@ -359,7 +314,6 @@ ATTACKS: list[Attack] = [
         Shows(((3_000_000,),)),
         "too_many_rows",
     ),
-    _bomb("repeat", f"SELECT length(repeat('x', {_MANY}))", Shows(((_MANY,),)), "too_much_text"),
     _bomb(
         "repeat_of_a_repeat",
         "SELECT length(repeat(repeat('x', 5000), 1000))",
@@ -372,19 +326,6 @@ ATTACKS: list[Attack] = [
         "SELECT count(*) FROM repeat_row('x', num_rows = 5000000)",
         Shows(((_MANY,),)),
         "unknown_column",
-    ),
-    _bomb(
-        "recursion_without_end",
-        "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
-        Endless(),
-        "endless_recursion",
-    ),
-    _bomb(
-        "recursion_that_doubles",
-        "WITH RECURSIVE n AS (SELECT 'x' AS t UNION ALL SELECT t || t FROM n "
-        "WHERE length(t) < 3000000) SELECT max(length(t)) AS n FROM n",
-        Shows(((4_194_304,),)),
-        "endless_recursion",
     ),
     _bomb(
         "cartesian_product", f"SELECT sum(e1.id * e2.id) FROM {_TWENTY_FOUR}", Endless(), "54001"

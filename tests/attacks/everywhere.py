@@ -1,11 +1,11 @@
-"""What the tables of several engines share: attacks that read the same, and towers of queries."""
+"""What the tables of several engines share: attacks that read the same, towers of queries."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
-from tests.attacks.attack import HARMLESS, Attack, Row, Shows
+from tests.attacks.attack import HARMLESS, Attack, Evidence, Row, Shows
 
 ENGINES = ("postgres", "sqlite", "duckdb")
 
@@ -43,6 +43,37 @@ def steal(
         for engine in ENGINES
         if engine not in lacking
     ]
+
+
+def share(
+    group: str,
+    name: str,
+    sql: str,
+    works: Mapping[str, Evidence],
+    *,
+    yields: tuple[Row, ...] | None = None,
+    refused_as: str = HARMLESS,
+) -> list[Attack]:
+    """One attack for each engine that ``works`` has, with what shows that it works there."""
+    return [
+        Attack(
+            engine,
+            group,
+            name,
+            sql,
+            evidence,
+            refused_as,
+            yields,
+            # Some statements of DuckDB's run in no transaction.
+            in_transaction=(engine, group) != ("duckdb", "statements"),
+        )
+        for engine, evidence in works.items()
+    ]
+
+
+def same(evidence: Evidence, *engines: str) -> dict[str, Evidence]:
+    """The same evidence for these engines, for all three if none is named."""
+    return dict.fromkeys(engines or ENGINES, evidence)
 
 
 def build_levels(

@@ -47,12 +47,6 @@ ATTACKS: list[Attack] = [
         "too_many_rows",
     ),
     _attack(
-        "repeat",
-        f"SELECT length(repeat('x', {_MANY}))",
-        Shows(one_column(_MANY)),
-        "too_much_text",
-    ),
-    _attack(
         "repeat_of_a_repeat",
         "SELECT length(repeat(repeat('x', 5000), 4000))",
         Shows(one_column(20_000_000)),
@@ -105,20 +99,6 @@ ATTACKS: list[Attack] = [
         "endless_recursion",
     ),
     _attack(
-        "recursion_that_doubles",
-        "WITH RECURSIVE n AS (SELECT 'x' AS t UNION ALL SELECT t || t FROM n "
-        "WHERE length(t) < 3000000) SELECT max(length(t)) AS n FROM n",
-        Shows(one_column(4_194_304)),
-        "endless_recursion",
-    ),
-    _attack(
-        "recursion_over_a_table",
-        "WITH RECURSIVE n AS (SELECT id FROM employees UNION ALL "
-        "SELECT e.id FROM employees AS e, n) SELECT count(*) FROM n",
-        Endless(),
-        "endless_recursion",
-    ),
-    _attack(
         "cartesian_product",
         f"SELECT count(*) FROM {_TWENTY}",
         Endless(),
@@ -162,13 +142,6 @@ ATTACKS: list[Attack] = [
         "array_of_repeated_text",
         "SELECT length(array_agg(repeat('x', 10000))::text) AS n FROM generate_series(1, 2000)",
         Shows(one_column(20_002_001)),
-        "too_much_text",
-    ),
-    _attack(
-        "doubled_while_counting",
-        "WITH RECURSIVE n AS (SELECT 1 AS i, 'x' AS t UNION ALL SELECT i + 1, t || t FROM n "
-        "WHERE i < 23) SELECT max(length(t)) AS n FROM n",
-        Shows(one_column(4_194_304)),
         "too_much_text",
     ),
     *(

@@ -98,7 +98,6 @@ ATTACKS: list[Attack] = [
         Shows(one_column("ours, old", "theirs, old")),
         "not_permitted",
     ),
-    _attack("other_database", "SELECT note FROM scratch.main.payroll", Carries("payroll-secret")),
     _attack(
         "temporary_schema",
         "SELECT nspname::text FROM pg_catalog.pg_namespace",

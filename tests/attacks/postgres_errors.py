@@ -47,24 +47,6 @@ ATTACKS: list[Attack] = [
         OURS,
     ),
     _attack(
-        "cast_that_carries_the_name",
-        f"SELECT name FROM employees WHERE {_IF_DORA} = 0",
-        "Dora",
-        OURS,
-    ),
-    _attack(
-        "cast_in_the_select_list",
-        f"SELECT {_IF_DORA} AS n FROM employees",
-        "Dora",
-        one_column(0, 0, 0),
-    ),
-    _attack(
-        "cast_in_order_by",
-        f"SELECT name FROM employees ORDER BY {_IF_DORA}, name",
-        "Dora",
-        OURS,
-    ),
-    _attack(
         "cast_in_group_by",
         f"SELECT count(*) AS n FROM employees GROUP BY {_IF_DORA}",
         "Dora",
@@ -77,23 +59,10 @@ ATTACKS: list[Attack] = [
         ((0,),),
     ),
     _attack(
-        "cast_under_filter",
-        f"SELECT count(*) FILTER (WHERE {_IF_DORA} = 0) AS n FROM employees",
-        "Dora",
-        ((3,),),
-    ),
-    _attack(
         "cast_in_a_window",
         f"SELECT count(*) OVER (PARTITION BY {_IF_DORA}) AS n FROM employees",
         "Dora",
         one_column(3, 3, 3),
-    ),
-    _attack(
-        "cast_in_a_join_condition",
-        "SELECT e.name FROM currencies AS c JOIN employees AS e ON c.code = 'EUR' AND "
-        "CASE WHEN e.salary = 7770 THEN CAST(e.name AS integer) ELSE 0 END = 0",
-        "Dora",
-        OURS,
     ),
     _attack(
         "cast_in_the_condition_of_an_outer_join",
@@ -120,20 +89,6 @@ ATTACKS: list[Attack] = [
         "cast_in_an_inlined_cte",
         f"WITH e AS (SELECT name, {_IF_DORA} AS n FROM employees) SELECT name FROM e WHERE n = 0",
         "Dora",
-        OURS,
-    ),
-    _attack(
-        "cast_two_hops_away",
-        "SELECT product FROM order_lines WHERE "
-        "CASE WHEN product = 'gold' THEN CAST(product AS integer) ELSE 0 END = 0",
-        "gold",
-        one_column("bolt", "nut"),
-    ),
-    _attack(
-        "cast_in_a_view",
-        "SELECT name FROM directory WHERE "
-        "CASE WHEN department_id = 3 THEN CAST(name AS integer) ELSE 0 END = 0",
-        "Fay",
         OURS,
     ),
     _attack(
@@ -189,12 +144,6 @@ ATTACKS: list[Attack] = [
         OURS,
     ),
     _attack(
-        "several_rows_of_a_scalar_subquery",
-        "SELECT (SELECT name FROM employees WHERE department_id = 2) AS n",
-        "21000",
-        one_column(None),
-    ),
-    _attack(
         "several_rows_in_a_comparison",
         "SELECT code FROM currencies WHERE rate = (SELECT id FROM employees WHERE salary > 6000)",
         "21000",
@@ -219,11 +168,5 @@ ATTACKS: list[Attack] = [
         "SELECT name FROM employees WHERE chr(9899 - salary) IS NOT NULL",
         "22023",
         OURS,
-    ),
-    _attack(
-        "own_value_in_an_error",
-        "SELECT CAST(name AS integer) AS n FROM employees WHERE id = 1",
-        "Ada",
-        refused_as="22P02",
     ),
 ]

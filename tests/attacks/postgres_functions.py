@@ -141,7 +141,6 @@ ATTACKS: list[Attack] = [
         "operator_not_allowed",
     ),
     # -- time and locks --
-    _attack("pg_sleep", "SELECT pg_sleep(0.05)", Lasts(50)),
     _attack(
         "pg_sleep_in_where",
         "SELECT id FROM departments WHERE pg_sleep(0.02) IS NULL",
@@ -205,7 +204,6 @@ ATTACKS: list[Attack] = [
         in_transaction=False,
     ),
     _attack("pg_notify", "SELECT pg_notify('tap', 'x')", Answers()),
-    _attack("txid_current", "SELECT txid_current() > 0", Shows(((True,),))),
     _attack("pg_export_snapshot", "SELECT pg_export_snapshot()", Answers()),
     _attack(
         "pg_logical_emit_message",
@@ -214,11 +212,9 @@ ATTACKS: list[Attack] = [
     ),
     _attack("pg_stat_reset", "SELECT pg_stat_reset()", Answers()),
     # -- what the server tells of itself --
-    _attack("version", "SELECT version()", Carries("PostgreSQL")),
     _attack("current_user", "SELECT CURRENT_USER::text", Shows((("postgres",),))),
     _attack("session_user", "SELECT SESSION_USER::text", Shows((("postgres",),))),
     _attack("current_database", "SELECT current_database()::text", Shows((("scratch",),))),
-    _attack("current_query", "SELECT current_query()", Carries("current_query")),
     _attack("pg_backend_pid", "SELECT pg_backend_pid()", Answers()),
     _attack("pg_postmaster_start_time", "SELECT pg_postmaster_start_time()::text", Answers()),
     _attack(

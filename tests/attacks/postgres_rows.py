@@ -215,12 +215,6 @@ ATTACKS: list[Attack] = [
         (),
     ),
     _attack(
-        "materialized_cte",
-        "WITH e AS MATERIALIZED (SELECT * FROM employees) SELECT name FROM e",
-        Shows(EVERYBODY),
-        OURS,
-    ),
-    _attack(
         "inlined_cte",
         "WITH e AS NOT MATERIALIZED (SELECT * FROM employees) SELECT name FROM e",
         Shows(EVERYBODY),

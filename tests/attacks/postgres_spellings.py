@@ -48,12 +48,6 @@ ATTACKS: list[Attack] = [
         role="member",
     ),
     _attack(
-        "dollar_quotes",
-        "SELECT name FROM employees WHERE name = $$Dora$$",
-        Shows(one_column("Dora")),
-        yields=(),
-    ),
-    _attack(
         "tagged_dollar_quotes_that_hide_a_quote",
         "SELECT $a$'$a$ || note FROM payroll WHERE note <> $b$'$b$",
         Shows(one_column("'payroll-secret")),

@@ -30,12 +30,6 @@ _OVERFLOW = "abs(-9223372036854775807 - (salary = 7770))"
 ATTACKS: list[Attack] = [
     # -- the schema's own tables --
     _attack(
-        "sqlite_master",
-        "SELECT sql FROM sqlite_master",
-        Carries("badge"),
-        refused_as="unknown_table",
-    ),
-    _attack(
         "sqlite_schema",
         "SELECT name FROM main.sqlite_schema",
         Carries("payroll"),
@@ -61,12 +55,6 @@ ATTACKS: list[Attack] = [
     ),
     # -- columns that every table has --
     _attack(
-        "rowid",
-        "SELECT rowid FROM tickets",
-        Shows(one_column(1, 2)),
-        refused_as="unknown_column",
-    ),
-    _attack(
         "rowid_of_a_row_by_its_other_names",
         "SELECT _rowid_, oid FROM tickets",
         Shows(((1, 1), (2, 2))),
@@ -84,18 +72,6 @@ ATTACKS: list[Attack] = [
     _attack(
         "string_as_a_table",
         "SELECT name FROM 'employees'",
-        Shows(EVERYBODY),
-        OURS,
-    ),
-    _attack(
-        "string_as_a_hidden_table",
-        "SELECT note FROM 'payroll'",
-        Shows(one_column("payroll-secret")),
-        refused_as="not_permitted",
-    ),
-    _attack(
-        "mixed_case",
-        "SELECT nAmE FROM eMpLoYeEs",
         Shows(EVERYBODY),
         OURS,
     ),

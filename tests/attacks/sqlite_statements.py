@@ -43,41 +43,12 @@ def _bomb(name: str, sql: str, works: Evidence, refused_as: str) -> Attack:
 
 ATTACKS: list[Attack] = [
     _statement(
-        "stacked_delete", "SELECT 1; DELETE FROM shipments", _NO_SHIPMENTS, "multiple_statements"
-    ),
-    _statement(
-        "stacked_behind_commit",
-        "BEGIN; COMMIT; DROP TABLE shipments",
-        _NO_TABLE,
-        "multiple_statements",
-    ),
-    _statement(
-        "stacked_behind_a_line_comment",
-        "SELECT 1 -- one query\n; DROP TABLE shipments",
-        _NO_TABLE,
-        "multiple_statements",
-    ),
-    _statement(
         "stacked_behind_a_comment_that_does_not_nest",
         "SELECT 1 /* /* */; DROP TABLE shipments -- */",
         _NO_TABLE,
         "multiple_statements",
     ),
-    _statement(
-        "stacked_behind_a_backslash",
-        r"SELECT name FROM employees WHERE name = '\'; DROP TABLE shipments; --'",
-        _NO_TABLE,
-        "multiple_statements",
-    ),
-    _statement("comment_led_drop", "/* SELECT */ DROP TABLE shipments", _NO_TABLE),
-    _statement("delete", "DELETE FROM shipments", _NO_SHIPMENTS),
     _statement("delete_returning", "DELETE FROM shipments RETURNING carrier", _NO_SHIPMENTS),
-    _statement(
-        "delete_behind_a_cte",
-        "WITH x AS (SELECT 1000 AS id) DELETE FROM shipments WHERE id >= (SELECT id FROM x)",
-        _NO_SHIPMENTS,
-    ),
-    _statement("update", "UPDATE employees SET salary = 6000 WHERE id = 7", _MORE_PAY),
     _statement(
         "upsert",
         "INSERT INTO employees (id) VALUES (7) ON CONFLICT (id) DO UPDATE SET salary = 6000",
@@ -89,11 +60,6 @@ ATTACKS: list[Attack] = [
         Leaves("SELECT carrier FROM shipments WHERE id = 1000", one_column("mine")),
     ),
     _statement(
-        "create_table_as",
-        "CREATE TABLE copy AS SELECT * FROM employees",
-        Leaves("SELECT count(*) FROM copy", ((7,),)),
-    ),
-    _statement(
         "create_temporary_view",
         "CREATE TEMP VIEW departments AS SELECT * FROM payroll",
         Leaves("SELECT note FROM departments", one_column("payroll-secret")),
@@ -103,12 +69,6 @@ ATTACKS: list[Attack] = [
         "CREATE TRIGGER t AFTER INSERT ON orders BEGIN DELETE FROM shipments; END",
         Leaves("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'", ((1,),)),
         "multiple_statements",
-    ),
-    _statement("drop", "DROP TABLE shipments", _NO_TABLE),
-    _statement(
-        "alter",
-        "ALTER TABLE shipments RENAME TO gone",
-        _NO_TABLE,
     ),
     _statement(
         "attach",
@@ -146,12 +106,6 @@ ATTACKS: list[Attack] = [
         "analyze",
         "ANALYZE",
         Leaves("SELECT count(*) > 0 FROM sqlite_stat1", ((1,),)),
-    ),
-    _statement(
-        "values",
-        "VALUES ((SELECT note FROM payroll))",
-        Shows(one_column("payroll-secret")),
-        "not_permitted",
     ),
     # -- functions --
     _function("readfile", f"SELECT readfile('{FOLDER}/secret.txt')", Carries(SECRET)),
@@ -237,33 +191,6 @@ ATTACKS: list[Attack] = [
         build_levels("'x' || name", "t || t || t || t", 7, source=" FROM employees", limit=""),
         Lasts(15),
         "too_much_text",
-    ),
-    _bomb(
-        "doubled_while_counting",
-        "WITH RECURSIVE n AS (SELECT 1 AS i, 'x' AS t UNION ALL SELECT i + 1, t || t FROM n "
-        "WHERE i < 23) SELECT max(length(t)) AS n FROM n",
-        Shows(((4_194_304,),)),
-        "too_much_text",
-    ),
-    _bomb(
-        "recursion_without_end",
-        "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
-        Endless(),
-        "endless_recursion",
-    ),
-    _bomb(
-        "recursion_that_doubles",
-        "WITH RECURSIVE n AS (SELECT 'x' AS t UNION ALL SELECT t || t FROM n "
-        "WHERE length(t) < 3000000) SELECT max(length(t)) AS n FROM n",
-        Shows(((4_194_304,),)),
-        "endless_recursion",
-    ),
-    _bomb(
-        "recursion_over_a_table",
-        "WITH RECURSIVE n AS (SELECT id FROM employees UNION ALL "
-        "SELECT e.id FROM employees AS e, n) SELECT count(*) FROM n",
-        Endless(),
-        "endless_recursion",
     ),
     _bomb("cartesian_product", f"SELECT count(*) FROM {_SIXTEEN}", Endless(), "57014"),
     _bomb(

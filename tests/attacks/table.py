@@ -18,6 +18,8 @@ from tests.attacks import (
     postgres_rows,
     postgres_spellings,
     postgres_statements,
+    shared_rows,
+    shared_statements,
     sqlite_rows,
     sqlite_statements,
 )
@@ -28,6 +30,8 @@ ATTACKS: tuple[Attack, ...] = (
     *everywhere_oracles.ATTACKS,
     *everywhere_masks.ATTACKS,
     *everywhere_names.ATTACKS,
+    *shared_statements.ATTACKS,
+    *shared_rows.ATTACKS,
     *postgres_statements.ATTACKS,
     *postgres_functions.ATTACKS,
     *postgres_calls.ATTACKS,

@@ -37,6 +37,9 @@ class InstantModel:
         texts = tuple(gold if at % 2 == 0 else "SELECT 1" for at in range(request.k))
         return Completions(texts, prompt_tokens=1, completion_tokens=1)
 
+    async def speed(self) -> None:
+        """Unknown."""
+
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """As every fake model counts."""
         return count_fake_tokens(texts)

@@ -201,6 +201,9 @@ class _NoModel:
     async def sample(self, request: SamplingRequest) -> Completions:
         raise AssertionError("no model is measured here")
 
+    async def speed(self) -> None:
+        """Unknown."""
+
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """As every fake model counts."""
         return count_fake_tokens(texts)

@@ -58,6 +58,9 @@ class MarkedEngine:
         prompt = Prompt(request.prompt.purpose, (marked, *rest))
         return await self._engine.sample(replace(request, prompt=prompt))
 
+    async def speed(self) -> None:
+        """Unknown."""
+
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """The engine's own counts."""
         return await self._engine.count_tokens(texts)

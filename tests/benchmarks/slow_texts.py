@@ -26,6 +26,7 @@ from starlette.types import ASGIApp
 from execution.guard import PolicySettings, SqlGuard
 from execution.policies.policy_file import parse_policy
 from generation.merging import merge_candidates
+from nl2sql.deadline import NEVER, Deadline
 from nl2sql.pipeline import Pipeline, Stages
 from nl2sql.settings import LimitSettings
 from nl2sql.sql_text.threads import read_aside
@@ -89,6 +90,7 @@ class LoopingGenerator(FakeGenerator):
         plan: Plan,
         *,
         before: Generated | None = None,
+        deadline: Deadline = NEVER,
     ) -> Generated:
         """One candidate, of a text that no cache knows."""
         text = f"{next(self._texts)} -- {time.perf_counter_ns()}"

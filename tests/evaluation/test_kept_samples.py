@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,15 @@ async def test_what_is_kept_needs_no_model(tmp_path: Path) -> None:
         assert await kept.sample(_ask()) == first
         assert (await kept.sample(_ask(k=2))).texts == ("a", "b")
         assert await kept.count_tokens(("eight888", "four")) == (2, 1)
+
+
+async def test_what_is_kept_is_whole_whoever_is_in_a_hurry(tmp_path: Path) -> None:
+    engine = FakeEngine(("a", "b", "c", "d"))
+    hasty = replace(_ask(), time_limit_s=1.0)
+    with _keep(tmp_path / "samples.jsonl", engine).open() as kept:
+        first = await kept.sample(hasty)
+        assert await kept.sample(_ask()) == first
+    assert [request.time_limit_s for request in engine.requests] == [None]
 
 
 async def test_more_samples_than_kept_are_asked_for_anew(tmp_path: Path) -> None:

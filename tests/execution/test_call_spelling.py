@@ -140,6 +140,7 @@ def guard(sql: str, dialect: str) -> GuardedQuery | Violation:
     return guard_query(sql, open_access(Catalog("shop", (table,), dialect=dialect)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("dialect", "name"), CASES)
 def test_what_is_measured_is_bounded_or_refused_in_every_spelling(dialect: str, name: str) -> None:
     first, rest, around = write_bomb(name, dialect)

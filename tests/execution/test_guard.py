@@ -11,7 +11,7 @@ from execution.guard import PolicySettings, SqlGuard, guard_query
 from execution.policies.access import open_access
 from execution.policies.policy_file import parse_policy
 from nl2sql.catalog import Catalog
-from nl2sql.errors import PolicyError
+from nl2sql.errors import IndexUnavailable, PolicyError
 from nl2sql.types import GuardedQuery, Principal, Violation
 from tests.execution.policies.shop import build_policy_value, compile_shop, find_access
 from tests.fakes import PRODUCTS, SHOP, FakeCatalogs, build_table
@@ -189,3 +189,31 @@ def test_fragments_are_cut() -> None:
     verdict = guard_query("SELECT $1 || " + "'x' || " * 30 + "$1", open_access(SHOP))
     assert isinstance(verdict, Violation)
     assert 0 < len(verdict.fragment) <= 80
+
+
+async def test_nothing_passes_when_the_catalog_is_unavailable() -> None:
+    with pytest.raises(IndexUnavailable):
+        await SqlGuard(FakeCatalogs()).guard("shop", "SELECT 1", Principal("tester"))
+
+
+async def test_a_dropped_table_is_refused_once_the_catalog_is_new() -> None:
+    catalogs = FakeCatalogs(SHOP)
+    sql_guard = SqlGuard(catalogs)
+    query = "SELECT id FROM orders"
+    assert isinstance(await sql_guard.guard("shop", query, Principal("tester")), GuardedQuery)
+    kept = tuple(table for table in SHOP.tables if table.name != "orders")
+    catalogs.catalogs["shop"] = Catalog("shop", kept, search_path=SHOP.search_path)
+    verdict = await sql_guard.guard("shop", query, Principal("tester"))
+    assert isinstance(verdict, Violation)
+    assert verdict.code == "unknown_table"
+
+
+async def test_the_databases_are_kept_apart() -> None:
+    other = Catalog("other", SHOP.tables[:1], search_path=SHOP.search_path)
+    sql_guard = SqlGuard(FakeCatalogs(SHOP, other))
+    query = "SELECT id FROM orders"
+    mine = await sql_guard.guard("shop", query, Principal("tester"))
+    theirs = await sql_guard.guard("other", query, Principal("tester"))
+    assert isinstance(mine, GuardedQuery)
+    assert mine.database == "shop"
+    assert isinstance(theirs, Violation)

@@ -27,6 +27,9 @@ class FakeEngine:
         texts = self._queue.next(Sequence, request)  # type: ignore[type-abstract]
         return Completions(tuple(texts), prompt_tokens=100, completion_tokens=10 * len(texts))
 
+    async def speed(self) -> None:
+        """Unknown."""
+
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """A token for every four letters begun."""
         self.counted.append(texts)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from nl2sql.deadline import NEVER, Deadline
+from nl2sql.speed import UNKNOWN_PACE, Pace
 from nl2sql.types import (
     AnswerText,
     Assessment,
@@ -80,19 +82,26 @@ class FakeGenerator:
         reason: str = "",
         sketch: str | Exception = "",
         rewritings: Mapping[str, Rewriting] = MappingProxyType({}),
+        pace: Pace = UNKNOWN_PACE,
     ) -> None:
         self._queue = Queue("FakeGenerator", answers)
         self._reason = reason
         self._sketch = sketch
         self._rewritings = rewritings
+        self._pace = pace
         self.recalled: list[tuple[Turn, ...]] = []
         self.prepared: list[str] = []
         self.questions: list[Question] = []
         self.handed_on: list[Generated | None] = []
+        self.deadlines: list[Deadline] = []
 
     async def gate(self, question: Question, context: SchemaContext) -> Intent:
         """Off topic, where there is a reason to refuse."""
         return Intent("off_topic" if self._reason else "", self._reason)
+
+    async def pace(self) -> Pace:
+        """The pace that it was made with."""
+        return self._pace
 
     async def rewrite(self, question: Question, turns: tuple[Turn, ...]) -> Rewriting:
         """The rewriting that is known for the question; else it stands as it is."""
@@ -121,10 +130,12 @@ class FakeGenerator:
         plan: Plan,
         *,
         before: Generated | None = None,
+        deadline: Deadline = NEVER,
     ) -> Generated:
         """The next generation."""
         self.questions.append(question)
         self.handed_on.append(before)
+        self.deadlines.append(deadline)
         return self._queue.next(Generated, question)
 
 

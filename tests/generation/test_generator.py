@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from generation.generator import CandidateGenerator
+from nl2sql.deadline import Deadline
 from nl2sql.errors import EngineUnavailable
 from nl2sql.schema_text import render_schema
 from nl2sql.types import (
+    Completions,
     FewShot,
     JoinPlan,
     Plan,
     Prompt,
+    SamplingRequest,
     SchemaContext,
     SchemaLink,
     SchemaLinks,
@@ -236,3 +241,31 @@ async def test_the_plan_is_not_shown_unless_asked() -> None:
     links = SchemaLinks((SchemaLink("total", "sales.orders", "total", 1.0),))
     prompt, _ = await write_prompt(settings, build_question(), CONTEXT, Plan(links=links))
     assert "Columns that may matter" not in prompt.messages[-1].content
+
+
+class SlowEngine(FakeEngine):
+    """Takes its time over every prompt but the shortest."""
+
+    async def sample(self, request: SamplingRequest) -> Completions:
+        if len(self.requests) > 0:
+            self.requests.append(request)
+            await asyncio.sleep(60)
+        return await super().sample(request)
+
+
+async def test_at_the_deadline_the_variants_that_are_finished_stand_for_all() -> None:
+    settings = build_settings(sampling={"variants": ["standard", "m_schema"]})
+    engine = SlowEngine(["SELECT 1", "SELECT 1"])
+    generated = await CandidateGenerator(engine, settings).generate(
+        build_question(k=4), CONTEXT, Plan(), deadline=Deadline(0.0)
+    )
+    assert [request.time_limit_s for request in engine.requests] == [0.0, 0.0]
+    assert (generated.samples, generated.wanted) == (2, 4)
+    assert [each.samples for each in generated.candidates] == [2]
+
+
+async def test_fewer_completions_than_wanted_are_told() -> None:
+    generated = await CandidateGenerator(FakeEngine(["SELECT 1"]), build_settings()).generate(
+        build_question(k=4), CONTEXT, Plan()
+    )
+    assert (generated.samples, generated.wanted) == (1, 4)

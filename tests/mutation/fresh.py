@@ -148,7 +148,8 @@ def main(order: str, result: str) -> None:
 # A test that takes a minute hangs. Nothing is kept from run to run, and nobody reads why a test
 # fails: to show that takes longer than most tests.
 _OPTIONS = "-p no:cacheprovider -q -o timeout=60 --tb=native --assert=plain"
-PYTEST_OPTIONS = tuple(_OPTIONS.split(" "))
+# Long tests too: they judge what the quick ones let live.
+PYTEST_OPTIONS = (*_OPTIONS.split(" "), "-m", "")
 
 
 if __name__ == "__main__":

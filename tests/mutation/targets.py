@@ -47,7 +47,7 @@ _PATTERNS = (
 
 # Where the tests are that judge, by phase. The injections' run the whole pipeline.
 TESTS = {
-    "fast": ("tests/execution", "execution"),
+    "fast": ("tests/execution", "tests/attacks", "execution"),
     "server": ("tests/execution", "tests/attacks", "tests/oracle"),
 }
 LEFT_OUT = ("tests/attacks/injections",)

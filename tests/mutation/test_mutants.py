@@ -83,6 +83,7 @@ def test_every_mutant_can_be_compiled_and_no_two_are_one(path: str) -> None:
     assert len({mutant.key for mutant in mutants}) == len(mutants)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("mending", load_mendings(), ids=lambda each: f"{each.path}-{each.name}")
 def test_a_mending_fits_the_code(mending: Mending) -> None:
     source = (ROOT / mending.path).read_bytes()

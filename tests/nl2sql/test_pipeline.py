@@ -12,6 +12,7 @@ from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
 from nl2sql.errors import EngineUnavailable, IndexUnavailable, PromptTooLong
 from nl2sql.pipeline import Pipeline, Stages
 from nl2sql.protocols import Generator, Ranker, Repairer, Retriever
+from nl2sql.speed import EngineSpeed, Pace
 from nl2sql.types import (
     Assessment,
     Message,
@@ -260,6 +261,41 @@ async def test_an_error_of_repair_passes_through() -> None:
     pipeline = build_pipeline(generate(BAD), ranker, FakeRepairer(EngineUnavailable("Busy.")))
     with pytest.raises(EngineUnavailable, match="Busy"):
         await pipeline.answer(build_question())
+
+
+# -- the deadline ----------------------------------------------------------------------------------
+
+
+async def test_no_round_follows_the_deadline_and_the_answer_says_so() -> None:
+    pace = Pace(EngineSpeed(10, 5), 0.0)
+    first = replace(build_generated(GOOD.candidate), samples=1, wanted=4, more=True)
+    generator = FakeGenerator(first, pace=pace)
+    ranker = FakeRanker(known(GOOD), rank(GOOD, samples=1))
+    answer = await build_pipeline(generator, ranker).answer(build_question(k=0))
+    assert isinstance(answer, Answered)
+    trace = answer.trace
+    assert (trace.pace, trace.wanted, trace.ended_early) == (pace, 4, True)
+    assert trace.notes == ("Sampling ended after 0 s with 1 of 4 candidates.",)
+
+
+async def test_a_deadline_that_ended_nothing_is_not_told() -> None:
+    drawn = replace(build_generated(GOOD.candidate), samples=4, wanted=4)
+    generator = FakeGenerator(drawn, pace=Pace(None, 0.0))
+    answer = await build_pipeline(generator, FakeRanker(known(GOOD), rank(GOOD))).answer(
+        build_question()
+    )
+    assert (answer.trace.wanted, answer.trace.ended_early, answer.trace.notes) == (4, False, ())
+
+
+async def test_every_round_is_handed_the_same_deadline() -> None:
+    first = replace(build_generated(GOOD.candidate), samples=2, more=True)
+    generator = FakeGenerator(first, first, pace=Pace(None, 60.0))
+    ranker = FakeRanker(known(GOOD), rank(GOOD), rank(GOOD, settled=True))
+    await build_pipeline(generator, ranker).answer(build_question(k=0))
+    one, two = generator.deadlines
+    assert one == two
+    assert one.left_s is not None
+    assert 50 < one.left_s < 60
 
 
 # -- pre-SQL ---------------------------------------------------------------------------------------

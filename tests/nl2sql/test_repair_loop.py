@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from nl2sql.deadline import NEVER, Deadline
 from nl2sql.repair_loop import RepairLoop
 from nl2sql.repair_settings import RepairSettings
 from nl2sql.types import Assessment, Candidate, Plan, Ranking, Repair
@@ -45,6 +46,7 @@ async def run(
     ask_model: bool = False,
     empty_results: bool = False,
     is_last: bool = True,
+    deadline: Deadline = NEVER,
     **settings: object,
 ) -> tuple[Ranking, tuple[Repair, ...]]:
     loop = RepairLoop(
@@ -53,6 +55,7 @@ async def run(
         RepairSettings.model_validate(settings),
         ask_model=ask_model,
         empty_results=empty_results,
+        deadline=deadline,
     )
     return await loop.run(build_question(), build_context(), Plan(), first, is_last=is_last)
 
@@ -192,3 +195,16 @@ async def test_repairs_that_come_to_one_query_are_assessed_once_and_stay_two_can
     (ranked,) = ranker.ranked
     assert [each.candidate.id for each in ranked[-2:]] == ["c2r", "c3r"]
     assert {each.verdict for each in ranked[-2:]} == {made.verdict}
+
+
+async def test_after_the_deadline_the_model_is_asked_once_about_the_best() -> None:
+    # The rules find nothing for either; the model's repair of the first fails as well.
+    repairer = FakeRepairer("", "", "still broken", "", "")
+    repair = build_repair(BAD, "still broken", diagnostic=build_diagnostic())
+    ranker = FakeRanker({"still broken": repair}, rank(BAD, BROKEN, repair))
+    _, tried = await run(
+        rank(BAD, BROKEN), ranker, repairer, ask_model=True, deadline=Deadline(0.0)
+    )
+    asked = zip(repairer.failed, repairer.may_ask_model, strict=True)
+    assert [failed for failed, asks_model in asked if asks_model] == [BAD]
+    assert tried[0].sql == "still broken"

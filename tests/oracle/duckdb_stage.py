@@ -19,6 +19,7 @@ from tests.oracle.fuzz import Target
 from tests.oracle.grants import list_grants
 from tests.oracle.outcomes import UNNAMED, Outcome
 from tests.oracle.stage import Subject, build_guarding, build_rereading
+from tests.oracle.verdicts import Judge
 
 _MOST_ROWS = 20_000
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -100,6 +101,7 @@ class DuckDbStage:
         self._path = path
         self._folder = folder
         self._timeout_s = timeout_s
+        self._full: DuckDbSession | None = None
         self._wholes: dict[Path, DuckDbSession] = {}
         self._copies: list[DuckDbCopy] = []
 
@@ -114,16 +116,27 @@ class DuckDbStage:
         session = self._wholes[whole] = DuckDbSession(
             whole, timeout_s=self._timeout_s, writable=True
         )
+        copy = self.build_copy(principal)
+        return Target(
+            principal.name, build_guarding(*parts), session, copy, build_rereading(*parts)
+        )
+
+    def judge(self, principal: Principal) -> Judge:
+        """The judge of that principal's queries. Raises PolicyError, duckdb.Error."""
+        if self._full is None:
+            self._full = DuckDbSession(self._path, timeout_s=self._timeout_s)
+        guard = build_guarding(self.subject.policy, self.subject.catalog, principal)
+        return Judge(guard, self._full, self.build_copy(principal))
+
+    def build_copy(self, principal: Principal) -> DuckDbCopy:
+        """The principal's own file, in all forms. Raises duckdb.Error."""
         roles = list_grants(self.subject.policy, principal, self.subject.catalog.tables, "duckdb")
         paths = []
         for form in FORMS:
             paths.append(self._folder / f"{self.subject.name}_{principal.name}_{form}.duckdb")
             build_duckdb_copy(self._path, paths[-1], self.subject.catalog, roles, form=form)
-        copy = DuckDbCopy(paths, timeout_s=self._timeout_s)
-        self._copies.append(copy)
-        return Target(
-            principal.name, build_guarding(*parts), session, copy, build_rereading(*parts)
-        )
+        self._copies.append(DuckDbCopy(paths, timeout_s=self._timeout_s))
+        return self._copies[-1]
 
     def describe(self) -> dict[str, str]:
         """All that is in the files that may be written, and their settings."""
@@ -141,6 +154,8 @@ class DuckDbStage:
 
     def close(self) -> None:
         """Ends all connections."""
+        if self._full:
+            self._full.close()
         for session in self._wholes.values():
             session.close()
         for copy in self._copies:

@@ -7,8 +7,9 @@ is cancelled, which it counts. A plain class: the tests make a deployment of it.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 
-from nl2sql.types import Completions, SamplingRequest
+from nl2sql.types import Completions, Progress, SamplingRequest
 from tests.fakes import count_fake_tokens
 
 HANG = "HANG"
@@ -32,6 +33,16 @@ class EchoEngine:
                 self._cancelled += 1
                 raise
         return Completions((question,) * request.k, prompt_tokens=1, completion_tokens=1)
+
+    async def sample_observed(
+        self, request: SamplingRequest
+    ) -> AsyncIterator[Progress | Completions]:
+        """As ``sample``, with a word before."""
+        yield Progress("", 0, request.k, 1, 1)
+        yield await self.sample(request)
+
+    async def speed(self) -> None:
+        """Unknown."""
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """As every fake model counts."""

@@ -18,6 +18,7 @@ from nl2sql.dialogue import Dialogue
 from nl2sql.pipeline import Pipeline, Stages
 from nl2sql.protocols import Answerer, FeedbackTaker, Generator, Guard, Probe, Repairer, Sessions
 from nl2sql.settings import Settings
+from nl2sql.speed import Pace
 from nl2sql.types import ResultSet
 from ranking.ranker import CandidateRanker
 from serve_app.feedback import FeedbackService
@@ -47,10 +48,12 @@ def build_app(
     probe: Probe | None = None,
     taker: FeedbackTaker | None = None,
     sessions: Sessions | None = None,
+    pace: Pace | None = None,
 ) -> ASGIApp:
     """The service whose database answers with ``results``, by query.
 
-    With a ``taker`` it takes feedback, with ``sessions`` it has conversations.
+    With a ``taker`` it takes feedback, with ``sessions`` it has conversations, with a ``pace`` it
+    tells that.
     """
     settings = settings or build_settings()
     generator = generator or FakeGenerator()
@@ -60,7 +63,13 @@ def build_app(
     )
     if sessions:
         answerer = Dialogue(answerer, generator, sessions)
-    service = QueryService(settings, answerer, {"parts": probe} if probe else {})
+
+    async def tell_pace() -> Pace:
+        assert pace is not None
+        return pace
+
+    probes = {"parts": probe} if probe else {}
+    service = QueryService(settings, answerer, probes, tell_pace if pace else None)
     return build_http_app(
         settings,
         service,

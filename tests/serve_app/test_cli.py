@@ -13,10 +13,13 @@ import yaml
 from evaluation.run_folder import RunFolder
 from execution.embedded import EmbeddedServer
 from nl2sql.settings import Settings
-from serve_app.checks import check_disk, check_memory, check_weights, run_checks
+from nl2sql.speed import EngineSpeed, Pace
+from serve_app.checks import check_disk, check_memory, check_speed, check_weights, run_checks
 from serve_app.cli.show_settings import describe_settings
 from tests.conftest import ROOT
 from tests.evaluation.builders import build_manifest, build_record
+from tests.fakes import build_settings
+from tests.serve_app.served import build_app, serve
 
 
 def run(*arguments: str, config: Path = ROOT / "quorumsql.yaml") -> tuple[int, str]:
@@ -121,6 +124,22 @@ def test_checks_tell_what_to_do(demo_settings: Settings) -> None:
         ["quorumsql", "model", "pull"],
     )
     assert check_disk(demo_settings).status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("pace", "told"),
+    [
+        (Pace(EngineSpeed(90.2, 36), 67), "90 tokens a second of a prompt, 36 of 4 answers"),
+        (Pace(EngineSpeed(90.2, 36), 67), "sampling ends after 67 s"),
+        (Pace(None, None), "not measured: the model is behind another's server"),
+        (Pace(None, None), "no deadline"),
+        (None, "measured when the service starts"),
+    ],
+)
+def test_doctor_tells_the_speed_of_the_running_service(pace: Pace | None, told: str) -> None:
+    with serve(build_app(pace=pace)) as url:
+        settings = build_settings(serve={"port": int(url.rpartition(":")[2])})
+        assert told in check_speed(settings).message
 
 
 def test_the_questions_of_the_demo_are_a_benchmark_file() -> None:

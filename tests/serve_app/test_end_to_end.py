@@ -56,6 +56,7 @@ def test_a_question_becomes_guarded_sql_and_the_right_rows(url: str) -> None:
     assert generate["prompt_tokens"] > 100
 
 
+@pytest.mark.long
 def test_two_identical_requests_with_one_seed_give_one_answer(url: str) -> None:
     body = {"question": "Which departments have the most employees?", "k": 4, "seed": 7}
     first, second = (ask(url, **body) for _ in range(2))
@@ -68,6 +69,7 @@ def test_two_identical_requests_with_one_seed_give_one_answer(url: str) -> None:
     assert first == second
 
 
+@pytest.mark.long
 def test_many_questions_at_once_are_all_answered(url: str) -> None:
     """Together their prompts are longer than what the engine prefills in one step."""
     topics = (

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from nl2sql.errors import DatabaseUnavailable, EngineUnavailable
+from nl2sql.speed import EngineSpeed, Pace
 from nl2sql.types import Generated
 from tests.fakes import FakeGenerator, build_candidate, build_generated, build_result
 from tests.serve_app.served import build_app, connect
@@ -129,6 +130,24 @@ async def test_alive_is_not_ready() -> None:
         ready = await client.get("/readyz")
     assert ready.status_code == 503
     assert ready.json() == {"ready": False, "parts": {"index": "ok", "engine": "still loading"}}
+
+
+PACE = Pace(EngineSpeed(90.0, 36.0), 67.0)
+TOLD = {"prompt_tokens_per_s": 90.0, "answer_tokens_per_s": 36.0, "sampling_timeout_ms": 67_000}
+
+
+async def test_the_pace_of_the_model_is_told() -> None:
+    async with connect(build_app(pace=PACE)) as client:
+        assert (await client.get("/readyz")).json() == {"ready": True, "parts": {}, "pace": TOLD}
+
+
+async def test_the_pace_and_how_sampling_ended_travel_into_the_trace() -> None:
+    generator = FakeGenerator(build_generated(build_candidate("SELECT 1"), wanted=4), pace=PACE)
+    app = build_app(generator=generator, results={"SELECT 1": [build_result((1,))]})
+    async with connect(app) as client:
+        answer = await client.post("/query", json={"question": "How many?", "trace": True})
+    trace = answer.json()["trace"]
+    assert (trace["pace"], trace["wanted"], trace["ended_early"]) == (TOLD, 4, False)
 
 
 async def test_what_did_not_fit_into_the_prompt_travels_into_the_trace() -> None:

@@ -21,6 +21,7 @@ from execution.embedded import EmbeddedServer
 from nl2sql.errors import Unavailable
 from serve_app.background import is_ready
 from serve_app.benchmarks import ReadyBenchmark
+from serve_app.client import post_query
 from serve_app.measuring import MeasureOptions, check_service, measure
 from serve_app.reporting import Silence
 from serve_app.running import APPLICATION
@@ -129,6 +130,28 @@ def test_a_client_that_leaves_cancels_its_request_in_the_engine(url: str) -> Non
     with pytest.raises(httpx.ReadTimeout):
         httpx.post(f"{url}/query", json={"question": f"How many {HANG} orders?"}, timeout=3)
     assert engine.counts.remote().result()[0] == waiting + 1
+    assert wait_for(lambda: engine.counts.remote().result()[1] == cancelled + 1, seconds=20)
+
+
+def test_the_stages_of_a_question_are_told_across_all_processes(url: str) -> None:
+    told: list[dict[str, Any]] = []
+    question = {"question": "SELECT count(*) FROM employees", "k": 3}
+    answer = post_query(url, question, show=told.append)
+    assert answer["outcome"] == "answered"
+    stages = [each["stage"] for each in told]
+    assert {"retrieve", "assess", "vote", "execute"} <= {*stages}
+    assert any(each["stage"] == "generate" and each["total"] == 3 for each in told)
+
+
+def test_a_client_that_leaves_its_stream_cancels_its_request_in_the_engine(url: str) -> None:
+    engine = serve.get_deployment_handle("engine", APPLICATION)
+    waiting, cancelled = engine.counts.remote().result()
+    question = {"question": f"How many {HANG} orders?"}
+    headers = {"accept": "text/event-stream"}
+    with httpx.stream("POST", f"{url}/query", json=question, headers=headers) as stream:
+        for line in stream.iter_lines():
+            if '"generate"' in line and engine.counts.remote().result()[0] > waiting:
+                break
     assert wait_for(lambda: engine.counts.remote().result()[1] == cancelled + 1, seconds=20)
 
 

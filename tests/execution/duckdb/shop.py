@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -26,6 +30,42 @@ def build_shop(path: Path) -> Catalog:
     catalog = read_duckdb_catalog(path, database="shop")
     write(path, "CREATE TABLE secrets (id INT, x TEXT); INSERT INTO secrets VALUES (1, 'hidden')")
     return catalog
+
+
+@dataclass(frozen=True, slots=True)
+class Besieged:
+    """A shop that nobody writes, the door to it, and beside it files that an attack could read."""
+
+    path: Path
+    catalog: Catalog
+    door: DuckDbDatabase
+
+    def aim(self, attack: str, path: Path | None = None, folder: Path | None = None) -> str:
+        """``attack`` with its target put in: this file, or ``path``.
+
+        What it would write is for ``folder``; what it would read is always beside this file.
+        """
+        beside = self.path.parent
+        aimed = attack.replace("FOLDER/notes", f"{beside}/notes")
+        aimed = aimed.replace("FOLDER/*", f"{beside}/*")
+        return aimed.replace("FILE", str(path or self.path)).replace(
+            "FOLDER", str(folder or beside)
+        )
+
+
+@contextmanager
+def open_besieged(folder: Path) -> Iterator[Besieged]:
+    """A besieged shop in ``folder``."""
+    path = folder / "shop.duckdb"
+    catalog = build_shop(path)
+    for name in ("notes.txt", "notes.csv"):
+        (folder / name).write_text("a,b\n2,1\n")
+    (folder / "notes.json").write_text('{"a": 1}\n')
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY (SELECT 1 AS a) TO '{folder}/notes.parquet'")
+    door = DuckDbDatabase(catalog.database, path, LIMITS)
+    yield Besieged(path, catalog, door)
+    asyncio.run(door.close())
 
 
 def write(path: Path, script: str) -> None:

@@ -17,8 +17,7 @@ from execution.duckdb_database import DuckDbDatabase
 from execution.executor import ReadOnlyExecutor
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.types import Diagnostic, ResultSet
-from tests.execution.duckdb.conftest import Besieged
-from tests.execution.duckdb.shop import LIMITS, query, run, write
+from tests.execution.duckdb.shop import LIMITS, Besieged, query, run, write
 
 
 @pytest.fixture

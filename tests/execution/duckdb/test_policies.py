@@ -8,7 +8,7 @@ from execution.guard import PolicySettings, SqlGuard
 from execution.policies.policy_file import parse_policy
 from nl2sql.equivalence import are_equivalent
 from nl2sql.types import Diagnostic, GuardedQuery, Principal, ResultSet, Violation
-from tests.execution.duckdb.conftest import Besieged
+from tests.execution.duckdb.shop import Besieged
 from tests.fakes import FakeCatalogs
 
 POLICY = parse_policy(

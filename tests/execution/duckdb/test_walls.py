@@ -15,8 +15,7 @@ import pytest
 from execution.duckdb_database import DuckDbDatabase
 from execution.duckdb_file import open_file
 from nl2sql.types import Diagnostic
-from tests.execution.duckdb.conftest import Besieged
-from tests.execution.duckdb.shop import LIMITS, fail, query, read_raw, run, write
+from tests.execution.duckdb.shop import LIMITS, Besieged, fail, query, read_raw, run, write
 
 # What must never run, though it works on a plain connection. In the text, FILE stands for the
 # attached file and FOLDER for the folder that it is in.

@@ -59,7 +59,7 @@ def walled(embedded_server: EmbeddedServer) -> Iterator[Walled]:
 
 @pytest.fixture
 def applied(walled: Walled) -> Walled:
-    apply_wall(walled.url(OWNER), walled.build_wall())
+    walled.stand()
     return walled
 
 

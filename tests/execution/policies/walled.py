@@ -9,7 +9,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
@@ -18,7 +18,7 @@ from psycopg import RawCursor, sql
 from data.demo_erp import MODULES
 from execution.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer
 from execution.policies.access import CompiledPolicy
-from execution.policies.database_apply import read_own_security
+from execution.policies.database_apply import apply_wall, check_applied, read_own_security
 from execution.policies.database_ddl import Wall, build_wall
 from execution.policies.policy_file import Policy, load_policy
 from execution.postgres_session import render_setting
@@ -69,9 +69,10 @@ RESET SESSION AUTHORIZATION;
 
 @dataclass(frozen=True, slots=True)
 class Walled:
-    """The database, and how to reach it."""
+    """The database, and how to reach it; ``close`` ends the sessions that ``ask`` keeps."""
 
     server: EmbeddedServer
+    _sessions: dict[str, psycopg.Connection[Any]] = field(default_factory=dict)
 
     def url(self, login: str) -> str:
         """The URL of the database for that login."""
@@ -95,6 +96,12 @@ class Walled:
             self.compile(policy), reader=READER, indexer=INDEXER, own_security=own_security
         )
 
+    def stand(self) -> None:
+        """Applies the demo's wall where it does not stand untouched."""
+        wall = self.build_wall()
+        if check_applied(self.url(READER), wall):
+            apply_wall(self.url(OWNER), wall)
+
     def run(self, login: str, statements: str) -> None:
         """Runs statements and commits them."""
         with psycopg.connect(self.url(login), autocommit=True) as connection:
@@ -109,17 +116,25 @@ class Walled:
         identity: SessionIdentity | None = None,
     ) -> list[tuple[Any, ...]] | str:
         """The rows, or the SQLSTATE; under ``identity`` as the executor does it."""
-        with psycopg.connect(self.url(login), cursor_factory=RawCursor) as connection:
-            try:
-                if identity:
-                    for setting in (*identity.settings, ("role", identity.role)):
-                        connection.execute(render_setting(setting).encode())
-                values = [list(each) if isinstance(each, tuple) else each for each in params]
-                return connection.execute(query.encode(), values).fetchall()
-            except psycopg.Error as error:
-                return error.sqlstate or "?"
-            finally:
-                connection.rollback()
+        if login not in self._sessions:
+            self._sessions[login] = psycopg.connect(self.url(login), cursor_factory=RawCursor)
+        connection = self._sessions[login]
+        try:
+            if identity:
+                for setting in (*identity.settings, ("role", identity.role)):
+                    connection.execute(render_setting(setting).encode())
+            values = [list(each) if isinstance(each, tuple) else each for each in params]
+            return connection.execute(query.encode(), values).fetchall()
+        except psycopg.Error as error:
+            return error.sqlstate or "?"
+        finally:
+            # The identity too.
+            connection.rollback()
+
+    def close(self) -> None:
+        """Ends the sessions."""
+        for connection in self._sessions.values():
+            connection.close()
 
     def dump(self) -> tuple[str, list[tuple[Any, ...]]]:
         """All of the schema as pg_dump writes it, and every role with its memberships."""
@@ -156,6 +171,7 @@ def open_walled(server: EmbeddedServer) -> Iterator[Walled]:
     walled = Walled(server)
     walled.run(SUPERUSER, _OWNED)
     yield walled
+    walled.close()
     _drop(server)
 
 

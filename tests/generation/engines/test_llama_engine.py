@@ -6,7 +6,8 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ from generation.engines.llama_server import LlamaArguments, check_processor, sta
 from generation.models.forms import GGUF, find_weights
 from generation.models.store import ModelStore
 from nl2sql.errors import EngineUnavailable, PromptTooLong
+from nl2sql.progress import observed_by
 from nl2sql.settings import ModelSettings
-from nl2sql.types import Message, Prompt, SamplingRequest
+from nl2sql.types import Message, Progress, Prompt, SamplingRequest
 from tests.conftest import ROOT
 
 TEMPLATE = (
@@ -42,9 +44,14 @@ def encode(text: str, *, has_marks: bool) -> list[int]:
 
 
 class FakeServer:
-    """Stands for the process. ``failures`` are the times that it dies in a completion."""
+    """Stands for the process. ``failures`` are the times that it dies in a completion.
 
-    def __init__(self, failures: int = 0) -> None:
+    ``script`` is what it writes instead of completions of its own: pairs of (index of a completion,
+    whether that ends it); None: nothing more comes.
+    """
+
+    def __init__(self, failures: int = 0, script: Sequence[tuple[int, bool] | None] = ()) -> None:
+        self._script = script
         self.client = httpx.AsyncClient(
             transport=httpx.MockTransport(self._answer), base_url="http://llama"
         )
@@ -82,6 +89,8 @@ class FakeServer:
         await asyncio.sleep(0)
         if body["temperature"] > 1:
             return httpx.Response(400, json={"error": {"message": "too hot"}})
+        if self._script:
+            return httpx.Response(200, content=self._play())
         # What a server sends while a prompt is long, and a letter that ends lines elsewhere.
         lines = [":\n\n"]
         for number, logprob in enumerate((-1.0, -2.0), start=1):
@@ -90,12 +99,31 @@ class FakeServer:
                     "index": index,
                     "content": f"{body['seed']}\u2028" if number == 1 else str(index),
                     "tokens_predicted": number,
+                    "stop": number == 2,
                     "completion_probabilities": [{"logprob": logprob}],
                 }
                 lines.append(f"data: {json.dumps(piece, ensure_ascii=False)}\n\n")
         if body["temperature"] == 1:
             lines[1:] = ['error: {"message": "no room"}\n\n']
         return httpx.Response(200, text="".join(lines))
+
+    async def _play(self) -> AsyncIterator[bytes]:
+        progress = {"total": 9, "processed": 4}
+        yield _render(
+            {"index": 0, "content": "", "tokens_predicted": 0, "prompt_progress": progress}
+        )
+        for number, step in enumerate(self._script, start=1):
+            if step is None:
+                await asyncio.sleep(60)
+                continue
+            index, stop = step
+            yield _render(
+                {"index": index, "content": "x", "tokens_predicted": number, "stop": stop}
+            )
+
+
+def _render(piece: dict[str, Any]) -> bytes:
+    return f"data: {json.dumps(piece)}\n\n".encode()
 
 
 class Starter:
@@ -116,9 +144,11 @@ def build_engine(*servers: FakeServer) -> LlamaEngine:
     return LlamaEngine(Path("tiny.gguf"), SETTINGS, Starter(*servers))
 
 
-def build_request(content: str = "q", *, k: int = 1, temperature: float = 0.8) -> SamplingRequest:
+def build_request(
+    content: str = "q", *, k: int = 1, temperature: float = 0.8, time_limit_s: float | None = None
+) -> SamplingRequest:
     prompt = Prompt("generate", (Message("user", content),))
-    return SamplingRequest(prompt, k, 7, temperature, 9, "```", (";",))
+    return SamplingRequest(prompt, k, 7, temperature, 9, "```", (";",), time_limit_s=time_limit_s)
 
 
 async def test_marks_are_marks_in_the_template_only() -> None:
@@ -189,6 +219,67 @@ async def test_what_the_server_refuses_is_told_before_and_while_it_answers(
     engine = build_engine(FakeServer())
     with pytest.raises(EngineUnavailable, match=reason):
         await engine.sample(build_request(temperature=temperature))
+
+
+async def test_at_the_time_limit_there_are_the_completions_that_are_finished() -> None:
+    engine = build_engine(FakeServer(script=((0, False), (2, True), (0, True), (1, False), None)))
+    found = await engine.sample(build_request(k=3, time_limit_s=0.1))
+    assert found.texts == ("xx", "x")
+    # What was begun is counted: it was paid for.
+    assert found.completion_tokens == 3 + 4 + 2
+
+
+async def test_after_the_time_limit_it_goes_on_to_the_first_completion() -> None:
+    engine = build_engine(FakeServer(script=((0, False), (1, False), (1, True), None)))
+    found = await engine.sample(build_request(k=2, time_limit_s=0.0))
+    assert found.texts == ("xx",)
+
+
+async def test_a_completion_of_a_server_that_died_ends_nothing() -> None:
+    class Dying(FakeServer):
+        async def _play(self) -> AsyncIterator[bytes]:
+            yield _render({"index": 0, "content": "lost", "tokens_predicted": 1, "stop": True})
+            self.is_running = False
+            raise httpx.ReadError("gone")
+
+    engine = build_engine(Dying(script=(None,)), FakeServer(script=((1, True), (0, True))))
+    found = await engine.sample(build_request(k=2, time_limit_s=60))
+    assert found.texts == ("x", "x")
+
+
+async def test_turns_after_the_time_limit_are_left_out() -> None:
+    server = FakeServer(script=[(index, True) for index in range(16)])
+    found = await build_engine(server).sample(build_request(k=40, time_limit_s=0.0))
+    assert 1 <= len(found.texts) <= 16
+
+
+async def test_an_observer_is_told_how_far_it_is() -> None:
+    told: list[Progress] = []
+
+    class Notes:
+        def observe(self, progress: Progress) -> None:
+            told.append(progress)
+
+    server = FakeServer(script=((0, False), (1, True), (0, True)))
+    with observed_by(Notes()):
+        await build_engine(server).sample(build_request(k=2))
+    assert server.history[0]["return_progress"]
+    prompt = told[0].prompt_tokens
+    assert told == [
+        Progress("", 0, 2, 0, prompt),
+        Progress("", 0, 2, 4, prompt),
+        Progress("", 0, 2, prompt, prompt, 1),
+        Progress("", 1, 2, prompt, prompt, 3),
+        Progress("", 2, 2, prompt, prompt, 5),
+    ]
+
+
+async def test_the_speed_is_measured_once() -> None:
+    server = FakeServer()
+    engine = LlamaEngine(Path("tiny.gguf"), ModelSettings(max_model_len=6144), Starter(server))
+    speed, again = await asyncio.gather(engine.speed(), engine.speed())
+    assert speed is again
+    assert len(server.history) == 3
 
 
 async def test_closing_ends_the_process() -> None:
@@ -290,6 +381,11 @@ async def test_the_real_model_answers_repeats_itself_and_survives_its_death(weig
         assert "count" in first.texts[0].lower()
         assert len(first.texts) == len(first.logprobs) == 2
         assert (await engine.sample(request)).texts == first.texts
+        speed = await engine.speed()
+        assert speed.prompt_tokens_per_s > speed.answer_tokens_per_s > 0
+        # The time limit is over before the first; the others go no further than that one.
+        hasty = replace(request, k=4, temperature=0.8, max_tokens=200, time_limit_s=0.0)
+        assert 1 <= len((await engine.sample(hasty)).texts) <= 4
         # Nobody's completion is worked on: the next one does not wait for 2,000 tokens.
         endless = SamplingRequest(prompt, 4, 7, 0.8, 2000)
         with pytest.raises(TimeoutError):

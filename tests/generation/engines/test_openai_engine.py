@@ -170,6 +170,17 @@ async def test_a_server_that_does_not_answer_in_time() -> None:
         never.set()
 
 
+async def test_at_the_time_limit_single_requests_that_are_answered_stand_for_all() -> None:
+    never = threading.Event()
+    with serve(
+        v1__chat__completions=[refuse("no n", param="n"), complete("SELECT 1"), Reply(wait=never)]
+    ) as server:
+        found = await build_engine(server).sample(build_request(k=3, time_limit_s=0.0))
+        assert found.texts == ("SELECT 1",)
+        assert await asyncio.to_thread(server.gone.wait, 10)
+        never.set()
+
+
 async def test_nobody_listens() -> None:
     with serve() as server:
         pass

@@ -1,0 +1,54 @@
+"""Measures how fast an engine is, through nothing but its own ``sample``.
+
+A first short request warms the model and tells roughly how fast it is; so the two that follow, a
+prompt that is in no cache and four answers to it at once, take less than a second each on most
+machines. What runs beside them is measured with them: an engine is measured when it starts.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+
+from nl2sql.speed import MEASURED_K, EngineSpeed
+from nl2sql.types import Completions, Message, Prompt, SamplingRequest
+
+_WARM_WORDS = 4
+_SECONDS = 0.7
+_FEWEST_WORDS, _MOST_WORDS = 8, 128
+_FEWEST_TOKENS, _MOST_TOKENS = 4, 64
+_TOKENS_A_WORD = 6  # eight hexadecimal digits
+
+Sample = Callable[[SamplingRequest], Awaitable[Completions]]
+
+
+async def measure_speed(sample: Sample) -> EngineSpeed:
+    """The speed, from three requests. Raises what ``sample`` does."""
+    rough = await _measure_prompt(sample, _build_prompt(_WARM_WORDS))
+    words = int(rough * _SECONDS / _TOKENS_A_WORD)
+    prompt = _build_prompt(min(max(words, _FEWEST_WORDS), _MOST_WORDS))
+    prompt_rate = await _measure_prompt(sample, prompt)
+    # Four tokens of answers take about as long as twelve of the prompt, which is known by now.
+    tokens = min(max(int(prompt_rate * _SECONDS / 12), _FEWEST_TOKENS), _MOST_TOKENS)
+    start = time.perf_counter()
+    found = await sample(_build_request(prompt, MEASURED_K, tokens))
+    seconds = time.perf_counter() - start
+    return EngineSpeed(round(prompt_rate, 1), round(found.completion_tokens / seconds, 1))
+
+
+async def _measure_prompt(sample: Sample, prompt: Prompt) -> float:
+    """Tokens of the prompt a second, its first token of an answer among them."""
+    start = time.perf_counter()
+    found = await sample(_build_request(prompt, 1, 1))
+    return found.prompt_tokens / (time.perf_counter() - start)
+
+
+def _build_request(prompt: Prompt, k: int, max_tokens: int) -> SamplingRequest:
+    return SamplingRequest(prompt, k, seed=1, temperature=0.7, max_tokens=max_tokens)
+
+
+def _build_prompt(words: int) -> Prompt:
+    """Words that no prompt had before, and a task that takes long to answer."""
+    text = " ".join(secrets.token_hex(4) for _ in range(words))
+    return Prompt("speed", (Message("user", f"{text}\nCount from 1 to 1000."),))

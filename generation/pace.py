@@ -1,0 +1,33 @@
+"""How fast the model is and when sampling for a question ends: asked of the engine once."""
+
+from __future__ import annotations
+
+from nl2sql.errors import EngineUnavailable
+from nl2sql.protocols import Engine
+from nl2sql.settings import Settings
+from nl2sql.speed import EngineSpeed, Pace, choose_sampling_timeout_s
+
+
+class EnginePace:
+    """The pace of one engine under ``limits.sampling_timeout_ms``."""
+
+    def __init__(self, engine: Engine, settings: Settings) -> None:
+        self._engine = engine
+        self._timeout_ms = settings.limits.sampling_timeout_ms
+        self._known: Pace | None = None
+
+    async def read(self) -> Pace:
+        """The pace; while the engine does not answer, its speed is unknown."""
+        if self._known is not None:
+            return self._known
+        try:
+            speed = await self._engine.speed()
+        except EngineUnavailable:
+            return Pace(None, self._choose_timeout_s(None))
+        self._known = Pace(speed, self._choose_timeout_s(speed))
+        return self._known
+
+    def _choose_timeout_s(self, speed: EngineSpeed | None) -> float | None:
+        if self._timeout_ms is None:
+            return choose_sampling_timeout_s(speed)
+        return self._timeout_ms / 1000 if self._timeout_ms else None

@@ -1,0 +1,65 @@
+"""How fast a language model's engine is, and what follows from it where the settings say nothing.
+
+Pure arithmetic: measuring is the engine's business (``generation/engines/speed.py``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# Answers that are drawn from one prompt at a time when the speed is measured.
+MEASURED_K = 4
+# A long question: what the default time-out is a multiple of.
+_LONG_PROMPT_TOKENS = 2000
+_LONG_ANSWER_TOKENS = 100
+_TIMES = 2
+_SHORTEST_S = 20.0
+_LONGEST_S = 120.0
+_UNKNOWN_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSpeed:
+    """Tokens a second: of a prompt that is in no cache, and of ``MEASURED_K`` answers together."""
+
+    prompt_tokens_per_s: float
+    answer_tokens_per_s: float
+
+    def estimate_seconds(self, prompt_tokens: int, answer_tokens: int, k: int = 1) -> float:
+        """Seconds for ``k`` answers of so many tokens each, the engine doing nothing else.
+
+        ``prompt_tokens`` are those in no cache. The rate of ``MEASURED_K`` answers is taken for any
+        number of them: fewer take up to that many times longer than said, more are done sooner.
+
+        >>> EngineSpeed(100.0, 40.0).estimate_seconds(1000, 50, k=4)
+        15.0
+        """
+        return (
+            prompt_tokens / self.prompt_tokens_per_s + k * answer_tokens / self.answer_tokens_per_s
+        )
+
+
+def choose_sampling_timeout_s(speed: EngineSpeed | None) -> float:
+    """Seconds after which sampling ends, where ``limits.sampling_timeout_ms`` does not say.
+
+    Twice what a long question takes (2,000 tokens of prompt, four answers of 100), from 20 to 120
+    seconds; 60 where the speed is unknown.
+
+    >>> choose_sampling_timeout_s(EngineSpeed(100.0, 40.0)), choose_sampling_timeout_s(None)
+    (60.0, 60.0)
+    """
+    if speed is None:
+        return _UNKNOWN_S
+    long = speed.estimate_seconds(_LONG_PROMPT_TOKENS, _LONG_ANSWER_TOKENS, MEASURED_K)
+    return min(max(_TIMES * long, _SHORTEST_S), _LONGEST_S)
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast the model is (None: unknown), and the seconds until sampling ends (None: never)."""
+
+    speed: EngineSpeed | None = None
+    sampling_timeout_s: float | None = None
+
+
+UNKNOWN_PACE = Pace()

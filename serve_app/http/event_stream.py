@@ -1,0 +1,88 @@
+"""An answer as server-sent events: each stage as it runs, then the answer.
+
+``event: stage`` holds how far the question is, ``event: answer`` the body of the answer as it is
+without a stream, ``event: problem`` a problem document in its place. A comment line every few
+seconds tells that the service is there. What is wrong with a request from the start is answered
+with a status of its own, as without a stream.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine
+from dataclasses import asdict
+from typing import Any
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from nl2sql.protocols import Observer
+from nl2sql.types import Progress
+from serve_app.disconnection import ClientGone, run_while_connected
+from serve_app.following import ProgressQueue
+from serve_app.problems import render_error
+
+EVENT_STREAM = "text/event-stream"
+_SILENCE_S = 5.0
+_BEAT = b": still at work\n\n"
+
+
+class EventStream(Response):
+    """Sends what ``work`` reports to the observer that it is handed, then the body it returns."""
+
+    media_type = EVENT_STREAM
+
+    def __init__(self, work: Callable[[Observer], Coroutine[Any, Any, bytes]]) -> None:
+        # A proxy that gathers a response would keep it to itself until its end.
+        super().__init__(headers={"X-Accel-Buffering": "no"})
+        del self.headers["content-length"]
+        self._work = work
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        queue = ProgressQueue()
+        task = asyncio.create_task(run_while_connected(receive, self._work(queue)))
+        has_started = False
+        try:
+            async for progress in queue.follow(task, silence_s=_SILENCE_S):
+                if not has_started:
+                    await self._start(send)
+                    has_started = True
+                await _send(send, _render_stage(progress))
+            answer = render_event("answer", task.result())
+        except ClientGone:
+            return
+        except Exception as error:
+            if not has_started:
+                raise
+            answer = render_event("problem", bytes(render_error(error).body))
+        finally:
+            task.cancel()
+            await asyncio.wait({task})
+        if not has_started:
+            await self._start(send)
+        await _send(send, answer, more=False)
+
+    async def _start(self, send: Send) -> None:
+        await send(
+            {"type": "http.response.start", "status": 200, "headers": list(self.raw_headers)}
+        )
+
+
+def _render_stage(progress: Progress | None) -> bytes:
+    if progress is None:
+        return _BEAT
+    return render_event("stage", json.dumps(asdict(progress)).encode())
+
+
+def render_event(name: str, data: bytes) -> bytes:
+    """One event; ``data`` is JSON in one line.
+
+    >>> render_event("stage", b'{"stage":"plan"}')
+    b'event: stage\\ndata: {"stage":"plan"}\\n\\n'
+    """
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), data)
+
+
+async def _send(send: Send, body: bytes, *, more: bool = True) -> None:
+    await send({"type": "http.response.body", "body": body, "more_body": more})

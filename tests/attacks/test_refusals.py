@@ -1,0 +1,74 @@
+"""Each text of ``refusals``, refused by the guard of each database, without a policy."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from execution.guard import SqlGuard
+from nl2sql.catalog import Catalog
+from nl2sql.types import Principal, Violation
+from tests.attacks.everywhere import ENGINES
+from tests.attacks.refusals import REFUSALS
+from tests.attacks.refusals.refusal import ANY, Refusal
+from tests.execution.duckdb.shop import Besieged, open_besieged
+from tests.execution.sqlite_shop import build_shop
+from tests.fakes import SHOP, FakeCatalogs
+
+# With these codes a message says which name is meant.
+_NAMING = ("function_not_allowed", "type_not_allowed", "unknown_table")
+
+
+@dataclass(frozen=True, slots=True)
+class Shops:
+    """The shop under each engine."""
+
+    catalogs: Mapping[str, Catalog]
+    besieged: Besieged
+
+    def aim(self, refusal: Refusal) -> str:
+        """The text with its target put in."""
+        return self.besieged.aim(refusal.sql)
+
+
+@pytest.fixture(scope="module")
+def shops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shops]:
+    folder = tmp_path_factory.mktemp("shops")
+    with open_besieged(folder) as besieged:
+        sqlite = build_shop(folder / "shop.sqlite")
+        yield Shops({"postgres": SHOP, "sqlite": sqlite, "duckdb": besieged.catalog}, besieged)
+
+
+@pytest.mark.parametrize(
+    ("engine", "refusal"),
+    [
+        pytest.param(engine, refusal, id=f"{engine}-{refusal.name}")
+        for engine in ENGINES
+        for refusal in REFUSALS
+        if engine in refusal.codes
+    ],
+)
+async def test_it_is_refused_for_its_own_reason(
+    engine: str, refusal: Refusal, shops: Shops
+) -> None:
+    catalogs = FakeCatalogs(shops.catalogs[engine])
+    verdict = await SqlGuard(catalogs).guard("shop", shops.aim(refusal), Principal("tester"))
+    assert isinstance(verdict, Violation), verdict
+    assert refusal.codes[engine] in (verdict.code, ANY), verdict
+    if verdict.code in _NAMING:
+        assert verdict.fragment
+        assert verdict.fragment in verdict.message
+
+
+@pytest.mark.parametrize(
+    "refusal", [each for each in REFUSALS if each.works], ids=lambda each: each.name
+)
+def test_duckdb_would_carry_it_out(refusal: Refusal, shops: Shops, tmp_path: Path) -> None:
+    copy = Path(shutil.copy(shops.besieged.path, tmp_path))
+    with duckdb.connect(copy) as connection:
+        connection.execute(shops.besieged.aim(refusal.sql, copy, tmp_path)).fetchall()

@@ -1,0 +1,65 @@
+"""What an observer is told."""
+
+from __future__ import annotations
+
+import asyncio
+
+from nl2sql.progress import count_done, enter_stage, is_observed, observed_by, report_sampling
+from nl2sql.types import Progress
+
+
+class Notes:
+    def __init__(self) -> None:
+        self.told: list[Progress] = []
+
+    def observe(self, progress: Progress) -> None:
+        self.told.append(progress)
+
+
+def test_nobody_is_told_where_nobody_observes() -> None:
+    notes = Notes()
+    with observed_by(notes):
+        assert is_observed()
+    with observed_by(None):
+        enter_stage("plan")
+        count_done()
+        report_sampling("request", Progress("", 1, 4))
+        assert not is_observed()
+    assert notes.told == []
+
+
+def test_candidates_are_counted_within_their_stage() -> None:
+    notes = Notes()
+    with observed_by(notes):
+        enter_stage("assess", 2)
+        count_done()
+        enter_stage("vote")
+    assert notes.told == [Progress("assess", 0, 2), Progress("assess", 1, 2), Progress("vote")]
+
+
+def test_requests_at_the_same_time_are_told_together_and_nothing_twice() -> None:
+    notes = Notes()
+    with observed_by(notes):
+        enter_stage("generate")
+        report_sampling("a", Progress("", 0, 2, 50, 100))
+        report_sampling("b", Progress("", 1, 2, 100, 100, 7))
+        report_sampling("b", Progress("", 1, 2, 100, 100, 7))
+    assert notes.told[1:] == [
+        Progress("generate", 0, 2, 50, 100),
+        Progress("generate", 1, 4, 150, 200, 7),
+    ]
+
+
+async def test_the_tasks_of_a_question_tell_its_own_observer() -> None:
+    notes, others = Notes(), Notes()
+
+    async def ask(observer: Notes, stage: str) -> None:
+        with observed_by(observer):
+            await asyncio.create_task(work(stage))
+
+    async def work(stage: str) -> None:
+        await asyncio.sleep(0)
+        enter_stage(stage)
+
+    await asyncio.gather(ask(notes, "plan"), ask(others, "vote"))
+    assert (notes.told, others.told) == ([Progress("plan")], [Progress("vote")])
