@@ -22,7 +22,7 @@ from generation.engines.choice import (
     read_cpu_flags,
     read_gpu_names,
 )
-from generation.engines.llama_server import check_processor
+from generation.engines.llama_server import check_processor, check_system
 from nl2sql.base_url import is_on_loopback
 from nl2sql.errors import EngineUnavailable, QuorumError
 from nl2sql.settings import Settings
@@ -135,6 +135,7 @@ def check_llama() -> Check:
 
     try:
         check_processor(read_cpu_flags())
+        check_system()
         return Check("llama.cpp", "ok", f"xllamacpp {version('xllamacpp')}")
     except PackageNotFoundError:
         return Check("llama.cpp", "failed", "not installed", "pip install quorumsql again.")
