@@ -26,7 +26,7 @@ from generation.engines.anthropic_engine import AnthropicEngine
 from generation.engines.choice import choose_engine, has_gpu, read_cpu_flags
 from generation.engines.llama_checks import check_model, measure_free_memory
 from generation.engines.llama_engine import LlamaEngine
-from generation.engines.llama_server import check_processor
+from generation.engines.llama_server import check_processor, check_system
 from generation.engines.openai_engine import OpenAiEngine
 from generation.engines.vllm_engine import VllmEngine
 from generation.generator import CandidateGenerator
@@ -257,6 +257,7 @@ class Wiring:
         """Whether the engine here can run what is in ``folder``. Raises as ``fetch_weights``."""
         if self._is_llama:
             check_processor(read_cpu_flags())
+            check_system()
             check_model(find_weights(folder), self.settings.model, measure_free_memory())
 
     @property
