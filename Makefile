@@ -60,7 +60,7 @@ check: $(INSTALLED) ## Lint, types, import contracts
 test: $(INSTALLED) weights ## The product: every test but the long corpora, in minutes
 	$(BIN)/python -m pytest
 
-test-all: test ## Every test: those of `make test`, then the long corpora
+test-all: weights-vllm test ## Every test: those of `make test`, then the long corpora
 	$(BIN)/python -m pytest -m "long or vllm"
 
 format: $(INSTALLED) ## Mend what lint can mend
