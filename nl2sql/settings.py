@@ -37,7 +37,8 @@ class IndexSettings(Section):
     connection: ConnectionSettings = ConnectionSettings(url="embedded")
     embedder: str = Field(
         "all-MiniLM-L6-v2",
-        description="sentence-transformers model: name, hub id or folder.",
+        description="Another model of sentence-transformers by name, hub id or folder needs the "
+        "extra `embedders`.",
     )
     model_glosses: bool = Field(
         False,
@@ -113,9 +114,9 @@ class ModelSettings(Section):
         default=(), description="LoRA adapters, as GGUF files, that llama.cpp adds to the model."
     )
     engine: Literal["auto", "llama.cpp", "vllm", "openai", "anthropic"] = Field(
-        "vllm",
-        description="llama.cpp and vllm run the model here; auto is vllm where there is a GPU, "
-        "else llama.cpp. openai asks a server that speaks OpenAI's chat "
+        "auto",
+        description="llama.cpp and vllm run the model here; auto is vllm where it is installed and "
+        "there is a GPU, else llama.cpp. openai asks a server that speaks OpenAI's chat "
         "completions (vLLM, Ollama, TGI, hosted), anthropic one that speaks Anthropic's messages.",
     )
     base_url: str = Field(

@@ -1,13 +1,12 @@
 """all-MiniLM-L6-v2 in NumPy: its sentence vectors without a library for training networks.
 
 A BERT of six layers (Devlin et al. 2019, arXiv:1810.04805) whose last layer is averaged over the
-tokens, as the model's card says. The packaged weights are all it reads; ``test_minilm.py`` holds
-the vectors against sentence-transformers' own. Knows no other model.
+tokens, as the model's card says. Reads the model's weights and, beside this file, its vocabulary;
+``test_minilm.py`` holds the vectors against sentence-transformers' own. Knows no other model.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -26,28 +25,28 @@ _MOST_TOKENS = 256
 # a loop, and where another process has the other core, such as the language model, a question of 40
 # tokens cost 240 to 580 ms of processor time with them, and 25 without.
 _LEAST_SHARED = 512
+# From the model's config.json.
+_HEADS = 12
+_LAYERS = 6
+_EPSILON = np.float32(1e-12)
+# The model's tokenizer.json as it was published, Apache-2.0.
+_TOKENIZER = Path(__file__).with_name("minilm_tokenizer.json")
 # Keeps the padding of shorter texts out of the attention.
 _FAR_BELOW = np.float32(-1e9)
 
 
 class MiniLm:
-    """The model in memory, 90 MB. ``folder`` is as sentence-transformers writes it."""
+    """The model in memory, 90 MB. ``weights`` is its file of safetensors."""
 
-    def __init__(self, folder: Path) -> None:
-        """Raises OSError for a folder that lacks a file."""
+    def __init__(self, weights: Path) -> None:
+        """Raises OSError where there is no such file."""
         from safetensors.numpy import load_file
         from threadpoolctl import ThreadpoolController
         from tokenizers import Tokenizer
 
-        settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        self._heads: int = settings["num_attention_heads"]
-        self._epsilon = np.float32(settings["layer_norm_eps"])
-        self._weights: Mapping[str, Array] = load_file(folder / "model.safetensors")
-        self._layers = [
-            f"encoder.layer.{number}." for number in range(settings["num_hidden_layers"])
-        ]
+        self._weights: Mapping[str, Array] = load_file(weights)
         self._libraries = ThreadpoolController()
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer = Tokenizer.from_file(str(_TOKENIZER))
         self._tokenizer.enable_truncation(_MOST_TOKENS)
         self._tokenizer.no_padding()
 
@@ -95,7 +94,8 @@ class MiniLm:
         hidden = hidden + weights["embeddings.position_embeddings.weight"][: ids.shape[1]]
         hidden = hidden + weights["embeddings.token_type_embeddings.weight"][0]
         hidden = self._normalize(hidden, "embeddings.LayerNorm")
-        for layer in self._layers:
+        for number in range(_LAYERS):
+            layer = f"encoder.layer.{number}."
             attended = self._attend(hidden, mask, f"{layer}attention.self.")
             attended = self._multiply(attended, f"{layer}attention.output.dense")
             hidden = self._normalize(hidden + attended, f"{layer}attention.output.LayerNorm")
@@ -113,11 +113,11 @@ class MiniLm:
 
         def split(part: str) -> Array:
             made = self._multiply(hidden, f"{name}{part}")
-            return made.reshape(count, length, self._heads, -1).transpose(0, 2, 1, 3)
+            return made.reshape(count, length, _HEADS, -1).transpose(0, 2, 1, 3)
 
         query, key, value = split("query"), split("key"), split("value")
         scores: Array = query @ key.transpose(0, 1, 3, 2)
-        scores *= np.float32((width // self._heads) ** -0.5)
+        scores *= np.float32((width // _HEADS) ** -0.5)
         scores += mask
         scores -= scores.max(axis=-1, keepdims=True)
         np.exp(scores, out=scores)
@@ -135,7 +135,7 @@ class MiniLm:
     def _normalize(self, hidden: Array, name: str) -> Array:
         centred: Array = hidden - hidden.mean(axis=-1, keepdims=True)
         variance = np.einsum("...i,...i->...", centred, centred)[..., None] / centred.shape[-1]
-        centred /= np.sqrt(variance + self._epsilon)
+        centred /= np.sqrt(variance + _EPSILON)
         centred *= self._weights[f"{name}.weight"]
         centred += self._weights[f"{name}.bias"]
         return centred

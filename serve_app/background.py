@@ -78,7 +78,8 @@ def spawn_service(config: Path, home: Path) -> None:
     log = home / "serve.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "serve_app.cli", "--config", str(config), "serve"],
+            # -P: no module of the folder it is started in may take the place of one of ours.
+            [sys.executable, "-P", "-m", "serve_app.cli", "--config", str(config), "serve"],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

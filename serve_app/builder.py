@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from ray import serve
 from ray.serve import Application
 
+from generation.engines.choice import choose_engine
 from nl2sql.settings import load_settings
 from serve_app.deployments import (
     EngineReplica,
@@ -73,14 +74,14 @@ def build_application(wiring: Wiring, engine: Application | None = None) -> Appl
 
 def _bind_engine(wiring: Wiring, options: dict[str, Any]) -> Application:
     model = wiring.settings.model
-    gpus = model.tensor_parallel_size if _cluster_has_gpu() and not model.is_remote else 0
+    on_gpu = choose_engine(model) == "vllm" and _cluster_has_gpu()
     deployment = serve.deployment(
         EngineReplica,
         name="engine",
-        # vLLM batches what is in flight, so the replica takes as much as the ingress sends.
+        # The engine batches what is in flight, so the replica takes as much as the ingress sends.
         ray_actor_options={
             "num_cpus": _STAGE_CPUS if model.is_remote else _ENGINE_CPUS,
-            "num_gpus": gpus,
+            "num_gpus": model.tensor_parallel_size if on_gpu else 0,
         },
         health_check_timeout_s=60,
         graceful_shutdown_timeout_s=10,

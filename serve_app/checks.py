@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 import psutil
@@ -14,13 +15,20 @@ import psutil
 from execution.executor import ReadOnlyExecutor
 from execution.postgres_functions import DEFINER
 from execution.postgres_role import find_missing_limits
-from generation.engines.choice import choose_engine, has_gpu, read_cpu_flags
-from generation.engines.llama_server import check_processor
+from generation.engines.choice import (
+    INSTALL_VLLM,
+    choose_engine,
+    has_gpu,
+    read_cpu_flags,
+    read_gpu_names,
+)
+from generation.engines.llama_server import check_processor, check_system
 from nl2sql.base_url import is_on_loopback
 from nl2sql.errors import EngineUnavailable, QuorumError
 from nl2sql.settings import Settings
 from nl2sql.skipped import describe_skipped
 from nl2sql.speed import MEASURED_K
+from retrieval.embedder import DEFAULT_MODEL
 from serve_app.background import describe_port, is_ready, read_pace, service_url
 from serve_app.emptiness import describe_emptiness
 from serve_app.preparation import build_wiring, start_embedded_server
@@ -29,8 +37,8 @@ from serve_app.second_wall import check_second_wall, stands_unused
 from serve_app.wiring import Wiring
 
 _DASHBOARD_PORT = 8265
-# Weights, activations and the interpreter of the 0.5B model beside its KV cache.
-_ENGINE_GIB = {"vllm": 4, "llama.cpp": 1}
+# Weights, activations and the interpreter of the 0.5B model; under vLLM beside its KV cache.
+_ENGINE_GIB = {"vllm": 4, "llama.cpp": 2}
 _MIN_DISK_GB = 4
 # The one limit that no transaction of a reader's can set for itself.
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -49,7 +57,7 @@ class Check:
 
 def run_checks(settings: Settings) -> Iterator[Check]:
     """All checks, one after the other; none of them changes anything."""
-    yield check_cores()
+    yield check_cores(settings)
     if not settings.model.is_remote:
         yield check_memory(settings)
     yield check_disk(settings)
@@ -62,19 +70,18 @@ def run_checks(settings: Settings) -> Iterator[Check]:
     yield from _guarded("embedded PostgreSQL", lambda: _check_databases(settings))
     if not settings.model.is_remote:
         yield from _guarded("weights", lambda: [check_weights(settings)])
+    yield check_embedder(settings)
     yield check_identity(settings)
     yield from check_ports(settings)
     yield check_speed(settings)
 
 
-def check_cores() -> Check:
+def check_cores(settings: Settings) -> Check:
     """CPU cores and GPUs."""
     if has_gpu():
-        import torch
-
-        names = ", ".join(
-            torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())
-        )
+        names = ", ".join(read_gpu_names()) or "there"
+        if settings.model.engine == "auto" and choose_engine(settings.model) != "vllm":
+            return Check("GPU", "warning", f"{names}, but not used: vLLM is missing", INSTALL_VLLM)
         return Check("GPU", "ok", names)
     cores = len(os.sched_getaffinity(0))
     if cores < 2:
@@ -85,13 +92,16 @@ def check_cores() -> Check:
 def check_memory(settings: Settings) -> Check:
     """Memory for weights and KV cache."""
     free = psutil.virtual_memory().available / 2**30
-    needed = _ENGINE_GIB[choose_engine(settings.model)] + settings.model.kv_cache_gib
+    engine, key = choose_engine(settings.model), "max_model_len"
+    needed = _ENGINE_GIB[engine]
+    if engine == "vllm":
+        needed, key = needed + settings.model.kv_cache_gib, "kv_cache_gib"
     if free < needed:
         return Check(
             "memory",
             "warning",
             f"{free:.1f} GiB free, about {needed} GiB wanted",
-            "Lower model.kv_cache_gib or close other programs.",
+            f"Lower model.{key} or close other programs.",
         )
     return Check("memory", "ok", f"{free:.1f} GiB free")
 
@@ -116,9 +126,7 @@ def check_vllm() -> Check:
             return Check("vLLM", "ok", f"{package} {version(package)}")
         except PackageNotFoundError:
             continue
-    return Check(
-        "vLLM", "failed", "not installed", "Install quorumsql[cpu] or [gpu] as the README says."
-    )
+    return Check("vLLM", "failed", "not installed", f"{INSTALL_VLLM} Or set model.engine: auto.")
 
 
 def check_llama() -> Check:
@@ -127,9 +135,10 @@ def check_llama() -> Check:
 
     try:
         check_processor(read_cpu_flags())
+        check_system()
         return Check("llama.cpp", "ok", f"xllamacpp {version('xllamacpp')}")
     except PackageNotFoundError:
-        return Check("llama.cpp", "failed", "not installed", "pip install xllamacpp")
+        return Check("llama.cpp", "failed", "not installed", "pip install quorumsql again.")
     except EngineUnavailable as error:
         return Check("llama.cpp", "failed", error.message, error.hint)
 
@@ -174,6 +183,20 @@ def check_weights(settings: Settings) -> Check:
     if not is_ready(service_url(settings)):  # else its memory is taken, by itself
         wiring.check_weights(folder)
     return Check("weights", "ok", str(folder))
+
+
+def check_embedder(settings: Settings) -> Check:
+    """Whether the embedding model is here. Raises nothing."""
+    name = settings.index.embedder
+    if name != DEFAULT_MODEL:
+        if find_spec("sentence_transformers") is None:
+            remedy = f"pip install 'quorumsql[embedders]', or index.embedder: {DEFAULT_MODEL}"
+            return Check("embedder", "failed", f"{name} needs sentence-transformers", remedy)
+        return Check("embedder", "ok", name)
+    if Wiring(settings).find_embedder() is None:
+        remedy = "`quorumsql index` fetches it."
+        return Check("embedder", "warning", f"{name} is not here", remedy)
+    return Check("embedder", "ok", name)
 
 
 def check_identity(settings: Settings) -> Check:

@@ -19,6 +19,7 @@ from generation.models.store import RichProgress
 from nl2sql.errors import IndexUnavailable, SettingsError
 from nl2sql.settings import Settings
 from retrieval.catalogs import IndexedCatalogs
+from retrieval.embedder import DEFAULT_MODEL
 from serve_app.examples import seed_demo_examples
 from serve_app.indexing import index_databases
 from serve_app.reporting import Reporter
@@ -37,12 +38,14 @@ async def prepare(
 
     Unless ``strict``, a database that cannot be indexed now is reported, and only if none can be is
     that an error. Raises SettingsError, PolicyError where a policy does not fit its database,
-    DatabaseUnavailable, IndexUnavailable.
+    DatabaseUnavailable, IndexUnavailable, ModelError where the embedding model cannot be had.
     """
     server = await asyncio.to_thread(start_embedded_server, settings)
     if server is not None:
         await asyncio.to_thread(load_demo_databases, settings, server, reporter)
     wiring = build_wiring(settings, server)
+    if settings.index.embedder == DEFAULT_MODEL:
+        await asyncio.to_thread(wiring.fetch_embedder, RichProgress())
     await index_databases(wiring, databases, reporter, strict=strict, verbose=verbose)
     await _check_policies(wiring, databases)
     await seed_demo_examples(wiring, databases, reporter)

@@ -6,7 +6,7 @@ and models from it. Passwords are read where they are used, so they never travel
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -26,11 +26,12 @@ from generation.engines.anthropic_engine import AnthropicEngine
 from generation.engines.choice import choose_engine, has_gpu, read_cpu_flags
 from generation.engines.llama_checks import check_model, measure_free_memory
 from generation.engines.llama_engine import LlamaEngine
-from generation.engines.llama_server import check_processor
+from generation.engines.llama_server import check_processor, check_system
 from generation.engines.openai_engine import OpenAiEngine
 from generation.engines.vllm_engine import VllmEngine
 from generation.generator import CandidateGenerator
-from generation.models.forms import GGUF, SAFETENSORS, find_weights
+from generation.models.forms import EMBEDDER, GGUF, SAFETENSORS, find_weights
+from generation.models.registry import load_embedders
 from generation.models.store import ModelStore, ProgressReporter, default_model
 from nl2sql.catalog import Catalog
 from nl2sql.connection import ConnectionSettings
@@ -53,7 +54,7 @@ from ranking.confidence.calibration import AUTO, Calibration, load_calibration
 from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
 from retrieval.catalogs import IndexedCatalogs
-from retrieval.embedder import Embedder
+from retrieval.embedder import Embedder, find_installed_weights
 from retrieval.examples.feedback import FeedbackDesk
 from retrieval.examples.selector import ExampleSelector
 from retrieval.examples.verification import Verifier
@@ -119,7 +120,34 @@ class Wiring:
 
     def build_embedder(self) -> Embedder:
         """The embedder; its model loads at the first use."""
-        return Embedder(self.settings.index.embedder)
+        return Embedder(self.settings.index.embedder, self.fetch_embedder)
+
+    def fetch_embedder(self, progress: ProgressReporter | None = None) -> Path:
+        """The weights of the default embedding model, fetched where they are not here.
+
+        Raises ModelError.
+        """
+        with suppress(FileNotFoundError):
+            return find_installed_weights()
+        (name,) = load_embedders()
+        return next(self.build_embedder_store(progress).pull(name).glob("*.safetensors"))
+
+    def find_embedder(self) -> Path | None:
+        """The default embedding model if it is here; never touches the network."""
+        with suppress(FileNotFoundError):
+            return find_installed_weights()
+        (name,) = load_embedders()
+        return self.build_embedder_store().find(name)
+
+    def build_embedder_store(self, progress: ProgressReporter | None = None) -> ModelStore:
+        """Where it is kept unless it is installed."""
+        return ModelStore(
+            self.settings.home / "models",
+            EMBEDDER,
+            progress=progress,
+            registry=load_embedders(),
+            folders=self.settings.model.folders,
+        )
 
     def build_retriever_parts(
         self,
@@ -230,6 +258,7 @@ class Wiring:
         """Whether the engine here can run what is in ``folder``. Raises as ``fetch_weights``."""
         if self._is_llama:
             check_processor(read_cpu_flags())
+            check_system()
             check_model(find_weights(folder), self.settings.model, measure_free_memory())
 
     @property

@@ -8,14 +8,17 @@ ERP's today is ``data.demo_erp.rows.base.TODAY``.
 - ``questions.jsonl``: 40 questions with gold SQL
 - ``examples.jsonl``: verified questions that are shown to the model; none of ``questions.jsonl``
 - ``policy.yaml``: who may see which tables, rows and columns
+- ``quorumsql.yaml``: the settings that name all this, for a folder without any of its own
 """
 
 from importlib.resources import files
+from pathlib import Path
 
 SCHEMA_SQL = files(__name__).joinpath("schema.sql")
 QUESTIONS = files(__name__).joinpath("questions.jsonl")
 EXAMPLES = files(__name__).joinpath("examples.jsonl")
 POLICY = files(__name__).joinpath("policy.yaml")
+SETTINGS = Path(__file__).with_name("quorumsql.yaml")
 
 MODULES = (
     "hr",
@@ -30,4 +33,4 @@ MODULES = (
     "support",
 )
 
-__all__ = ["EXAMPLES", "MODULES", "POLICY", "QUESTIONS", "SCHEMA_SQL"]
+__all__ = ["EXAMPLES", "MODULES", "POLICY", "QUESTIONS", "SCHEMA_SQL", "SETTINGS"]

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.embedder import Embedder
-
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
+from retrieval.embedder import Embedder, SentenceModel
 
 
 class RememberedEmbedder(Embedder):
@@ -37,6 +33,6 @@ class RememberedEmbedder(Embedder):
         self._vectors[text] = vector
         return milliseconds
 
-    def load(self) -> SentenceTransformer:
+    def load(self) -> SentenceModel:
         """The other embedder's model."""
         return self._embedder.load()

@@ -11,11 +11,16 @@ from nl2sql.settings import ModelSettings
 _CPU_INFO = Path("/proc/cpuinfo")
 # Devices of NVIDIA's and AMD's drivers.
 _GPU_DEVICES = (Path("/dev/nvidia0"), Path("/dev/kfd"))
+# NVIDIA's driver tells here what each GPU is.
+_GPU_INFO = Path("/proc/driver/nvidia/gpus")
 _BFLOAT16_FLAGS = frozenset({"avx512_bf16", "amx_bf16"})
+
+INSTALL_VLLM = "pip install 'quorumsql[vllm]'; in a checkout on a CPU: make install-vllm."
+"""What to do where vLLM is wanted and missing."""
 
 
 def choose_engine(settings: ModelSettings) -> str:
-    """``model.engine``; ``auto`` is vLLM where it and a GPU are there, else llama.cpp."""
+    """``model.engine``; ``auto``: vLLM where it is installed and a GPU is there, else llama.cpp."""
     if settings.engine != "auto":
         return settings.engine
     return "vllm" if has_gpu() and find_spec("vllm") is not None else "llama.cpp"
@@ -24,6 +29,13 @@ def choose_engine(settings: ModelSettings) -> str:
 def has_gpu() -> bool:
     """Whether this machine has a GPU, found without a library that takes seconds to import."""
     return any(device.exists() for device in _GPU_DEVICES)
+
+
+def read_gpu_names(gpu_info: Path = _GPU_INFO) -> tuple[str, ...]:
+    """What the GPUs are called, as far as the driver says without a library."""
+    texts = (file.read_text() for file in sorted(gpu_info.glob("*/information")))
+    lines = (line.partition(":") for text in texts for line in text.splitlines())
+    return tuple(name.strip() for key, _, name in lines if key == "Model")
 
 
 @cache

@@ -7,6 +7,7 @@ nothing of prompts.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import secrets
@@ -26,6 +27,8 @@ from generation.engines.choice import read_cpu_flags
 from nl2sql.errors import EngineUnavailable
 
 _PROGRAM = Path(__file__).with_name("llama_process.py")
+# What its package is linked to and does not bring; slim images lack it.
+_OPENMP = "libgomp.so.1"
 _END_S = 10.0
 _DEATH_S = 1.0
 # What llama.cpp writes before each line of its log.
@@ -121,6 +124,7 @@ def start_server(arguments: LlamaArguments) -> LlamaServer:
             "llama.cpp is not installed.",
             hint="Install the package xllamacpp, or set model.engine.",
         )
+    check_system()
     api_key = secrets.token_urlsafe()
     log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
     process = subprocess.Popen(
@@ -178,6 +182,17 @@ def read_reason(log: IO[bytes]) -> str:
         if len(words) > _LOG_PREFIX_PARTS and words[1] == "E":
             return words[-1].strip()
     return ""
+
+
+def check_system(library: str = _OPENMP) -> None:
+    """Raises EngineUnavailable where the system lacks a library of llama.cpp's."""
+    try:
+        ctypes.CDLL(library)
+    except OSError as error:
+        raise EngineUnavailable(
+            f"llama.cpp needs {library}, which this system lacks.",
+            hint="On Debian and Ubuntu: apt-get install libgomp1.",
+        ) from error
 
 
 def check_processor(flags: frozenset[str]) -> None:

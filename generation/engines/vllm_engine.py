@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from generation.chat_encoder import ChatEncoder
-from generation.engines.choice import choose_cpu_dtype, read_cpu_flags
+from generation.engines.choice import INSTALL_VLLM, choose_cpu_dtype, read_cpu_flags
 from generation.engines.engine_watch import find_children, watch_processes
 from generation.engines.server import build_too_long
 from generation.engines.speed import measure_speed
@@ -43,7 +43,7 @@ class VllmEngine:
         except ImportError as error:
             raise EngineUnavailable(
                 f"vLLM cannot be imported: {error}",
-                hint="Install quorumsql[cpu] or quorumsql[gpu] as the README says.",
+                hint=INSTALL_VLLM,
             ) from error
         on_gpu = torch.cuda.is_available()
         eager = not on_gpu if settings.enforce_eager is None else settings.enforce_eager

@@ -11,22 +11,35 @@ an empty one. torch and transformers are imported inside `convert_gguf`.
 from __future__ import annotations
 
 import gc
+import importlib.util
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from generation.engines.choice import INSTALL_VLLM
 from nl2sql.errors import ModelCorrupt, ModelError
 
 DTYPE = "bfloat16"
+_LIBRARIES = ("torch", "transformers", "gguf", "accelerate")
 
 
 class Converter(Protocol):
-    """Whatever can fill the empty folder ``into`` from the file ``gguf``."""
+    """Whatever can fill the empty folder ``into`` from the fetched ``file``."""
 
-    def __call__(self, gguf: Path, into: Path) -> None:
+    def __call__(self, file: Path, into: Path, /) -> None:
         """Raises ModelError; what it leaves behind then is deleted."""
+
+
+def check_libraries() -> None:
+    """Raise ModelError, before anything is fetched, where converting could not succeed."""
+    missing = [each for each in _LIBRARIES if importlib.util.find_spec(each) is None]
+    if missing:
+        raise ModelError(
+            f"vLLM wants weights of another form, and {', '.join(missing)} are missing to make it.",
+            hint=f"{INSTALL_VLLM} Or set model.engine: llama.cpp.",
+        )
 
 
 def convert_gguf(gguf: Path, into: Path) -> None:
@@ -45,7 +58,7 @@ def convert_gguf(gguf: Path, into: Path) -> None:
     except ImportError as error:
         raise ModelError(
             f"Converting {gguf.name} needs transformers, torch and gguf: {error}.",
-            hint="Install quorumsql with the extra that brings vLLM.",
+            hint=INSTALL_VLLM,
         ) from error
     except Exception as error:  # transformers documents no exceptions, so any may come
         raise ModelError(

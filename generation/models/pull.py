@@ -50,6 +50,7 @@ class Puller:
         """Make the model's folder. Raises what `ModelStore.pull` names."""
         if entry.file is None:
             return self._pull_snapshot(entry)
+        self.form.check()
         fetched = self._fetch_verified(entry)
         building = self._building(entry)
         remove_path(building)  # of a pull that was killed

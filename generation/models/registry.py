@@ -1,6 +1,7 @@
 """The models known by name: what each is, and where its weights may come from.
 
-Reads ``registry.yaml`` on first use, never at import. Knows nothing about downloading.
+Reads ``registry.yaml`` and ``embedders.yaml`` on first use, never at import. Knows nothing about
+downloading.
 
 Does not cover models outside the registry, except for `hub_entry`, which describes a hub
 repository in the registry's own terms.
@@ -131,6 +132,12 @@ def parse_registry(text: str) -> Mapping[str, ModelEntry]:
 def load_registry() -> Mapping[str, ModelEntry]:
     """The entries of the registry that is installed with this package."""
     return parse_registry(files(__package__).joinpath("registry.yaml").read_text("utf-8"))
+
+
+@lru_cache(maxsize=1)
+def load_embedders() -> Mapping[str, ModelEntry]:
+    """The embedding models that the store can fetch: the default one."""
+    return parse_registry(files(__package__).joinpath("embedders.yaml").read_text("utf-8"))
 
 
 def default_model(has_gpu: bool) -> str:

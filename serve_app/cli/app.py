@@ -116,8 +116,14 @@ app = typer.Typer(
 def configure(
     context: typer.Context,
     config: Annotated[
-        Path, typer.Option("--config", "-c", help="The settings file.", envvar="QUORUMSQL_CONFIG")
-    ] = Path("quorumsql.yaml"),
+        Path | None,
+        typer.Option(
+            "--config",
+            "-c",
+            help="The settings file; default: quorumsql.yaml here, else the demo's.",
+            envvar="QUORUMSQL_CONFIG",
+        ),
+    ] = None,
 ) -> None:
     """Holds what every command shares."""
     context.obj = CliContext(config)

@@ -1,25 +1,62 @@
-"""What every command shares: the settings file, read when it is first needed."""
+"""What every command shares: the settings file, found and read when it is first needed."""
 
 from __future__ import annotations
 
+import shutil
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 if TYPE_CHECKING:
     from nl2sql.settings import Settings
+
+FILE = Path("quorumsql.yaml")
 
 
 @dataclass(frozen=True)
 class CliContext:
-    """``settings`` raises SettingsError."""
+    """``named`` is the file of ``--config``."""
 
-    config: Path
+    named: Path | None
+
+    @cached_property
+    def config(self) -> Path:
+        """The file that was named, else ``quorumsql.yaml`` in this folder, else the demo's.
+
+        The last, which nobody asked for, is told on stderr.
+        """
+        if self.named is not None:
+            return self.named
+        if FILE.exists():
+            return FILE
+        from data.demo_erp import SETTINGS
+
+        typer.echo(f"No {FILE} here: the demo's settings, {SETTINGS}.", err=True)
+        return SETTINGS
 
     @cached_property
     def settings(self) -> Settings:
-        """The settings in the file."""
+        """The settings in the file. Raises SettingsError."""
         from nl2sql.settings import load_settings
 
         return load_settings(self.config)
+
+
+def name_command() -> str:
+    """How this program was called, as it can be typed again.
+
+    >>> name_command().endswith(" ")
+    False
+    """
+    called = Path(sys.argv[0])
+    if called.name != "quorumsql":
+        return "quorumsql"
+    found = shutil.which("quorumsql")
+    if found is not None and Path(found).samefile(called):
+        return "quorumsql"
+    folder = Path.cwd()
+    return str(called.relative_to(folder) if called.is_relative_to(folder) else called)

@@ -7,7 +7,7 @@ import time
 import typer
 
 from serve_app import background
-from serve_app.cli.context import CliContext
+from serve_app.cli.context import CliContext, name_command
 from serve_app.cli.serve import print_next_steps, serve_in_background
 from serve_app.cli.terminal import CONSOLE, print_answer, show_progress
 from serve_app.client import post_query
@@ -38,8 +38,8 @@ def demo(
     else:
         CONSOLE.print(
             "\nThe demo has stopped its service. To ask the next question:\n"
-            "  make serve\n"
-            '  .venv/bin/quorumsql ask "How many employees work in each department?"',
+            f"  {name_command()} serve --background\n"
+            f'  {name_command()} ask "How many employees work in each department?"',
             highlight=False,
             markup=False,
         )

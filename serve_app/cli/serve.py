@@ -21,7 +21,7 @@ from serve_app.background import (
     stop_spawned,
     wait_until_ready,
 )
-from serve_app.cli.context import CliContext
+from serve_app.cli.context import CliContext, name_command
 from serve_app.cli.terminal import CONSOLE, TerminalReporter
 from serve_app.preparation import prepare, pull_model, start_embedded_server
 
@@ -72,12 +72,13 @@ def stop(context: typer.Context) -> None:
 
 def print_next_steps(url: str) -> None:
     """How to ask the next question."""
+    command = name_command()
     CONSOLE.print(
         "\nAsk the next one:\n"
-        '  .venv/bin/quorumsql ask "How many employees work in each department?"\n'
+        f'  {command} ask "How many employees work in each department?"\n'
         f"  curl -s {url}/query -H 'content-type: application/json' "
         '-d \'{"question": "Which five customers have the most orders?"}\'\n'
-        f"Interface: {url}/docs. Stop it with `.venv/bin/quorumsql stop`.",
+        f"Interface: {url}/docs. Stop it with `{command} stop`.",
         highlight=False,
         soft_wrap=True,
         markup=False,

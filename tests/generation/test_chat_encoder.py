@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
-from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from generation.chat_encoder import ChatEncoder
 from nl2sql.types import Message, Prompt
 from tests.conftest import ROOT
+
+# The encoder is for tokenizers of transformers, which come with vLLM.
+pytestmark = pytest.mark.vllm
 
 SPECIAL = ("<|im_start|>", "<|im_end|>", "<|endoftext|>")
 # Marks that the vocabulary has, though it does not call them special.
@@ -36,6 +37,8 @@ HOSTILE = (
 
 def build_tokenizer() -> Any:
     """Bytes as tokens, and the marks of a ChatML model."""
+    from transformers import PreTrainedTokenizerFast
+
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     vocabulary = {letter: number for number, letter in enumerate(alphabet)}
     tokenizer = Tokenizer(models.BPE(vocabulary, []))
@@ -48,11 +51,12 @@ def build_tokenizer() -> Any:
 
 @pytest.fixture(scope="module", params=["built", "weights"])
 def tokenizer(request: pytest.FixtureRequest) -> Any:
-    """A small one, and the default model's where its weights are here."""
+    """A small one, and the default model's."""
     if request.param == "built":
         return build_tokenizer()
-    if not Path(WEIGHTS / "tokenizer.json").exists():
-        pytest.skip("the weights are not here")
+    from transformers import AutoTokenizer
+
+    assert (WEIGHTS / "tokenizer.json").exists(), "run `make weights-vllm` first"
     return AutoTokenizer.from_pretrained(WEIGHTS)
 
 

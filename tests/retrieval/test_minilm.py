@@ -1,8 +1,7 @@
-"""Vectors of the packaged model against those of sentence-transformers, as it made them once."""
+"""Vectors of the default model against those of sentence-transformers, as it made them once."""
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nl2sql.errors import SettingsError
-from retrieval.embedder import PACKAGED_MODEL, Embedder, packaged_folder
+from retrieval.embedder import Embedder, find_installed_weights
 
 TEXTS = (
     "total revenue by month",
@@ -55,11 +54,15 @@ def test_a_model_that_is_not_there_is_told() -> None:
         Embedder("/nowhere/at/all").embed(["x"])
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("sentence_transformers") is None,
-    reason="sentence-transformers is an extra",
-)
+def test_weights_that_cannot_be_found_are_told() -> None:
+    def find_nothing() -> Path:
+        raise FileNotFoundError("nothing is installed")
+
+    with pytest.raises(SettingsError, match="nothing is installed"):
+        Embedder(find_weights=find_nothing).embed(["x"])
+
+
+@pytest.mark.vllm
 def test_another_model_is_sentence_transformers_own(vectors: NDArray[np.float32]) -> None:
-    found = Embedder(str(packaged_folder())).embed(TEXTS)
+    found = Embedder(str(find_installed_weights().parent)).embed(TEXTS)
     np.testing.assert_allclose(found, vectors, atol=1e-5)
-    assert PACKAGED_MODEL not in str(packaged_folder())

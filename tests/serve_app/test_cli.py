@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from data.demo_erp import SETTINGS
 from evaluation.run_folder import RunFolder
 from execution.embedded import EmbeddedServer
-from nl2sql.settings import Settings
+from nl2sql.settings import Settings, load_settings
 from nl2sql.speed import EngineSpeed, Pace
 from serve_app.checks import check_disk, check_memory, check_speed, check_weights, run_checks
 from serve_app.cli.show_settings import describe_settings
@@ -70,6 +71,26 @@ def test_a_missing_settings_file_is_one_line_and_a_remedy(tmp_path: Path) -> Non
     assert "Traceback" not in output
 
 
+def test_where_there_is_no_settings_file_the_demos_are_taken(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "serve_app.cli", "policy", "check"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT), "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert "No quorumsql.yaml here: the demo's settings" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_packaged_settings_are_those_of_the_repository() -> None:
+    here, packaged = load_settings(ROOT / "quorumsql.yaml"), load_settings(SETTINGS)
+    assert packaged.model_copy(update={"home": here.home}) == here
+    assert packaged.home == Path("~/.cache/quorumsql").expanduser()
+
+
 def test_asking_without_a_service_says_how_to_start_one(nobody_listens: Path) -> None:
     code, output = run("ask", "How many orders?", config=nobody_listens)
     assert code == 1
@@ -111,11 +132,11 @@ def test_checks_pass_where_all_is_there(
     statuses = {check.name: check.status for check in run_checks(demo_settings)}
     assert statuses["database demo_erp"] == "ok"
     assert statuses["database second"] == "ok"
-    assert statuses["vLLM"] == "ok"
+    assert statuses["llama.cpp"] == statuses["embedder"] == "ok"
 
 
 def test_checks_tell_what_to_do(demo_settings: Settings) -> None:
-    greedy = demo_settings.model.model_copy(update={"kv_cache_gib": 10_000})
+    greedy = demo_settings.model.model_copy(update={"engine": "vllm", "kv_cache_gib": 10_000})
     memory = check_memory(demo_settings.model_copy(update={"model": greedy}))
     assert (memory.status, "kv_cache_gib" in memory.remedy) == ("warning", True)
     weights = check_weights(demo_settings)

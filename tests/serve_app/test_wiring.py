@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from execution.executor import ReadOnlyExecutor
+from generation.models.registry import load_embedders
 from nl2sql.errors import ModelCorrupt, SettingsError
-from nl2sql.settings import load_settings, parse_settings
+from nl2sql.settings import ModelSettings, load_settings, parse_settings
 from nl2sql.types import GuardedQuery, Principal, ResultSet
+from retrieval.embedder import Embedder, find_installed_weights
 from serve_app.api import QueryRequest
 from serve_app.checks import run_checks
 from serve_app.wiring import Wiring
@@ -50,6 +52,24 @@ def test_embedded_connections_differ_by_role() -> None:
     wiring = Wiring(SETTINGS, "/run/pg")
     assert wiring.indexer_url("shop") == "postgresql://quorumsql_indexer@/shop?host=%2Frun%2Fpg"
     assert wiring.index_url() == "postgresql://quorumsql_indexer@/quorumsql?host=%2Frun%2Fpg"
+
+
+def test_the_embedder_that_is_not_installed_is_found_where_it_was_fetched(tmp_path: Path) -> None:
+    (entry,) = load_embedders().values()
+    assert entry.file is not None
+    (tmp_path / entry.file).symlink_to(find_installed_weights())
+    wiring = Wiring(
+        SETTINGS.model_copy(
+            update={"home": tmp_path / "home", "model": ModelSettings(folders=(tmp_path,))}
+        )
+    )
+    store = wiring.build_embedder_store()
+    assert store.find(entry.name) is None
+    (weights,) = store.pull(entry.name).glob("*.safetensors")
+    assert store.find(entry.name) == weights.parent
+    embedder = Embedder(find_weights=lambda: weights)
+    assert embedder.embed(["x"]).shape == (1, 384)
+    assert wiring.fetch_embedder() == find_installed_weights()
 
 
 async def test_a_duckdb_file_is_read_guarded_and_asked_through_the_wiring(tmp_path: Path) -> None:

@@ -16,7 +16,12 @@ import pytest
 
 from generation.engines.llama_engine import LlamaEngine
 from generation.engines.llama_room import Room
-from generation.engines.llama_server import LlamaArguments, check_processor, start_server
+from generation.engines.llama_server import (
+    LlamaArguments,
+    check_processor,
+    check_system,
+    start_server,
+)
 from generation.models.forms import GGUF, find_weights
 from generation.models.store import ModelStore
 from nl2sql.errors import EngineUnavailable, PromptTooLong
@@ -328,6 +333,13 @@ def test_a_processor_without_avx2_is_told() -> None:
     check_processor(frozenset())
     with pytest.raises(EngineUnavailable, match="AVX2"):
         check_processor(frozenset({"sse4_2"}))
+
+
+def test_a_system_without_llama_cpps_library_is_told() -> None:
+    check_system()
+    with pytest.raises(EngineUnavailable, match=r"libnothing\.so") as caught:
+        check_system("libnothing.so.1")
+    assert "libgomp1" in caught.value.hint
 
 
 BROKEN: dict[str, tuple[Callable[[Path], Path], str]] = {

@@ -26,7 +26,7 @@ from tests.conftest import ROOT
 from tests.fakes import build_context
 from tests.generation.engines.test_openai_engine import build_request
 
-pytestmark = [pytest.mark.model, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.vllm, pytest.mark.model, pytest.mark.timeout(900)]
 
 PORT = 8137
 WINDOW = 1024
@@ -46,7 +46,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "qwen2.5-coder-0.5b-instruct"
     )
     if folder is None:
-        pytest.fail("The weights are not here: make weights")
+        pytest.fail("The weights are not here: make weights-vllm")
     log = tmp_path_factory.mktemp("vllm") / "server.log"
     command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(folder)]
     options = {

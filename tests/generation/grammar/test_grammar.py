@@ -4,26 +4,35 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 import pytest
-import xgrammar
 
 from generation.grammar import build_grammar
 from nl2sql.catalog import Catalog
 from nl2sql.types import Plan, SchemaContext
 from tests.fakes import SHOP, build_context, build_table
 
+if TYPE_CHECKING:
+    import xgrammar
+
+pytestmark = pytest.mark.vllm
+
 VOCABULARY = [bytes([number]) for number in range(256)] + [b"</s>"]
 
 
 @cache
 def compile_grammar(text: str) -> xgrammar.CompiledGrammar:
+    import xgrammar
+
     tokens = xgrammar.TokenizerInfo(VOCABULARY, stop_token_ids=[256])
     return xgrammar.GrammarCompiler(tokens, max_threads=1).compile_grammar(text)
 
 
 def admits(context: SchemaContext, sql: str, plan: Plan | None = None) -> bool:
     """Whether the query can be written, and may end there."""
+    import xgrammar
+
     matcher = xgrammar.GrammarMatcher(compile_grammar(build_grammar(context, plan)))
     return bool(matcher.accept_string(sql)) and bool(matcher.accept_token(256))
 

