@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from generation.hints import render_example, render_hints
-from nl2sql.types import FewShot, Plan, ValueMatch
+from generation.hints import render_example, render_hints, render_notes
+from nl2sql.types import FewShot, Plan, SchemaLink, SchemaLinks, ValueMatch
 from tests.fakes import build_context, build_question
 
 QUESTION = build_question()
@@ -62,3 +62,50 @@ def test_limits_of_rows_are_told_of_tables_that_are_shown() -> None:
     )
     left_out = render_hints(QUESTION, context, Plan(), ("sales.customers",))
     assert left_out.endswith("for it: orders\n")
+
+
+LINKED = Plan(
+    SchemaLinks(
+        (
+            SchemaLink("cancelled", "sales.orders", "status", 1.0),
+            SchemaLink("seller", "sales.orders", "seller_id", 0.9),
+            SchemaLink("name", "sales.customers", "name", 0.9),
+        )
+    )
+)
+
+
+def test_of_a_large_database_the_comments_of_what_is_meant_are_told() -> None:
+    context = build_context(
+        tables=("sales.orders", "sales.customers"),
+        catalog_tables=90,
+        values=(match("sales.customers", "country", "Germany"),),
+    )
+    assert render_notes(context, LINKED).splitlines() == [
+        "-- orders.status: open, shipped or cancelled",
+        # Nothing is said of orders.seller_id, which is a key where employees are shown; here it is
+        # not, and of customers.name, which has no comment.
+        "-- orders.seller_id: employee who sold it",
+        "-- customers.country: ISO 3166 code of the country",
+    ]
+    assert render_notes(context, LINKED, ("sales.orders",)).splitlines() == [
+        "-- customers.country: ISO 3166 code of the country"
+    ]
+    assert render_notes(context, LINKED, comments=False) == ""
+
+
+def test_of_a_database_that_is_shown_whole_the_schema_tells_the_comments() -> None:
+    assert render_notes(build_context(catalog_tables=2), LINKED) == ""
+
+
+def test_no_more_than_six_are_told() -> None:
+    glosses = tuple((f"sales.orders.{name}", "x") for name in ("status", "total", "placed_at"))
+    more = tuple((f"stock.products.{name}", "y") for name in ("name", "category", "price", "tags"))
+    places = (name.rpartition(".") for name, _ in (*glosses, *more))
+    links = tuple(SchemaLink("x", table, column, 1.0) for table, _, column in places)
+    context = build_context(catalog_tables=90, glosses=glosses + more)
+    lines = render_notes(context, Plan(SchemaLinks(links))).splitlines()
+    assert [line.split(":")[0] for line in lines] == [
+        *("-- orders.status", "-- orders.total", "-- orders.placed_at"),
+        *("-- products.name", "-- products.category", "-- products.price"),
+    ]

@@ -87,7 +87,7 @@ def render(name: str, **variables: str) -> Prompt:
 
 def test_a_missing_variable_is_an_error_that_names_it() -> None:
     with pytest.raises(KeyError, match="question"):
-        render("generate", schema="", examples="", hints="")
+        render("generate", schema="", notes="", examples="", hints="")
 
 
 def test_an_unknown_prompt_is_an_error() -> None:
@@ -96,13 +96,15 @@ def test_an_unknown_prompt_is_an_error() -> None:
 
 
 def test_a_value_is_no_template() -> None:
-    prompt = render("generate", schema="$hints ${x} $$", examples="", hints="", question="$schema")
+    prompt = render(
+        "generate", schema="$hints ${x} $$", notes="", examples="", hints="", question="$schema"
+    )
     assert "$hints ${x} $$" in prompt.messages[1].content
     assert prompt.messages[1].content.endswith("Question: $schema")
 
 
 def test_the_roles_are_system_and_user() -> None:
-    prompt = render("generate", schema="", examples="", hints="", question="")
+    prompt = render("generate", schema="", notes="", examples="", hints="", question="")
     assert prompt.purpose == "generate"
     assert [message.role for message in prompt.messages] == ["system", "user"]
 

@@ -63,7 +63,9 @@ async def test_tables_come_with_both_ranks_and_their_names() -> None:
 
 
 async def test_neighbours_are_inside_the_budget() -> None:
-    retriever = build_retriever(await build_store(), max_tables=2, fk_expansion_limit=1)
+    retriever = build_retriever(
+        await build_store(), max_tables=2, module_tables=0, fk_expansion_limit=1
+    )
     _, context = await retriever.retrieve(build_question(text="customer country"))
     assert [(hit.table.name, hit.via) for hit in context.tables] == [
         ("customers", "hit"),
@@ -74,7 +76,7 @@ async def test_neighbours_are_inside_the_budget() -> None:
 
 async def test_a_table_that_nothing_found_comes_over_a_foreign_key() -> None:
     retriever = build_retriever(
-        await build_store(), max_tables=2, fk_expansion_limit=1, cosine=False
+        await build_store(), max_tables=2, module_tables=0, fk_expansion_limit=1, cosine=False
     )
     _, context = await retriever.retrieve(build_question(text="country"))
     assert [(hit.table.name, hit.via) for hit in context.tables] == [
@@ -91,6 +93,52 @@ async def test_a_small_database_is_shown_whole_in_every_question() -> None:
     }
     assert (context.catalog_tables, context.has_keyword_hit) == (6, False)
     assert set(context.foreign_keys) == set(SHOP.foreign_keys)
+
+
+async def test_the_module_of_the_best_table_is_shown_whole_and_shared() -> None:
+    retriever = build_retriever(await build_store(), max_tables=2, module_tables=4)
+    _, context = await retriever.retrieve(build_question(text="customer country"))
+    assert context.tables[0].table == CUSTOMERS
+    sales = {table.qualified for table in SHOP.tables if table.schema == "sales"}
+    assert set(context.shared) == sales
+    assert sales <= {hit.table.qualified for hit in context.tables}
+    unasked = [hit.table.name for hit in context.tables if hit.via == "module"]
+    assert "employees" in unasked
+    assert not context.is_whole
+
+
+async def test_a_module_that_is_too_large_is_not_shown_whole() -> None:
+    retriever = build_retriever(await build_store(), max_tables=2, module_tables=3)
+    _, context = await retriever.retrieve(build_question(text="customer country"))
+    assert len(context.tables) == 2
+    assert context.shared == ()
+
+
+async def test_what_prompts_begin_with_is_each_module_as_far_as_it_may_be_seen() -> None:
+    store = await build_store()
+    visibility = FakeVisibility(store, hidden={"sales.customers"})
+    retriever = build_retriever(store, visibility=visibility, module_tables=4)
+    one, other = await retriever.list_beginnings("shop", build_question().principal)
+    assert set(one.shared) == {"sales.orders", "sales.employees", "sales.order_lines"}
+    assert set(other.shared) == {"stock.products", "stock.returns"}
+    _, context = await retriever.retrieve(build_question(text="order lines"))
+    assert context.shared in (one.shared, other.shared)
+
+
+async def test_prompts_on_a_small_database_begin_with_all_of_it() -> None:
+    retriever = build_retriever(await build_store())
+    (whole,) = await retriever.list_beginnings("shop", build_question().principal)
+    assert whole.is_whole
+    assert set(whole.foreign_keys) == set(SHOP.foreign_keys)
+
+
+async def test_who_may_see_nothing_has_no_prompts() -> None:
+    store = await build_store()
+    visibility = FakeVisibility(
+        store, refusal=Violation("not_permitted", "eve", "eve has no role here.")
+    )
+    retriever = build_retriever(store, visibility=visibility)
+    assert await retriever.list_beginnings("shop", build_question().principal) == ()
 
 
 async def test_inferred_keys_connect_tables_too() -> None:
@@ -242,7 +290,13 @@ async def retrieve_with_sources(sources: FakeSources, **settings: object) -> Sch
 async def test_a_table_with_a_value_of_the_question_is_found() -> None:
     sources = FakeSources()
     context = await retrieve_with_sources(
-        sources, max_tables=1, max_values=1, fk_expansion_limit=0, cosine=False, glosses=True
+        sources,
+        max_tables=1,
+        module_tables=0,
+        max_values=1,
+        fk_expansion_limit=0,
+        cosine=False,
+        glosses=True,
     )
     assert [hit.table.name for hit in context.tables] == ["returns"]
     assert [match.value for match in context.values] == ["Broken"]
