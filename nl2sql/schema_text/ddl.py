@@ -11,7 +11,7 @@ from nl2sql.schema_text.view import SchemaView, shorten
 
 
 def build_ddl(view: SchemaView) -> SchemaText:
-    """The view as compact DDL: a line a table, or a line a column where one has a comment.
+    """The view as compact DDL; a brief one has a line a table, where nothing is said of it.
 
     A key is told in the table that holds it; that of a shared table to one that is not shared
     stands at the end, as what is shared must not tell what this question brought along.
@@ -38,7 +38,7 @@ def _build_table(view: SchemaView, table: Table, keys: list[ForeignKey]) -> Tabl
     ]
     constraints = _render_constraints(view, table, keys)
     head = f"CREATE TABLE {view.name(table.qualified)} ("
-    if not comment and not any(notes for *_, notes in columns):
+    if view.is_brief and not comment and not any(notes for *_, notes in columns):
         return TableText(
             table=table.qualified,
             head=head,
@@ -109,11 +109,11 @@ def _render_outward(view: SchemaView, key: ForeignKey) -> str:
 
 
 def _render_target(view: SchemaView, key: ForeignKey) -> str:
-    """As in SQL, a table alone means its primary key."""
-    primary = next(each.primary_key for each in view.tables if each.qualified == key.target)
-    if primary == key.target_columns:
-        return view.name(key.target)
-    return f"{view.name(key.target)}({view.quote_list(key.target_columns)})"
+    """The table and its columns; in a brief view without those of the very names of the key's."""
+    name = view.name(key.target)
+    if view.is_brief and key.columns == key.target_columns:
+        return name
+    return f"{name}({view.quote_list(key.target_columns)})"
 
 
 def _render_comment(notes: tuple[str, ...]) -> str:

@@ -129,9 +129,20 @@ class SchemaView:
         """The columns' SQL names, with commas."""
         return ", ".join(self.quote(column) for column in columns)
 
+    @property
+    def is_brief(self) -> bool:
+        """Whether few words are made of each table, since others are left out altogether.
+
+        A database that is shown whole is told at length: of 56 questions on Spider's small ones the
+        0.5B model got seven right that it did not get in the brief form, and lost none.
+        """
+        return not self.context.is_whole
+
     def type_of(self, column: Column) -> str:
-        """The column's type on one line, in its shortest spelling."""
+        """The column's type on one line, in its shortest spelling where the view is brief."""
         kind = shorten(column.type, _LONGEST_TYPE)
+        if not self.is_brief:
+            return kind
         # What brackets hold is a length, or values, as those of an enumeration, that may be asked
         # for.
         plain = kind if "'" in kind else _LENGTH.sub("", kind)

@@ -129,7 +129,7 @@ async def test_what_does_not_fit_is_left_out_and_told() -> None:
     text = generated.prompt.messages[1].content
     assert generated.left_out[0] == "stock.products.tags"
     assert "tags text" not in text
-    assert "customer_id integer REFERENCES customers" in text
+    assert "customer_id integer REFERENCES customers(id)" in text
 
 
 async def test_the_hints_of_a_table_that_is_left_out_go_with_it() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -38,56 +39,18 @@ def test_a_key_to_a_table_out_of_sight_is_not_shown() -> None:
     assert "REFERENCES" not in text
 
 
-def test_a_table_without_comments_is_a_line() -> None:
-    text = render_schema(build_context(tables=("sales.employees", "sales.orders")))
-    assert text.splitlines()[0] == (
-        "CREATE TABLE employees (id integer PRIMARY KEY, name text, "
-        "manager_id integer REFERENCES employees);"
-    )
-    assert "\n  status text, -- open, shipped or cancelled\n" in text
-
-
-def test_a_composite_key_comes_after_the_columns() -> None:
+def test_a_composite_key_stands_on_its_own_lines() -> None:
     context = build_context(tables=("sales.order_lines", "stock.returns"))
     text = render_schema(context)
-    assert ", PRIMARY KEY (order_id, line_no));\n" in text
-    assert ", FOREIGN KEY (order_id, line_no) REFERENCES order_lines);" in text
-
-
-def test_a_composite_key_stands_on_a_line_of_its_own_where_columns_do() -> None:
-    context = build_context(
-        tables=("sales.order_lines",), glosses=(("sales.order_lines.price", "in euros"),)
-    )
-    assert "\n  PRIMARY KEY (order_id, line_no)\n);" in render_schema(context)
-
-
-def test_a_key_to_other_columns_than_the_primary_key_names_them() -> None:
-    key = build_key("stock.returns(line_no)", "sales.order_lines(line_no)")
-    tables = ("stock.returns", "sales.order_lines")
-    text = render_schema(build_context(tables=tables, foreign_keys=(key,)))
-    assert "line_no integer REFERENCES order_lines(line_no)," in text
-
-
-def test_what_is_shared_comes_first_and_reads_the_same_beside_other_tables() -> None:
-    shared = ("sales.orders", "sales.order_lines")
-    alone = render_schema(build_context(tables=shared, shared=shared))
-    beside = render_schema(build_context(tables=("sales.customers", *shared), shared=shared))
-    assert beside.startswith(f"{alone}\nCREATE TABLE customers (")
-    assert beside.endswith("\n-- orders.customer_id references customers")
-
-
-def test_a_type_is_as_short_as_sql_has_it() -> None:
-    types = ("character varying(80)", "timestamp without time zone", "numeric(12,2)")
-    columns = tuple(map(Column, "abc", types))
-    text = render_schema(build_context(Catalog("shop", (Table("main", "t", columns),))))
-    assert text.endswith("(a varchar, b timestamp, c numeric);")
+    assert "  PRIMARY KEY (order_id, line_no)\n" in text
+    assert "  FOREIGN KEY (order_id, line_no) REFERENCES order_lines(order_id, line_no)\n" in text
 
 
 def test_a_table_off_the_search_path_keeps_its_schema() -> None:
     catalog = Catalog("shop", SHOP.tables, SHOP.foreign_keys, search_path=("sales",))
     text = render_schema(build_context(catalog))
     assert "CREATE TABLE stock.products (" in text
-    assert "REFERENCES stock.products" in text
+    assert "REFERENCES stock.products(id)" in text
 
 
 def test_a_pruned_table_keeps_what_the_plan_names_and_other_tables_all() -> None:
@@ -96,7 +59,7 @@ def test_a_pruned_table_keeps_what_the_plan_names_and_other_tables_all() -> None
     assert text.endswith(
         "CREATE TABLE orders ( -- What customers ordered\n"
         "  id integer PRIMARY KEY,\n"
-        "  customer_id integer REFERENCES customers,\n"
+        "  customer_id integer REFERENCES customers(id),\n"
         ");"
     )
     assert '"Loyalty Tier" text' in text
@@ -116,7 +79,7 @@ def test_a_key_that_nothing_declares_is_told_as_likely() -> None:
     )
     text = render_schema(context, comments=False)
     assert "  line_no integer, -- likely references order_lines(line_no)\n" in text
-    assert "\n  -- (order_id, line_no) likely references order_lines\n" in text
+    assert "\n  -- (order_id, line_no) likely references order_lines(order_id, line_no)\n" in text
     assert " REFERENCES " not in text
 
 
@@ -124,7 +87,7 @@ def test_a_declared_key_comes_before_an_inferred_one() -> None:
     declared = build_key("sales.orders(customer_id)", "sales.customers(id)")
     guessed = replace(build_key("sales.orders(customer_id)", "sales.employees(id)"), inferred=True)
     text = render_schema(build_context(foreign_keys=(guessed, declared)))
-    assert "customer_id integer REFERENCES customers," in text
+    assert "customer_id integer REFERENCES customers(id)," in text
     assert "likely" not in text
 
 
@@ -141,7 +104,7 @@ def test_glosses_stand_beside_comments() -> None:
     text = render_schema(context)
     assert "CREATE TABLE orders ( -- What customers ordered; [DOC]\n" in text
     assert "status text, -- open, shipped or cancelled; values: 'open', 'shipped'\n" in text
-    assert "total numeric, -- in euros\n" in text
+    assert "total numeric(12,2), -- in euros\n" in text
     assert "elsewhere" not in text
     bare = render_schema(context, comments=False)
     assert "CREATE TABLE orders ( -- [DOC]\n" in bare
@@ -161,9 +124,9 @@ def test_a_type_that_is_an_essay_is_cut_and_stays_on_its_line() -> None:
     columns = (Column("a", "ENUM('one'," + "\n 'two'," * 100 + ")"), Column("b", "text"))
     table = Table("main", "t", columns)
     lines = render_schema(build_context(Catalog("shop", (table,)))).splitlines()
-    assert len(lines) == 1
-    assert lines[0].startswith("CREATE TABLE main.t (a ENUM('one', 'two', ")
-    assert len(lines[0]) < 180
+    assert len(lines) == 4
+    assert lines[1].startswith("  a ENUM('one', 'two', ")
+    assert len(lines[1]) < 140
 
 
 def test_a_name_with_a_line_break_does_not_break_out_of_a_comment() -> None:
@@ -212,3 +175,48 @@ def test_a_table_name_is_quoted_too(name: str) -> None:
     catalog = Catalog("shop", (build_table(f"sales.{name}", "id integer"),), search_path=("sales",))
     text = render_schema(build_context(catalog))
     assert text.startswith(f'CREATE TABLE "{name}" (')
+
+
+BRIEF: dict[str, Any] = {"catalog_tables": 90}
+"""Of a database of many tables."""
+
+
+def test_of_a_large_database_a_table_without_comments_is_a_line() -> None:
+    context = build_context(
+        tables=("sales.employees", "sales.order_lines", "sales.orders"), **BRIEF
+    )
+    lines = render_schema(context).splitlines()
+    assert lines[0] == (
+        "CREATE TABLE employees (id integer PRIMARY KEY, name text, "
+        "manager_id integer REFERENCES employees(id));"
+    )
+    assert lines[1].endswith(" price numeric, PRIMARY KEY (order_id, line_no));")
+    assert "  status text, -- open, shipped or cancelled" in lines
+
+
+def test_of_a_large_database_a_key_to_a_column_of_its_name_tells_the_table_alone() -> None:
+    key = build_key("stock.returns(line_no)", "sales.order_lines(line_no)")
+    pair = build_key("stock.returns(order_id, line_no)", "sales.order_lines(order_id, line_no)")
+    tables = ("stock.returns", "sales.order_lines")
+    text = render_schema(build_context(tables=tables, foreign_keys=(key, pair), **BRIEF))
+    assert "line_no integer REFERENCES order_lines, " in text
+    assert ", FOREIGN KEY (order_id, line_no) REFERENCES order_lines);" in text
+
+
+def test_of_a_large_database_types_are_as_short_as_sql_has_them() -> None:
+    types = ("character varying(80)", "timestamp without time zone", "enum('a', 'b')")
+    catalog = Catalog("shop", (Table("main", "t", tuple(map(Column, "abc", types))),))
+    assert render_schema(build_context(catalog, **BRIEF)).endswith(
+        "(a varchar, b timestamp, c enum('a', 'b'));"
+    )
+    assert "a character varying(80),\n" in render_schema(build_context(catalog))
+
+
+def test_what_is_shared_comes_first_and_reads_the_same_beside_other_tables() -> None:
+    shared = ("sales.orders", "sales.order_lines")
+    alone = render_schema(build_context(tables=shared, shared=shared, **BRIEF))
+    beside = render_schema(
+        build_context(tables=("sales.customers", *shared), shared=shared, **BRIEF)
+    )
+    assert beside.startswith(f"{alone}\nCREATE TABLE customers (")
+    assert beside.endswith("\n-- orders.customer_id references customers(id)")
