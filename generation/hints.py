@@ -13,7 +13,7 @@ from nl2sql.schema_text.view import SchemaView
 from nl2sql.types import FewShot, Plan, Question, SchemaContext, ValueMatch
 
 _MOST_LINKS_SHOWN = 8
-_MOST_NOTES = 6
+_MOST_NOTES = 8
 
 
 def render_example(example: FewShot) -> str:
@@ -71,7 +71,7 @@ def render_hints(
 def render_notes(
     context: SchemaContext, plan: Plan, left_out: Collection[str] = (), *, comments: bool = True
 ) -> str:
-    """What the database says of the columns that the question may mean, a line each.
+    """What the database says of the tables and columns that the question may mean, a line each.
 
     Of a database that is shown whole nothing: its schema says it.
     """
@@ -80,18 +80,19 @@ def render_notes(
     view = SchemaView(context, left_out=frozenset(left_out), comments=comments)
     tables = {table.qualified: table for table in view.tables}
     keys = {(key.table, column) for key in view.keys for column in key.columns}
-    meant = [(link.table, link.column) for link in plan.links.links if link.column]
+    meant = [(link.table, link.column) for link in plan.links.links]
     meant += [(match.table, match.column) for match in context.values]
     meant += [(hit.table.qualified, column) for hit in view.hits for column in hit.columns]
     lines = []
     for name, column in dict.fromkeys(meant):
         table = tables.get(name)
-        shown = table.column(column) if table else None
+        shown = table.column(column) if table and column else table
         # What a key is, its name and the schema say.
         if table is None or shown is None or column in table.primary_key or (name, column) in keys:
             continue
-        if told := view.describe(f"{name}.{column}", shown.comment):
-            lines.append(f"-- {view.name(name)}.{view.quote(column)}: {'; '.join(told)}\n")
+        place, sql = (f"{name}.{column}", f".{view.quote(column)}") if column else (name, "")
+        if told := view.describe(place, shown.comment):
+            lines.append(f"-- {view.name(name)}{sql}: {'; '.join(told)}\n")
     return "".join(lines[:_MOST_NOTES])
 
 
