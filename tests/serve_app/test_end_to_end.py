@@ -56,7 +56,6 @@ def test_a_question_becomes_guarded_sql_and_the_right_rows(url: str) -> None:
     assert generate["prompt_tokens"] > 100
 
 
-@pytest.mark.long
 def wait_until_idle() -> None:
     """Until the engine has had nothing to do for two seconds: prompts are read ahead."""
     engine = serve.get_deployment_handle("engine", APPLICATION)
@@ -66,6 +65,7 @@ def wait_until_idle() -> None:
         time.sleep(0.2)
 
 
+@pytest.mark.long
 def test_two_identical_requests_with_one_seed_give_one_answer(url: str) -> None:
     body = {"question": "Which departments have the most employees?", "k": 4, "seed": 7}
     # What the engine has read already, and what else it works on, changes the last digits of what

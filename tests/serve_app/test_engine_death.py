@@ -70,7 +70,7 @@ def find_processes(name: str) -> list[psutil.Process]:
 def is_alive(process: psutil.Process) -> bool:
     """Whether it may still do anything."""
     try:
-        return process.status() != psutil.STATUS_ZOMBIE
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
 
