@@ -73,14 +73,19 @@ class PromptBuilder:
 
         Raises EngineUnavailable.
         """
-        sampling = self._settings.sampling
-        render = partial(
-            render_prompt, PROMPTS, "generate", dialect=context.dialect, notes="", examples=""
-        )
         written = await self._writer.write(
-            context, database=database, beside=(), answer_tokens=sampling.max_tokens
+            context,
+            database=database,
+            beside=(),
+            answer_tokens=self._settings.sampling.max_tokens,
         )
-        return render(schema=written.text, hints="", question="")
+        return render_prompt(
+            PROMPTS,
+            "generate",
+            dialect=context.dialect,
+            schema=written.text,
+            **dict.fromkeys(("notes", "examples", "hints", "question"), ""),
+        )
 
     async def _render_examples(self, context: SchemaContext) -> str:
         """As many as fit into their part of the window, the best of them next to the question."""

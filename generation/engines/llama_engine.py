@@ -28,7 +28,7 @@ from generation.engines.llama_keeper import LlamaKeeper
 from generation.engines.llama_room import Room
 from generation.engines.llama_server import LlamaArguments, LlamaServer, start_server
 from generation.engines.server import build_too_long
-from generation.engines.speed import measure_speed
+from generation.engines.speed import MeasuredSpeed
 from generation.engines.time_limit import TimeLimit
 from nl2sql.errors import EngineUnavailable
 from nl2sql.progress import is_observed, report_sampling
@@ -120,8 +120,7 @@ class LlamaEngine:
         self._mark = 0
         self._encoded: dict[str, list[int]] = {}
         self._keeper = LlamaKeeper(partial(start, self._arguments))
-        self._speed: EngineSpeed | None = None
-        self._measuring = asyncio.Lock()
+        self._speed = MeasuredSpeed(self.sample)
 
     async def sample(self, request: SamplingRequest) -> Completions:
         """``request.k`` completions, or those that are finished at the time limit.
@@ -172,10 +171,7 @@ class LlamaEngine:
 
     async def speed(self) -> EngineSpeed:
         """What was measured when it was asked for first. Raises EngineUnavailable."""
-        async with self._measuring:
-            if self._speed is None:
-                self._speed = await measure_speed(self.sample)
-            return self._speed
+        return await self._speed.read()
 
     async def requests_in_flight(self) -> int:
         """Completions that the server works on; those of a cancelled request do not count."""

@@ -7,6 +7,7 @@ machines. What runs beside them is measured with them: an engine is measured whe
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
 from collections.abc import Awaitable, Callable
@@ -21,6 +22,22 @@ _FEWEST_TOKENS, _MOST_TOKENS = 4, 64
 _TOKENS_A_WORD = 6  # eight hexadecimal digits
 
 Sample = Callable[[SamplingRequest], Awaitable[Completions]]
+
+
+class MeasuredSpeed:
+    """One engine's speed, measured when it is asked for first."""
+
+    def __init__(self, sample: Sample) -> None:
+        self._sample = sample
+        self._known: EngineSpeed | None = None
+        self._measuring = asyncio.Lock()
+
+    async def read(self) -> EngineSpeed:
+        """Those who ask meanwhile wait for the same. Raises what ``sample`` does."""
+        async with self._measuring:
+            if self._known is None:
+                self._known = await measure_speed(self._sample)
+            return self._known
 
 
 async def measure_speed(sample: Sample) -> EngineSpeed:

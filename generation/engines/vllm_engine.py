@@ -7,7 +7,6 @@ cancelled call aborts its request in the engine. Knows nothing of SQL.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import uuid
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ from generation.chat_encoder import ChatEncoder
 from generation.engines.choice import INSTALL_VLLM, choose_cpu_dtype, read_cpu_flags
 from generation.engines.engine_watch import find_children, watch_processes
 from generation.engines.server import build_too_long
-from generation.engines.speed import measure_speed
+from generation.engines.speed import MeasuredSpeed
 from generation.engines.time_limit import TimeLimit
 from nl2sql.errors import EngineUnavailable
 from nl2sql.progress import is_observed, report_sampling
@@ -71,8 +70,7 @@ class VllmEngine:
         self._watcher = watch_processes({pid: started[pid] for pid in started.keys() - before})
         self._max_model_len = settings.max_model_len
         self._chat = ChatEncoder(self._engine.get_tokenizer())
-        self._speed: EngineSpeed | None = None
-        self._measuring = asyncio.Lock()
+        self._speed = MeasuredSpeed(self.sample)
 
     async def sample(self, request: SamplingRequest) -> Completions:
         """``request.k`` completions, or those that are finished at the time limit.
@@ -139,10 +137,7 @@ class VllmEngine:
 
     async def speed(self) -> EngineSpeed | None:
         """What was measured when it was asked for first. Raises EngineUnavailable."""
-        async with self._measuring:
-            if self._speed is None:
-                self._speed = await measure_speed(self.sample)
-            return self._speed
+        return await self._speed.read()
 
     async def requests_in_flight(self) -> int:
         """Requests that the engine has not finished; a cancelled one does not count."""

@@ -121,17 +121,10 @@ class HybridRetriever:
         if isinstance(visible, Violation):
             return ()
         space = await self._spaces.find(visible)
-        count = len(visible.tables)
-        if count <= self._most_shared:
-            groups = [list(range(count))]
-        else:
-            numbers = range(len(space.router.names))
-            groups = [np.flatnonzero(space.router.module_of == at).tolist() for at in numbers]
-        return tuple(
-            self._build_beginning(space, group)
-            for group in groups
-            if 0 < len(group) <= self._most_shared
-        )
+        whole = self._list_small_database(space)
+        modules = range(0 if whole else len(space.router.names))
+        groups = [whole, *(self._list_small_module(space, module) for module in modules)]
+        return tuple(self._build_beginning(space, group) for group in groups if group)
 
     def _build_beginning(self, space: SearchSpace, numbers: Sequence[int]) -> SchemaContext:
         tables = tuple(
@@ -156,11 +149,6 @@ class HybridRetriever:
             modules=space.router.names,
             shared=tuple(visible.tables[number].qualified for number in shared),
         )
-
-    @property
-    def _most_shared(self) -> int:
-        """A database or module of no more tables is shown whole."""
-        return self._settings.module_tables
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """Whether the index answers."""
@@ -260,14 +248,19 @@ class HybridRetriever:
 
         Questions on the same module then begin alike, and the engine reads that once.
         """
+        if (whole := self._list_small_database(space)) or not ranking.order:
+            return whole
+        return self._list_small_module(space, int(space.router.module_of[ranking.order[0]]))
+
+    def _list_small_database(self, space: SearchSpace) -> list[int]:
+        """All tables, where they are few enough to be shown whole."""
         count = len(space.catalog.tables)
-        if count <= self._most_shared:
-            return list(range(count))
-        if not ranking.order:
-            return []
-        module_of = space.router.module_of
-        tables = np.flatnonzero(module_of == module_of[ranking.order[0]]).tolist()
-        return tables if len(tables) <= self._most_shared else []
+        return list(range(count)) if count <= self._settings.module_tables else []
+
+    def _list_small_module(self, space: SearchSpace, module: int) -> list[int]:
+        """The module's tables, where they are few enough to be shown whole."""
+        tables: list[int] = np.flatnonzero(space.router.module_of == module).tolist()
+        return tables if len(tables) <= self._settings.module_tables else []
 
     # -- what else the question needs ----------------------------------------------------------
 

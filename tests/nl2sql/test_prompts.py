@@ -62,6 +62,25 @@ async def test_the_prompt_with_all_that_retrieval_finds_is_the_golden_one() -> N
     assert left_out == ()
 
 
+async def test_a_prompt_begins_as_what_is_read_ahead_of_its_module() -> None:
+    shared = ("sales.orders", "sales.order_lines")
+    module = build_context(tables=shared, shared=shared, catalog_tables=90)
+    engine = FakeEngine(["x"])
+    await CandidateGenerator(engine, build_settings()).prepare("shop", module)
+    (ahead,) = (request.prompt for request in engine.requests)
+    context = build_context(
+        tables=("sales.customers", *shared),
+        shared=shared,
+        catalog_tables=90,
+        values=(ValueMatch("germany", "sales.customers", "country", "Germany", 1.0),),
+    )
+    prompt, _ = await write_prompt(build_settings(), QUESTION, context, Plan())
+    beginning, _, _ = ahead.messages[1].content.partition("\n\n")
+    assert beginning.count("CREATE TABLE") == 2
+    assert prompt.messages[0] == ahead.messages[0]
+    assert prompt.messages[1].content.startswith(f"{beginning}\nCREATE TABLE customers")
+
+
 async def test_the_prompt_for_a_sketch_is_the_golden_one() -> None:
     context = dataclasses.replace(
         CONTEXT, values=(ValueMatch("germany", "sales.customers", "country", "Germany", 1.0),)
