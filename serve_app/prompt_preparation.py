@@ -2,7 +2,8 @@
 
 Questions on one module begin with the same tables; what the engine has read of them it need not
 read again. So after a start, and after an index was replaced, the modules of the principals who
-ask are read one by one, while no question is waiting.
+ask are read one by one, while no question is worked on: one that comes ends the reading, which
+begins again when it is answered.
 """
 
 from __future__ import annotations
@@ -12,21 +13,27 @@ import logging
 
 from nl2sql.errors import QuorumError
 from nl2sql.protocols import Generator, Retriever
-from nl2sql.types import Principal
+from nl2sql.types import Principal, SchemaContext
 from serve_app.turns import Turns
 
 # What is read ahead for one principal and database. At 12 KB a token (Qwen2.5, 0.5B) that is 100 MB
 # of the engine's memory for prompts, and at 100 tokens a second 80 s of an idle machine's time.
 _MOST_TOKENS = 8000
+# A question often follows the start, or the answer before, at once.
+_QUIET_S = 1.0
 _LOG = logging.getLogger(__name__)
 
 
 class PromptPreparation:
     """Reads ahead in the background, once for each index of a database and the roles that ask."""
 
-    def __init__(self, retriever: Retriever, generator: Generator) -> None:
+    def __init__(
+        self, retriever: Retriever, generator: Generator, *, quiet_s: float = _QUIET_S
+    ) -> None:
+        """Reading begins when nothing was worked on for ``quiet_s``."""
         self._retriever = retriever
         self._generator = generator
+        self._quiet_s = quiet_s
         self._versions: dict[tuple[str, tuple[str, ...]], str] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -57,8 +64,25 @@ class PromptPreparation:
         tokens = 0
         for context in await self._retriever.list_beginnings(database, principal):
             self._versions[database, principal.roles] = context.version
-            await turns.wait_until_idle()
-            tokens += await self._generator.prepare(database, context)
+            tokens += await self._read(database, context, turns)
             if tokens >= _MOST_TOKENS:
                 break
         return tokens
+
+    async def _read(self, database: str, context: SchemaContext, turns: Turns) -> int:
+        while True:
+            await turns.wait_until_idle()
+            question = asyncio.ensure_future(turns.wait_until_busy())
+            reading = asyncio.ensure_future(self._read_after_quiet(database, context))
+            try:
+                await asyncio.wait((question, reading), return_when=asyncio.FIRST_COMPLETED)
+                if reading.done():
+                    return reading.result()
+            finally:
+                question.cancel()
+                reading.cancel()
+                await asyncio.gather(question, reading, return_exceptions=True)
+
+    async def _read_after_quiet(self, database: str, context: SchemaContext) -> int:
+        await asyncio.sleep(self._quiet_s)
+        return await self._generator.prepare(database, context)

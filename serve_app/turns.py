@@ -19,10 +19,15 @@ class Turns:
         self._ongoing = 0
         self._idle = asyncio.Event()
         self._idle.set()
+        self._busy = asyncio.Event()
 
     async def wait_until_idle(self) -> None:
         """Until no request is being worked on."""
         await self._idle.wait()
+
+    async def wait_until_busy(self) -> None:
+        """Until a request is being worked on."""
+        await self._busy.wait()
 
     @asynccontextmanager
     async def take(self) -> AsyncIterator[None]:
@@ -36,10 +41,12 @@ class Turns:
             self._waiting -= 1
         self._ongoing += 1
         self._idle.clear()
+        self._busy.set()
         try:
             yield
         finally:
             self._ongoing -= 1
             if not self._ongoing:
                 self._idle.set()
+                self._busy.clear()
             self._free.release()

@@ -32,13 +32,13 @@ class LargeGenerator(FakeGenerator):
 
 
 async def let_work() -> None:
-    for _ in range(30):
+    for _ in range(300):
         await asyncio.sleep(0)
 
 
 async def test_every_module_is_read_once_for_each_index() -> None:
     retriever, generator, turns = SchoolRetriever(), FakeGenerator(), Turns(1, 1)
-    preparation = PromptPreparation(retriever, generator)
+    preparation = PromptPreparation(retriever, generator, quiet_s=0)
     preparation.start("shop", ANALYST, "", turns)
     preparation.start("shop", ANALYST, "v1", turns)
     await let_work()
@@ -53,7 +53,7 @@ async def test_every_module_is_read_once_for_each_index() -> None:
 
 async def test_other_roles_see_other_tables() -> None:
     generator, turns = FakeGenerator(), Turns(1, 1)
-    preparation = PromptPreparation(FakeRetriever(), generator)
+    preparation = PromptPreparation(FakeRetriever(), generator, quiet_s=0)
     preparation.start("shop", ANALYST, "", turns)
     preparation.start("shop", Principal("ravi", ("manager",)), "", turns)
     await let_work()
@@ -62,7 +62,7 @@ async def test_other_roles_see_other_tables() -> None:
 
 async def test_nothing_is_read_while_a_question_is_worked_on() -> None:
     generator, turns = FakeGenerator(), Turns(1, 1)
-    preparation = PromptPreparation(FakeRetriever(), generator)
+    preparation = PromptPreparation(FakeRetriever(), generator, quiet_s=0)
     async with turns.take():
         preparation.start("shop", ANALYST, "", turns)
         await let_work()
@@ -71,9 +71,29 @@ async def test_nothing_is_read_while_a_question_is_worked_on() -> None:
     assert generator.prepared == ["shop"]
 
 
+async def test_a_question_ends_the_reading_which_begins_again_after_it() -> None:
+    class SlowGenerator(FakeGenerator):
+        begun = 0
+
+        async def prepare(self, database: str, context: SchemaContext) -> int:
+            self.begun += 1
+            if self.begun == 1:
+                await asyncio.Event().wait()
+            return await super().prepare(database, context)
+
+    generator, turns = SlowGenerator(), Turns(1, 1)
+    PromptPreparation(FakeRetriever(), generator, quiet_s=0).start("shop", ANALYST, "", turns)
+    await let_work()
+    async with turns.take():
+        await let_work()
+        assert (generator.begun, generator.prepared) == (1, [])
+    await let_work()
+    assert (generator.begun, generator.prepared) == (2, ["shop"])
+
+
 async def test_so_much_is_read_and_no_more() -> None:
     generator = LargeGenerator()
-    tokens = await PromptPreparation(SchoolRetriever(), generator).prepare(
+    tokens = await PromptPreparation(SchoolRetriever(), generator, quiet_s=0).prepare(
         "shop", ANALYST, Turns(1, 1)
     )
     assert (tokens, len(generator.prepared)) == (8000, 8)
@@ -84,6 +104,6 @@ async def test_an_engine_that_is_gone_is_nobodys_error() -> None:
         async def prepare(self, database: str, context: SchemaContext) -> int:
             raise EngineUnavailable("Gone.")
 
-    preparation = PromptPreparation(FakeRetriever(), GoneGenerator())
+    preparation = PromptPreparation(FakeRetriever(), GoneGenerator(), quiet_s=0)
     preparation.start("shop", ANALYST, "", Turns(1, 1))
     await let_work()

@@ -252,6 +252,40 @@ async def test_a_completion_of_a_server_that_died_ends_nothing() -> None:
     assert found.texts == ("x", "x")
 
 
+@pytest.mark.parametrize(
+    ("k", "script", "finished"),
+    [
+        # Two of four are done after 2 and 3 tokens: 19 are not too many, 20 are.
+        (4, [(0, 2), (1, 3), (2, -19), (3, -19), (2, 19), (3, -20)], 3),
+        # The longer of the finished counts: 30 allow 53.
+        (4, [(0, 2), (1, 30), (2, -53), (3, -54), (2, -54)], 2),
+        # One is not half of four, and one finished completion is nothing to compare with.
+        (4, [(0, 2), (1, 100), (2, 101), (3, 102)], 4),
+        (2, [(0, 2), (1, 100)], 2),
+        (1, [(0, 100)], 1),
+    ],
+)
+async def test_what_is_far_longer_than_the_first_half_is_given_up(
+    k: int, script: list[tuple[int, int]], finished: int
+) -> None:
+    """``script``: an index and the tokens after which it ends; below zero it has not ended."""
+
+    class Wordy(FakeServer):
+        async def _play(self) -> AsyncIterator[bytes]:
+            for index, tokens in script:
+                stop = tokens > 0
+                yield _render(
+                    {"index": index, "content": "x", "tokens_predicted": abs(tokens), "stop": stop}
+                )
+            if any(tokens < 0 for _, tokens in script):
+                await asyncio.sleep(60)
+
+    engine = build_engine(Wordy(script=(None,)))
+    async with asyncio.timeout(5):
+        found = await engine.sample(build_request(k=k))
+    assert len(found.texts) == finished
+
+
 async def test_turns_after_the_time_limit_are_left_out() -> None:
     server = FakeServer(script=[(index, True) for index in range(16)])
     found = await build_engine(server).sample(build_request(k=40, time_limit_s=0.0))
