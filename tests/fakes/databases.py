@@ -54,7 +54,7 @@ class FakeExecutor:
     async def explain(
         self, query: GuardedQuery, *, identify: bool = False
     ) -> Explained | Diagnostic:
-        """The next EXPLAIN of that SQL; those that ``identify`` are told apart in ``identified``."""
+        """The next EXPLAIN of that SQL; ``identified`` lists those that ask for the plan."""
         (self.identified if identify else self.explained).append(query)
         if query.sql not in self._explains:
             return Explained(cost=10.0, rows=1.0)
