@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 from sqlglot.parser import Parser
 
+from nl2sql.sql_text.nodes import find_all
+
 _POSTGRES_SCHEMA = "pg_catalog"
 # To DuckDB a name before a dot is one of these schemas, or else the first argument.
 _DUCKDB_SCHEMAS = frozenset({"main", "pg_catalog", "system", "temp", "information_schema"})
@@ -46,16 +48,16 @@ def spell_calls(tree: exp.Expr, dialect: str, parser: type[Parser]) -> None:
     ``parser`` knows which functions have nodes of their own.
     """
     if dialect == "postgres":
-        for table in tree.find_all(exp.Table):
+        for table in find_all(tree, exp.Table):
             if isinstance(table.this, exp.Func) and _is_postgres_schema(table.args.get("db")):
                 table.set("db", None)
     # The inner ones first: a method of a method's value.
-    for dot in reversed(list(tree.find_all(exp.Dot))):
+    for dot in reversed(list(find_all(tree, exp.Dot))):
         if dialect == "duckdb":
             _take_first_argument(dot)
         elif dialect == "postgres" and _is_postgres_schema(dot.this):
             dot.replace(dot.expression)
-    for call in list(tree.find_all(exp.Anonymous)):
+    for call in list(find_all(tree, exp.Anonymous)):
         if isinstance(call.this, exp.Identifier) and _is_plain(call.this, dialect):
             call.set("this", call.this.name)
         if isinstance(call.this, str) and (builder := parser.FUNCTIONS.get(call.this.upper())):

@@ -113,10 +113,13 @@ class DuckDbDatabase:
         self._threads = StatementThreads(name, limits.pool_size, self._rest)
         self._closing: asyncio.TimerHandle | None = None
 
-    async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
+    async def explain(
+        self, query: GuardedQuery, *, identify: bool = False
+    ) -> Explained | Diagnostic:
         """What DuckDB estimates, or the error. Raises DatabaseUnavailable.
 
         DuckDB has no cost: ``cost`` is the sum of the rows of all steps, ``rows`` the most of one.
+        Its plans do not tell enough to ``identify`` one.
         """
 
         def work(session: Session) -> Explained | Diagnostic:

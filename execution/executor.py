@@ -13,7 +13,9 @@ from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, R
 class Database(Protocol):
     """The read-only door to one database, of whatever kind."""
 
-    async def explain(self, query: GuardedQuery) -> Explained | Diagnostic: ...
+    async def explain(
+        self, query: GuardedQuery, *, identify: bool = False
+    ) -> Explained | Diagnostic: ...
 
     async def execute(
         self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
@@ -34,9 +36,11 @@ class ReadOnlyExecutor:
     def __init__(self, databases: Mapping[str, Database]) -> None:
         self._databases = dict(databases)
 
-    async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
+    async def explain(
+        self, query: GuardedQuery, *, identify: bool = False
+    ) -> Explained | Diagnostic:
         """Raises UnknownDatabase, DatabaseUnavailable, InsecureRole."""
-        return await self._database(query.database).explain(query)
+        return await self._database(query.database).explain(query, identify=identify)
 
     async def execute(
         self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None

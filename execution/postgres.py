@@ -70,10 +70,12 @@ class PostgresDatabase:
         """How many queries PostgreSQL read otherwise than the guard did; none of them was run."""
         return self._reader.alarms
 
-    async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
+    async def explain(
+        self, query: GuardedQuery, *, identify: bool = False
+    ) -> Explained | Diagnostic:
         """The planner's estimate, or why the query would not be run.
 
-        Raises DatabaseUnavailable, InsecureRole.
+        ``identify`` asks for the plan's fingerprint too. Raises DatabaseUnavailable, InsecureRole.
         """
 
         async def work(connection: Connection) -> Explained | Diagnostic:
@@ -93,11 +95,15 @@ class PostgresDatabase:
                         return refusal
             except psycopg.Error as error:
                 return _translate(error, connection, query, offset=len(EXPLAIN), running=False)
+            explained = _build_explained(plan)
+            if identify:
+                named = await read_aside(fingerprint_plan, plan, query.sql, query.params)
+                explained = replace(explained, plan=named)
             too_much = self._check_estimate(plan, query, self._limits.max_rows)
             if too_much is not None:
-                return too_much
+                return replace(too_much, explained=explained)
             self._recent.add(query)
-            return await read_aside(_build_explained, plan, query)
+            return explained
 
         if (unsendable := check_text(query)) is not None:
             return unsendable
@@ -198,7 +204,7 @@ class PostgresDatabase:
         too_much = check_estimate(
             plan, max_rows + 1, self._limits.max_estimated_rows, restricted=query.restricted
         )
-        return too_much and replace(too_much, explained=_build_explained(plan, query))
+        return too_much and replace(too_much, explained=_build_explained(plan))
 
     async def _fetch(
         self,
@@ -251,12 +257,8 @@ def _bind(query: GuardedQuery) -> list[object]:
     return [list(value) if isinstance(value, tuple) else value for value in query.params]
 
 
-def _build_explained(plan: Mapping[str, Any], query: GuardedQuery) -> Explained:
-    return Explained(
-        float(plan["Total Cost"]),
-        float(plan["Plan Rows"]),
-        fingerprint_plan(plan, query.sql, query.params),
-    )
+def _build_explained(plan: Mapping[str, Any]) -> Explained:
+    return Explained(float(plan["Total Cost"]), float(plan["Plan Rows"]))
 
 
 def _describe_columns(connection: Connection, described: AsyncCursor[Any]) -> list[DescribedColumn]:

@@ -25,6 +25,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from execution.postgres_role import check_role
 from execution.postgres_values import register_loaders
 from nl2sql.errors import DatabaseUnavailable
+from nl2sql.sockets import is_quiet
 
 Connection = AsyncConnection[Any]
 _T = TypeVar("_T")
@@ -134,7 +135,7 @@ class ConnectionPool:
                     max_size=self._size,
                     open=False,
                     configure=_configure,
-                    check=AsyncConnectionPool.check_connection,
+                    check=_check,
                     reconnect_timeout=_RECONNECT_TIMEOUT_S,
                     kwargs={
                         "autocommit": True,
@@ -215,6 +216,15 @@ async def _rolling_back(connection: Connection) -> AsyncIterator[None]:
         states = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
         if connection.info.transaction_status in states:
             await connection.rollback()
+
+
+async def _check(connection: Connection) -> None:
+    """Raises psycopg.Error where the server has ended the connection.
+
+    It is asked only where it said something since: else each use would cost a round trip more.
+    """
+    if not is_quiet(connection.fileno()):
+        await AsyncConnectionPool.check_connection(connection)
 
 
 async def _configure(connection: Connection) -> None:

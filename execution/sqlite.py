@@ -130,11 +130,14 @@ class SqliteDatabase:
         self._threads: ThreadPoolExecutor | None = None
         self._running: set[_Statement] = set()
 
-    async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
+    async def explain(
+        self, query: GuardedQuery, *, identify: bool = False
+    ) -> Explained | Diagnostic:
         """The plan's cost, or the error. Raises DatabaseUnavailable.
 
         SQLite estimates nothing that it would tell: ``cost`` is the number of steps that read a
-        whole table or index (SCAN), ``rows`` is 0.
+        whole table or index (SCAN), ``rows`` is 0. Its plans do not tell enough to ``identify``
+        one.
         """
         plan = await self._run(
             _EXPLAIN + query.sql, query, _MOST_STEPS, self._limits.explain_timeout_ms

@@ -183,7 +183,11 @@ class Guard(Protocol):
 class Executor(Protocol):
     """The read-only door to the databases."""
 
-    async def explain(self, query: GuardedQuery) -> Explained | Diagnostic: ...
+    async def explain(
+        self, query: GuardedQuery, *, identify: bool = False
+    ) -> Explained | Diagnostic:
+        """The planner's estimate; with ``identify`` also which plan it is (``Explained.plan``)."""
+        ...
 
     async def execute(
         self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from nl2sql.sql_text.parsing import parse_one
+from nl2sql.sql_text.parsing import read_tree
 
 _COMPARISONS: tuple[tuple[type[exp.Expr], str], ...] = (
     (exp.EQ, "is"),
@@ -60,7 +60,7 @@ def describe_query(query: str, dialect: str) -> tuple[str, ...]:
     ('shows b and the highest a', 'of t', 'for each b', 'sorted by 2, highest first', 'only 3 rows')
     """
     try:
-        return tuple(_describe(parse_one(query, dialect), dialect))
+        return tuple(_describe(read_tree(query, dialect), dialect))
     except (SqlglotError, RecursionError):
         return (_shorten(" ".join(query.split())),)
 

@@ -18,7 +18,7 @@ from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Column, ForeignKey, Table
 from nl2sql.sql_text.nodes import Node, find_all
-from nl2sql.sql_text.parsing import parse_one
+from nl2sql.sql_text.parsing import read_tree
 from nl2sql.types import SchemaContext
 from ranking.column_kinds import find_kind
 
@@ -202,7 +202,7 @@ def read_query(
     if len(sql) > _MOST_CHARS:
         return None
     try:
-        return Query(parse_one(sql, dialect), dialect, tables, keys)
+        return Query(read_tree(sql, dialect), dialect, tables, keys)
     except (SqlglotError, RecursionError):
         return None
 
@@ -216,7 +216,7 @@ def read_candidate(sql: str, context: SchemaContext) -> Query | None:
 def list_sources(select: exp.Select) -> Iterator[exp.Expr]:
     """What stands in FROM and its joins, joins in parentheses opened.
 
-    >>> tree = parse_one("SELECT 1 FROM a JOIN (b JOIN c ON b.x = c.x) ON a.x = b.x", "postgres")
+    >>> tree = read_tree("SELECT 1 FROM a JOIN (b JOIN c ON b.x = c.x) ON a.x = b.x", "postgres")
     >>> [node.name for node in list_sources(tree)]
     ['a', 'b', 'c']
     """

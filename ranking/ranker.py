@@ -11,18 +11,21 @@ from nl2sql.types import (
     Assessment,
     Candidate,
     Diagnostic,
+    Explained,
     Finding,
+    GuardedQuery,
     Plan,
     Question,
     Ranking,
     SchemaContext,
+    Score,
     Violation,
 )
 from ranking.confidence.calibration import Calibration
 from ranking.confidence.features import measure_features
 from ranking.lint import lint_query
 from ranking.query import Query, read_candidate
-from ranking.score import score_candidate, score_result
+from ranking.score import score_candidate, score_result, score_values
 from ranking.value_verification import ValueVerifier
 from ranking.vote import vote
 from ranking.vote.page import fetch_page, find_unrun_leader, run_whole
@@ -60,15 +63,12 @@ class CandidateRanker:
             return Assessment(candidate, verdict)
         explained = await self._executor.explain(verdict)
         # The candidate's own text: the guard's rewriting wraps every table.
-        query, findings = await read_aside(_lint, candidate.sql, context)
-        verified = (
-            await self._verifier.measure(question, query, context.values)
-            if query and self._flags.value_verification
-            else ()
+        query, findings, score = await read_aside(
+            _read, candidate.sql, question, verdict, explained, context, plan
         )
-        score = await read_aside(
-            score_candidate, question, query, verdict, explained, findings, context, plan, verified
-        )
+        if query and self._flags.value_verification:
+            verified = await self._verifier.measure(question, query, context.values)
+            score = score_values(score, verified)
         assessed = Assessment(candidate, verdict, findings=findings, score=score)
         if isinstance(explained, Diagnostic):
             return add_diagnostic(assessed, explained)
@@ -127,6 +127,19 @@ class CandidateRanker:
         return Ranking((first, *rest) if first else rest, samples=samples)
 
 
-def _lint(sql: str, context: SchemaContext) -> tuple[Query | None, tuple[Finding, ...]]:
+def _read(
+    sql: str,
+    question: Question,
+    verdict: GuardedQuery,
+    explained: Explained | Diagnostic,
+    context: SchemaContext,
+    plan: Plan,
+) -> tuple[Query | None, tuple[Finding, ...], Score]:
+    """The query as lint and score read it, what lint finds, and the score."""
     query = read_candidate(sql, context)
-    return query, lint_query(query) if query else ()
+    findings = lint_query(query) if query else ()
+    return (
+        query,
+        findings,
+        score_candidate(question, query, verdict, explained, findings, context, plan),
+    )

@@ -87,12 +87,8 @@ def score_candidate(
     findings: tuple[Finding, ...],
     context: SchemaContext,
     plan: Plan,
-    verified: tuple[Measure, ...] = (),
 ) -> Score:
-    """All terms that apply before it has run; ``query`` is None where it cannot be read here.
-
-    ``verified`` is what the database said of the query's texts, where it was asked.
-    """
+    """All terms that apply before it has run; ``query`` is None where it cannot be read here."""
     terms = [ScoreTerm("base", BASE)]
     if isinstance(explained, Diagnostic):
         terms.append(ScoreTerm("explain_fails", EXPLAIN_FAILS))
@@ -110,10 +106,14 @@ def score_candidate(
             measure_plan(query, guarded, plan),
             measure_literals(question.search_text, query, context),
             measure_values(query, context.values),
-            verified,
         )
         terms += _weigh(measured, QUERY_POINTS)
     return Score(tuple(terms))
+
+
+def score_values(score: Score, verified: Iterable[Measure]) -> Score:
+    """The score with what the database said of the query's texts."""
+    return Score((*score.terms, *_weigh(verified, QUERY_POINTS)))
 
 
 def score_result(question: str, assessment: Assessment) -> Score:

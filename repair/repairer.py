@@ -61,12 +61,14 @@ class CandidateRepairer:
         """
         error = classify_failure(failed)
         name, before = failed.candidate.id, failed.candidate.sql
-        made = Corrected("", ())
+        tried = [each.candidate.sql for each in (*history, failed)]
+        made, is_known = Corrected("", ()), True
         method = "model" if ask_model else "none"
         if ask_model and failed.failed and error.repairable:
             made = Corrected(await self._ask(question, context, failed, history), ())
+            is_known = await read_aside(_is_known, made.sql, tried, context.dialect)
         elif not ask_model and (error.repairable or not failed.failed):
-            made, method = await read_aside(self._repair_by_rule, failed, context, plan)
+            made, method, is_known = await read_aside(self._try_rules, failed, context, plan, tried)
         repair = Repair(
             candidate=name,
             cause=describe_failure(failed),
@@ -81,11 +83,17 @@ class CandidateRepairer:
             if ask_model
             else (),
         )
-        tried = [each.candidate.sql for each in (*history, failed)]
-        if not made.sql or await read_aside(_is_known, made.sql, tried, context.dialect):
+        if is_known:
             return None, repair
         candidate = Candidate(f"{name}r", made.sql, samples=0, origin="repair", repairs=name)
         return candidate, repair
+
+    def _try_rules(
+        self, failed: Assessment, context: SchemaContext, plan: Plan, tried: Iterable[str]
+    ) -> tuple[Corrected, str, bool]:
+        """What the rules make of it, the method, and whether that brings nothing new."""
+        made, method = self._repair_by_rule(failed, context, plan)
+        return made, method, _is_known(made.sql, tried, context.dialect)
 
     def _repair_by_rule(
         self, failed: Assessment, context: SchemaContext, plan: Plan
@@ -174,4 +182,5 @@ class CandidateRepairer:
 
 
 def _is_known(sql: str, others: Iterable[str], dialect: str) -> bool:
-    return normal_form(sql, dialect) in {normal_form(each, dialect) for each in others}
+    """Whether the query is one of the others, or none at all."""
+    return not sql or normal_form(sql, dialect) in {normal_form(each, dialect) for each in others}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -17,7 +18,7 @@ from sqlglot.errors import SqlglotError
 from nl2sql.catalog import Table
 from nl2sql.names import quote_name
 from nl2sql.sql_text.nodes import find_all
-from nl2sql.sql_text.parsing import parse_one
+from nl2sql.sql_text.parsing import read_tree
 from nl2sql.types import SchemaContext
 from nl2sql.words import split_words
 from repair.autocorrect.levels import (
@@ -77,7 +78,7 @@ def list_allowed(sql: str, context: SchemaContext) -> tuple[Whitelist, ...]:
         return ()
     sight = Sight(context)
     try:
-        tree = parse_one(sql, context.dialect)
+        tree = read_tree(sql, context.dialect)
         lists = {
             node.name: Whitelist(node.name, tables=_rank_tables(node.name, sight))
             for node in find_all(tree, exp.Table)
@@ -117,7 +118,7 @@ def swapped_names(tree: exp.Expr, sight: Sight) -> bool:
         for column, _ in list_faults(level, "owner", "column"):
             if find_clause(column) == "joins":
                 continue
-            joined = (each for each in _rank_columns(column, level) if each.is_joined)
+            joined = _rank_columns(column, level, only_joined=True)
             ranked = sorted(joined, key=lambda each: -each.similarity)
             if not ranked or ranked[0].similarity < _ALIKE or ranked[0].is_risky:
                 continue
@@ -162,7 +163,9 @@ def _find_kinds(name: str) -> frozenset[str]:
     return frozenset(_KINDS[word] for word in split_words(name) if word in _KINDS)
 
 
-def _rank_columns(column: exp.Column, level: Level) -> tuple[Allowed, ...]:
+def _rank_columns(
+    column: exp.Column, level: Level, *, only_joined: bool = False
+) -> tuple[Allowed, ...]:
     sight = level.sight
     qualifier = column.args.get("table")
     meant = level.find_source(sight.spell(qualifier)) if qualifier is not None else None
@@ -178,6 +181,7 @@ def _rank_columns(column: exp.Column, level: Level) -> tuple[Allowed, ...]:
             table in joined,
         )
         for table in dict.fromkeys([*tables, *around])
+        if table in joined or not only_joined
         for real in table.columns
     ]
     kinds = _find_kinds(column.name)
@@ -197,6 +201,8 @@ def _rank_tables(name: str, sight: Sight) -> tuple[Table, ...]:
     return tuple(sorted(sight.tables, key=lambda table: -_similarity(name, table.name)))
 
 
+# The samples of one question invent the same names, and each table is looked at again.
+@lru_cache(4096)
 def _similarity(asked: str, real: str, owner: str = "") -> float:
     """How alike two names are, from 0 to 1; words that only repeat the table's name count half."""
     left, right = "_".join(split_words(asked)), "_".join(split_words(real))
@@ -213,7 +219,7 @@ def _is_unknown(node: exp.Table, tree: exp.Expr, sight: Sight) -> bool:
 
 def _name_columns(sql: str, dialect: str) -> list[str]:
     try:
-        tree = parse_one(sql, dialect)
+        tree = read_tree(sql, dialect)
     except (SqlglotError, RecursionError):
         return []
     return list(dict.fromkeys(column.name.lower() for column in find_all(tree, exp.Column)))

@@ -17,7 +17,7 @@ from sqlglot.errors import SqlglotError
 
 from nl2sql.sql_text.form_scopes import Unresolved
 from nl2sql.sql_text.form_writer import FormWriter, fold_identifiers
-from nl2sql.sql_text.parsing import parse_one
+from nl2sql.sql_text.parsing import read_tree
 
 # A service sees the same few queries over and over: in rounds, in repairs, in votes.
 _REMEMBERED = 8192
@@ -31,10 +31,10 @@ def normal_form(sql: str, dialect: str = "postgres") -> str:
     True
     """
     try:
-        tree = parse_one(sql, dialect)
+        tree = read_tree(sql, dialect)
         try:
             return FormWriter(dialect).write(tree)
         except Unresolved:
-            return fold_identifiers(tree).sql(dialect, comments=False)
+            return fold_identifiers(tree.copy()).sql(dialect, comments=False, copy=False)
     except (SqlglotError, RecursionError):
         return " ".join(sql.split())

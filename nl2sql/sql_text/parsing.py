@@ -42,6 +42,9 @@ _SPARE_STEPS = 1_000
 # Some texts in quotes are read as a language of their own: a type's name, the path of ``->``.
 _CHARS_PER_STEP = 4
 
+# The candidates and repairs of a few questions at once.
+_REMEMBERED = 64
+
 # What sqlglot raises of itself over texts that nobody had in mind, such as ``SELECT {:1}``.
 _DEFECTS = (AssertionError, AttributeError, LookupError, TypeError, ValueError)
 
@@ -103,6 +106,15 @@ def parse_one(sql: str, dialect: Reader) -> exp.Expr:
     if not trees:
         raise ParseError(f"No expression was parsed from {sql[:100]!r}")
     return trees[0] if len(trees) == 1 else exp.Block(expressions=trees)
+
+
+@lru_cache(_REMEMBERED)
+def read_tree(sql: str, dialect: str) -> exp.Expr:
+    """As ``parse_one``, the same tree for each reader of a text: who would change it copies it.
+
+    One text is read for its normal form, by lint and score, by autocorrect and for its words.
+    """
+    return parse_one(sql, dialect)
 
 
 def check_depth(tokens: Sequence[Token]) -> None:

@@ -77,7 +77,8 @@ class Diagnostic:
 class Explained:
     """The root of an EXPLAIN: the planner's total cost (its own unit) and estimated rows.
 
-    Queries of one ``plan`` give the same result; empty where the database does not tell enough.
+    Queries of one ``plan`` give the same result; empty where the database does not tell enough, or
+    nobody asked.
     """
 
     cost: float

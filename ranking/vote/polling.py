@@ -59,7 +59,21 @@ async def run_candidates(
     ]
     waiting.sort(key=lambda pair: -assessments[pair[0]].candidate.samples)
     await asyncio.gather(*(work(at, verdict) for at, verdict in waiting))
+    if any(each.unrun for each in run):
+        return tuple(await asyncio.gather(*(_identify(executor, each) for each in run)))
     return tuple(run)
+
+
+async def _identify(executor: Executor, each: Assessment) -> Assessment:
+    """The assessment with its plan's name: only where something did not run is it asked for."""
+    explained, verdict = each.explained, each.verdict
+    if explained is None or explained.plan or not isinstance(verdict, GuardedQuery):
+        return each
+    answer = await executor.explain(verdict, identify=True)
+    again = answer.explained if isinstance(answer, Diagnostic) else answer
+    if again is None:
+        return each
+    return replace(each, explained=replace(explained, plan=again.plan))
 
 
 def add_diagnostic(each: Assessment, diagnostic: Diagnostic) -> Assessment:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
 
-from nl2sql.sql_text.parsing import parse_one
+from nl2sql.sql_text.parsing import read_tree
 from nl2sql.types import Plan, SchemaContext
 from repair.autocorrect.aggregates_in_group import aggregates_in_group
 from repair.autocorrect.aggregates_in_where import aggregates_in_where
@@ -87,7 +87,7 @@ def autocorrect_query(
     sight = Sight(context, plan, remembers=True)
     used: dict[str, None] = {}
     try:
-        tree = parse_one(sql, context.dialect)
+        tree = read_tree(sql, context.dialect).copy()
         for _ in range(_PASSES):
             fired = [rule.__name__ for rule in rules if _apply(rule, tree, sight)]
             used.update(dict.fromkeys(fired))
@@ -95,7 +95,9 @@ def autocorrect_query(
                 break
         if not used:
             return None
-        written = tree.sql(context.dialect, comments=False, unsupported_level=ErrorLevel.IGNORE)
+        written = tree.sql(
+            context.dialect, comments=False, unsupported_level=ErrorLevel.IGNORE, copy=False
+        )
     except (SqlglotError, RecursionError, AttributeError):
         # An AttributeError is sqlglot's own, where a function lacks an argument: DATETIME(day).
         return None

@@ -34,13 +34,13 @@ def _complete(level: Level) -> bool:
     sorted_by = order.expressions if order is not None and group is not None else []
     for output in (*select.expressions, *sorted_by):
         whole = output.this if isinstance(output, exp.Alias | exp.Ordered) else output
-        if output.alias_or_name in grouped or whole.sql() in grouped:
+        if grouped and (output.alias_or_name in grouped or _write(whole) in grouped):
             continue
         if output in sorted_by and whole.name in level.outputs:
             continue
         for column in list_bare_columns(whole):
             if not _is_grouped(column, grouped, level):
-                missing[column.sql()] = column.copy()
+                missing[_write(column)] = column.copy()
     if not missing:
         return False
     select.group_by(*missing.values(), copy=False)
@@ -56,8 +56,13 @@ def _read_grouped(level: Level) -> set[str]:
         if isinstance(item, exp.Literal) and item.name.isdigit() and int(item.name) <= len(outputs):
             output = outputs[int(item.name) - 1]
             item = output.this if isinstance(output, exp.Alias) else output
-        grouped.add(item.sql())
+        grouped.add(_write(item))
     return grouped
+
+
+def _write(node: exp.Expr) -> str:
+    # Most are columns, which writing leaves as they are: a copy would cost more than all else.
+    return node.sql(copy=not isinstance(node, exp.Column))
 
 
 def _is_grouped(column: exp.Column, grouped: set[str], level: Level) -> bool:
@@ -67,7 +72,7 @@ def _is_grouped(column: exp.Column, grouped: set[str], level: Level) -> bool:
     source = level.find_source(level.sight.spell(owner)) if owner is not None else None
     if source is None and len(owners) == 1:
         source = owners[0]
-    if column.sql() in grouped or column.name in grouped:
+    if _write(column) in grouped or column.name in grouped:
         return True
     if source is None:
         return False

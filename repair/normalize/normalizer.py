@@ -76,7 +76,7 @@ def _normalize(sql: str, facts: Facts) -> Normalized | None:
             applied.append(tree_rule.__name__)
             must_write = True
     if must_write:
-        text = write_query(tree, facts.target)
-    if not applied or text == sql or read_query(text, facts.target) is None:
+        text = write_query(tree, facts.target, copy=False)
+    if not applied or text == sql or (must_write and read_query(text, facts.target) is None):
         return None
     return Normalized(text, tuple(applied))

@@ -77,10 +77,13 @@ def read_foreign(sql: str, target: str) -> tuple[exp.Query, str] | None:
     return None
 
 
-def write_query(tree: exp.Expr, target: str) -> str:
-    """The tree as SQL of the target; empty where it cannot be written."""
+def write_query(tree: exp.Expr, target: str, *, copy: bool = True) -> str:
+    """The tree as SQL of the target; empty where it cannot be written.
+
+    Without a ``copy`` it is used up by that.
+    """
     try:
-        return tree.sql(_READERS[target], comments=False)
+        return tree.sql(_READERS[target], comments=False, copy=copy)
     except (SqlglotError, RecursionError):
         return ""
 

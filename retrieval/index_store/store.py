@@ -22,6 +22,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexReplaced, IndexUnavailable
+from nl2sql.sockets import is_quiet
 from retrieval.index_store.generation_reader import read_cards, read_catalog, read_table_vectors
 from retrieval.index_store.head import IndexedDatabase, IndexHead, read_heads
 from retrieval.index_store.index_writer import IndexWriter
@@ -235,7 +236,7 @@ class IndexStore:
                     max_size=self._pool_size,
                     open=False,
                     configure=_configure,
-                    check=AsyncConnectionPool.check_connection,
+                    check=_check,
                     reconnect_timeout=30,
                     kwargs={"connect_timeout": _CONNECT_TIMEOUT_S, "autocommit": True},
                     name="quorumsql-index",
@@ -243,6 +244,12 @@ class IndexStore:
                 await pool.open()
                 self._pool = pool
             return self._pool
+
+
+async def _check(connection: AsyncConnection[Any]) -> None:
+    """Raises psycopg.Error where the server has ended the connection; asks it only if need be."""
+    if not is_quiet(connection.fileno()):
+        await AsyncConnectionPool.check_connection(connection)
 
 
 async def _prepare(connection: AsyncConnection[Any]) -> None:

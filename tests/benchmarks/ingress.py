@@ -88,12 +88,19 @@ class FakeModel:
         """As every fake model counts."""
         return count_fake_tokens(texts)
 
+    async def speed(self) -> None:
+        """Unknown, as that of another's server."""
+
 
 class FakeHandle:
     """Looks like the handle of an engine's deployment."""
 
     def __init__(self, model: FakeModel) -> None:
         self._model = model
+
+    def options(self, **_: object) -> FakeHandle:
+        """The same: nobody observes the questions asked here, so nothing is streamed."""
+        return self
 
     def __getattr__(self, method: str) -> Any:
         def remote(*arguments: Any) -> asyncio.Task[Any]:

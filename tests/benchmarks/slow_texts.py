@@ -107,7 +107,7 @@ class LoopingGenerator(FakeGenerator):
 class RefusingExecutor:
     """A database that ends every query at once, so that all that takes time is reading it."""
 
-    async def explain(self, query: GuardedQuery) -> Diagnostic:
+    async def explain(self, query: GuardedQuery, *, identify: bool = False) -> Diagnostic:
         return _TOO_LONG
 
     async def execute(

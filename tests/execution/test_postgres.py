@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from execution.embedded import READER, EmbeddedServer, build_embedded_url
+from execution.embedded import READER, SUPERUSER, EmbeddedServer, build_embedded_url
 from execution.executor import Database, ReadOnlyExecutor
 from execution.postgres import PostgresDatabase
 from nl2sql.errors import DatabaseUnavailable, InsecureRole, UnknownDatabase
@@ -173,3 +173,18 @@ async def test_the_executor_keeps_databases_apart(wiring: Wiring) -> None:
         assert dict(await executor.probe()) == {"database demo_erp": "", "database second": ""}
     finally:
         await executor.close()
+
+
+async def test_a_connection_that_the_server_ended_is_replaced(
+    database: Database, embedded_server: EmbeddedServer
+) -> None:
+    await run(database, "SELECT 1")
+    with psycopg.connect(embedded_server.url("demo_erp", SUPERUSER), autocommit=True) as admin:
+        ended = admin.execute(
+            "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid() AND usename = %s",
+            [READER],
+        ).fetchone()
+    assert ended is not None
+    assert ended[0] > 0
+    assert len((await run(database, "SELECT 1")).rows) == 1

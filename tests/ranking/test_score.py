@@ -13,10 +13,18 @@ from nl2sql.types import (
     Plan,
     SchemaLink,
     SchemaLinks,
+    Score,
+    ScoreTerm,
     ValueMatch,
 )
 from ranking.query import read_candidate
-from ranking.score import QUERY_POINTS, RESULT_POINTS, score_candidate, score_result
+from ranking.score import (
+    QUERY_POINTS,
+    RESULT_POINTS,
+    score_candidate,
+    score_result,
+    score_values,
+)
 from tests.fakes import (
     build_assessment,
     build_context,
@@ -37,7 +45,6 @@ def score(
     findings: tuple[Finding, ...] = (),
     plan: Plan | None = None,
     values: tuple[ValueMatch, ...] = (),
-    verified: tuple[tuple[str, float], ...] = (),
 ) -> dict[str, float]:
     """The terms by name, without the base."""
     context = build_context(values=values)
@@ -49,7 +56,6 @@ def score(
         findings,
         context,
         plan or Plan(),
-        verified,
     )
     terms = {term.name: term.value for term in result.terms}
     assert result.total == sum(terms.values())
@@ -267,7 +273,9 @@ def test_a_value_that_retrieval_found_counts_as_said() -> None:
 
 
 def test_what_the_database_said_of_the_texts_enters_by_its_share() -> None:
-    assert score(verified=(("values_unknown", 0.5),)) == {"values_unknown": -7.5}
+    before = Score((ScoreTerm("base", 100.0),))
+    added = ScoreTerm("values_unknown", -7.5)
+    assert score_values(before, [("values_unknown", 0.5)]) == Score((*before.terms, added))
 
 
 @pytest.mark.parametrize(

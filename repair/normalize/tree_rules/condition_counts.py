@@ -22,12 +22,13 @@ def condition_counts(tree: exp.Expr, facts: Facts) -> bool:
         name, args = call.name.upper(), call.expressions
         if len(args) != 1:
             continue
-        condition = write_part(args[0].unnest(), facts.target)
         if name in ("COUNTIF", "COUNT_IF"):
             if facts.target != "duckdb":
+                condition = write_part(args[0].unnest(), facts.target)
                 call.replace(write("COUNT(CASE WHEN {x} THEN 1 END)", facts, x=condition))
                 changed = True
         elif name in _SUMS.get(facts.target, ()) and _is_condition(args[0], facts):
+            condition = write_part(args[0].unnest(), facts.target)
             branches = "CASE WHEN {x} THEN 1 ELSE 0 END"
             call.set("expressions", [write(branches, facts, x=condition)])
             changed = True

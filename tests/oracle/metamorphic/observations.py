@@ -61,7 +61,7 @@ class Side:
 
     async def _observe(self, query: GuardedQuery) -> Observation:
         start = time.perf_counter()
-        explained = await self._database.explain(query)
+        explained = await self._database.explain(query, identify=True)
         middle = time.perf_counter()
         result = await self._database.execute(query, MOST_ROWS)
         end = time.perf_counter()

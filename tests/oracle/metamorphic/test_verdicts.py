@@ -32,7 +32,9 @@ class QueuedDatabase:
         self._results = list(results)
         self._plan = plan
 
-    async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
+    async def explain(
+        self, query: GuardedQuery, *, identify: bool = False
+    ) -> Explained | Diagnostic:
         first = self._results[0]
         return first if isinstance(first, Diagnostic) else Explained(1.0, 1.0, self._plan)
 

@@ -61,6 +61,21 @@ async def test_after_the_budget_nothing_runs_and_that_is_told() -> None:
     assert executor.executed == []
 
 
+async def test_plans_are_named_only_where_something_did_not_run() -> None:
+    plan, named = Explained(1.0, 1.0), Explained(1.0, 1.0, "scan")
+    rows, late = build_result((1,)), build_diagnostic("late", sqlstate="57014")
+    fresh = [build_assessment(sql, sql=sql, explained=plan) for sql in "ab"]
+    executor = FakeExecutor({"a": [rows], "b": [rows]})
+    await run_candidates(executor, fresh, SETTINGS)
+    assert executor.identified == []
+    refusal = Diagnostic("54001", "The query was not run.", explained=named)
+    executor = FakeExecutor({"a": [rows], "b": [late]}, {"a": [named], "b": [refusal]})
+    run = await run_candidates(executor, fresh, SETTINGS)
+    assert [each.explained for each in run] == [named, named]
+    await run_candidates(executor, run, SETTINGS)
+    assert len(executor.identified) == 2
+
+
 async def test_no_more_run_at_once_than_may() -> None:
     class Slow(FakeExecutor):
         running = most = 0

@@ -256,3 +256,17 @@ async def test_a_full_disk_is_told(store: IndexStore) -> None:
         async with store.connection():
             raise psycopg.errors.DiskFull("no room\nHINT: Check free disk space.")
     assert "Free some room" in caught.value.hint
+
+
+async def test_a_connection_that_the_server_ended_is_replaced(
+    store: IndexStore, index_url: str
+) -> None:
+    assert await store.heads() == []
+    with psycopg.connect(index_url, autocommit=True) as connection:
+        ended = connection.execute(
+            "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        ).fetchone()
+    assert ended is not None
+    assert ended[0] > 0
+    assert await store.heads() == []
