@@ -15,8 +15,9 @@ import os
 import sys
 from typing import Any
 
-# As many as are multiplied at a time anyway.
-_PART_TOKENS = 512
+# Between two such parts of a prompt others go on, and it is noticed that nobody listens any more: a
+# second or two on slow cores. Half as many cost more a token, twice as many no less.
+_PART_TOKENS = 256
 
 
 def _start(settings: dict[str, Any]) -> Any:
@@ -26,7 +27,6 @@ def _start(settings: dict[str, Any]) -> Any:
     params.model.path = settings["weights"]
     params.n_ctx = settings["context_tokens"]
     params.n_parallel = settings["slots"]
-    # A prompt is read in such parts: between them others go on, and it is told how far it is.
     params.n_batch = _PART_TOKENS
     # All sequences share one cache, so that K completions of one prompt hold it once.
     params.kv_unified = True

@@ -13,7 +13,7 @@ from evaluation.environment import collect_versions, describe_machine, find_revi
 def test_versions_name_what_figures_depend_on() -> None:
     versions = collect_versions()
     assert versions["python"] == platform.python_version()
-    assert {"quorumsql", "sqlglot", "torch", "sqlite-library"} <= set(versions)
+    assert {"quorumsql", "sqlglot", "xllamacpp", "sqlite-library"} <= set(versions)
 
 
 def test_the_machine_is_described_and_not_named() -> None:
