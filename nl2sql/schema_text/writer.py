@@ -52,11 +52,8 @@ class SchemaWriter:
         EngineUnavailable. ``order`` is that of the tables, see ``SchemaView``.
         """
         plan = plan or Plan()
-        # Of a part of a database the notes tell what its comments and glosses say, where it may
-        # matter; its text must read the same for every question.
-        told = context if context.is_whole else replace(context, glosses=())
         view = SchemaView(
-            told,
+            context,
             columns=dict(plan.columns),
             comments=self._settings.flags.comments and context.is_whole,
             database=database,

@@ -61,14 +61,6 @@ async def test_what_surely_fits_costs_no_call() -> None:
     assert engine.counted == []
 
 
-async def test_glosses_stand_in_the_schema_only_where_it_is_the_whole_database() -> None:
-    glosses = (("sales.orders.status", "a code"),)
-    engine = FakeEngine()
-    assert "a code" in (await write(engine, build_context(glosses=glosses))).text
-    part = build_context(glosses=glosses, catalog_tables=90)
-    assert "a code" not in (await write(engine, part)).text
-
-
 async def test_what_may_not_fit_is_counted_in_one_call_and_shown_whole_where_it_does() -> None:
     engine = FakeEngine()
     assert await write(engine, window=1024) == WrittenSchema(render_schema(CONTEXT))
