@@ -144,7 +144,7 @@ class PostgresDatabase:
                         if refusal is not None:
                             return refusal
                     if (too_much := self._check_estimate(plan, query, max_rows)) is not None:
-                        return too_much
+                        return replace(too_much, explained=_build_explained(plan))
                 running = True
                 builder = await self._fetch(connection, described, query, max_rows, within)
                 types = await self._name_types(connection, described)
@@ -201,10 +201,9 @@ class PostgresDatabase:
     def _check_estimate(
         self, plan: Mapping[str, Any], query: GuardedQuery, max_rows: int
     ) -> Diagnostic | None:
-        too_much = check_estimate(
+        return check_estimate(
             plan, max_rows + 1, self._limits.max_estimated_rows, restricted=query.restricted
         )
-        return too_much and replace(too_much, explained=_build_explained(plan))
 
     async def _fetch(
         self,

@@ -62,6 +62,7 @@ class PromptPreparation:
     async def prepare(self, database: str, principal: Principal, turns: Turns) -> int:
         """How many tokens were read. Raises what retrieval and the engine raise."""
         tokens = 0
+        await self._wait_for_quiet(turns)
         for context in await self._retriever.list_beginnings(database, principal):
             self._versions[database, principal.roles] = context.version
             tokens += await self._read(database, context, turns)
@@ -71,9 +72,8 @@ class PromptPreparation:
 
     async def _read(self, database: str, context: SchemaContext, turns: Turns) -> int:
         while True:
-            await turns.wait_until_idle()
             question = asyncio.ensure_future(turns.wait_until_busy())
-            reading = asyncio.ensure_future(self._read_after_quiet(database, context))
+            reading = asyncio.ensure_future(self._generator.prepare(database, context))
             try:
                 await asyncio.wait((question, reading), return_when=asyncio.FIRST_COMPLETED)
                 if reading.done():
@@ -82,7 +82,13 @@ class PromptPreparation:
                 question.cancel()
                 reading.cancel()
                 await asyncio.gather(question, reading, return_exceptions=True)
+            await self._wait_for_quiet(turns)
 
-    async def _read_after_quiet(self, database: str, context: SchemaContext) -> int:
-        await asyncio.sleep(self._quiet_s)
-        return await self._generator.prepare(database, context)
+    async def _wait_for_quiet(self, turns: Turns) -> None:
+        while True:
+            await turns.wait_until_idle()
+            try:
+                async with asyncio.timeout(self._quiet_s):
+                    await turns.wait_until_busy()
+            except TimeoutError:
+                return
