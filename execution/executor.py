@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Protocol
 
+from nl2sql.concurrency import gather_all
 from nl2sql.errors import UnknownDatabase
 from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, ResultSet
 
@@ -50,14 +51,15 @@ class ReadOnlyExecutor:
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """(``database NAME``, what is wrong or empty) for every database, asked in parallel."""
-        wrong = await asyncio.gather(*(each.probe() for each in self._databases.values()))
+        wrong = await gather_all(database.probe() for database in self._databases.values())
         return tuple(
             (f"database {name}", text) for name, text in zip(self._databases, wrong, strict=True)
         )
 
     async def close(self) -> None:
         """Closes all pools."""
-        await asyncio.gather(*(each.close() for each in self._databases.values()))
+        # One that fails to close keeps no other from closing.
+        await asyncio.gather(*(database.close() for database in self._databases.values()))
 
     def _database(self, name: str) -> Database:
         if name not in self._databases:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from execution.postgres_dialect import GuardedPostgres
+from execution.postgres.dialect import GuardedPostgres
 
 _LONGEST = 80
 

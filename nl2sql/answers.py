@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nl2sql.attempts import Attempt
 from nl2sql.speed import UNKNOWN_PACE, Pace
 from nl2sql.types import (
     Intent,
@@ -19,6 +18,17 @@ from nl2sql.types import (
     SchemaContext,
 )
 from nl2sql.types.conversation import AS_ASKED, PASSED
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One query that did not work. ``error_class`` is the taxonomy's, empty where none was told."""
+
+    sql: str
+    origin: str
+    cause: str
+    error_class: str = ""
+    suggestion: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,27 +100,27 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """One way to read the question: its query, what that asks for in ``words``, and its share.
+class Interpretation:
+    """One way to understand the question: its query, and what that asks for, in words.
 
     ``share`` is the part of all samples whose result is this one's.
     """
 
     sql: str
-    words: str
+    description: str
     share: float
 
 
 @dataclass(frozen=True, slots=True)
 class Clarify:
-    """Two readings divided the vote, best first; there may be but one that is too unsure.
+    """Two interpretations divided the vote, best first; there may be one alone that is too unsure.
 
     ``confidence`` is what the first would have been answered with.
     """
 
     reason: str
     confidence: float
-    readings: tuple[Reading, ...]
+    interpretations: tuple[Interpretation, ...]
     trace: Trace
 
 

@@ -10,8 +10,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from nl2sql.names import fold_name, quote_name
 from nl2sql.skipped import Skipped
+from nl2sql.sql.names import fold_name, quote_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """What a query asks for, in words that come from its tree alone.
 
-For somebody who has to choose between two readings of a question: what is shown, of which tables,
-under which conditions, grouped and sorted how; what tells the two apart comes first. Names and
-values stand as they do in the query. Knows nothing of a schema. What it has no words for stays SQL;
-a query that does not parse stays whole.
+For somebody who has to choose between two interpretations of a question: what is shown, of which
+tables, under which conditions, grouped and sorted how; what tells the two apart comes first. Names
+and values stand as they do in the query. Knows nothing of a schema. What it has no words for stays
+SQL; a query that does not parse stays whole.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from nl2sql.sql_text.parsing import read_tree
+from nl2sql.sql.parsing import read_tree
 
 _COMPARISONS: tuple[tuple[type[exp.Expr], str], ...] = (
     (exp.EQ, "is"),

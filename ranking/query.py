@@ -17,16 +17,17 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Column, ForeignKey, Table
-from nl2sql.sql_text.nodes import Node, find_all
-from nl2sql.sql_text.parsing import read_tree
+from nl2sql.sql.column_kinds import Kind, find_kind
+from nl2sql.sql.nodes import Node, find_all
+from nl2sql.sql.parsing import read_tree
+from nl2sql.sql.scopes import Source, find_outer, fold_case, list_outputs, read_sources
 from nl2sql.types import SchemaContext
-from ranking.column_kinds import find_kind
 
 # Names are resolved in time that grows with the square of this.
 _MOST_CHARS = 10_000
 
 # A catalog table, the query of a derived one, or None where nothing is known.
-Source = Table | exp.Query | None
+Meaning = Table | exp.Query | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +38,6 @@ class ColumnUse:
     table: Table
     column: Column
     outer: bool = False
-
-    @property
-    def kind(self) -> str:
-        """``number``, ``text``, ``date``, ``boolean``, or empty for any other type."""
-        return find_kind(self.column.type)
 
     @property
     def name(self) -> str:
@@ -69,7 +65,7 @@ class Query:
         self._nodes: tuple[exp.Expr, ...] = ()
         self._found: dict[tuple[type[exp.Expr], ...], tuple[exp.Expr, ...]] = {}
         self._uses: dict[int, ColumnUse | None] = {}
-        self._sources: dict[int, dict[str, Source]] = {}
+        self._sources: dict[int, dict[str, Meaning]] = {}
         self._aliases: dict[int, frozenset[str]] = {}
 
     def find_all(self, *kinds: type[Node]) -> tuple[Node, ...]:
@@ -100,14 +96,18 @@ class Query:
                 self._uses[id(column)] = self._resolve(column, column.parent_select)
         return self._uses[id(column)]
 
-    def sources(self, select: exp.Select) -> dict[str, Source]:
+    def sources(self, select: exp.Select) -> dict[str, Meaning]:
         """Alias (lower case) → what stands in FROM under it."""
         if id(select) not in self._sources:
-            found: dict[str, Source] = {}
-            for node in list_sources(select):
-                found[node.alias_or_name.lower()] = self._find_source(node)
-            self._sources[id(select)] = found
+            found = read_sources(select, fold_case)
+            self._sources[id(select)] = {
+                name: self._find_meaning(source) for name, source in found.items()
+            }
         return self._sources[id(select)]
+
+    def kind_of(self, use: ColumnUse) -> Kind:
+        """What kind of values the column holds."""
+        return find_kind(use.column.type, self.dialect)
 
     def share_key(self, left: ColumnUse, right: ColumnUse) -> bool:
         """True when the keys say that both columns hold the same values."""
@@ -144,11 +144,7 @@ class Query:
                     return None
                 if name in self._list_aliases(select):
                     return None
-            if isinstance(select.parent, exp.Subquery) and isinstance(
-                select.parent.parent, exp.From | exp.Join
-            ):
-                return None
-            select, outer = select.parent_select, True
+            select, outer = find_outer(select), True
         return None
 
     def _list_aliases(self, select: exp.Select) -> frozenset[str]:
@@ -157,31 +153,28 @@ class Query:
             self._aliases[id(select)] = names
         return self._aliases[id(select)]
 
-    def _look_up(self, source: Source, alias: str, name: str, outer: bool) -> ColumnUse | None:
+    def _look_up(self, source: Meaning, alias: str, name: str, outer: bool) -> ColumnUse | None:
         if isinstance(source, Table):
             for column in source.columns:
                 if column.name.lower() == name:
                     return ColumnUse(alias, source, column, outer)
         elif isinstance(source, exp.Query):
-            for projection in source.selects:
+            for projection in list_outputs(source):
                 if projection.alias_or_name.lower() == name:
                     inner = self.resolve(projection.unalias())
                     return ColumnUse(alias, inner.table, inner.column, outer) if inner else None
         return None
 
-    def _find_source(self, node: exp.Expr) -> Source:
-        if isinstance(node, exp.Subquery):
-            return node.this if isinstance(node.this, exp.Query) else None
-        if not isinstance(node, exp.Table):
+    def _find_meaning(self, source: Source) -> Meaning:
+        if source.renamed:
             return None
-        if not node.db and (cte := _find_cte(node)) is not None:
-            return (
-                cte.this if isinstance(cte.this, exp.Query) and not cte.alias_column_names else None
-            )
+        if source.table is None:
+            return source.query
+        schema = source.table.db.lower()
         found = [
             table
-            for table in self._tables.get(node.name.lower(), ())
-            if not node.db or table.schema.lower() == node.db.lower()
+            for table in self._tables.get(source.table.name.lower(), ())
+            if not schema or table.schema.lower() == schema
         ]
         return found[0] if len(found) == 1 else None
 
@@ -211,40 +204,6 @@ def read_candidate(sql: str, context: SchemaContext) -> Query | None:
     """The candidate over the tables and keys that retrieval found; None if it does not parse."""
     tables = [hit.table for hit in context.tables]
     return read_query(sql, context.dialect, tables, context.foreign_keys)
-
-
-def list_sources(select: exp.Select) -> Iterator[exp.Expr]:
-    """What stands in FROM and its joins, joins in parentheses opened.
-
-    >>> tree = read_tree("SELECT 1 FROM a JOIN (b JOIN c ON b.x = c.x) ON a.x = b.x", "postgres")
-    >>> [node.name for node in list_sources(tree)]
-    ['a', 'b', 'c']
-    """
-    if (start := select.args.get("from_")) is not None:
-        yield from _open_source(start.this)
-    for join in select.args.get("joins") or ():
-        yield from _open_source(join.this)
-
-
-def _open_source(node: exp.Expr) -> Iterator[exp.Expr]:
-    if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table | exp.Subquery):
-        yield from _open_source(node.this)
-    else:
-        yield node
-    for join in node.args.get("joins") or ():
-        yield from _open_source(join.this)
-
-
-def _find_cte(table: exp.Table) -> exp.CTE | None:
-    """The CTE that the name means where it stands; the nearest one."""
-    parent = table.parent
-    while parent is not None:
-        if (with_ := parent.args.get("with_")) is not None:
-            for cte in with_.expressions:
-                if cte.alias.lower() == table.name.lower():
-                    return cte  # type: ignore[no-any-return]
-        parent = parent.parent
-    return None
 
 
 def _join_classes(keys: Sequence[ForeignKey]) -> dict[str, str]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from nl2sql.protocols import Executor, Guard
 from nl2sql.settings import Settings
-from nl2sql.sql_text.threads import read_aside
+from nl2sql.sql.threads import read_aside
 from nl2sql.types import (
     Assessment,
     Candidate,
@@ -25,7 +25,7 @@ from ranking.confidence.calibration import Calibration
 from ranking.confidence.features import measure_features
 from ranking.lint import lint_query
 from ranking.query import Query, read_candidate
-from ranking.score import score_candidate, score_result, score_values
+from ranking.score.score import score_candidate, score_result, score_values
 from ranking.value_verification import ValueVerifier
 from ranking.vote import vote
 from ranking.vote.page import fetch_page, find_unrun_leader, run_whole

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from nl2sql.names import enquote
 from nl2sql.protocols import Executor, Guard
+from nl2sql.sql.column_kinds import TEXTS
+from nl2sql.sql.names import enquote
 from nl2sql.types import (
     ExecutionLimits,
     GuardedQuery,
@@ -23,7 +24,7 @@ from nl2sql.types import (
     ValueMatch,
 )
 from ranking.query import ColumnUse, Query
-from ranking.question_terms import Measure
+from ranking.score.question_terms import Measure
 
 # An index answers in a few milliseconds; what takes longer is a scan that is not worth its time.
 _LIMITS = ExecutionLimits(timeout_ms=500, result_bytes=1024)
@@ -75,7 +76,7 @@ def list_texts(query: Query) -> Iterator[tuple[ColumnUse, str]]:
             continue
         others = node.expressions if isinstance(node, exp.In) else [node.args["expression"]]
         use = query.resolve(node.this)
-        if use is None or use.kind != "text":
+        if use is None or query.kind_of(use) not in TEXTS:
             continue
         for other in others:
             if isinstance(other, exp.Literal) and other.is_string:

@@ -15,8 +15,9 @@ from nl2sql.prompts import render_prompt, render_text
 from nl2sql.protocols import Engine
 from nl2sql.schema_text import SchemaWriter, TokenCounts
 from nl2sql.settings import Settings
-from nl2sql.sql_text import extract_sql, normal_form
-from nl2sql.sql_text.threads import read_aside
+from nl2sql.sql.extraction import extract_sql
+from nl2sql.sql.normal_form import normal_form
+from nl2sql.sql.threads import read_aside
 from nl2sql.types import (
     Assessment,
     Candidate,
@@ -140,7 +141,7 @@ class CandidateRepairer:
                 stop=("```",),
             )
         )
-        return await read_aside(extract_sql, completions.texts[0])
+        return await read_aside(extract_sql, completions.texts[0], context.dialect)
 
     async def build_prompt(
         self,

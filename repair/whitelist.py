@@ -16,9 +16,10 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Table
-from nl2sql.names import quote_name
-from nl2sql.sql_text.nodes import find_all
-from nl2sql.sql_text.parsing import read_tree
+from nl2sql.sql.names import quote_name
+from nl2sql.sql.nodes import find_all
+from nl2sql.sql.parsing import read_tree
+from nl2sql.sql.scopes import name_ctes
 from nl2sql.types import SchemaContext
 from nl2sql.words import split_words
 from repair.autocorrect.levels import (
@@ -213,8 +214,8 @@ def _similarity(asked: str, real: str, owner: str = "") -> float:
 
 
 def _is_unknown(node: exp.Table, tree: exp.Expr, sight: Sight) -> bool:
-    views = {sight.spell(cte.args["alias"].this) for cte in find_all(tree, exp.CTE)}
-    return sight.find_table(node) is None and sight.spell(node.this) not in views
+    is_cte = sight.spell(node.this) in name_ctes(tree, sight.spell)
+    return sight.find_table(node) is None and not is_cte
 
 
 def _name_columns(sql: str, dialect: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nl2sql.protocols import Engine
 from nl2sql.settings import FlagSettings, RetrievalSettings
+from nl2sql.sql.threads import read_aside
 from nl2sql.types import JoinPlan, Plan, Question, SchemaContext, SchemaLinks
 from retrieval.joins.planner import plan_joins
 from retrieval.linking.column_pruner import prune_columns
@@ -40,7 +41,9 @@ class SchemaPlanner:
         links = linked.links.links
         return Plan(
             links=linked.links if flags.schema_linker else SchemaLinks(),
-            joins=plan_joins(
+            # Beside the event loop: it weighs many ways to join.
+            joins=await read_aside(
+                plan_joins,
                 question.search_text,
                 context,
                 links,

@@ -7,14 +7,14 @@ is shown, and a session with one that is refused now is forgotten as a whole.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 
-from nl2sql.conversation_settings import SessionSettings
+from nl2sql.concurrency import gather_all
 from nl2sql.protocols import Guard
+from nl2sql.settings.conversation import SessionSettings
 from nl2sql.types import Principal, Question, Turn, Violation
-from retrieval.examples.records import build_access_key
 from retrieval.index_store.session_store import SessionStore
+from retrieval.index_store.verified_example import build_access_key
 
 # A longer query is not kept: it would fill the prompt of the next question.
 _LONGEST_QUERY = 8000
@@ -41,12 +41,9 @@ class GuardedSessions:
             most=self._settings.turns,
             keep_hours=self._settings.keep_hours,
         )
-        queries = {sql for turn in turns for sql in (turn.sql, *turn.readings) if sql}
-        verdicts = await asyncio.gather(
-            *(
-                self._guard.guard(question.database, sql, question.principal)
-                for sql in sorted(queries)
-            )
+        queries = {sql for turn in turns for sql in (turn.sql, *turn.interpretations) if sql}
+        verdicts = await gather_all(
+            self._guard.guard(question.database, sql, question.principal) for sql in sorted(queries)
         )
         if any(isinstance(verdict, Violation) for verdict in verdicts):
             await self._store.forget(owner, question.session)
@@ -55,7 +52,7 @@ class GuardedSessions:
 
     async def remember(self, question: Question, turn: Turn) -> None:
         """Keeps the turn under the question's principal. Raises IndexUnavailable."""
-        if any(len(sql) > _LONGEST_QUERY for sql in (turn.sql, *turn.readings)):
+        if any(len(sql) > _LONGEST_QUERY for sql in (turn.sql, *turn.interpretations)):
             return
         await self._store.add(
             identify_owner(question.principal),

@@ -8,17 +8,29 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import httpx
+from pydantic import BaseModel, ValidationError
 
+from nl2sql.contract import (
+    FeedbackRequest,
+    FeedbackResponse,
+    QueryRequest,
+    QueryResponse,
+    read_response,
+)
 from nl2sql.errors import InvalidRequest, QuorumError, Unauthenticated, Unavailable
+from nl2sql.types import Progress
 
 _EVENT_STREAM = "text/event-stream"
 _CONNECT_S = 10.0
 # The service says something every few seconds.
 _SILENCE_S = 120.0
+# For requests that need no model.
+_TIMEOUT_S = 60.0
+_PROGRESS_FIELDS = frozenset(field.name for field in fields(Progress))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,36 +49,88 @@ class NoRows:
     reason: str
 
 
-def post_query(
-    url: str,
-    body: dict[str, Any],
-    *,
-    token: str = "",
-    show: Callable[[dict[str, Any]], None] = lambda _: None,
-) -> dict[str, Any]:
-    """The answer to ``POST /query``, with a bearer ``token`` where the service asks for one.
+@dataclass(frozen=True, slots=True)
+class ServiceClient:
+    """The service at ``url``, with a bearer ``token`` where it asks for one.
 
-    ``show`` is handed how far it is: the fields of ``Progress``. Raises Unavailable,
-    Unauthenticated, InvalidRequest or QuorumError.
+    Every method raises Unavailable where nothing answers, Unauthenticated, InvalidRequest, and
+    QuorumError for whatever else the service says.
     """
-    headers = {"Accept": f"{_EVENT_STREAM}, application/json;q=0.5", **_build_identity(token)}
-    timeout = httpx.Timeout(_SILENCE_S, connect=_CONNECT_S)
-    with (
-        _told_when_gone(url),
-        httpx.stream("POST", f"{url}/query", json=body, headers=headers, timeout=timeout) as found,
-    ):
-        if not found.headers.get("content-type", "").startswith(_EVENT_STREAM):
-            found.read()
-            return read_answer(found)
-        for name, data in _read_events(found.iter_bytes()):
-            if name == "answer":
-                answer: dict[str, Any] = json.loads(data)
-                return answer
-            if name == "problem":
-                problem = json.loads(data)
-                raise _translate(httpx.Response(problem["status"], content=data))
-            show(json.loads(data))
-    raise Unavailable(f"The service at {url} ended the connection.", hint="Ask again.")
+
+    url: str
+    token: str = ""
+
+    def query(
+        self, request: QueryRequest, *, show: Callable[[Progress], None] = lambda _: None
+    ) -> QueryResponse:
+        """The answer, however long it takes; ``show`` hears how far it is."""
+        accept = f"{_EVENT_STREAM}, application/json;q=0.5"
+        with self._stream("/query", request, accept) as response:
+            if not response.headers.get("content-type", "").startswith(_EVENT_STREAM):
+                response.read()
+                return read_query(response)
+            for name, data in _read_events(response.iter_bytes()):
+                if name == "answer":
+                    return _read_query(json.loads(data))
+                if name == "problem":
+                    problem = json.loads(data)
+                    raise _translate(httpx.Response(problem["status"], content=data))
+                show(_read_progress(json.loads(data)))
+        raise Unavailable(f"The service at {self.url} ended the connection.", hint="Ask again.")
+
+    def export(self, request: QueryRequest, media_type: str) -> Export | NoRows:
+        """The rows of the answer as ``media_type``, whenever it comes."""
+        response = self._send("POST", "/query", request, accept=media_type, timeout_s=None)
+        if response.is_success:
+            return Export(response.content, response.headers)
+        problem = _read_problem(response)
+        if "outcome" in problem:
+            return NoRows(problem["outcome"], str(problem["detail"]))
+        raise _translate(response)
+
+    def feedback(self, request: FeedbackRequest) -> FeedbackResponse:
+        """What came of it."""
+        return FeedbackResponse.model_validate(_read_json(self._send("POST", "/feedback", request)))
+
+    def forget(self, session: str) -> int:
+        """Forgets a conversation; how many questions of it were kept."""
+        return int(_read_json(self._send("DELETE", f"/sessions/{session}"))["turns"])
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        request: BaseModel | None = None,
+        *,
+        accept: str = "application/json",
+        timeout_s: float | None = _TIMEOUT_S,
+    ) -> httpx.Response:
+        with _told_when_gone(self.url):
+            return httpx.request(
+                method,
+                self.url + path,
+                json=request.model_dump() if request else None,
+                headers=self._build_headers(accept),
+                timeout=httpx.Timeout(timeout_s, connect=_CONNECT_S),
+            )
+
+    @contextmanager
+    def _stream(self, path: str, request: BaseModel, accept: str) -> Iterator[httpx.Response]:
+        with (
+            _told_when_gone(self.url),
+            httpx.stream(
+                "POST",
+                self.url + path,
+                json=request.model_dump(),
+                headers=self._build_headers(accept),
+                timeout=httpx.Timeout(_SILENCE_S, connect=_CONNECT_S),
+            ) as response,
+        ):
+            yield response
+
+    def _build_headers(self, accept: str) -> dict[str, str]:
+        identity = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        return {"Accept": accept, **identity}
 
 
 def _read_events(pieces: Iterator[bytes]) -> Iterator[tuple[str, bytes]]:
@@ -87,67 +151,13 @@ def _read_events(pieces: Iterator[bytes]) -> Iterator[tuple[str, bytes]]:
                 yield name, value
 
 
-def delete_session(
-    url: str, session: str, *, token: str = "", timeout_s: float = 60
-) -> dict[str, Any]:
-    """What came of ``DELETE /sessions/{session}``. Raises as ``post_query``."""
-    where = f"{url}/sessions/{session}"
-    return read_answer(_send("DELETE", where, None, {}, token=token, timeout_s=timeout_s))
+def _read_progress(fields: dict[str, Any]) -> Progress:
+    """What an event tells; a newer service may tell more.
 
-
-def post_feedback(
-    url: str, body: dict[str, Any], *, token: str = "", timeout_s: float = 60
-) -> dict[str, Any]:
-    """What came of ``POST /feedback``. Raises as ``post_query``."""
-    return read_answer(_post(f"{url}/feedback", body, {}, token=token, timeout_s=timeout_s))
-
-
-def post_export(
-    url: str, body: dict[str, Any], media_type: str, *, token: str = ""
-) -> Export | NoRows:
-    """The rows of the answer to ``POST /query`` as ``media_type``, whenever it comes.
-
-    Nothing tells how far it is. Raises as ``post_query``.
+    >>> _read_progress({"stage": "plan", "mood": "good"}).stage
+    'plan'
     """
-    headers = {"Accept": media_type}
-    response = _post(f"{url}/query", body, headers, token=token, timeout_s=None)
-    if response.is_success:
-        return Export(response.content, response.headers)
-    problem = _read_problem(response)
-    if "outcome" in problem:
-        return NoRows(problem["outcome"], str(problem["detail"]))
-    raise _translate(response)
-
-
-def _post(
-    url: str,
-    body: dict[str, Any],
-    headers: Mapping[str, str],
-    *,
-    token: str,
-    timeout_s: float | None,
-) -> httpx.Response:
-    return _send("POST", url, body, headers, token=token, timeout_s=timeout_s)
-
-
-def _send(
-    method: str,
-    url: str,
-    body: dict[str, Any] | None,
-    headers: Mapping[str, str],
-    *,
-    token: str,
-    timeout_s: float | None,
-) -> httpx.Response:
-    timeout = httpx.Timeout(timeout_s, connect=_CONNECT_S)
-    with _told_when_gone(url):
-        return httpx.request(
-            method, url, json=body, headers={**headers, **_build_identity(token)}, timeout=timeout
-        )
-
-
-def _build_identity(token: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token}"} if token else {}
+    return Progress(**{key: value for key, value in fields.items() if key in _PROGRESS_FIELDS})
 
 
 @contextmanager
@@ -161,12 +171,27 @@ def _told_when_gone(url: str) -> Iterator[None]:
         ) from error
 
 
-def read_answer(response: httpx.Response) -> dict[str, Any]:
+def _read_json(response: httpx.Response) -> dict[str, Any]:
     """The JSON in a response that is no problem. Raises what the problem document says."""
     if response.is_success:
         answer: dict[str, Any] = response.json()
         return answer
     raise _translate(response)
+
+
+def read_query(response: httpx.Response) -> QueryResponse:
+    """The answer in the response to ``POST /query``. Raises what its problem document says."""
+    return _read_query(_read_json(response))
+
+
+def _read_query(body: Any) -> QueryResponse:
+    try:
+        return read_response(body)
+    except ValidationError as error:
+        raise QuorumError(
+            "What answers there is no service of this version.",
+            hint="Give the address of one, or bring client and service to one version.",
+        ) from error
 
 
 def _read_problem(response: httpx.Response) -> dict[str, Any]:

@@ -13,13 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
-from execution.embedded import EmbeddedServer
+from execution.postgres.embedded import EmbeddedServer
 from nl2sql.settings import Settings, parse_settings
-from serve_app.indexing import index_databases
-from serve_app.preparation import build_wiring, demo_version, load_demo_databases
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.indexing import index_databases
+from serve_app.operations.preparation import build_wiring, demo_version, load_demo_databases
 from serve_app.reporting import Silence
-from serve_app.wiring import Wiring
 from tests.oracle.postgres_copies import PRISTINE, copy_database, note_version, quiet_server
 
 ROOT = Path(__file__).parent.parent
@@ -33,15 +34,46 @@ LONG = (
     "tests/repair/normalize/test_execution.py",
 )
 
+# What starts Ray or loads the model: one process of pytest runs these files, one after another.
+ONE_AT_A_TIME = (
+    "tests/generation/engines/test_llama_engine.py",
+    "tests/generation/engines/test_vllm_server.py",
+    "tests/serve_app/test_end_to_end.py",
+    "tests/serve_app/test_engine_death.py",
+    "tests/serve_app/ray/test_serve_real.py",
+    "tests/serve_app/ray/test_serve_stages.py",
+    "tests/serve_app/test_wheel.py",
+)
+
+
+class _Files(LoadScopeScheduling):
+    """Each process takes whole files, so that their fixtures are built once.
+
+    (pytest-xdist's own groups, ``--dist loadgroup``, are not heeded under pytest 9.2.)
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return "one at a time" if file in ONE_AT_A_TIME else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> _Files:
+    return _Files(config, log)
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what ``LONG`` names, before the marks choose what is run."""
+    """Marks what ``LONG`` names, before the marks choose what is run.
+
+    What is one at a time takes longest, so it begins first.
+    """
     folders = [ROOT / path for path in LONG]
     for item in items:
         parts = {item.path, *item.path.parents}
         if not parts.isdisjoint(folders) and not item.get_closest_marker("quick"):
             item.add_marker("long")
+    alone = [ROOT / path for path in ONE_AT_A_TIME]
+    items.sort(key=lambda item: item.path not in alone)
 
 
 @pytest.fixture(scope="session")

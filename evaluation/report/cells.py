@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evaluation.figures import Estimate
+from evaluation.metrics.figures import Estimate
 
 NONE = "\N{EN DASH}"
 _MINUS = "\N{MINUS SIGN}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from evaluation.figures import Estimate
+from evaluation.metrics.figures import Estimate
 from evaluation.report import plots
 from evaluation.report.cells import show_estimate
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from evaluation.figures import ConfidenceFigures
+from evaluation.metrics.figures import ConfidenceFigures
 from evaluation.report import plots
 from evaluation.report.cells import show_percent
 from evaluation.report.chart import Chart, make_chart, say_estimate

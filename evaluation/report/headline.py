@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evaluation.figures import Estimate
-from evaluation.pairing import compare_runs
+from evaluation.metrics.figures import Estimate
+from evaluation.metrics.pairing import compare_runs
 from evaluation.report.cells import NONE, show_estimate, show_percent, show_points
 from evaluation.report.sections import Section
 

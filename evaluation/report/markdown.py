@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from evaluation.figures import PairedComparison
+from evaluation.metrics.figures import PairedComparison
 from evaluation.report.cells import Cell
 from evaluation.report.headline import Headline, build_headline
 from evaluation.report.method import INTERVALS, RULES, Method, build_method

@@ -13,9 +13,9 @@ from typing import Any
 
 import yaml
 
-from evaluation.manifest import Manifest
 from evaluation.report.sections import Section
-from evaluation.variants import name_count
+from evaluation.runs.manifest import Manifest
+from evaluation.runs.variants import name_count
 
 RULES = (
     "An answer is right when its rows are those of the gold query as a multiset, under some "

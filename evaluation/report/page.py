@@ -17,7 +17,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from evaluation.figures import PairedComparison
+from evaluation.metrics.figures import PairedComparison
 from evaluation.report.chart import Chart
 from evaluation.report.charts import build_charts
 from evaluation.report.headline import Headline, build_headline

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.figures import PairedComparison
+from evaluation.metrics.figures import PairedComparison
 from evaluation.report.cells import Cell, show_difference, show_estimate, show_p_value
 from evaluation.report.sections import Section
 from evaluation.report.tables import Table

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup
 
-from evaluation.figures import Estimate
+from evaluation.metrics.figures import Estimate
 from evaluation.report.cells import show_points
 
 if TYPE_CHECKING:

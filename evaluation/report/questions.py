@@ -11,9 +11,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluation.records import CandidateRecord, Preview, QuestionRecord, RepairRecord
 from evaluation.report.sections import LabelledRun, Section
 from evaluation.report.tables import timed_stages
+from evaluation.runs.records import CandidateRecord, Preview, QuestionRecord, RepairRecord
 
 _LONGEST_SQL = 6000
 _LONGEST_CELL = 80

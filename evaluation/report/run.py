@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evaluation.figures import Summary
-from evaluation.manifest import Manifest
-from evaluation.records import QuestionRecord
+from evaluation.metrics.figures import Summary
+from evaluation.runs.manifest import Manifest
+from evaluation.runs.records import QuestionRecord
 
 
 @dataclass(frozen=True, slots=True)

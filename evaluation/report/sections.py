@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evaluation.figures import PairedComparison
-from evaluation.manifest import Manifest
-from evaluation.pairing import compare_runs
+from evaluation.metrics.figures import PairedComparison
+from evaluation.metrics.pairing import compare_runs
 from evaluation.report.run import Run
-from evaluation.variants import FULL
+from evaluation.runs.manifest import Manifest
+from evaluation.runs.variants import FULL
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from evaluation.figures import Estimate, Percentiles, RepairFigures, Summary
-from evaluation.metrics import MODEL_STAGES
+from evaluation.metrics.figures import Estimate, Percentiles, RepairFigures, Summary
+from evaluation.metrics.metrics import MODEL_STAGES
 from evaluation.report.cells import (
     NONE,
     Cell,

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluation.figures import Estimate, Percentiles
-from evaluation.pairing import estimate_difference
+from evaluation.metrics.figures import Estimate, Percentiles
+from evaluation.metrics.pairing import estimate_difference
+from evaluation.metrics.statistics import estimate, percentile
 from evaluation.retrieval.causes import CAUSES, find_cause
 from evaluation.retrieval.records import Finding, MissedTable, RetrievalManifest, RetrievalRecord
-from evaluation.statistics import estimate, percentile
 
 RECALL_AT = (1, 3, 5, 8, 12, 20)
 _MOST_EXAMPLES = 5

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from evaluation.manifest import RunManifest
-from evaluation.records import Record
+from evaluation.runs.manifest import RunManifest
+from evaluation.runs.records import Record
 
 
 class RetrievalManifest(RunManifest):

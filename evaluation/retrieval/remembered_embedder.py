@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.embedder import Embedder, SentenceModel
+from retrieval.embedding.embedder import Embedder, SentenceModel
 
 
 class RememberedEmbedder(Embedder):

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from data.benchmarks.types import Example
-from evaluation.gold_schema import find_gold_schema
-from evaluation.journal import Journal
+from evaluation.metrics.gold_schema import find_gold_schema
 from evaluation.retrieval.records import RetrievalRecord
 from evaluation.retrieval.remembered_embedder import RememberedEmbedder
 from evaluation.retrieval.search import SearchSystem, Target, search
+from evaluation.runs.journal import Journal
 from nl2sql.catalog import Catalog
 from nl2sql.protocols import CatalogSource
 from nl2sql.types import Principal, Question

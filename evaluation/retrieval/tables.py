@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.figures import Estimate
+from evaluation.metrics.figures import Estimate
 from evaluation.report.cells import Cell, show_estimate, show_ms, show_percent, show_points
 from evaluation.report.tables import Table
 from evaluation.retrieval.measures import RECALL_AT, RetrievalFigures, VariantFigures

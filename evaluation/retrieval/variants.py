@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from evaluation.variants import override
+from evaluation.runs.variants import override
 from nl2sql.errors import SettingsError
 from nl2sql.settings import Settings
 

@@ -14,7 +14,7 @@ from execution.name_resolution.nodes import check_outputs
 from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Level, Resolution, Source, Unresolved
 from execution.name_resolution.stars import apply_exceptions, find_star, list_excluded
-from execution.sqlite_names import build_text_name, is_in_double_quotes, read_spelling
+from execution.sqlite.names import build_text_name, is_in_double_quotes, read_spelling
 from nl2sql.catalog import Table
 from nl2sql.types import NOT_PERMITTED
 

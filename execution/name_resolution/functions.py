@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from execution.name_resolution.scopes import Unresolved
-from nl2sql.names import quote_name
+from nl2sql.sql.names import quote_name
 
 _ORDINALITY = "ordinality"
 

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from execution.name_resolution.scopes import Unresolved
 from nl2sql.catalog import Catalog, Table
-from nl2sql.names import fold_name
+from nl2sql.sql.names import fold_name
 from nl2sql.types import NOT_PERMITTED
 
 # Dialects in which the name of an output can be used everywhere in its query.

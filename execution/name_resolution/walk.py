@@ -38,9 +38,17 @@ from execution.name_resolution.nodes import (
     rename_columns,
 )
 from execution.name_resolution.resolver import NameResolver
-from execution.name_resolution.scopes import Cte, Ctes, Group, Level, Resolution, Source, Unresolved
+from execution.name_resolution.scopes import (
+    Cte,
+    Ctes,
+    Group,
+    Level,
+    Resolution,
+    Source,
+    Unresolved,
+)
 from execution.name_resolution.stars import find_star, list_replacements
-from execution.sqlite_names import is_in_double_quotes
+from execution.sqlite.names import is_in_double_quotes
 
 # What stands around the items of DISTINCT ON, GROUP BY and ORDER BY.
 _AROUND_ITEMS = (exp.Cube, exp.GroupingSets, exp.Ordered, exp.Paren, exp.Rollup)

@@ -12,8 +12,8 @@ from sqlglot.errors import SqlglotError
 from execution.dialects import READERS
 from execution.policies.policy_file import Attribute
 from nl2sql.catalog import Table
-from nl2sql.names import fold_name
-from nl2sql.sql_text.parsing import parse_statements
+from nl2sql.sql.names import fold_name
+from nl2sql.sql.parsing import parse_statements
 
 # What a condition may not be made of; functions and operators are judged by the allowlist.
 _FORBIDDEN: dict[type[exp.Expr], str] = {

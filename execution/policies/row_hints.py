@@ -17,7 +17,7 @@ from sqlglot import exp
 from execution.policies.access import Access
 from execution.policies.parameters import Bound, BoundValue
 from execution.policies.rules import TableRule
-from nl2sql.names import quote_name
+from nl2sql.sql.names import quote_name
 
 _MOST_VALUES = 12
 _LONGEST_TEXT = 80

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from execution.comments import strip_comments
 from execution.dialects import list_nodes, parse_statements, render_sql
 from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Source, Unresolved
 from execution.name_resolution.walk import resolve_names
+from execution.parsing.comments import strip_comments
 from execution.policies.grouping import complete_group
 from execution.policies.wrappers import Wrapper
 from nl2sql.catalog import Table

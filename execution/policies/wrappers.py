@@ -23,9 +23,9 @@ from execution.dialects import READERS
 from execution.policies.filter_columns import Filters, list_filters, merge_filters
 from execution.policies.parameters import HASH_KEY, name_slots, render_slot
 from execution.policies.rules import Rules, TableRule
-from execution.sqlite_functions import HASH_FUNCTION
+from execution.sqlite.functions import HASH_FUNCTION
 from nl2sql.catalog import Column, Table
-from nl2sql.names import enquote
+from nl2sql.sql.names import enquote
 
 _FENCE = {"postgres": "OFFSET 0", "sqlite": "LIMIT -1 OFFSET 0", "duckdb": "OFFSET 0"}
 

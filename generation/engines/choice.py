@@ -6,6 +6,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from generation.models.registry import default_model
 from nl2sql.settings import ModelSettings
 
 _CPU_INFO = Path("/proc/cpuinfo")
@@ -19,11 +20,29 @@ INSTALL_VLLM = "pip install 'quorumsql[vllm]'; in a checkout on a CPU: make inst
 """What to do where vLLM is wanted and missing."""
 
 
+def resolve_model(settings: ModelSettings, *, on_gpu: bool) -> ModelSettings:
+    """The settings with ``auto`` replaced: vLLM where it is installed and a GPU is there, else
+    llama.cpp; and the default model for it.
+
+    What stands behind the stages must agree on the model, so it is resolved once and passed on.
+
+    >>> chosen = resolve_model(ModelSettings(), on_gpu=False)
+    >>> chosen.engine, chosen.name
+    ('llama.cpp', 'qwen2.5-coder-0.5b-instruct')
+    """
+    if settings.is_remote:
+        return settings
+    engine, name = settings.engine, settings.name
+    if engine == "auto":
+        engine = "vllm" if on_gpu and find_spec("vllm") is not None else "llama.cpp"
+    if name == "auto":
+        name = default_model(has_gpu=on_gpu and engine == "vllm")
+    return settings.model_copy(update={"engine": engine, "name": name})
+
+
 def choose_engine(settings: ModelSettings) -> str:
-    """``model.engine``; ``auto``: vLLM where it is installed and a GPU is there, else llama.cpp."""
-    if settings.engine != "auto":
-        return settings.engine
-    return "vllm" if has_gpu() and find_spec("vllm") is not None else "llama.cpp"
+    """The engine that runs the model on this machine."""
+    return resolve_model(settings, on_gpu=has_gpu()).engine
 
 
 def has_gpu() -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from generation.chat_encoder import choose_cut
+from generation.engines.chat_encoder import choose_cut
 from nl2sql.types import Prompt
 
 

@@ -26,10 +26,10 @@ from generation.engines.server import (
     describe_server,
     estimate_prompt_tokens,
     estimate_tokens,
-    gather_all,
     read_api_key,
 )
 from generation.engines.server_client import ServerClient
+from nl2sql.concurrency import gather_all
 from nl2sql.deadline import Deadline
 from nl2sql.errors import EngineUnavailable, QuorumError, SettingsError
 from nl2sql.settings import ModelSettings
@@ -110,7 +110,7 @@ class OpenAiEngine:
         if not await self._recognise():
             return tuple(map(estimate_tokens, texts))
         bodies = [{"prompt": text, "add_special_tokens": False} for text in texts]
-        return tuple(await gather_all([self._tokenize(body) for body in bodies]))
+        return tuple(await gather_all(self._tokenize(body) for body in bodies))
 
     async def speed(self) -> None:
         """Unknown: the server is another's, and what it is asked may cost money."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from nl2sql.errors import EngineUnavailable, PromptTooLong, QuorumError, SettingsError
@@ -153,15 +152,3 @@ def choose_stops(request: SamplingRequest) -> tuple[str, ...]:
     (';',)
     """
     return tuple(stop for stop in request.stop if stop not in request.answer_start)
-
-
-async def gather_all(calls: Sequence[Awaitable[_T]]) -> list[_T]:
-    """What all of them return, in order. When one fails or the caller goes, the others end too."""
-    tasks = [asyncio.ensure_future(call) for call in calls]
-    try:
-        return await asyncio.gather(*tasks)
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise

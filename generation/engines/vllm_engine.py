@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from generation.chat_encoder import ChatEncoder
+from generation.engines.chat_encoder import ChatEncoder
 from generation.engines.choice import INSTALL_VLLM, choose_cpu_dtype, read_cpu_flags
 from generation.engines.engine_watch import find_children, watch_processes
 from generation.engines.server import build_too_long

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from generation.grammar.ebnf import RuleBook, any_of, quote
 from nl2sql.catalog import Table
-from nl2sql.names import fold_name, quote_name
+from nl2sql.sql.names import fold_name, quote_name
 from nl2sql.types import SchemaContext
 
 _MOST_JOINS = 5

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from nl2sql.catalog import Column, ForeignKey, Table
-from nl2sql.names import quote_name
+from nl2sql.sql.names import quote_name
 from nl2sql.types import RetrievedTable, SchemaContext
 
 _LONGEST_COMMENT = 240

@@ -30,13 +30,13 @@ class Turn:
     """An earlier question of a session, as it was understood, and what came of it.
 
     ``outcome`` is the kind of answer in lower case, ``sql`` the query of an answered one,
-    ``readings`` the queries of one that was asked back. Never a cell of a result.
+    ``interpretations`` the queries of one that was asked back. Never a cell of a result.
     """
 
     question: str
     outcome: str
     sql: str = ""
-    readings: tuple[str, ...] = ()
+    interpretations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

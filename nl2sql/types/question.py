@@ -25,7 +25,8 @@ class Question:
     ``k`` candidates are sampled with ``seed``, or as many as it takes where ``k`` is 0; at most
     ``max_rows`` rows come back. ``evidence`` is what the asker knows besides, shown
     to the model beside the question. ``session`` names the conversation it belongs to (empty:
-    none). ``picked`` is the query of the reading that the asker chose: it is run, none is sampled.
+    none). ``picked`` is the query of the interpretation that the asker chose: it is run, and none
+    is sampled.
     ``wording`` says who may put the answer in words: ``rule``, ``model``, or nobody (``off`` or
     empty).
     """

@@ -1,7 +1,7 @@
 """From features to a probability: a logistic model, fitted elsewhere and read from a JSON file.
 
-``quorumsql eval calibrate`` writes the file (``evaluation/calibration_fit.py``); one a model is
-packaged here. Reading takes nothing but the standard library.
+``quorumsql eval calibrate`` writes the file (``evaluation/metrics/calibration_fit.py``); one for
+each model is packaged here. Reading takes nothing but the standard library.
 """
 
 from __future__ import annotations

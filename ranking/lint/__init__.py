@@ -1,8 +1,9 @@
 """Lint rules: one a file, the function named like the file, the pipeline a visible tuple.
 
 A rule takes a query, as ``ranking.query`` reads it, and returns a finding, or None. An error is
-almost always wrong, a warning often: docs/ranking.md says how often, rule by rule. What is linted
-is the candidate's own text: the guard's rewriting wraps every table, and would be told to people.
+almost always wrong, a warning often: docs/measurements/ranking.md says how often, rule by rule.
+What is linted is the candidate's own text: the guard's rewriting wraps every table, and would be
+told to people.
 """
 
 from __future__ import annotations

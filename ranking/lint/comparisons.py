@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from nl2sql.sql_text.nodes import find_all
+from nl2sql.sql.nodes import find_all
 
 _OPERATORS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 
@@ -15,7 +15,7 @@ def list_literal_comparisons(tree: exp.Expr) -> Iterator[tuple[exp.Column, exp.L
     """Columns and what they are compared with by an operator, IN or BETWEEN.
 
     >>> import sqlglot
-    >>> from nl2sql.sql_text.parsing import parse_one
+    >>> from nl2sql.sql.parsing import parse_one
     >>> tree = parse_one("SELECT 1 FROM t WHERE a = 'x' AND b IN (1, 2)", "postgres")
     >>> [(column.name, literal.this) for column, literal in list_literal_comparisons(tree)]
     [('a', 'x'), ('b', '1'), ('b', '2')]

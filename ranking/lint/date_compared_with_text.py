@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from nl2sql.sql.column_kinds import TIMES
 from nl2sql.types import Finding
 from ranking.lint.comparisons import list_literal_comparisons
 from ranking.query import Query
@@ -26,7 +27,12 @@ def date_compared_with_text(query: Query) -> Finding | None:
     """
     for column, literal in list_literal_comparisons(query.tree):
         use = query.resolve(column)
-        if use and use.kind == "date" and literal.is_string and not _DATE.fullmatch(literal.this):
+        if (
+            use
+            and query.kind_of(use) in TIMES
+            and literal.is_string
+            and not _DATE.fullmatch(literal.this)
+        ):
             message = f"{column.sql()} is a date and is compared with {literal.sql()}."
             return Finding("date_compared_with_text", "error", message)
     return None

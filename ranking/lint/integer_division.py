@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql.column_kinds import read_type
 from nl2sql.types import Finding
-from ranking.column_kinds import is_integer
 from ranking.query import Query
 
 
@@ -39,9 +39,11 @@ def _is_whole(query: Query, node: exp.Expr) -> bool:
     if isinstance(node, exp.Add | exp.Sub | exp.Mul):
         return _is_whole(query, node.left) and _is_whole(query, node.right)
     use = query.resolve(node)
-    return use is not None and is_integer(use.column.type)
+    return use is not None and query.kind_of(use) == "integer"
 
 
 def _is_big(query: Query, node: exp.Expr) -> bool:
     use = query.resolve(node)
-    return query.dialect == "postgres" and use is not None and "big" in use.column.type.lower()
+    if query.dialect != "postgres" or use is None:
+        return False
+    return read_type(use.column.type, query.dialect) in (exp.DType.BIGINT, exp.DType.BIGSERIAL)

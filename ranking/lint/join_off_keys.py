@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from nl2sql.sql_text.nodes import find_all
+from nl2sql.sql.nodes import find_all
 from nl2sql.types import Finding
 from ranking.query import ColumnUse, Query
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from nl2sql.sql.column_kinds import NUMBERS
 from nl2sql.types import Finding
 from ranking.lint.comparisons import list_literal_comparisons
 from ranking.query import Query
@@ -28,7 +29,7 @@ def number_compared_with_text(query: Query) -> Finding | None:
         use = query.resolve(column)
         if (
             use
-            and use.kind == "number"
+            and query.kind_of(use) in NUMBERS
             and literal.is_string
             and not _NUMBER.fullmatch(literal.this)
         ):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nl2sql.intervals import wilson_interval
-from nl2sql.ranking_settings import RankingSettings
+from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import Assessment, Ranking
 from ranking.vote.groups import group_assessments
 from ranking.vote.settlement import is_settled

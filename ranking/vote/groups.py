@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nl2sql.equivalence import are_equivalent
+from nl2sql.results.equivalence import are_equivalent
 from nl2sql.types import Assessment, ResultSet
 
 NO_GROUP = -1

@@ -12,8 +12,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+from nl2sql.concurrency import gather_all
 from nl2sql.protocols import Executor
-from nl2sql.ranking_settings import RankingSettings
+from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import Assessment, Diagnostic, ExecutionLimits, GuardedQuery
 
 QUERY_CANCELED = "57014"
@@ -58,9 +59,9 @@ async def run_candidates(
         and isinstance(verdict := each.verdict, GuardedQuery)
     ]
     waiting.sort(key=lambda pair: -assessments[pair[0]].candidate.samples)
-    await asyncio.gather(*(work(at, verdict) for at, verdict in waiting))
+    await gather_all(work(at, verdict) for at, verdict in waiting)
     if any(each.unrun for each in run):
-        return tuple(await asyncio.gather(*(_identify(executor, each) for each in run)))
+        return tuple(await gather_all(_identify(executor, assessment) for assessment in run))
     return tuple(run)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from nl2sql.ranking_settings import RankingSettings
+from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import Assessment, ResultSet
 
 # No factor of a score or a log-probability goes beyond this, whatever the settings.

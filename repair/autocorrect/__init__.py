@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
 
-from nl2sql.sql_text.parsing import read_tree
+from nl2sql.sql.parsing import read_tree
 from nl2sql.types import Plan, SchemaContext
 from repair.autocorrect.aggregates_in_group import aggregates_in_group
 from repair.autocorrect.aggregates_in_where import aggregates_in_where
@@ -95,13 +95,19 @@ def autocorrect_query(
                 break
         if not used:
             return None
-        written = tree.sql(
-            context.dialect, comments=False, unsupported_level=ErrorLevel.IGNORE, copy=False
-        )
-    except (SqlglotError, RecursionError, AttributeError):
-        # An AttributeError is sqlglot's own, where a function lacks an argument: DATETIME(day).
+        written = _write(tree, context.dialect)
+    except (SqlglotError, RecursionError):
         return None
-    return Corrected(written, tuple(used))
+    return Corrected(written, tuple(used)) if written else None
+
+
+def _write(tree: exp.Expr, dialect: str) -> str:
+    """The query as SQL; empty where sqlglot cannot write it."""
+    try:
+        return tree.sql(dialect, comments=False, unsupported_level=ErrorLevel.IGNORE, copy=False)
+    except AttributeError:
+        # sqlglot's own error where a function lacks an argument, as in DATETIME(day).
+        return ""
 
 
 def _apply(rule: Rule, tree: exp.Expr, sight: Sight) -> bool:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from nl2sql.sql_text.nodes import find_all
+from nl2sql.sql.nodes import find_all
 
 
 def list_aggregates(node: exp.Expr) -> list[exp.AggFunc]:
     """The aggregates of the node, but for window functions and those of queries in it.
 
     >>> import sqlglot
-    >>> from nl2sql.sql_text.parsing import parse_one
+    >>> from nl2sql.sql.parsing import parse_one
     >>> tree = parse_one("SELECT a, 1 + SUM(b), (SELECT MAX(c) FROM t) FROM u", "postgres")
     >>> [[each.sql() for each in list_aggregates(output)] for output in tree.expressions]
     [[], ['SUM(b)'], []]
@@ -33,7 +33,7 @@ def list_bare_columns(node: exp.Expr) -> list[exp.Column]:
     """The columns of the node that stand in no aggregate, window function or query in it.
 
     >>> import sqlglot
-    >>> from nl2sql.sql_text.parsing import parse_one
+    >>> from nl2sql.sql.parsing import parse_one
     >>> tree = parse_one("SELECT a + SUM(b) FROM t", "postgres")
     >>> [each.sql() for each in list_bare_columns(tree.expressions[0])]
     ['a']

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from nl2sql.sql_text.nodes import find_all
+from nl2sql.sql.nodes import find_all
+from nl2sql.sql.scopes import name_ctes
 from nl2sql.words import split_words
 from repair.autocorrect.sight import Sight
 from repair.autocorrect.spelled_names import rename_table
@@ -15,7 +16,7 @@ def invented_tables(tree: exp.Expr, sight: Sight) -> bool:
 
     ``customer`` → ``customers``, ``cars_names`` → ``car_names``.
     """
-    views = {sight.spell(cte.args["alias"].this) for cte in find_all(tree, exp.CTE)}
+    views = name_ctes(tree, sight.spell)
     changed = False
     for node in find_all(tree, exp.Table):
         if not isinstance(node.this, exp.Identifier) or sight.find_table(node) is not None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from nl2sql.sql_text.nodes import find_all
+from nl2sql.sql.nodes import find_all
+from nl2sql.sql.scopes import find_name
 from repair.autocorrect.joining import add_join, build_condition
 from repair.autocorrect.levels import Level, Source, find_fault, read_levels
 from repair.autocorrect.sight import Neighbour, Sight
@@ -36,9 +37,8 @@ def _is_broken(join: exp.Join, level: Level) -> bool:
 
 def _join_over_key(join: exp.Join, level: Level) -> bool:
     sight = level.sight
-    alias = join.this.args.get("alias")
-    identifier = alias.this if alias is not None else join.this.this
-    if not isinstance(identifier, exp.Identifier):
+    identifier = find_name(join.this)
+    if identifier is None:
         return False
     joined = level.sources.get(sight.spell(identifier))
     condition = join.args["on"]
@@ -108,10 +108,6 @@ def _list_before(join: exp.Join, level: Level) -> list[Source]:
         if other is join:
             break
         nodes.append(other.this)
-    names = [
-        node.args["alias"].this if node.args.get("alias") else node.this
-        for node in nodes
-        if isinstance(node, exp.Table)
-    ]
-    found = (level.sources.get(level.sight.spell(name)) for name in names)
+    names = [find_name(node) for node in nodes if isinstance(node, exp.Table)]
+    found = (level.sources.get(level.sight.spell(name)) for name in names if name is not None)
     return [source for source in found if source is not None]

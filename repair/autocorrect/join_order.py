@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from nl2sql.sql_text.nodes import find_all
+from nl2sql.sql.nodes import find_all
+from nl2sql.sql.scopes import find_name
 from repair.autocorrect.levels import Level, read_levels
 from repair.autocorrect.sight import Sight
 
@@ -58,11 +59,8 @@ def _is_inner(join: exp.Join) -> bool:
 
 
 def _name(node: exp.Expr, level: Level) -> str | None:
-    if not isinstance(node, exp.Table | exp.Subquery):
-        return None
-    alias = node.args.get("alias")
-    identifier = alias.this if alias is not None else node.this
-    return level.sight.spell(identifier) if isinstance(identifier, exp.Identifier) else None
+    identifier = find_name(node) if isinstance(node, exp.Table | exp.Subquery) else None
+    return level.sight.spell(identifier) if identifier is not None else None
 
 
 def _read_names(condition: exp.Expr, level: Level) -> set[str] | None:

@@ -6,14 +6,15 @@ touches what it does not understand. The guard, which is strict, judges what com
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from sqlglot import exp
 
 from nl2sql.catalog import Table
-from nl2sql.sql_text.nodes import find_all
+from nl2sql.sql import scopes
+from nl2sql.sql.nodes import find_all
 from repair.autocorrect.sight import Sight
 
 Fault = Literal["", "qualifier", "owner", "column", "ambiguous"]
@@ -92,12 +93,11 @@ def read_levels(tree: exp.Expr, sight: Sight) -> list[Level]:
 
 
 def _read_levels(tree: exp.Expr, sight: Sight) -> list[Level]:
-    views = _read_views(tree, sight)
     levels: dict[int, Level] = {}
     for select in find_all(tree, exp.Select):
-        level = Level(select, sight, outer=_find_outer(select, levels))
-        for node in _list_from(select):
-            _add_source(node, level, views)
+        level = Level(select, sight, outer=levels.get(id(scopes.find_outer(select))))
+        for name, source in scopes.read_sources(select, sight.spell).items():
+            level.sources[name] = _read_source(name, source, sight)
         level.outputs = {
             sight.spell(each.args["alias"]): each.this
             for each in select.expressions
@@ -186,11 +186,10 @@ def may_mean(column: exp.Column, name: str, source: Source, level: Level) -> boo
     join = column.find_ancestor(exp.Join, exp.Select)
     if not isinstance(join, exp.Join) or not isinstance(column.parent, exp.EQ):
         return True
-    alias = join.this.args.get("alias")
-    joined = alias.this if alias is not None else join.this.this
+    joined = scopes.find_name(join.this)
     sides = (column.parent.left, column.parent.right)
     other = next((each for each in sides if each is not column), None)
-    if not isinstance(other, exp.Column) or not isinstance(joined, exp.Identifier):
+    if not isinstance(other, exp.Column) or joined is None:
         return True
     if other.args.get("table") is None:
         return True
@@ -203,73 +202,30 @@ def _all_told(owners: list[Source]) -> bool:
     return all(owner.columns is not None for owner in owners)
 
 
-def _list_from(select: exp.Select) -> Iterator[exp.Expr]:
-    if (start := select.args.get("from_")) is not None:
-        yield start.this
-    for join in select.args.get("joins") or ():
-        yield join.this
-    yield from select.args.get("laterals") or ()
+def _read_source(name: str, source: scopes.Source, sight: Sight) -> Source:
+    identifier = source.identifier or exp.to_identifier(name)
+    if source.bracketed:
+        # The rules change joins of the SELECT itself alone.
+        return Source(identifier, None, None)
+    if source.query is not None:
+        return Source(identifier, None, _read_columns(source.query, source.renamed, sight))
+    if source.table is None or source.renamed:
+        return Source(identifier, None, None)
+    table = sight.find_table(source.table)
+    return Source(identifier, table, frozenset(sight.list_columns(table)) if table else None)
 
 
-def _add_source(node: exp.Expr, level: Level, views: dict[str, frozenset[str] | None]) -> None:
-    sight = level.sight
-    alias = node.args.get("alias")
-    identifier = alias.this if alias is not None and alias.this is not None else None
-    table: Table | None = None
-    columns: frozenset[str] | None = None
-    if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-        identifier = identifier or node.this
-        name = sight.spell(node.this)
-        if name in views and not node.args.get("db"):
-            columns = views[name]
-        elif (table := sight.find_table(node)) is not None:
-            columns = frozenset(sight.list_columns(table))
-        for join in node.args.get("joins") or ():
-            _add_source(join.this, level, views)
-    elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
-        columns = _read_outputs(node.this, sight)
-    if not isinstance(identifier, exp.Identifier):
-        identifier = exp.to_identifier(f"?{len(level.sources)}")
-    level.sources[sight.spell(identifier)] = Source(identifier, table, columns)
-
-
-def _read_views(tree: exp.Expr, sight: Sight) -> dict[str, frozenset[str] | None]:
-    """The columns of every CTE."""
-    views: dict[str, frozenset[str] | None] = {}
-    for cte in find_all(tree, exp.CTE):
-        alias = cte.args["alias"]
-        named = alias.args.get("columns")
-        views[sight.spell(alias.this)] = (
-            frozenset(map(sight.spell, named)) if named else _read_outputs(cte.this, sight)
-        )
-    return views
-
-
-def _read_outputs(query: exp.Expr, sight: Sight) -> frozenset[str] | None:
-    """The folded names of a query's outputs; None where one of them cannot be told."""
-    while isinstance(query, exp.SetOperation | exp.Subquery):
-        query = query.this
-    if not isinstance(query, exp.Select):
-        return None
+def _read_columns(
+    query: exp.Query, renamed: Sequence[exp.Identifier], sight: Sight
+) -> frozenset[str] | None:
+    """The folded names of a query's columns; None where one of them cannot be told."""
+    outputs = scopes.list_outputs(query)
+    if renamed:
+        return frozenset(map(sight.spell, renamed)) if len(renamed) >= len(outputs) else None
     names = set()
-    for each in query.expressions:
-        name = each.args["alias"] if isinstance(each, exp.Alias) else each.this
-        if not isinstance(each, exp.Alias | exp.Column) or not isinstance(name, exp.Identifier):
+    for output in outputs:
+        name = output.args["alias"] if isinstance(output, exp.Alias) else output.this
+        if not isinstance(output, exp.Alias | exp.Column) or not isinstance(name, exp.Identifier):
             return None
         names.add(sight.spell(name))
-    return frozenset(names)
-
-
-def _find_outer(select: exp.Select, levels: dict[int, Level]) -> Level | None:
-    """The SELECT around, unless this one stands in its FROM, not LATERAL, or in a CTE."""
-    here: exp.Expr = select
-    while here.parent is not None:
-        in_from = isinstance(here.parent, exp.From) or (
-            isinstance(here.parent, exp.Join) and here.arg_key == "this"
-        )
-        if isinstance(here.parent, exp.CTE) or (in_from and not isinstance(here, exp.Lateral)):
-            return None
-        if isinstance(here.parent, exp.Select):
-            return levels.get(id(here.parent))
-        here = here.parent
-    return None
+    return frozenset(names) if outputs else None

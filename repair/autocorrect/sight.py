@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 from sqlglot import exp
 
 from nl2sql.catalog import ForeignKey, Table
-from nl2sql.names import fold_name, quote_name
-from nl2sql.sql_text.nodes import find_all
-from nl2sql.sql_text.parsing import parse_one
+from nl2sql.sql.names import fold_name, quote_name
+from nl2sql.sql.nodes import find_all
+from nl2sql.sql.parsing import parse_one
 from nl2sql.types import Plan, SchemaContext, ValueMatch
 
 Way = TypeVar("Way")

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from nl2sql.sql_text.nodes import find_all
+from nl2sql.sql.nodes import find_all
+from nl2sql.sql.scopes import name_ctes
 from repair.autocorrect.levels import list_faults, point_at, read_levels
 from repair.autocorrect.sight import Sight
 
@@ -39,7 +40,7 @@ def spelled_names(tree: exp.Expr, sight: Sight) -> bool:
 
 def _spell_tables(tree: exp.Expr, sight: Sight) -> bool:
     names = {sight.fold(table.name): table.name for table in sight.tables}
-    views = {sight.spell(cte.args["alias"].this) for cte in find_all(tree, exp.CTE)}
+    views = name_ctes(tree, sight.spell)
     changed = False
     for node in find_all(tree, exp.Table):
         if not isinstance(node.this, exp.Identifier) or sight.spell(node.this) in views:

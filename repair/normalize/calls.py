@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from nl2sql.sql_text.nodes import find_all
+from nl2sql.sql.nodes import find_all
 from repair.normalize.facts import Facts
 from repair.normalize.readers import read_part, write_part
 

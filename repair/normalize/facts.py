@@ -14,19 +14,13 @@ from functools import cached_property
 from sqlglot import exp
 
 from nl2sql.catalog import Column, Table
-from nl2sql.names import quote_name
-from nl2sql.sql_text.nodes import find_all
+from nl2sql.sql.column_kinds import Kind, find_kind, kind_of
+from nl2sql.sql.names import quote_name
+from nl2sql.sql.scopes import find_outer, fold_case, list_sources
 
-# Words of a type's name, as the servers spell it, and the kind: the first that fits.
-_KINDS = (
-    ("interval", ("interval",)),
-    ("timestamp", ("timestamp", "datetime")),
-    ("date", ("date",)),
-    ("boolean", ("bool",)),
-    ("integer", ("int", "serial")),
-    ("number", ("numeric", "decimal", "number")),
-    ("float", ("double", "real", "float")),
-    ("text", ("char", "text", "string", "clob", "enum")),
+# What the rules tell apart; any other kind of column is one of the rest.
+_KINDS = frozenset(
+    {"interval", "timestamp", "date", "boolean", "integer", "number", "float", "text", ""}
 )
 _TEMPORAL = frozenset({"date", "timestamp"})
 _CALLS = {
@@ -91,15 +85,17 @@ class Facts:
 
     def find_column(self, column: exp.Column) -> Column | None:
         """The real column that is meant, by the nearest query around it that has one."""
-        select = column.find_ancestor(exp.Select)
+        select = column.parent_select
         while select is not None:
-            for source in _list_sources(select):
-                if column.table and source.alias_or_name.lower() != column.table.lower():
+            for source in list_sources(select, fold_case):
+                if source.table is None or source.identifier is None:
                     continue
-                found = self._find_in(source, column.name)
-                if found is not None and not _is_view(source):
+                if column.table and fold_case(source.identifier) != column.table.lower():
+                    continue
+                found = self._find_in(source.table, column.name)
+                if found is not None:
                     return found
-            select = select.find_ancestor(exp.Select)
+            select = find_outer(select)
         return None
 
     def _find_in(self, source: exp.Table, name: str) -> Column | None:
@@ -114,9 +110,9 @@ class Facts:
         """The kind of an expression's value; empty where it is not known."""
         if isinstance(node, exp.Column):
             column = self.find_column(node)
-            return kind_of_type(column.type) if column else ""
+            return _simplify(find_kind(column.type, self.target)) if column else ""
         if isinstance(node, exp.Cast):
-            return kind_of_type(node.to.sql())
+            return _simplify(kind_of(node.to))
         if isinstance(node, exp.Literal):
             return "text" if node.is_string else "integer" if node.is_int else "number"
         if isinstance(node, exp.Paren | exp.Neg | exp.Filter | exp.Window):
@@ -149,27 +145,7 @@ class Facts:
         return ""
 
 
-def kind_of_type(spelled: str) -> str:
-    """The kind of a type as a server spells it.
-
-    >>> [kind_of_type(each) for each in ("numeric(12,2)", "VARCHAR(20)", "timestamp", "uuid", "")]
-    ['number', 'text', 'timestamp', 'other', '']
-    """
-    words = spelled.lower()
-    for kind, parts in _KINDS:
-        if any(part in words for part in parts):
-            return kind
-    return "other" if words else ""
-
-
-def _is_view(source: exp.Table) -> bool:
-    """Whether a CTE of the query bears the table's name."""
-    names = (cte.alias.lower() for cte in find_all(source.root(), exp.CTE))
-    return source.name.lower() in names
-
-
-def _list_sources(select: exp.Select) -> list[exp.Table]:
-    """The tables that one query names in FROM and JOIN."""
-    joins = select.args.get("joins") or ()
-    clauses = (select.args.get("from_"), *joins)
-    return [each.this for each in clauses if each and isinstance(each.this, exp.Table)]
+def _simplify(kind: Kind) -> str:
+    if kind == "enum":
+        return "text"
+    return kind if kind in _KINDS else "other"

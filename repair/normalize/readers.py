@@ -14,8 +14,8 @@ from sqlglot import exp
 from sqlglot.dialects import TSQL, BigQuery, Dialect, DuckDB, MySQL, Oracle, Postgres, SQLite
 from sqlglot.errors import SqlglotError
 
-from nl2sql.sql_text.nodes import find_all
-from nl2sql.sql_text.parsing import parse_one, parse_statements
+from nl2sql.sql.nodes import find_all
+from nl2sql.sql.parsing import parse_one, parse_statements
 
 # Arguments that are no list between commas; all else that has such a parser is read as a list.
 _SPECIAL = ("CAST", "TRY_CAST", "SAFE_CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM", "OVERLAY")

@@ -6,16 +6,17 @@ A line is ``{"question", "sql", "roles"?}``; an export adds ``source``, ``given_
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from nl2sql.errors import SettingsError
 from nl2sql.types.feedback import MOST_CHARS
-from retrieval.examples.records import Source, VerifiedExample
+from retrieval.examples.json_lines import read_lines, write_lines
+from retrieval.index_store.verified_example import Source, VerifiedExample
+
+_HINT = 'Each line is {"question": …, "sql": …}, with "roles": […] where it is for some only.'
 
 
 class Pair(BaseModel):
@@ -43,19 +44,14 @@ class Pair(BaseModel):
 
 def read_pairs(path: Path) -> tuple[Pair, ...]:
     """All lines of a file. Raises SettingsError that names the line and the field."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path} cannot be read: {error}.") from error
-    # Not splitlines(): it also splits at U+2028, which JSON allows inside a string.
-    lines = enumerate(text.split("\n"), start=1)
-    return tuple(_read(path, number, line) for number, line in lines if line.strip())
+    return read_lines(path, Pair, hint=_HINT)
 
 
 def write_examples(path: Path, examples: Iterable[VerifiedExample]) -> None:
     """Writes them so that ``read_pairs`` gives them back. Raises SettingsError."""
-    lines = (
-        json.dumps(
+    write_lines(
+        path,
+        (
             {
                 "question": each.question,
                 "sql": each.sql,
@@ -64,28 +60,7 @@ def write_examples(path: Path, examples: Iterable[VerifiedExample]) -> None:
                 "given_by": each.given_by,
                 **({"access": each.access} if each.access else {}),
                 "created_at": each.created_at.isoformat(),
-            },
-            ensure_ascii=False,
-        )
-        for each in examples
-    )
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be written: {error.strerror}.") from error
-
-
-def _read(path: Path, number: int, line: str) -> Pair:
-    try:
-        return Pair.model_validate(json.loads(line))
-    except ValidationError as error:
-        problem = error.errors()[0]
-        field = ".".join(map(str, problem["loc"])) or "the line"
-        text = f"{field}: {problem['msg'].removeprefix('Value error, ')}"
-    except ValueError as error:
-        text = f"is no JSON: {error}"
-    raise SettingsError(
-        f"{path}, line {number}: {text}.",
-        hint='Each line is {"question": …, "sql": …}, with "roles": […] where it is for some only.',
+            }
+            for each in examples
+        ),
     )

@@ -12,19 +12,16 @@ from dataclasses import dataclass
 
 from sqlglot.errors import SqlglotError
 
-from nl2sql.sql_text import normal_form
+from nl2sql.concurrency import gather_all
+from nl2sql.sql.normal_form import normal_form
 from nl2sql.types import Principal
-from retrieval.embedder import Embedder
+from retrieval.embedding.embedder import Embedder
 from retrieval.examples.files import Pair
 from retrieval.examples.masking import name_vectors
-from retrieval.examples.records import (
-    VerifiedExample,
-    build_example,
-    identify_example,
-    strip_sql,
-)
+from retrieval.examples.records import build_example, identify_example, strip_sql
 from retrieval.examples.verification import Rejected, Verifier
 from retrieval.index_store.example_store import ExampleStore
+from retrieval.index_store.verified_example import VerifiedExample
 
 _BATCH = 64
 # EXPLAINs at a time: fewer than any pool has connections by default.
@@ -100,7 +97,7 @@ async def import_pairs(
             else:
                 fresh[id_] = (number, pair)
                 present[id_] = as_it_is
-        outcomes = await asyncio.gather(*(verify(pair) for _, pair in fresh.values()))
+        outcomes = await gather_all(verify(pair) for _, pair in fresh.values())
         examples = []
         for (number, pair), outcome in zip(fresh.values(), outcomes, strict=True):
             if isinstance(outcome, Rejected):

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from nl2sql.sql_text.parsing import parse_one
+from nl2sql.sql.parsing import parse_one
 
 # Raise it with every change to what is masked: examples are embedded anew then.
 _VERSION = 1

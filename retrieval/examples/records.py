@@ -1,45 +1,17 @@
-"""An example: a question and the query that answers it, verified, and who gave it.
+"""Builds an example of a pair, and the keys under which it is found and shown.
 
-Knows nothing of how examples are stored or found.
+Knows nothing of how examples are stored.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
 
-from nl2sql.sql_text import normal_form
-from nl2sql.sql_text.parsing import parse_one
-from nl2sql.types import Principal
+from nl2sql.sql.normal_form import normal_form
+from nl2sql.sql.parsing import parse_one
 from retrieval.examples.masking import find_literals, mask_question
-
-Source = Literal["file", "benchmark", "feedback"]
-
-
-@dataclass(frozen=True, slots=True)
-class VerifiedExample:
-    """A question about ``database`` and the query that answers it.
-
-    ``id`` is a hash over what makes it this example, so that the same pair given twice is one.
-    ``access`` is the access key of who gave it, empty where it came from a file; ``roles`` limits
-    who is shown it, nobody being left out where there are none. ``tables`` are qualified names.
-    """
-
-    id: str
-    database: str
-    question: str
-    masked: str
-    sql: str
-    form: str
-    tables: tuple[str, ...]
-    source: Source
-    given_by: str
-    access: str
-    roles: tuple[str, ...]
-    created_at: datetime
+from retrieval.index_store.verified_example import Source, VerifiedExample, fold_question
 
 
 def build_example(
@@ -91,27 +63,6 @@ def identify_example(database: str, question: str, form: str, access: str) -> st
     True
     """
     return _hash(database, fold_question(question), form, access)[:16]
-
-
-def fold_question(question: str) -> str:
-    """What is equal for a question in any case, spacing and final punctuation.
-
-    >>> fold_question(" How many  Orders? ")
-    'how many orders'
-    """
-    return " ".join(question.casefold().split()).rstrip(" ?.!")
-
-
-def build_access_key(principal: Principal) -> str:
-    """The same for principals who may see the same rows: equal roles and equal attributes.
-
-    >>> mia = Principal("mia", ("clerk", "buyer"), (("region", 1),))
-    >>> build_access_key(mia) == build_access_key(
-    ...     Principal("ann", ("buyer", "clerk"), (("region", 1),)))
-    True
-    """
-    attributes = sorted(principal.attributes, key=lambda pair: pair[0])
-    return _hash(json.dumps([sorted(set(principal.roles)), attributes]))[:32]
 
 
 def strip_sql(sql: str, dialect: str) -> str:

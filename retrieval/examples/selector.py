@@ -21,11 +21,11 @@ from nl2sql.catalog import Catalog
 from nl2sql.protocols import Guard, Visibility
 from nl2sql.settings import RetrievalSettings
 from nl2sql.types import FewShot, Principal, Question, Violation
-from retrieval.embedder import Embedder
+from retrieval.embedding.embedder import Embedder
 from retrieval.examples.masking import mask_question, name_vectors
-from retrieval.examples.records import build_access_key, fold_question
 from retrieval.index_store.example_store import ExampleStore, FoundExample, Scope
 from retrieval.index_store.store import IndexStore
+from retrieval.index_store.verified_example import build_access_key, fold_question
 from retrieval.search.question_embedder import QuestionEmbedder
 
 # So many times more are read than are wanted: some repeat another's query, some the guard refuses.

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
-from retrieval.embedder import Embedder
+from retrieval.embedding.embedder import Embedder
 from retrieval.examples.masking import name_vectors
 from retrieval.examples.records import mask_example
 from retrieval.index_store.example_store import ExampleStore

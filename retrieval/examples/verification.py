@@ -12,8 +12,8 @@ from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Catalog
 from nl2sql.protocols import Executor, Guard, Visibility
-from nl2sql.sql_text.parsing import parse_one
-from nl2sql.sql_text.threads import read_aside
+from nl2sql.sql.parsing import parse_one
+from nl2sql.sql.threads import read_aside
 from nl2sql.types import Diagnostic, Principal, Violation
 from retrieval.examples.records import strip_sql
 

@@ -4,6 +4,6 @@ Rules and packaged word lists, so that the same schema always reads the same. No
 """
 
 from retrieval.glosses.build import build_glosses
-from retrieval.glosses.synonyms import NO_SYNONYMS, Synonyms
+from retrieval.vocabulary.synonyms import NO_SYNONYMS, Synonyms
 
 __all__ = ["NO_SYNONYMS", "Synonyms", "build_glosses"]

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from nl2sql.catalog import Catalog
 from nl2sql.words import split_words
-from retrieval.glosses.abbreviations import expand_words
-from retrieval.glosses.synonyms import Synonyms
+from retrieval.vocabulary.abbreviations import expand_words
+from retrieval.vocabulary.synonyms import Synonyms
 
 
 def build_glosses(catalog: Catalog, synonyms: Synonyms) -> dict[str, str]:

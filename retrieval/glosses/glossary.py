@@ -15,11 +15,11 @@ from nl2sql.protocols import Visibility
 from nl2sql.types import Question
 from retrieval.glosses.build import write_out
 from retrieval.glosses.enumerations import render_enumeration
-from retrieval.glosses.kinds import find_kind
-from retrieval.glosses.synonyms import NO_SYNONYMS, Synonyms
-from retrieval.glosses.units import find_unit
+from retrieval.glosses.kinds import find_mark
 from retrieval.per_catalog import PerCatalog
 from retrieval.values.memory import ValueMemory
+from retrieval.vocabulary.synonyms import NO_SYNONYMS, Synonyms
+from retrieval.vocabulary.units import find_unit
 
 
 class IndexedGlossary:
@@ -55,8 +55,11 @@ class IndexedGlossary:
                 kind = (
                     ""
                     if target in shown
-                    else find_kind(
-                        column, is_key=table.primary_key == (column.name,), target=target
+                    else find_mark(
+                        column,
+                        catalog.dialect,
+                        is_key=table.primary_key == (column.name,),
+                        target=target,
                     )
                 )
                 pairs.append((name, describe_column(table, column, kind, synonyms)))

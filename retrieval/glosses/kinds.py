@@ -5,38 +5,46 @@ A small table of rules over the words of the name and the SQL type; the first th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nl2sql.catalog import Column
-from retrieval.glosses.abbreviations import expand_name
+from sqlglot import exp
 
-_NUMBER = re.compile(r"int|numeric|decimal|number|real|double|float|money|serial", re.IGNORECASE)
-_TEXT = re.compile(r"char|text|string|clob|enum", re.IGNORECASE)
-_TIME = re.compile(r"timestamp|datetime|^time", re.IGNORECASE)
-_DATE = re.compile(r"^date$", re.IGNORECASE)
-_FLAG = re.compile(r"^bool", re.IGNORECASE)
-_SHORT = re.compile(r"^(?:bpchar|character|n?char|smallint|tinyint|bit)\b", re.IGNORECASE)
-_UUID = re.compile(r"^uuid$", re.IGNORECASE)
-_ANY = re.compile("")
+from nl2sql.catalog import Column
+from nl2sql.sql.column_kinds import NUMBERS, TEXTS, find_kind, read_type
+from retrieval.vocabulary.abbreviations import expand_name
+
+_TIME = frozenset({"timestamp", "time"})
+_DATE = frozenset({"date"})
+_FLAG = frozenset({"boolean"})
+_UUID = frozenset({"uuid"})
+_ANY: frozenset[str] = frozenset()
+# What a yes or no is kept in where there is no type for it.
+_SHORT = frozenset({"short"})
+_SHORT_TYPES = frozenset(
+    (
+        *(exp.DType.CHAR, exp.DType.NCHAR, exp.DType.BPCHAR, exp.DType.VARCHAR),
+        *(exp.DType.SMALLINT, exp.DType.TINYINT, exp.DType.BIT),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """Fits where the type matches and, unless there are no ``words``, the name has one of them.
+    """Fits a column of one of the kinds, or of any where there are none, with one of the words.
 
-    ``last`` asks for it at the end of the name, ``first`` at its beginning.
+    ``last`` asks for the word at the end of the name, ``first`` at its beginning; without words
+    any name will do.
     """
 
     mark: str
-    type: re.Pattern[str]
+    kinds: frozenset[str]
     words: frozenset[str] = frozenset()
     last: bool = False
     first: bool = False
 
-    def fits(self, name: Sequence[str], type_: str) -> bool:
-        if not self.type.search(type_):
+    def fits(self, name: Sequence[str], kinds: frozenset[str]) -> bool:
+        if self.kinds and self.kinds.isdisjoint(kinds):
             return False
         if not self.words:
             return True
@@ -56,41 +64,44 @@ _RULES = (
     _Rule("ID", _ANY, _words("id uuid guid"), last=True),
     _Rule("FLAG", _SHORT, _words("is has can"), first=True),
     _Rule("FLAG", _ANY, _words("flag yn"), last=True),
-    _Rule("PCT", _NUMBER, _words("percent percentage ratio share")),
-    _Rule("PCT", _NUMBER, _words("rate"), last=True),
-    _Rule("QTY", _NUMBER, _words("quantity count")),
-    _Rule("QTY", _NUMBER, _words("unit"), last=True),
-    _Rule("QTY", _NUMBER, _words("number"), first=True),
+    _Rule("PCT", NUMBERS, _words("percent percentage ratio share")),
+    _Rule("PCT", NUMBERS, _words("rate"), last=True),
+    _Rule("QTY", NUMBERS, _words("quantity count")),
+    _Rule("QTY", NUMBERS, _words("unit"), last=True),
+    _Rule("QTY", NUMBERS, _words("number"), first=True),
     _Rule(
         "AMT",
-        _NUMBER,
+        NUMBERS,
         _words(
             "amount price cost total salary wage pay balance revenue sale fee tax budget net gross "
             "discount debit credit paid payment expense income profit margin turnover bonus value"
         ),
     ),
-    _Rule("DATE", _NUMBER, _words("date"), last=True),
-    _Rule("DATE", _TEXT, _words("date"), last=True),
+    _Rule("DATE", NUMBERS, _words("date"), last=True),
+    _Rule("DATE", TEXTS, _words("date"), last=True),
     _Rule(
-        "CODE", _TEXT, _words("code number symbol reference sku abbreviation key iso"), last=True
+        "CODE", TEXTS, _words("code number symbol reference sku abbreviation key iso"), last=True
     ),
 )
 
 
-def find_kind(column: Column, *, is_key: bool = False, target: str = "") -> str:
+def find_mark(column: Column, dialect: str, *, is_key: bool = False, target: str = "") -> str:
     """The mark of a column with its brackets; empty where no rule fits.
 
     ``target`` is the table that its foreign key points to, ``is_key`` whether it is the primary
     key alone.
 
-    >>> find_kind(Column("net_amt", "numeric(12,2)")), find_kind(Column("hire_dt", "date"))
-    ('[AMT]', '[DATE]')
-    >>> find_kind(Column("cust_no", "text")), find_kind(Column("cust", "int"), target="crm.c")
-    ('[CODE]', '[FK→crm.c]')
+    >>> find_mark(Column("net_amt", "numeric(12,2)"), "postgres")
+    '[AMT]'
+    >>> find_mark(Column("cust", "int"), "sqlite", target="crm.c")
+    '[FK→crm.c]'
     """
     if target:
         return f"[FK→{target}]"
-    if is_key and not _TEXT.search(column.type):
+    kind = find_kind(column.type, dialect)
+    if is_key and kind not in TEXTS:
         return "[ID]"
+    is_short = read_type(column.type, dialect) in _SHORT_TYPES
+    kinds = frozenset({kind}) | (_SHORT if is_short else _ANY)
     words = expand_name(column.name).split()
-    return next((f"[{rule.mark}]" for rule in _RULES if rule.fits(words, column.type)), "")
+    return next((f"[{rule.mark}]" for rule in _RULES if rule.fits(words, kinds)), "")

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from nl2sql.catalog import Catalog, Table
-from nl2sql.names import quote_name
 from nl2sql.prompts import render_prompt
 from nl2sql.protocols import Engine
+from nl2sql.sql.names import quote_name
 from nl2sql.types import Prompt, SamplingRequest
 from retrieval.index_store.gloss_store import GlossStore
 

@@ -7,8 +7,6 @@ starves the search. Knows nothing of guards: whoever shows an example asks one f
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, LiteralString
@@ -17,42 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg import AsyncConnection, sql
 
-from nl2sql.types import Feedback, FeedbackOutcome
-from retrieval.examples.records import Source, VerifiedExample, build_access_key, fold_question
 from retrieval.index_store.connections import Connections
-
-TABLES: LiteralString = """
-CREATE TABLE IF NOT EXISTS quorumsql.examples (
-    database   text NOT NULL,
-    id         text NOT NULL,
-    question   text NOT NULL,
-    folded     text NOT NULL,
-    masked     text NOT NULL,
-    sql        text NOT NULL,
-    form       text NOT NULL,
-    tables     text[] NOT NULL,
-    source     text NOT NULL CHECK (source IN ('file', 'benchmark', 'feedback')),
-    given_by   text NOT NULL,
-    access     text NOT NULL,
-    roles      text[] NOT NULL,
-    created_at timestamptz NOT NULL,
-    embedder   text NOT NULL,
-    embedding  vector NOT NULL,
-    PRIMARY KEY (database, id)
-);
-CREATE TABLE IF NOT EXISTS quorumsql.feedback (
-    id         text PRIMARY KEY,
-    database   text NOT NULL,
-    question   text NOT NULL,
-    sql        text NOT NULL,
-    is_right   boolean NOT NULL,
-    correction text NOT NULL,
-    given_by   text NOT NULL,
-    access     text NOT NULL,
-    outcome    text NOT NULL,
-    given_at   timestamptz NOT NULL DEFAULT now()
-);
-"""
+from retrieval.index_store.feedback_note import FeedbackNote
+from retrieval.index_store.verified_example import Source, VerifiedExample, fold_question
 
 _HNSW: LiteralString = """
 CREATE INDEX IF NOT EXISTS {name} ON quorumsql.examples
@@ -64,6 +29,7 @@ CREATE INDEX IF NOT EXISTS {name} ON quorumsql.examples
 _HNSW_LOCK = 0x51534D
 
 _COLUMNS = tuple(field.name for field in fields(VerifiedExample))
+_NOTE_COLUMNS = tuple(field.name for field in fields(FeedbackNote))
 
 _MAY_BE_SHOWN: LiteralString = """
  database = %(database)s AND embedder = %(embedder)s
@@ -268,25 +234,30 @@ class ExampleStore:
             )
             return cursor.rowcount
 
-    async def record_feedback(self, feedback: Feedback, outcome: FeedbackOutcome) -> None:
-        """Notes what was said and what came of it; said again, it is one note with a new time."""
-        said = (
-            feedback.database,
-            feedback.question,
-            feedback.sql,
-            feedback.is_right,
-            feedback.correction,
-            feedback.principal.name,
-            build_access_key(feedback.principal),
-        )
-        note = hashlib.sha256(json.dumps(said).encode()).hexdigest()[:32]
+    # -- feedback ------------------------------------------------------------------------------
+
+    async def record_feedback(self, note: FeedbackNote) -> None:
+        """Keeps what was said and what came of it; said again, it is one note with a new time."""
         async with self._store.connection() as connection:
             await connection.execute(
                 "INSERT INTO quorumsql.feedback (id, database, question, sql, is_right, correction,"
-                " given_by, access, outcome) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)"
-                " ON CONFLICT (id) DO UPDATE SET given_at = now(), outcome = EXCLUDED.outcome",
-                (note, *said, outcome),
+                " given_by, access, outcome, given_at)"
+                " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (id) DO UPDATE"
+                " SET given_at = EXCLUDED.given_at, outcome = EXCLUDED.outcome",
+                (note.id, *(getattr(note, name) for name in _NOTE_COLUMNS)),
             )
+
+    async def list_feedback(self, database: str) -> tuple[FeedbackNote, ...]:
+        """All that was said of the database's answers, oldest first."""
+        async with self._store.connection() as connection:
+            cursor = await connection.execute(
+                sql.SQL(
+                    "SELECT {columns} FROM quorumsql.feedback WHERE database = %s"
+                    " ORDER BY given_at, id"
+                ).format(columns=sql.SQL(", ").join(map(sql.Identifier, _NOTE_COLUMNS))),
+                (database,),
+            )
+            return tuple(FeedbackNote(*row) for row in await cursor.fetchall())
 
 
 async def _ensure_hnsw(connection: AsyncConnection[Any], dimensions: int) -> None:

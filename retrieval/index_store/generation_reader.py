@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from psycopg import AsyncConnection, errors, sql
 
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
+from retrieval.index_store.cards import Card, Cards, ColumnCard
+from retrieval.index_store.generation_tables import name_part
 from retrieval.index_store.head import IndexHead, build_replaced
-from retrieval.index_store.layout import name_part
-from retrieval.search.cards import Card, Cards, ColumnCard
 
 # Rows a message; between two of them the event loop serves others.
 _CHUNK = 1000

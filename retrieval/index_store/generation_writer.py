@@ -13,9 +13,9 @@ from typing import Any, LiteralString
 from psycopg import AsyncConnection, sql
 
 from nl2sql.catalog import Catalog, Column, ForeignKey
+from retrieval.index_store.cards import Cards
+from retrieval.index_store.generation_tables import create_generation, name_part
 from retrieval.index_store.head import IndexHead
-from retrieval.index_store.layout import create_generation, name_part
-from retrieval.search.cards import Cards
 
 Progress = Callable[[int, int], None]
 

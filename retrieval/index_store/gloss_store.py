@@ -3,19 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import LiteralString
 
 from retrieval.index_store.connections import Connections
-
-TABLES: LiteralString = """
-CREATE TABLE IF NOT EXISTS quorumsql.model_glosses (
-    database text NOT NULL,
-    name     text NOT NULL,
-    prompt   text NOT NULL,
-    gloss    text NOT NULL,
-    PRIMARY KEY (database, name)
-);
-"""
 
 
 class GlossStore:

@@ -11,7 +11,7 @@ from psycopg.rows import dict_row
 
 from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexReplaced
-from retrieval.search.cards import Cards
+from retrieval.index_store.cards import Cards
 
 
 @dataclass(frozen=True, slots=True)

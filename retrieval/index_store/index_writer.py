@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from pgvector import HalfVector
 from psycopg import AsyncConnection, errors, sql
 
+from retrieval.index_store.generation_tables import drop_generation, name_part
 from retrieval.index_store.generation_writer import NewGeneration, Progress, write_generation
 from retrieval.index_store.head import IndexHead, read_heads
-from retrieval.index_store.layout import drop_generation, name_part
 
 _DROP_ATTEMPTS = 5
 _BETWEEN_ATTEMPTS_S = 0.5

@@ -1,147 +1,110 @@
-"""The tables of the index, and the number of their layout.
+"""The layout of the index's tables: its number, and the steps to the present one.
 
-Fixed tables say which generation of each database's index is live and hold what outlives it. Each
-generation has tables of its own, named by its number: they are filled beside the live ones, get an
-HNSW index that holds no other database's vectors, and are dropped in one piece.
+The number is that of the last step that was run (see ``migrations``), kept in
+``quorumsql.layout``. The first layout had no such table.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from psycopg import AsyncConnection, sql
+import psycopg
+from psycopg import AsyncConnection
 
 from nl2sql.errors import IndexUnavailable
-from retrieval.index_store.example_store import TABLES as EXAMPLE_TABLES
-from retrieval.index_store.gloss_store import TABLES as GLOSS_TABLES
-from retrieval.index_store.session_store import TABLES as SESSION_TABLES
-from retrieval.index_store.value_store import TABLES as VALUE_TABLES
+from retrieval.index_store.migrations import Step, read_steps
 
-# Raise it with every change to a table below, or to those of the values and the examples.
-LAYOUT = 2
-
-_TABLES = """
+_RECORD = """
 CREATE TABLE IF NOT EXISTS quorumsql.layout (version int NOT NULL);
-
-CREATE TABLE IF NOT EXISTS quorumsql.generations (
-    generation     int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    database       text NOT NULL,
-    live           boolean NOT NULL,
-    version        text NOT NULL,
-    fingerprint    text NOT NULL,
-    embedder       text NOT NULL,
-    dimensions     int NOT NULL,
-    dialect        text NOT NULL,
-    search_path    text[] NOT NULL,
-    tables         int NOT NULL,
-    columns        int NOT NULL,
-    column_cards   int NOT NULL,
-    foreign_keys   int NOT NULL,
-    inferred_keys  int NOT NULL,
-    indexed_at     timestamptz NOT NULL DEFAULT clock_timestamp()
-);
-CREATE UNIQUE INDEX IF NOT EXISTS one_live_generation
-    ON quorumsql.generations (database) WHERE live;
-
--- What a run has embedded and no index holds yet: an interrupted run goes on from here.
-CREATE TABLE IF NOT EXISTS quorumsql.pending_vectors (
-    database  text NOT NULL,
-    embedder  text NOT NULL,
-    sha256    bytea NOT NULL,
-    embedding halfvec NOT NULL,
-    PRIMARY KEY (database, embedder, sha256)
-);
+DELETE FROM quorumsql.layout;
+INSERT INTO quorumsql.layout VALUES ({});
 """
 
-FIXED_TABLES = (_TABLES, VALUE_TABLES, GLOSS_TABLES, EXAMPLE_TABLES, SESSION_TABLES)
 
-# Positions count from 0. A table names its columns and their cards by position: what a thousand
-# tables share is stored and read once.
-_GENERATION = """
-CREATE TABLE {column_defs} (
-    position int NOT NULL, name text NOT NULL, type text NOT NULL,
-    nullable boolean NOT NULL, comment text NOT NULL
-);
-CREATE TABLE {table_defs} (
-    position int NOT NULL, schema text NOT NULL, name text NOT NULL, kind text NOT NULL,
-    comment text NOT NULL, definition text NOT NULL, primary_key text[] NOT NULL,
-    columns int[] NOT NULL, column_cards int[] NOT NULL,
-    summary text NOT NULL, card text NOT NULL, sha256 bytea NOT NULL
-);
-CREATE TABLE {column_cards} (position int NOT NULL, card text NOT NULL, sha256 bytea NOT NULL);
-CREATE TABLE {foreign_keys} (
-    position int NOT NULL, name text NOT NULL, table_name text NOT NULL, columns text[] NOT NULL,
-    target text NOT NULL, target_columns text[] NOT NULL, inferred boolean NOT NULL
-);
-CREATE TABLE {table_vectors} (
-    position int PRIMARY KEY, sha256 bytea NOT NULL, embedding {halfvec} NOT NULL
-);
-CREATE TABLE {column_vectors} (
-    position int PRIMARY KEY, sha256 bytea NOT NULL, embedding {halfvec} NOT NULL
-);
-"""
-
-_PARTS = (
-    "column_defs",
-    "table_defs",
-    "column_cards",
-    "foreign_keys",
-    "table_vectors",
-    "column_vectors",
-)
-
-
-def name_part(part: str, generation: int) -> sql.Identifier:
-    """The quoted name of one table of a generation."""
-    return sql.Identifier("quorumsql", f"{part}_{generation}")
-
-
-def create_generation(generation: int, dimensions: int) -> sql.Composed:
-    """The statements that create the tables of a generation."""
-    halfvec = sql.SQL("halfvec({})").format(dimensions) if dimensions else sql.SQL("halfvec")
-    names = {part: name_part(part, generation) for part in _PARTS}
-    return sql.SQL(_GENERATION).format(**names, halfvec=halfvec)
-
-
-def drop_generation(generation: int) -> sql.Composed:
-    """The statement that drops the tables of a generation."""
-    names = sql.SQL(", ").join(name_part(part, generation) for part in _PARTS)
-    return sql.SQL("DROP TABLE IF EXISTS {}").format(names)
-
-
-def measure_generation(generation: int) -> sql.Composed:
-    """The query for the bytes that a generation takes on disk, its search indexes included."""
-    sizes = sql.SQL(" + ").join(
-        sql.SQL("pg_total_relation_size({}::regclass)").format(
-            sql.Literal(f"quorumsql.{part}_{generation}")
-        )
-        for part in _PARTS
+async def read_layout(connection: AsyncConnection[Any]) -> int | None:
+    """The number of the layout that is there; None without one."""
+    # Not to_regclass: it may answer from a cache that does not know yet what others just did.
+    cursor = await connection.execute(
+        "SELECT relname FROM pg_class WHERE relname IN ('layout', 'databases')"
+        " AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'quorumsql')"
     )
-    return sql.SQL("SELECT ({})::bigint").format(sizes)
+    tables = {row[0] for row in await cursor.fetchall()}
+    if "layout" not in tables:
+        return 1 if "databases" in tables else None
+    row = await (await connection.execute("SELECT version FROM quorumsql.layout")).fetchone()
+    return row[0] if row else None
 
 
 async def check_layout(connection: AsyncConnection[Any]) -> None:
-    """Raises IndexUnavailable unless the index is there and this code understands it."""
+    """Changes nothing. Raises IndexUnavailable unless the index is there, in the present layout."""
+    found, newest = await _find(connection), read_steps()[-1].number
+    if found < newest:
+        raise IndexUnavailable(
+            f"The index has layout {found}; this version of QuorumSQL migrates it to {newest} "
+            "when it starts.",
+            hint="Run `quorumsql index build`, or start the service.",
+        )
+
+
+async def open_layout(connection: AsyncConnection[Any]) -> None:
+    """Migrates an index of an earlier layout. Raises IndexUnavailable, also where none is there."""
+    if await _find(connection) < read_steps()[-1].number:
+        await migrate(connection)
+
+
+async def migrate(connection: AsyncConnection[Any]) -> None:
+    """Runs the steps that the index lacks, each in a transaction of its own; a new index lacks all.
+
+    Of several that migrate at once, one runs a step and the others find it done. The connection is
+    in autocommit. Raises IndexUnavailable where a step fails: the index keeps the layout before it.
+    """
+    steps = read_steps()
+    done = 0
+    while done < len(steps):
+        async with connection.transaction():
+            await lock_layout(connection)
+            done = await read_layout(connection) or 0
+            _check_known(done)
+            if done < len(steps):
+                await _run(connection, steps[done])
+                done += 1
+
+
+async def lock_layout(connection: AsyncConnection[Any]) -> None:
+    """Waits for whoever else sets up or migrates the index; held until the transaction ends."""
+    await connection.execute("SELECT pg_advisory_xact_lock(hashtext('quorumsql layout'))")
+
+
+async def _run(connection: AsyncConnection[Any], step: Step) -> None:
+    try:
+        # Whoever wants to read queues behind a step that waits for a table: it may not wait long.
+        await connection.execute("SET LOCAL lock_timeout = '30s'")
+        await connection.execute(step.statements)
+        await connection.execute(_RECORD.format(step.number).encode())
+    except psycopg.Error as error:
+        raise IndexUnavailable(
+            f"The index keeps layout {step.number - 1}: its migration {step.name} failed: "
+            f"{str(error).partition(chr(10))[0]}",
+            hint="The step was undone, nothing is lost. The role of index.connection must own the "
+            "tables of the schema quorumsql.",
+        ) from error
+
+
+async def _find(connection: AsyncConnection[Any]) -> int:
     found = await read_layout(connection)
     if found is None:
         raise IndexUnavailable(
             "The index has not been set up.", hint="Run `quorumsql index build`."
         )
-    if found != LAYOUT:
+    _check_known(found)
+    return found
+
+
+def _check_known(found: int) -> None:
+    newest = read_steps()[-1].number
+    if found > newest:
         raise IndexUnavailable(
-            f"The index has layout {found}; this version of QuorumSQL uses {LAYOUT}.",
-            hint="Run `quorumsql index drop --all`, then `quorumsql index build`.",
+            f"The index has layout {found}, made by a newer version of QuorumSQL; this one knows "
+            f"layouts up to {newest}.",
+            hint="Use that version or a newer one.",
         )
-
-
-async def read_layout(connection: AsyncConnection[Any]) -> int | None:
-    """The number of the layout that is there; None without one. The first had no number."""
-    cursor = await connection.execute(
-        "SELECT to_regclass('quorumsql.layout') IS NOT NULL,"
-        " to_regclass('quorumsql.databases') IS NOT NULL"
-    )
-    numbered, first = await cursor.fetchone() or (False, False)
-    if not numbered:
-        return 1 if first else None
-    row = await (await connection.execute("SELECT version FROM quorumsql.layout")).fetchone()
-    return row[0] if row else None

@@ -16,8 +16,8 @@ from pgvector import HalfVector
 from psycopg import AsyncConnection, errors, sql
 
 from nl2sql.errors import IndexUnavailable
+from retrieval.index_store.generation_tables import name_part
 from retrieval.index_store.head import IndexHead, build_replaced
-from retrieval.index_store.layout import name_part
 from retrieval.index_store.masks import Mask
 
 Part = Literal["table_vectors", "column_vectors"]

@@ -6,26 +6,8 @@ question and its queries, never a cell of a result.
 
 from __future__ import annotations
 
-from typing import LiteralString
-
 from nl2sql.types import Turn
 from retrieval.index_store.connections import Connections
-
-TABLES: LiteralString = """
-CREATE TABLE IF NOT EXISTS quorumsql.session_turns (
-    owner     text NOT NULL,
-    session   text NOT NULL,
-    number    bigint GENERATED ALWAYS AS IDENTITY,
-    database  text NOT NULL,
-    question  text NOT NULL,
-    outcome   text NOT NULL,
-    sql       text NOT NULL,
-    readings  text[] NOT NULL,
-    asked_at  timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (owner, session, number)
-);
-CREATE INDEX IF NOT EXISTS session_turns_asked_at ON quorumsql.session_turns (asked_at);
-"""
 
 
 class SessionStore:
@@ -65,7 +47,7 @@ class SessionStore:
                     _clean(turn.question),
                     turn.outcome,
                     _clean(turn.sql),
-                    [_clean(each) for each in turn.readings],
+                    [_clean(each) for each in turn.interpretations],
                 ),
             )
             await connection.execute(

@@ -24,15 +24,10 @@ from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexReplaced, IndexUnavailable
 from nl2sql.sockets import is_quiet
 from retrieval.index_store.generation_reader import read_cards, read_catalog, read_table_vectors
+from retrieval.index_store.generation_tables import measure_generation
 from retrieval.index_store.head import IndexedDatabase, IndexHead, read_heads
 from retrieval.index_store.index_writer import IndexWriter
-from retrieval.index_store.layout import (
-    FIXED_TABLES,
-    LAYOUT,
-    check_layout,
-    measure_generation,
-    read_layout,
-)
+from retrieval.index_store.layout import check_layout, lock_layout, migrate, open_layout
 from retrieval.index_store.masks import Mask
 from retrieval.index_store.nearest import SEARCH_SETTINGS, find_nearest
 
@@ -46,8 +41,8 @@ _MOST_LOADS = 5
 class IndexStore:
     """Reads and writes the index through a small connection pool, opened at the first use.
 
-    Every method raises IndexUnavailable when the index does not answer, was not set up or has
-    another layout.
+    The first use migrates an index of an earlier layout. Every method raises IndexUnavailable when
+    the index does not answer, was not set up, has a newer layout or cannot be migrated.
     """
 
     def __init__(self, url: str, *, pool_size: int = 4) -> None:
@@ -62,7 +57,7 @@ class IndexStore:
     # -- setting up ----------------------------------------------------------------------------
 
     async def prepare(self) -> None:
-        """Creates the extension, the schema and the tables where they are missing."""
+        """Creates the extension and the schema where they are missing; runs the missing steps."""
         try:
             async with await AsyncConnection.connect(
                 self._url, autocommit=True, connect_timeout=_CONNECT_TIMEOUT_S
@@ -199,7 +194,7 @@ class IndexStore:
         """A connection in autocommit, for this store and for those of values and examples."""
         async with self._connect_unchecked(timeout_s) as connection:
             if not self._is_checked:
-                await check_layout(connection)
+                await open_layout(connection)
                 self._is_checked = True
             yield connection
 
@@ -213,7 +208,8 @@ class IndexStore:
             self._is_checked = False
             raise IndexUnavailable(
                 f"The index is gone or half gone: {str(error).strip()}",
-                hint="Run `quorumsql index build`.",
+                hint="Run `quorumsql index build`. Where only some of its tables are missing, "
+                "restore them from a backup.",
             ) from error
         except psycopg.errors.DiskFull as error:
             raise IndexUnavailable(
@@ -254,24 +250,16 @@ async def _check(connection: AsyncConnection[Any]) -> None:
 
 async def _prepare(connection: AsyncConnection[Any]) -> None:
     async with connection.transaction():
-        # Two that prepare at once would both find the tables missing.
-        await connection.execute("SELECT pg_advisory_xact_lock(hashtext('quorumsql layout'))")
+        # Two that prepare at once would both find the schema missing.
+        await lock_layout(connection)
         present = await connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'")
         if await present.fetchone() is None:
             await connection.execute("CREATE EXTENSION vector")
-        if await read_layout(connection) is not None:
-            await check_layout(connection)
         # Not "IF NOT EXISTS": that asks for the right to create even where nothing is to be done.
         owned = await connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = 'quorumsql'")
         if await owned.fetchone() is None:
             await connection.execute("CREATE SCHEMA quorumsql")
-        for statements in FIXED_TABLES:
-            await connection.execute(statements)
-        await connection.execute(
-            "INSERT INTO quorumsql.layout SELECT %s WHERE NOT EXISTS"
-            " (SELECT 1 FROM quorumsql.layout)",
-            (LAYOUT,),
-        )
+    await migrate(connection)
 
 
 async def _configure(connection: AsyncConnection[Any]) -> None:

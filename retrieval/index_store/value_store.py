@@ -7,30 +7,11 @@ the version is another one, which it becomes when a refresh is through.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import LiteralString
 
 from psycopg.types.json import Jsonb
 
 from retrieval.index_store.connections import Connections
-from retrieval.values.column import ValueColumn
-
-TABLES: LiteralString = """
-CREATE TABLE IF NOT EXISTS quorumsql.column_values (
-    database    text NOT NULL,
-    table_name  text NOT NULL,
-    column_name text NOT NULL,
-    mark        text NOT NULL,
-    note        text NOT NULL,
-    texts       text[] NOT NULL,
-    aliases     jsonb NOT NULL,
-    read_at     timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (database, table_name, column_name)
-);
-CREATE TABLE IF NOT EXISTS quorumsql.value_heads (
-    database text PRIMARY KEY,
-    version  text NOT NULL
-);
-"""
+from retrieval.index_store.value_column import ValueColumn
 
 # The smallest columns first, as long as there is room for them whole.
 _LOAD = """

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
+from retrieval.index_store.cards import Cards
 from retrieval.index_store.head import IndexedDatabase
-from retrieval.search.cards import Cards
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from nl2sql.catalog import Catalog
 from nl2sql.skipped import Skipped
-from retrieval.embedder import Embedder
+from retrieval.embedding.embedder import Embedder
+from retrieval.index_store.cards import Cards
 from retrieval.index_store.head import IndexHead
 from retrieval.index_store.index_writer import IndexWriter
-from retrieval.search.cards import Cards
 
 PhaseProgress = Callable[[int, int], None]
 

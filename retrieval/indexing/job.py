@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from nl2sql.catalog import Catalog
 from nl2sql.skipped import Skipped
-from retrieval.embedder import Embedder
+from retrieval.embedding.embedder import Embedder
 from retrieval.index_store.store import IndexStore
 from retrieval.indexing.draft import Draft, Phase, Workbench
 from retrieval.indexing.phases import CORE_PHASES, give_catalog

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from nl2sql.catalog import Catalog
+from retrieval.index_store.cards import Cards, build_cards
 from retrieval.index_store.generation_writer import NewGeneration
 from retrieval.indexing.draft import Draft, Phase, Workbench
-from retrieval.search.cards import Cards, build_cards
 
 # Texts a commit: what an interrupted run may lose. The embedder sorts them by length.
 _BATCH = 128

@@ -6,15 +6,15 @@ would be a hundred thousand million pairs. Knows nothing of values.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
 
 from nl2sql.catalog import Catalog, Table
+from nl2sql.sql.column_kinds import find_kind
 from nl2sql.words import split_words
-from retrieval.glosses.abbreviations import expand_words
+from retrieval.vocabulary.abbreviations import expand_words
 
 # Words that make a column a reference: what stands before them says to what.
 _REFERENCE_WORDS = frozenset("id no nr num number code key fk ref uid uuid sk".split())
@@ -39,11 +39,11 @@ _MOST_ALIKE = 20
 # another; the same in a role (as many words as the role has come on top); people.
 _BY_TABLE, _BY_COLUMN, _IN_ROLE, _BY_PERSON = 0, 10, 30, 60
 
-_FAMILIES = (
-    (re.compile(r"uuid", re.IGNORECASE), "uuid"),
-    (re.compile(r"int|serial|numeric|decimal|number|real|double|float", re.IGNORECASE), "number"),
-    (re.compile(r"char|text|clob|string", re.IGNORECASE), "text"),
-)
+# Kinds of columns that keys have, and what their values can be equal to.
+_FAMILIES = {
+    **dict.fromkeys(("integer", "number", "float"), "number"),
+    **{"uuid": "uuid", "text": "text", "": "any"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def find_candidates(catalog: Catalog) -> list[tuple[KeyCandidate, ...]]:
     Only between tables, never where a declared key refers from that column already.
     """
     tables = [table for table in catalog.tables if table.kind == "table"]
-    index = _Targets(tables, is_typed=catalog.dialect != "sqlite")
+    index = _Targets(tables, catalog.dialect)
     declared = {(key.table, column) for key in catalog.foreign_keys for column in key.columns}
     joined = {(key.table, key.target) for key in catalog.foreign_keys}
     found = []
@@ -89,16 +89,13 @@ def find_candidates(catalog: Catalog) -> list[tuple[KeyCandidate, ...]]:
     return found
 
 
-@lru_cache(maxsize=1 << 12)
-def type_family(kind: str) -> str:
+def type_family(declared: str, dialect: str) -> str:
     """What values of a type can be equal to; empty for types that keys do not have.
 
-    >>> [type_family(kind) for kind in ("bigint", "NUMBER(9)", "character varying(4)", "date", "")]
+    >>> [type_family(name, "sqlite") for name in ("bigint", "NUMBER(9)", "char(4)", "date", "")]
     ['number', 'number', 'text', '', 'any']
     """
-    if not kind:
-        return "any"
-    return next((family for pattern, family in _FAMILIES if pattern.search(kind)), "")
+    return _FAMILIES.get(find_kind(declared, dialect), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +136,11 @@ class _Register:
 class _Targets:
     """Keys by what they are called: by the table's words, and by the words of the key itself.
 
-    In SQLite (``is_typed`` false) a column's type binds nobody, so numbers may stand in text.
+    In SQLite a column's type binds nobody, so numbers may stand in text.
     """
 
-    def __init__(self, tables: Sequence[Table], *, is_typed: bool) -> None:
-        self._is_typed = is_typed
+    def __init__(self, tables: Sequence[Table], dialect: str) -> None:
+        self._dialect = dialect
         self._by_table = _Register()
         self._by_column = _Register()
         self._composite = _Register()
@@ -163,7 +160,7 @@ class _Targets:
         """Each column by itself, and the columns that together are another table's key."""
         names = {column.name for column in table.columns}
         for column in table.columns:
-            if type_family(column.type):
+            if type_family(column.type, self._dialect):
                 yield (column.name,)
             for key in self._by_first.get(column.name, []):
                 if key != table.primary_key and names.issuperset(key):
@@ -225,8 +222,8 @@ class _Targets:
             left, right = table.column(mine), target.column(theirs)
             if left is None or right is None:
                 return False
-            families = {type_family(left.type), type_family(right.type)} - {"any"}
-            if "" in families or (len(families) > 1 and self._is_typed):
+            families = {type_family(each.type, self._dialect) for each in (left, right)} - {"any"}
+            if "" in families or (len(families) > 1 and self._dialect != "sqlite"):
                 return False
         return True
 

@@ -11,12 +11,11 @@ numbers, text and UUIDs. An inferred key is good for joining, never for deciding
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
-from typing import Protocol
 
-from nl2sql.catalog import Catalog, ForeignKey, Table
+from nl2sql.catalog import Catalog, ForeignKey
+from retrieval.introspection.containment import Sampler
 from retrieval.joins.candidates import KeyCandidate, find_candidates
 
 # Share of the sampled values that must be found: a few rows are always older than their target.
@@ -26,31 +25,6 @@ _LEAST_FOUND = 0.95
 _LEAST_SAMPLED_EXACT = 2
 _LEAST_SAMPLED = 3
 _LEAST_SAMPLED_ABROAD = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Containment:
-    """How many distinct values were sampled, and how many of them the target has."""
-
-    sampled: int
-    found: int
-
-
-class Sampler(Protocol):
-    """Looks at the values of a database, read-only, with little work for each question."""
-
-    def contain(
-        self, table: Table, columns: tuple[str, ...], target: Table, target_columns: tuple[str, ...]
-    ) -> Containment | None:
-        """How many values of some rows of ``table`` stand in ``target``; None when it cannot tell.
-
-        It cannot where the role may not read, or where it takes too long.
-        """
-        ...
-
-    def is_unique(self, table: Table, columns: tuple[str, ...]) -> bool:
-        """Whether no two of the rows looked at are equal there, and none is NULL."""
-        ...
 
 
 def infer_keys(

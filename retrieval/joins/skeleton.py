@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from nl2sql.catalog import ForeignKey
-from nl2sql.names import fold_name, quote_name
+from nl2sql.sql.names import fold_name, quote_name
 from nl2sql.types import JoinPath
 from retrieval.joins.roles import name_role
 

@@ -39,13 +39,13 @@ def prune_columns(
     for link in links:
         if link.column:
             linked.setdefault(link.table, set()).add(link.column)
-    twins = {column.casefold() for columns in linked.values() for column in columns}
+    linked_names = {column.casefold() for columns in linked.values() for column in columns}
     pruned = []
     for hit in context.tables:
         table = hit.table
         if len(table.columns) <= _NARROW or table.qualified in context.shared:
             continue
-        kept = _choose(hit, required, linked.get(table.qualified, set()), twins)
+        kept = _choose(hit, required, linked.get(table.qualified, set()), linked_names)
         if len(kept) < len(table.columns):
             left = tuple(column.name for column in table.columns if column.name in kept)
             pruned.append((table.qualified, left))
@@ -64,11 +64,11 @@ def _find_required(context: SchemaContext) -> Mapping[str, set[str]]:
 
 
 def _choose(
-    hit: RetrievedTable, required: Mapping[str, set[str]], linked: Set[str], twins: Set[str]
+    hit: RetrievedTable, required: Mapping[str, set[str]], linked: Set[str], linked_names: Set[str]
 ) -> set[str]:
     table: Table = hit.table
     kept = required[table.qualified] | linked | set(hit.columns)
-    kept |= {column.name for column in table.columns if column.name.casefold() in twins}
+    kept |= {column.name for column in table.columns if column.name.casefold() in linked_names}
     room = _MOST_COLUMNS - len(kept & {column.name for column in table.columns})
     likely = [column.name for column in table.columns[:_FIRST]]
     likely += [

@@ -14,6 +14,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from nl2sql.catalog import Column, Table
+from nl2sql.concurrency import gather_all
 from nl2sql.prompts import render_prompt
 from nl2sql.protocols import Engine
 from nl2sql.schema_text import render_schema
@@ -89,7 +90,7 @@ class ModelLinker:
 
         # The first alone: the others then find the prefix that they share in the cache.
         answers = [await score(*column) for column in columns[:1]]
-        answers += await asyncio.gather(*(score(*column) for column in columns[1:]))
+        answers += await gather_all(score(*column) for column in columns[1:])
         scores = [read_score(answer.texts[0]) for answer in answers]
         unread = scores.count(None)
         scored = [

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from nl2sql.catalog import Column, Table
-from nl2sql.names import quote_name
+from nl2sql.sql.names import quote_name
 from nl2sql.types import SchemaContext
 
 _LONGEST_COMMENT = 120

@@ -15,8 +15,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from nl2sql.words import STOP_WORDS, content_words, split_words
-from retrieval.glosses.abbreviations import expand_words
-from retrieval.glosses.general import related_words
+from retrieval.vocabulary.abbreviations import expand_words
+from retrieval.vocabulary.general_synonyms import related_words
 
 _TOKEN = re.compile(r"[^\W_]+")
 # What is left of "customer's" and "aren't".

@@ -14,7 +14,7 @@ from collections import OrderedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.embedder import Embedder
+from retrieval.embedding.embedder import Embedder
 
 _MOST_TOGETHER = 32
 # 1.5 kB each, and the text.

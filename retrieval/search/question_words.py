@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nl2sql.words import content_words
-from retrieval.glosses.general import related_words
+from retrieval.vocabulary.general_synonyms import related_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ reciprocal rank. That decides which tables come into question. With the module r
 then put in order by evidence, in which a table gains from its module: questions are about one part
 of a database, and where thirty schemas have a table ``customers`` its name says little.
 
-The weights were chosen on 1,500 questions of Spider's train set over 779 tables; docs/retrieval.md
-has the figures.
+The weights were chosen on 1,500 questions of Spider's train set over 779 tables; the
+figures are in docs/measurements/retrieval.md.
 """
 
 from __future__ import annotations

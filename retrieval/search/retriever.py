@@ -7,7 +7,6 @@ and not after it. A running service notices a re-index by itself.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -16,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nl2sql.catalog import Catalog
+from nl2sql.concurrency import task_group
 from nl2sql.errors import IndexReplaced
 from nl2sql.protocols import Visibility
 from nl2sql.settings import FlagSettings, RetrievalSettings
-from nl2sql.sql_text.threads import read_aside
+from nl2sql.sql.threads import read_aside
 from nl2sql.types import (
     FewShot,
     ModuleRoute,
@@ -30,7 +30,7 @@ from nl2sql.types import (
     ValueMatch,
     Violation,
 )
-from retrieval.embedder import Embedder
+from retrieval.embedding.embedder import Embedder
 from retrieval.index_store.store import IndexStore
 from retrieval.search.fk_expansion import expand_by_foreign_keys
 from retrieval.search.question_embedder import QuestionEmbedder
@@ -86,9 +86,10 @@ class HybridRetriever:
         visible = await self._visibility.visible_catalog(question.database, question.principal)
         if isinstance(visible, Violation):
             return NO_ROUTE, SchemaContext((), (), (), refusal=visible.message)
-        vector, values = await asyncio.gather(
-            self._embed(question), self._match_values(question, visible)
-        )
+        async with task_group() as group:
+            embedding = group.create_task(self._embed(question))
+            matching = group.create_task(self._match_values(question, visible))
+        vector, values = embedding.result(), matching.result()
         space, ranking = await self._search(question, visible, vector, values, sketch)
         if not visible.tables:
             refusal = f"There is no table in {question.database} that you may see."
@@ -97,17 +98,16 @@ class HybridRetriever:
         named = await read_aside(read_sketch, sketch, visible, names)
         shared = self._choose_shared(space, ranking)
         tables = self._choose_tables(space, ranking, named, shared)
-        examples, glosses, row_rules = await asyncio.gather(
-            self._select_examples(question, vector, visible),
-            self._describe(question, tables, visible),
-            self._describe_rows(question, tables),
-        )
+        async with task_group() as group:
+            examples = group.create_task(self._select_examples(question, vector, visible))
+            glosses = group.create_task(self._describe(question, tables, visible))
+            row_rules = group.create_task(self._describe_rows(question, tables))
         return ranking.route, replace(
             self._build_context(space, tables, shared),
             values=choose_shown(values, (hit.table for hit in tables), self._settings.max_values),
-            examples=examples,
-            glosses=glosses,
-            row_rules=row_rules,
+            examples=examples.result(),
+            glosses=glosses.result(),
+            row_rules=row_rules.result(),
         )
 
     async def list_beginnings(
@@ -197,11 +197,15 @@ class HybridRetriever:
             if head is None or head.generation != space.head.generation:
                 raise IndexReplaced(f"The index of {space.head.database!r} was replaced.")
             return (), ()
-        tables, columns = await asyncio.gather(
-            self._store.nearest_tables(space.head, vector, depth, space.table_mask),
-            self._store.nearest_columns(space.head, vector, depth, space.column_mask),
-        )
-        return tables, columns
+        store = self._store
+        async with task_group() as group:
+            tables = group.create_task(
+                store.nearest_tables(space.head, vector, depth, space.table_mask)
+            )
+            columns = group.create_task(
+                store.nearest_columns(space.head, vector, depth, space.column_mask)
+            )
+        return tables.result(), columns.result()
 
     def _choose_tables(
         self,

@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Catalog
-from nl2sql.sql_text.parsing import parse_one
+from nl2sql.sql.parsing import parse_one
 
 
 @dataclass(frozen=True, slots=True)

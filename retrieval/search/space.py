@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from nl2sql.catalog import Catalog, ForeignKey, Table
 from nl2sql.words import content_words
-from retrieval.embedder import Embedder
+from retrieval.embedding.embedder import Embedder
+from retrieval.index_store.cards import Card, ColumnCard, build_table_card
 from retrieval.index_store.head import IndexedDatabase, IndexHead
 from retrieval.index_store.masks import Mask, build_mask
 from retrieval.search.bm25 import KeywordIndex
-from retrieval.search.cards import Card, ColumnCard, build_table_card
 from retrieval.search.fk_expansion import Neighbours
 from retrieval.search.module_router import ModuleRouter
 from retrieval.search.modules import find_modules

@@ -17,7 +17,7 @@ import numpy as np
 
 from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexUnavailable
-from retrieval.embedder import Embedder
+from retrieval.embedding.embedder import Embedder
 from retrieval.index_store.head import IndexedDatabase
 from retrieval.index_store.store import IndexStore
 from retrieval.search.space import SearchSpace, Vectors, build_space

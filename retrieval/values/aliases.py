@@ -15,8 +15,8 @@ from typing import Any
 import yaml
 
 from nl2sql.words import split_words
-from retrieval.glosses.abbreviations import load_codes
 from retrieval.values.normal_form import fold_text
+from retrieval.vocabulary.abbreviations import load_codes
 
 # "CXL = cancelled, SHP = shipped on time": a code, a sign, and words up to the next separator.
 _MEANING = re.compile(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from rapidfuzz.distance import Indel
 
-from retrieval.values.column import ValueColumn
+from retrieval.index_store.value_column import ValueColumn
 from retrieval.values.normal_form import fold_text
 from retrieval.values.trigrams import TrigramIndex
 

@@ -15,12 +15,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from nl2sql.catalog import Catalog, Column
-from nl2sql.database_settings import ValueIndexSettings
-from retrieval.glosses.synonyms import NO_SYNONYMS, Synonyms
+from nl2sql.settings.database import ValueIndexSettings
 from retrieval.index_store.value_store import ColumnKey, ValueStore
+from retrieval.introspection.text_columns import TextColumn, Unreadable, ValueReader
 from retrieval.values.aliases import find_aliases
-from retrieval.values.choice import find_objection
-from retrieval.values.reading import TextColumn, Unreadable, ValueReader
+from retrieval.values.unindexed_columns import find_objection
+from retrieval.vocabulary.synonyms import NO_SYNONYMS, Synonyms
 
 # Raise it when other values or aliases are made of the same rows.
 _FORMAT_VERSION = 2

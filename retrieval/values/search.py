@@ -11,16 +11,17 @@ others (``dictionary.py`` compares forty); nothing of them is told by that.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from nl2sql.catalog import Catalog
+from nl2sql.concurrency import gather_all
 from nl2sql.errors import IndexUnavailable
 from nl2sql.protocols import Executor, Guard, Visibility
+from nl2sql.sql.threads import read_aside
 from nl2sql.types import Question, ValueMatch
 from nl2sql.words import split_words
+from retrieval.index_store.value_column import ValueColumn
 from retrieval.per_catalog import PerCatalog
-from retrieval.values.column import ValueColumn
 from retrieval.values.confirmation import confirm_values
 from retrieval.values.memory import ValueMemory
 from retrieval.values.normal_form import fold_word, fold_words
@@ -76,7 +77,10 @@ class IndexedValueSearch:
         def is_open(column: ValueColumn) -> bool:
             return (opened is None or column.qualified in opened) and may_look(column)
 
-        found = find_values(dictionary, find_phrases(question.search_text), may_look, is_open)
+        # Beside the event loop: texts like a phrase are looked for among all values.
+        found = await read_aside(
+            find_values, dictionary, find_phrases(question.search_text), may_look, is_open
+        )
         if opened is not None:
             found = await self._withhold(found, opened, question, catalog)
         return select_values(
@@ -100,8 +104,8 @@ class IndexedValueSearch:
             if each.hit.column.qualified not in opened:
                 asked.setdefault(each.hit.column.qualified, []).append(each)
         columns = list(asked.values())[:_MOST_QUERIES]
-        confirmed = await asyncio.gather(
-            *(self._confirm(matches, question, catalog) for matches in columns)
+        confirmed = await gather_all(
+            self._confirm(matches, question, catalog) for matches in columns
         )
         for matches, values in zip(columns, confirmed, strict=True):
             told += [each for each in matches if each.hit.value in values]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from nl2sql.catalog import Table
 from nl2sql.types import ValueMatch
 from nl2sql.words import split_words
-from retrieval.values.column import ValueColumn
+from retrieval.index_store.value_column import ValueColumn
 from retrieval.values.dictionary import Hit, ValueDictionary
 from retrieval.values.normal_form import fold_word, fold_words
 from retrieval.values.phrases import Phrase

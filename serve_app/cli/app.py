@@ -40,7 +40,7 @@ COMMANDS: Mapping[str, CommandPlace] = {
     ),
     "feedback": CommandPlace(
         "feedback",
-        "feedback",
+        "app",
         "Say whether an answer is right: a right one is shown to the model as an example.",
     ),
     "serve": CommandPlace(
@@ -134,9 +134,15 @@ def main() -> None:
     try:
         app()
     except QuorumError as error:
+        from rich.markup import escape
+
         from serve_app.cli.terminal import ERRORS
 
-        ERRORS.print(f"[bold red]error:[/] {error.message}", highlight=False)
+        # Unwrapped: a path that is broken over two lines cannot be copied.
+        ERRORS.print(
+            f"[bold red]error:[/] {escape(error.message)}", highlight=False, soft_wrap=True
+        )
         if error.hint:
-            ERRORS.print(f"  [dim]→[/] {error.hint.strip()}", highlight=False)
+            hint = escape(error.hint.strip())
+            ERRORS.print(f"  [dim]→[/] {hint}", highlight=False, soft_wrap=True)
         sys.exit(1)

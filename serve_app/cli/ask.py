@@ -17,11 +17,19 @@ from typing import Annotated
 from urllib.parse import unquote
 
 import typer
+from rich.markup import escape
 
 from nl2sql.answers import Answer, Answered
-from serve_app.api import QueryRequest, describe_outcome, render_answer
-from serve_app.background import service_url
+from nl2sql.contract import AnsweredResponse, ClarifyResponse, QueryRequest
+from nl2sql.contract.rendering import build_response
 from serve_app.cli.context import CliContext
+from serve_app.cli.last_answer import (
+    LastInterpretations,
+    build_last_answer,
+    recall_interpretations,
+    remember_answer,
+    remember_interpretations,
+)
 from serve_app.cli.observing import answer_observed
 from serve_app.cli.terminal import (
     CONSOLE,
@@ -31,17 +39,11 @@ from serve_app.cli.terminal import (
     show_progress,
 )
 from serve_app.cli.wording import Wording
-from serve_app.client import Export, NoRows, post_export, post_query
-from serve_app.formats import Format, describe_answer, export_answer, find_format
-from serve_app.last_answer import (
-    LastAnswer,
-    LastReadings,
-    recall_readings,
-    remember_answer,
-    remember_readings,
-)
+from serve_app.client import Export, NoRows, ServiceClient
+from serve_app.http.formats import Format, describe_answer, export_answer, find_format
+from serve_app.operations.background import service_url
 from serve_app.reporting import Reporter, Silence
-from serve_app.service import build_question
+from serve_app.service.query_service import build_question
 
 
 class OutputFormat(StrEnum):
@@ -77,7 +79,10 @@ def ask(
         bool, typer.Option("--in-process", help="Without a service: load the model here.")
     ] = False,
     pick: Annotated[
-        int, typer.Option(help="Run this reading of the last question that was given back.", min=0)
+        int,
+        typer.Option(
+            help="Run this interpretation of the last question that was given back.", min=0
+        ),
     ] = 0,
     session: Annotated[
         str | None,
@@ -104,11 +109,11 @@ def ask(
     _check_output(output_format, format_, output)
     picked = ""
     if pick:
-        last = recall_readings(cli.settings.home)
+        last = recall_interpretations(cli.settings.home)
         question, database, as_ = last.question, last.database, last.principal
         picked = last.pick(pick)
     elif not question:
-        raise typer.BadParameter("Ask a question, or --pick a reading of the last one.")
+        raise typer.BadParameter("Ask a question, or --pick an interpretation of the last one.")
     request = QueryRequest(
         question=question,
         evidence=evidence,
@@ -123,39 +128,37 @@ def ask(
         spreadsheet_safe=spreadsheet_safe,
     )
     token = cli.settings.identity.read_token(as_) if as_ and not in_process else ""
-    where = url or service_url(cli.settings)
+    client = ServiceClient(url or service_url(cli.settings), token)
     if format_ is not None:
         if in_process:
             given = asyncio.run(_ask_here(cli, request, as_, Silence()))
             exported = _build_export(given, format_, spreadsheet_safe)
         else:
-            exported = post_export(where, request.model_dump(), format_.media_type, token=token)
+            exported = client.export(request, format_.media_type)
         _write_export(exported, output)
         return
     start = time.perf_counter()
     if in_process:
         given = asyncio.run(_ask_here(cli, request, as_, TerminalReporter()))
-        answer = render_answer(given, trace=True)
+        answer = build_response(given, trace=True)
     else:
         with show_progress() as show:
-            answer = post_query(where, request.model_dump(), token=token, show=show)
-    if answer["outcome"] == "answered":
-        question = answer.get("rewritten", answer["question"])
-        told = LastAnswer(answer["database"], question, answer["sql"], as_)
-        remember_answer(cli.settings.home, told)
-    if answer["outcome"] == "clarify":
-        queries = tuple(each["sql"] for each in answer["readings"])
-        remember_readings(
-            cli.settings.home,
-            LastReadings(answer["database"], answer["question"], queries, as_),
+            answer = client.query(request, show=show)
+    if isinstance(answer, AnsweredResponse):
+        remember_answer(cli.settings.home, build_last_answer(answer, as_))
+    if isinstance(answer, ClarifyResponse):
+        queries = tuple(chosen.sql for chosen in answer.interpretations)
+        remember_interpretations(
+            cli.settings.home, LastInterpretations(answer.database, answer.question, queries, as_)
         )
     if output is not None:
-        output.write_text(json.dumps(answer, ensure_ascii=False) + "\n", encoding="utf-8")
+        text = json.dumps(answer.model_dump(), ensure_ascii=False)
+        output.write_text(text + "\n", encoding="utf-8")
     elif output_format == OutputFormat.JSON:
-        CONSOLE.print_json(json.dumps(answer))
+        CONSOLE.print_json(json.dumps(answer.model_dump()))
     else:
         print_answer(answer, seconds=time.perf_counter() - start)
-    if answer["outcome"] != "answered":
+    if not isinstance(answer, AnsweredResponse):
         raise typer.Exit(2)
 
 
@@ -168,7 +171,7 @@ def _check_output(name: OutputFormat, format_: Format | None, output: Path | Non
 
 def _build_export(answer: Answer, format_: Format, spreadsheet_safe: bool) -> Export | NoRows:
     if not isinstance(answer, Answered):
-        return NoRows(describe_outcome(answer)["outcome"], answer.reason)
+        return NoRows(build_response(answer, trace=False).outcome, answer.reason)
     content = export_answer(answer, format_, spreadsheet_safe=spreadsheet_safe)
     return Export(content, describe_answer(answer))
 
@@ -176,7 +179,9 @@ def _build_export(answer: Answer, format_: Format, spreadsheet_safe: bool) -> Ex
 def _write_export(exported: Export | NoRows, output: Path | None) -> None:
     """The rows to ``output`` or standard output, all else to standard error."""
     if isinstance(exported, NoRows):
-        ERRORS.print(f"[bold yellow]{exported.outcome}[/]: {exported.reason}", highlight=False)
+        ERRORS.print(
+            f"[bold yellow]{exported.outcome}[/]: {escape(exported.reason)}", highlight=False
+        )
         raise typer.Exit(2)
     if output is not None:
         output.write_bytes(exported.content)
@@ -204,8 +209,8 @@ async def _ask_here(
     cli: CliContext, request: QueryRequest, name: str, reporter: Reporter
 ) -> Answer:
     # Only what runs in this process needs what takes seconds to import.
-    from serve_app.local import open_parts
-    from serve_app.preparation import prepare
+    from serve_app.composition.local import open_parts
+    from serve_app.operations.preparation import prepare
 
     settings = cli.settings
     question = build_question(request, settings, settings.identity.principal(name))

@@ -12,21 +12,22 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from nl2sql.contract import AnsweredResponse, QueryRequest, QueryResponse
+from nl2sql.contract.rendering import build_response
 from nl2sql.errors import QuorumError
-from serve_app.api import QueryRequest, render_answer
-from serve_app.background import service_url
 from serve_app.cli.context import CliContext
+from serve_app.cli.last_answer import build_last_answer, remember_answer
 from serve_app.cli.observing import answer_observed
 from serve_app.cli.terminal import CONSOLE, ERRORS, TerminalReporter, print_answer, show_progress
 from serve_app.cli.wording import Wording
-from serve_app.client import delete_session, post_query
-from serve_app.last_answer import LastAnswer, remember_answer
-from serve_app.service import build_question
-from serve_app.sessions import NEW, read_session
+from serve_app.client import ServiceClient
+from serve_app.operations.background import service_url
+from serve_app.service.query_service import build_question
+from serve_app.service.sessions import NEW, read_session
 
 _HELP = "Ask, or say: /new for a fresh start, /forget to have this one forgotten, /exit to leave."
 _LEAVE = frozenset({"/exit", "/quit", "exit", "quit", "bye"})
@@ -36,7 +37,7 @@ _LEAVE = frozenset({"/exit", "/quit", "exit", "quit", "bye"})
 class Counterpart:
     """Who answers: ``ask`` gives the body of an answer, ``forget`` drops a session's turns."""
 
-    ask: Callable[[QueryRequest], dict[str, Any]]
+    ask: Callable[[QueryRequest], QueryResponse]
     forget: Callable[[str], int]
 
 
@@ -67,24 +68,20 @@ def chat(
             talk(counterpart, first, _listen, _build_note(cli, as_))
         return
     token = cli.settings.identity.read_token(as_) if as_ else ""
-    where = url or service_url(cli.settings)
+    client = ServiceClient(url or service_url(cli.settings), token)
 
-    def ask(request: QueryRequest) -> dict[str, Any]:
+    def ask(request: QueryRequest) -> QueryResponse:
         with show_progress() as show:
-            return post_query(where, request.model_dump(), token=token, show=show)
+            return client.query(request, show=show)
 
-    counterpart = Counterpart(
-        ask,
-        lambda named: int(delete_session(where, named, token=token)["turns"]),
-    )
-    talk(counterpart, first, _listen, _build_note(cli, as_))
+    talk(Counterpart(ask, client.forget), first, _listen, _build_note(cli, as_))
 
 
 def talk(
     counterpart: Counterpart,
     first: QueryRequest,
     listen: Callable[[], str],
-    note: Callable[[dict[str, Any]], None],
+    note: Callable[[QueryResponse], None],
 ) -> None:
     """Until ``listen`` raises EOFError or KeyboardInterrupt, or somebody leaves.
 
@@ -107,7 +104,9 @@ def talk(
         except KeyboardInterrupt:
             CONSOLE.print("[yellow]Stopped.[/]")
         except QuorumError as error:
-            ERRORS.print(f"error: {error}", style="bold red", highlight=False, markup=False)
+            ERRORS.print(
+                f"error: {error}", style="bold red", highlight=False, markup=False, soft_wrap=True
+            )
 
 
 def _react(
@@ -115,7 +114,7 @@ def _react(
     first: QueryRequest,
     session: str,
     line: str,
-    note: Callable[[dict[str, Any]], None],
+    note: Callable[[QueryResponse], None],
 ) -> str:
     """Does what the line says; the session from now on. Raises QuorumError."""
     if line in ("/new", "/forget"):
@@ -142,8 +141,8 @@ def open_here(cli: CliContext, database: str | None, name: str) -> Iterator[Coun
     SettingsError, ModelError, Unavailable.
     """
     # Only what runs in this process needs what takes seconds to import.
-    from serve_app.local import open_parts
-    from serve_app.preparation import prepare
+    from serve_app.composition.local import open_parts
+    from serve_app.operations.preparation import prepare
 
     settings = cli.settings
     principal = settings.identity.principal(name)
@@ -158,10 +157,10 @@ def open_here(cli: CliContext, database: str | None, name: str) -> Iterator[Coun
             pipeline = parts.build_pipeline(settings)
             sessions = wiring.build_sessions(parts.store, parts.guard)
 
-            def ask(request: QueryRequest) -> dict[str, Any]:
+            def ask(request: QueryRequest) -> QueryResponse:
                 question = build_question(request, settings, principal)
                 answer = runner.run(answer_observed(pipeline, question))
-                return render_answer(answer, trace=request.trace)
+                return build_response(answer, trace=request.trace)
 
             yield Counterpart(ask, lambda session: runner.run(sessions.forget(principal, session)))
         finally:
@@ -172,13 +171,11 @@ def _listen() -> str:
     return CONSOLE.input("[bold]?[/] ")
 
 
-def _build_note(cli: CliContext, name: str) -> Callable[[dict[str, Any]], None]:
+def _build_note(cli: CliContext, name: str) -> Callable[[QueryResponse], None]:
     """Notes what was answered, for ``quorumsql feedback``."""
 
-    def note(answer: dict[str, Any]) -> None:
-        if answer["outcome"] == "answered":
-            question = answer.get("rewritten", answer["question"])
-            told = LastAnswer(answer["database"], question, answer["sql"], name)
-            remember_answer(cli.settings.home, told)
+    def note(answer: QueryResponse) -> None:
+        if isinstance(answer, AnsweredResponse):
+            remember_answer(cli.settings.home, build_last_answer(answer, name))
 
     return note

@@ -6,11 +6,12 @@ import time
 
 import typer
 
-from serve_app import background
+from nl2sql.contract import QueryRequest
 from serve_app.cli.context import CliContext, name_command
 from serve_app.cli.serve import print_next_steps, serve_in_background
 from serve_app.cli.terminal import CONSOLE, print_answer, show_progress
-from serve_app.client import post_query
+from serve_app.client import ServiceClient
+from serve_app.operations import background
 
 QUESTION = "How many orders were cancelled?"
 
@@ -28,7 +29,9 @@ def demo(
     try:
         start = time.perf_counter()
         with show_progress() as show:
-            answer = post_query(url, {"question": QUESTION, "trace": True}, show=show)
+            answer = ServiceClient(url).query(
+                QueryRequest(question=QUESTION, trace=True), show=show
+            )
         print_answer(answer, seconds=time.perf_counter() - start)
     finally:
         if started and not keep:
@@ -43,5 +46,5 @@ def demo(
             highlight=False,
             markup=False,
         )
-    if answer["outcome"] != "answered":
+    if answer.outcome != "answered":
         raise typer.Exit(1)

@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from execution.policies.database_ddl import check_dialect
-from serve_app.checks import Check, run_checks
+from execution.policies.row_level_security.ddl import check_dialect
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import CONSOLE
-from serve_app.preparation import build_wiring, start_embedded_server
-from serve_app.reachable_functions import render_revocations
+from serve_app.operations.checks import Check, run_checks
+from serve_app.operations.preparation import build_wiring, start_embedded_server
+from serve_app.operations.reachable_functions import render_revocations
 
 _MARKS = {"ok": "[green]✓[/]", "warning": "[yellow]![/]", "failed": "[red]✗[/]"}
 

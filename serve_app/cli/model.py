@@ -12,7 +12,7 @@ from rich.table import Table
 from generation.models.store import ModelStore, RichProgress
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import CONSOLE
-from serve_app.wiring import Wiring
+from serve_app.composition.wiring import Wiring
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -30,7 +30,7 @@ def _build_store(context: typer.Context, engine: LocalEngine | None = None) -> M
     if engine is not None:
         model = settings.model.model_copy(update={"engine": engine.value})
         settings = settings.model_copy(update={"model": model})
-    return Wiring(settings).build_model_store(RichProgress())
+    return Wiring(settings).models.build_model_store(RichProgress())
 
 
 @app.command("pull")

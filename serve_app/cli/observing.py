@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Callable
 
 from nl2sql.answers import Answer
 from nl2sql.progress import observed_by
@@ -15,16 +13,10 @@ from serve_app.cli.terminal import show_progress
 
 async def answer_observed(answerer: Answerer, question: Question) -> Answer:
     """The answer, its progress on the terminal meanwhile."""
-    with show_progress() as show, observed_by(TerminalObserver(show)):
+    with show_progress() as show, observed_by(_Observer(show)):
         return await answerer.answer(question)
 
 
-class TerminalObserver:
-    """Hands what it observes to ``show``, as the service's events would."""
-
-    def __init__(self, show: Callable[[Mapping[str, Any]], None]) -> None:
-        self._show = show
-
-    def observe(self, progress: Progress) -> None:
-        """See ``Observer.observe``."""
-        self._show(asdict(progress))
+class _Observer:
+    def __init__(self, show: Callable[[Progress], None]) -> None:
+        self.observe = show

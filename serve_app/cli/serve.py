@@ -9,10 +9,11 @@ from typing import Annotated
 
 import typer
 
-from execution.embedded import EmbeddedServer
+from execution.postgres.embedded import EmbeddedServer
 from nl2sql.errors import DatabaseUnavailable
-from serve_app import running
-from serve_app.background import (
+from serve_app.cli.context import CliContext, name_command
+from serve_app.cli.terminal import CONSOLE, TerminalReporter
+from serve_app.operations.background import (
     check_port,
     is_ready,
     service_url,
@@ -21,9 +22,8 @@ from serve_app.background import (
     stop_spawned,
     wait_until_ready,
 )
-from serve_app.cli.context import CliContext, name_command
-from serve_app.cli.terminal import CONSOLE, TerminalReporter
-from serve_app.preparation import prepare, pull_model, start_embedded_server
+from serve_app.operations.preparation import prepare, pull_model, start_embedded_server
+from serve_app.ray import running
 
 # How often the embedded PostgreSQL is looked after.
 _WATCH_S = 5

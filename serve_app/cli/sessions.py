@@ -12,7 +12,7 @@ from nl2sql.types import Principal
 from serve_app.cli.context import CliContext
 from serve_app.cli.index.opening import open_index
 from serve_app.cli.terminal import CONSOLE
-from serve_app.sessions import check_session
+from serve_app.service.sessions import check_session
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 

@@ -10,8 +10,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from nl2sql.database_settings import DatabaseSettings
 from nl2sql.settings import Settings
+from nl2sql.settings.database import DatabaseSettings
 from serve_app.cli.terminal import CONSOLE
 
 

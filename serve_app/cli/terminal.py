@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from rich import box
 from rich.console import Console, Group
@@ -24,6 +23,15 @@ from rich.progress import (
 from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
+
+from nl2sql.contract.answers import (
+    AnsweredResponse,
+    ClarifyResponse,
+    InterpretationResponse,
+    QueryResponse,
+)
+from nl2sql.contract.trace import TraceResponse, ValueResponse
+from nl2sql.types import Progress as Asked
 
 CONSOLE = Console()
 ERRORS = Console(stderr=True)
@@ -81,10 +89,10 @@ class TerminalReporter:
 
 
 @contextmanager
-def show_progress() -> Iterator[Callable[[Mapping[str, Any]], None]]:
+def show_progress() -> Iterator[Callable[[Asked], None]]:
     """Hands out what shows how far a question is, on a line of its own, until the block ends.
 
-    It takes the fields of ``Progress``. Where standard error is no terminal nothing is shown.
+    Where standard error is no terminal nothing is shown.
     """
     if not ERRORS.is_terminal:
         yield lambda _: None
@@ -100,29 +108,28 @@ def show_progress() -> Iterator[Callable[[Mapping[str, Any]], None]]:
     )
     task = progress.add_task("asking", total=None)
     with progress:
-        yield lambda fields: progress.update(task, description=describe_progress(fields))
+        yield lambda asked: progress.update(task, description=describe_progress(asked))
 
 
-def describe_progress(fields: Mapping[str, Any]) -> str:
-    """The fields of ``Progress`` in words.
+def describe_progress(asked: Asked) -> str:
+    """How far a question is, in words.
 
-    >>> describe_progress({"stage": "generate", "done": 2, "total": 4, "answer_tokens": 91})
+    >>> describe_progress(Asked("generate", done=2, total=4, answer_tokens=91))
     'writing queries: 2 of 4, 91 tokens'
-    >>> describe_progress({"stage": "generate", "prompt_tokens_read": 512, "prompt_tokens": 900})
+    >>> describe_progress(Asked("generate", prompt_tokens_read=512, prompt_tokens=900))
     'writing queries: 512 of 900 tokens of the prompt read'
     """
-    stage = str(fields.get("stage", ""))
     told: list[str] = []
-    if fields.get("answer_tokens"):
-        tokens = f"{fields['answer_tokens']:,} tokens"
-        is_one = fields.get("total", 0) < 2
-        told += [tokens] if is_one else [f"{fields['done']} of {fields['total']}", tokens]
-    elif fields.get("prompt_tokens"):
-        read, prompt = fields.get("prompt_tokens_read", 0), fields["prompt_tokens"]
-        told.append(f"{read:,} of {prompt:,} tokens of the prompt read")
-    elif fields.get("total"):
-        told.append(f"{fields.get('done', 0)} of {fields['total']}")
-    name = _STAGES.get(stage, stage)
+    if asked.answer_tokens:
+        tokens = f"{asked.answer_tokens:,} tokens"
+        told += [tokens] if asked.total < 2 else [f"{asked.done} of {asked.total}", tokens]
+    elif asked.prompt_tokens:
+        told.append(
+            f"{asked.prompt_tokens_read:,} of {asked.prompt_tokens:,} tokens of the prompt read"
+        )
+    elif asked.total:
+        told.append(f"{asked.done} of {asked.total}")
+    name = _STAGES.get(asked.stage, asked.stage)
     return f"{name}: {', '.join(told)}" if told else name
 
 
@@ -158,103 +165,106 @@ class TerminalStep:
         self._progress.update(self._task, so_far=text)
 
 
-def print_answer(answer: dict[str, Any], *, seconds: float) -> None:
+def print_answer(answer: QueryResponse, *, seconds: float) -> None:
     """An answer of ``POST /query``: question, SQL, candidates, rows, stages."""
     CONSOLE.print()
-    CONSOLE.print(Panel(Text(answer["question"]), title="Question", title_align="left"))
-    if "rewritten" in answer:
-        CONSOLE.print(Text(f"Understood as: {answer['rewritten']}", style="bold"))
-    for note in answer.get("notes", ()):
+    CONSOLE.print(Panel(Text(answer.question), title="Question", title_align="left"))
+    if answer.rewritten:
+        CONSOLE.print(Text(f"Understood as: {answer.rewritten}", style="bold"))
+    for note in answer.notes:
         CONSOLE.print(Text(f"! {note}", style="yellow"))
-    if answer["outcome"] == "answered":
+    if isinstance(answer, AnsweredResponse):
         CONSOLE.print(
             Panel(
-                Syntax(answer["sql"], "sql", word_wrap=True, background_color="default"),
+                Syntax(answer.sql, "sql", word_wrap=True, background_color="default"),
                 title="SQL",
                 title_align="left",
             )
         )
     else:
-        reason = escape(answer["reason"])
-        CONSOLE.print(f"[bold yellow]{answer['outcome']}[/]: {reason}", highlight=False)
-        _print_readings(answer.get("readings", ()), session=answer.get("session", ""))
-    trace = answer.get("trace")
-    if trace and trace["candidates"]:
+        reason = escape(answer.reason)
+        CONSOLE.print(f"[bold yellow]{answer.outcome}[/]: {reason}", highlight=False)
+        if isinstance(answer, ClarifyResponse):
+            _print_interpretations(answer.interpretations, in_session=answer.session is not None)
+    trace = answer.trace
+    if trace and trace.candidates:
         CONSOLE.print(_build_candidates(trace))
-    if answer["outcome"] == "answered":
+    if isinstance(answer, AnsweredResponse):
         _print_verdict(answer, trace)
-        if answer.get("text"):
-            CONSOLE.print(Text(answer["text"], style="bold green"))
+        if answer.text:
+            CONSOLE.print(Text(answer.text, style="bold green"))
         CONSOLE.print(_build_rows(answer))
     if trace:
-        _print_values(trace["values"])
+        _print_values(trace.values)
         CONSOLE.print(_build_stages(trace))
-        _print_left_out(trace["left_out"])
+        _print_left_out(trace.left_out)
     CONSOLE.print(f"[dim]{seconds:.1f} s in all[/]", highlight=False)
 
 
-def _print_readings(readings: Sequence[dict[str, Any]], *, session: str) -> None:
+def _print_interpretations(
+    interpretations: Sequence[InterpretationResponse], *, in_session: bool
+) -> None:
     """What the question may mean, and how to choose."""
-    for number, reading in enumerate(readings, start=1):
+    for number, interpretation in enumerate(interpretations, start=1):
         CONSOLE.print(
             Panel(
                 Group(
-                    Text(reading["words"]),
-                    Syntax(reading["sql"], "sql", word_wrap=True, background_color="default"),
+                    Text(interpretation.description),
+                    Syntax(interpretation.sql, "sql", word_wrap=True, background_color="default"),
                 ),
-                title=f"{number}: {reading['share']:.0%} of the samples",
+                title=f"{number}: {interpretation.share:.0%} of the samples",
                 title_align="left",
             )
         )
-    if readings:
-        way = "say its number" if session else "quorumsql ask --pick 1"
+    if interpretations:
+        way = "say its number" if in_session else "quorumsql ask --pick 1"
         CONSOLE.print(f"Choose one: {way}", highlight=False)
 
 
-def _print_verdict(answer: dict[str, Any], trace: dict[str, Any] | None) -> None:
+def _print_verdict(answer: AnsweredResponse, trace: TraceResponse | None) -> None:
     if not trace:
         return
-    winner = trace["candidates"][0]
-    agreement = f"{winner['votes']} of {trace['samples']} samples agree on this result"
-    quorum = "a quorum" if answer["quorum"] else "[yellow]no quorum[/]"
+    winner = trace.candidates[0]
+    agreement = f"{winner.votes} of {trace.samples} samples agree on this result"
+    quorum = "a quorum" if answer.quorum else "[yellow]no quorum[/]"
     CONSOLE.print(
-        f"Why {winner['id']}: {agreement} ({quorum}); confidence {answer['confidence']:.2f}.",
+        f"Why {winner.id}: {agreement} ({quorum}); confidence {answer.confidence:.2f}.",
         highlight=False,
     )
 
 
-def _build_candidates(trace: dict[str, Any]) -> Table:
+def _build_candidates(trace: TraceResponse) -> Table:
     table = Table(title="Candidates, best first", box=box.SIMPLE_HEAD, title_justify="left")
     for name in ("", "votes", "guard", "score", "terms", "rows", "query"):
         table.add_column(name, overflow="fold")
-    for each in trace["candidates"]:
-        terms = ", ".join(f"{name} {value:+.0f}" for name, value in each["score"]["terms"].items())
-        verdict = "passed" if each["guard"] == "passed" else each["violation"]["code"]
-        if each["error"]:
-            terms = f"{terms} [{each['error']['sqlstate']}]"
+    for candidate in trace.candidates:
+        terms = ", ".join(f"{name} {value:+.0f}" for name, value in candidate.score.terms.items())
+        verdict = candidate.violation.code if candidate.violation else "passed"
+        if candidate.error:
+            terms = f"{terms} [{candidate.error.sqlstate}]"
         table.add_row(
-            each["id"],
-            f"{each['votes']}/{trace['samples']}",
+            candidate.id,
+            f"{candidate.votes}/{trace.samples}",
             Text(verdict, style="green" if verdict == "passed" else "red"),
-            f"{each['score']['total']:.0f}",
+            f"{candidate.score.total:.0f}",
             Text(terms),
-            "-" if each["rows"] is None else str(each["rows"]),
-            Text(" ".join(each["sql"].split())[:_SQL_WIDTH]),
+            "-" if candidate.rows is None else str(candidate.rows),
+            Text(" ".join(candidate.sql.split())[:_SQL_WIDTH]),
         )
     return table
 
 
-def _build_rows(answer: dict[str, Any]) -> Table:
-    more = " (there are more)" if answer["truncated"] else ""
-    more += f" ({len(answer['cut'])} cells cut short)" if answer["cut"] else ""
+def _build_rows(answer: AnsweredResponse) -> Table:
+    more = " (there are more)" if answer.truncated else ""
+    more += f" ({len(answer.cut)} cells cut short)" if answer.cut else ""
     table = Table(
-        title=f"Rows: {len(answer['rows'])}{more}", box=box.SIMPLE_HEAD, title_justify="left"
+        title=f"Rows: {len(answer.rows)}{more}", box=box.SIMPLE_HEAD, title_justify="left"
     )
-    for column in answer["columns"]:
-        table.add_column(Text(column["name"]))
-    for row in answer["rows"][:_MOST_ROWS_SHOWN]:
+    for column in answer.columns:
+        table.add_column(Text(column.name))
+    for row in answer.rows[:_MOST_ROWS_SHOWN]:
         table.add_row(*(Text("NULL" if value is None else str(value)) for value in row))
-    hidden = len(answer["rows"]) - _MOST_ROWS_SHOWN
+    hidden = len(answer.rows) - _MOST_ROWS_SHOWN
     if hidden > 0:
         table.caption = f"and {hidden} more"
     return table
@@ -270,25 +280,25 @@ def _print_left_out(names: list[str]) -> None:
         )
 
 
-def _print_values(values: list[dict[str, Any]]) -> None:
+def _print_values(values: Sequence[ValueResponse]) -> None:
     for match in values:
         CONSOLE.print(
-            Text(f"“{match['phrase']}” is {match['table']}.{match['column']} = {match['value']!r}"),
+            Text(f"“{match.phrase}” is {match.table}.{match.column} = {match.value!r}"),
             style="dim",
         )
 
 
-def _build_stages(trace: dict[str, Any]) -> Table:
+def _build_stages(trace: TraceResponse) -> Table:
     table = Table(title="Stages", box=box.SIMPLE_HEAD, title_justify="left")
     table.add_column("stage")
     table.add_column("ms", justify="right")
     table.add_column("tokens in", justify="right")
     table.add_column("tokens out", justify="right")
-    for stage in trace["stages"]:
+    for stage in trace.stages:
         table.add_row(
-            stage["stage"],
-            f"{stage['ms']:,.1f}",
-            str(stage["prompt_tokens"] or ""),
-            str(stage["completion_tokens"] or ""),
+            stage.stage,
+            f"{stage.ms:,.1f}",
+            str(stage.prompt_tokens or ""),
+            str(stage.completion_tokens or ""),
         )
     return table

@@ -13,9 +13,9 @@ from contextlib import asynccontextmanager
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from serve_app.disconnection import ClientGone
+from serve_app.http.disconnection import ClientGone
 from serve_app.http.entrance import find_header
-from serve_app.problems import render_problem
+from serve_app.http.problems import render_problem
 
 # No route of these reads one.
 _BODILESS = ("GET", "HEAD", "OPTIONS", "DELETE")

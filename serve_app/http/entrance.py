@@ -11,7 +11,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from serve_app.http.origins import HostRule, OriginRule
-from serve_app.problems import render_problem
+from serve_app.http.problems import render_problem
 
 # The last is that of Ray's proxy, which KubeRay asks.
 PROBES = ("/healthz", "/readyz", "/-/healthz")

@@ -19,9 +19,9 @@ from starlette.types import Receive, Scope, Send
 
 from nl2sql.protocols import Observer
 from nl2sql.types import Progress
-from serve_app.disconnection import ClientGone, run_while_connected
-from serve_app.following import ProgressQueue
-from serve_app.problems import render_error
+from serve_app.http.disconnection import ClientGone, run_while_connected
+from serve_app.http.problems import render_error
+from serve_app.service.progress_queue import ProgressQueue
 
 EVENT_STREAM = "text/event-stream"
 _SILENCE_S = 5.0

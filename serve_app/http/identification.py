@@ -8,10 +8,10 @@ from __future__ import annotations
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from nl2sql.errors import Unauthenticated
-from nl2sql.identity import IdentitySettings
+from nl2sql.settings.identity import IdentitySettings
 from nl2sql.types import Principal
 from serve_app.http.entrance import PROBES, find_header
-from serve_app.problems import render_error
+from serve_app.http.problems import render_error
 
 
 def identify(settings: IdentitySettings, authorization: str) -> Principal:

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.config import HTTP_PROTOCOLS
 
 from serve_app.http.connections import count_connections
-from serve_app.http.front import FrontSettings, read_front_settings, surround
+from serve_app.http.middleware import FrontSettings, read_front_settings, surround
 
 _CALLBACK = "serve_app.http.proxy:build_middlewares"
 _CALLBACK_VARIABLE = "RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH"

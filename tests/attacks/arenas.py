@@ -20,7 +20,7 @@ import duckdb
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from execution.embedded import SUPERUSER, EmbeddedServer, grant_reader
+from execution.postgres.embedded import SUPERUSER, EmbeddedServer, grant_reader
 from tests.attacks import scratch
 from tests.attacks.attack import FOLDER, Attack, Endless, Outcome, Row
 

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from execution.duckdb_database import DuckDbDatabase
-from execution.embedded import READER, SUPERUSER, EmbeddedServer
+from execution.duckdb.database import DuckDbDatabase
 from execution.executor import Database
-from execution.postgres import PostgresDatabase
-from execution.sqlite import SqliteDatabase
+from execution.postgres.database import PostgresDatabase
+from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
+from execution.sqlite.database import SqliteDatabase
 from nl2sql.settings import LimitSettings
-from retrieval.index_store.duckdb_catalog import read_duckdb_catalog
-from retrieval.index_store.postgres_catalog import read_postgres_catalog
-from retrieval.index_store.sqlite_catalog import read_sqlite_catalog
+from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
+from retrieval.introspection.postgres.catalog import read_postgres_catalog
+from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
 from tests.attacks.arenas import UNTOUCHED, Arena, DuckDbArena, PostgresArena, SqliteArena
 from tests.attacks.attack import SECRET, SECRET_FILE
 from tests.attacks.guarded import GuardedWay

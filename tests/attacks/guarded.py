@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from execution.executor import Database
-from execution.guard import PolicySettings, SqlGuard
+from execution.guard.guard import PolicySettings, SqlGuard
 from nl2sql.catalog import Catalog
 from nl2sql.types import Diagnostic, GuardedQuery, Principal, ResultSet, Violation
 from tests.attacks.attack import FOLDER

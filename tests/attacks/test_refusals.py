@@ -10,14 +10,14 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from execution.guard import SqlGuard
+from execution.guard.guard import SqlGuard
 from nl2sql.catalog import Catalog
 from nl2sql.types import Principal, Violation
 from tests.attacks.everywhere import ENGINES
 from tests.attacks.refusals import REFUSALS
 from tests.attacks.refusals.refusal import ANY, Refusal
 from tests.execution.duckdb.shop import Besieged, open_besieged
-from tests.execution.sqlite_shop import build_shop
+from tests.execution.sqlite.shop import build_shop
 from tests.fakes import SHOP, FakeCatalogs
 
 # With these codes a message says which name is meant.

@@ -13,14 +13,14 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from execution.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer
 from execution.policies.access import Access, CompiledPolicy
-from execution.policies.database_apply import apply_wall, read_own_security, remove_wall
-from execution.policies.database_ddl import build_wall
-from execution.postgres import PostgresDatabase
+from execution.policies.row_level_security.apply import apply_wall, read_own_security, remove_wall
+from execution.policies.row_level_security.ddl import build_wall
+from execution.postgres.database import PostgresDatabase
+from execution.postgres.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, ResultSet
-from retrieval.index_store.postgres_catalog import read_postgres_catalog
+from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from tests.attacks.arenas import WALLED, Arena
 from tests.attacks.attack import HARMLESS, Attack, equal_rows
 from tests.attacks.scratch import PRINCIPALS, WITHHELD, load_scratch_policy

@@ -1,1 +1,1 @@
-"""Benchmarks of this code itself, run by hand; their figures stand in docs/measurements.md."""
+"""Benchmarks of this code itself, run by hand; their figures stand in docs/measurements."""

@@ -14,12 +14,12 @@ import tempfile
 from pathlib import Path
 
 from data.benchmarks.load import load_benchmark
-from evaluation.run_folder import read_run
-from evaluation.variants import Variant, build_ablation, override
+from evaluation.runs.run_folder import read_run
+from evaluation.runs.variants import Variant, build_ablation, override
 from nl2sql.settings import load_settings
 from nl2sql.types import Completions, SamplingRequest
-from serve_app.benchmarks import prepare_benchmark
-from serve_app.measuring import MeasureOptions, measure
+from serve_app.operations.benchmarks import prepare_benchmark
+from serve_app.operations.measuring import MeasureOptions, measure
 from serve_app.reporting import Silence
 from tests.fakes import count_fake_tokens
 

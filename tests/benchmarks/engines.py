@@ -27,12 +27,12 @@ from pathlib import Path
 
 import psutil
 
-from evaluation.environment import describe_machine
+from evaluation.runs.environment import describe_machine
 from generation.engines import OpenEngine, vllm_engine
 from generation.engines.choice import read_cpu_flags
 from nl2sql.settings import load_settings
 from nl2sql.types import Completions, Message, Prompt, SamplingRequest
-from serve_app.wiring import Wiring
+from serve_app.composition.wiring import Wiring
 
 _AVX2 = {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2"}
 _FLAGS = ("avx2", "fma", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16", "amx_int8")
@@ -112,7 +112,7 @@ async def run_child(arguments: argparse.Namespace) -> dict[str, float]:
     if arguments.avx2:
         vars(vllm_engine)["read_cpu_flags"] = lambda: frozenset({"avx2"})
     start = time.perf_counter()
-    engine = Wiring(settings.model_copy(update={"model": model})).open_engine()
+    engine = Wiring(settings.model_copy(update={"model": model})).models.open_engine()
     try:
         await engine.count_tokens(("ready",))
         figures = {"start to ready: s": time.perf_counter() - start}

@@ -31,11 +31,11 @@ from nl2sql.types import (
     Question,
     SamplingRequest,
 )
-from ranking.expectations import read_expectations
-from ranking.literals import list_numbers
-from serve_app.benchmarks import prepare_benchmark
-from serve_app.local import LocalParts, open_parts
-from serve_app.measuring import draw_sample
+from ranking.score.expectations import read_expectations
+from ranking.score.literals import list_numbers
+from serve_app.composition.local import LocalParts, open_parts
+from serve_app.operations.benchmarks import prepare_benchmark
+from serve_app.operations.measuring import draw_sample
 from serve_app.reporting import Silence
 from tests.fakes import count_fake_tokens
 

@@ -9,18 +9,22 @@ from pathlib import Path
 
 from data.benchmarks.load import load_benchmark
 from data.benchmarks.types import Benchmark, Configured, PostgresFile
-from evaluation.judge import Judge
+from evaluation.metrics.judge import Judge
 from execution.executor import ReadOnlyExecutor
-from execution.guard import SqlGuard
-from execution.restore import restore_postgres
+from execution.guard.guard import SqlGuard
+from execution.postgres.restore import restore_postgres
 from nl2sql.catalog import Catalog
 from nl2sql.settings import load_settings
 from nl2sql.types import SchemaContext
 from retrieval.joins.inference import infer_keys
-from serve_app.benchmarks import add_databases, name_restored
-from serve_app.preparation import build_wiring, load_demo_databases, start_embedded_server
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.benchmarks import add_databases, name_restored
+from serve_app.operations.preparation import (
+    build_wiring,
+    load_demo_databases,
+    start_embedded_server,
+)
 from serve_app.reporting import Silence
-from serve_app.wiring import Wiring
 from tests.fakes import build_context
 
 
@@ -34,8 +38,8 @@ class DirectCatalogs:
     async def catalog(self, database: str) -> Catalog:
         """The catalog; the same object every time. Raises DatabaseUnavailable."""
         if database not in self._read:
-            catalog = self._wiring.read_catalog(database)
-            with self._wiring.open_sampler(database) as sampler:
+            catalog = self._wiring.source(database).read_catalog()
+            with self._wiring.source(database).open_sampler() as sampler:
                 keys = infer_keys(catalog, sampler)
             self._read[database] = replace(catalog, inferred_keys=keys)
         return self._read[database]

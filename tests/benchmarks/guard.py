@@ -17,14 +17,18 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from execution.guard import guard_query
+from execution.guard.guard import guard_query
 from execution.policies.access import Access, CompiledPolicy, open_access
 from execution.policies.policy_file import load_policy
-from execution.postgres import PostgresDatabase
+from execution.postgres.database import PostgresDatabase
 from nl2sql.catalog import Catalog
 from nl2sql.settings import load_settings
 from nl2sql.types import Explained, GuardedQuery, Principal, ResultSet, Violation
-from serve_app.preparation import build_wiring, load_demo_databases, start_embedded_server
+from serve_app.operations.preparation import (
+    build_wiring,
+    load_demo_databases,
+    start_embedded_server,
+)
 from serve_app.reporting import Silence
 from tests.oracle.corpus import build_gold_queries
 from tests.oracle.demo import read_demo_golds
@@ -44,7 +48,7 @@ def main() -> None:
     assert server is not None
     load_demo_databases(settings, server, Silence())
     wiring = build_wiring(settings, server)
-    catalog = wiring.read_catalog(name)
+    catalog = wiring.source(name).read_catalog()
     file = settings.databases[name].policy
     assert file is not None
     fenced = CompiledPolicy(load_policy(file), catalog)

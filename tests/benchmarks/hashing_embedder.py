@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nl2sql.words import split_words
-from retrieval.embedder import Embedder
+from retrieval.embedding.embedder import Embedder
 
 NAME = "hashing-384"
 _DIMENSIONS = 384

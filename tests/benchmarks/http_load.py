@@ -18,9 +18,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from nl2sql.settings import load_settings
-from serve_app.preparation import prepare
+from serve_app.operations.preparation import prepare
 from serve_app.reporting import Silence
-from tests.serve_app.ray_service import serving
+from tests.serve_app.ray.ray_service import serving
 
 _COUNT = 500
 _REPEATS = 400

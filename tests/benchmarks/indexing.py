@@ -25,9 +25,9 @@ from pathlib import Path
 
 import psutil
 
-from execution.embedded import INDEX_DATABASE, INDEXER, EmbeddedServer
+from execution.postgres.embedded import INDEX_DATABASE, INDEXER, EmbeddedServer
 from nl2sql.catalog import Catalog
-from retrieval.embedder import Embedder
+from retrieval.embedding.embedder import Embedder
 from retrieval.index_store.masks import build_mask
 from retrieval.index_store.store import IndexStore
 from retrieval.indexing import IndexReport, index_database

@@ -45,17 +45,17 @@ from starlette.types import ASGIApp
 
 from data.benchmarks.load import load_benchmark
 from data.benchmarks.types import Example
-from evaluation.statistics import percentile
-from nl2sql.pipeline import _Clock
+from evaluation.metrics.statistics import percentile
+from nl2sql.pipeline.clock import StageClock
 from nl2sql.settings import load_settings
-from nl2sql.sql_text.normal_form import normal_form
-from nl2sql.sql_text.parsing import parse_one
+from nl2sql.sql.normal_form import normal_form
+from nl2sql.sql.parsing import parse_one
 from nl2sql.types import Completions, SamplingRequest, SchemaContext
 from repair.autocorrect.sight import Sight
-from serve_app.deployments import Ingress
-from serve_app.preparation import prepare
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.preparation import prepare
+from serve_app.ray.deployments import Ingress
 from serve_app.reporting import Silence
-from serve_app.wiring import Wiring
 from tests.benchmarks.damages import DAMAGES
 from tests.benchmarks.stack_sampler import Profile, sampling_stacks
 from tests.fakes import build_context, count_fake_tokens
@@ -212,22 +212,25 @@ async def _ask_all(app: ASGIApp, model: FakeModel, questions: Sequence[str], tra
 
 
 @contextmanager
-def _reading_stages() -> Iterator[list[_Clock]]:
+def _reading_stages() -> Iterator[list[StageClock]]:
     """The clocks of the questions asked inside of it; they read processor time."""
-    clocks: list[_Clock] = []
+    clocks: list[StageClock] = []
 
-    def start_clock() -> _Clock:
-        clocks.append(_Clock())
+    def start_clock() -> StageClock:
+        clocks.append(StageClock())
         return clocks[-1]
 
     reading = SimpleNamespace(perf_counter=time.process_time)
-    with patch("nl2sql.pipeline.time", reading), patch("nl2sql.pipeline._Clock", start_clock):
+    with (
+        patch("nl2sql.pipeline.clock.time", reading),
+        patch("nl2sql.pipeline.pipeline.StageClock", start_clock),
+    ):
         yield clocks
 
 
 def read_context(wiring: Wiring) -> SchemaContext:
     """All tables and declared keys of the demo."""
-    catalog = wiring.read_catalog(wiring.settings.default_database)
+    catalog = wiring.source(wiring.settings.default_database).read_catalog()
     return build_context(catalog, dialect=catalog.dialect, foreign_keys=catalog.foreign_keys)
 
 

@@ -29,7 +29,7 @@ import sqlglot
 from sqlglot.errors import SqlglotError
 
 from data.benchmarks.types import Example
-from evaluation.judge import Gold
+from evaluation.metrics.judge import Gold
 from nl2sql.types import (
     Assessment,
     Candidate,

@@ -29,15 +29,15 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
-from evaluation.statistics import percentile
-from execution.embedded import EmbeddedServer
+from evaluation.metrics.statistics import percentile
+from execution.postgres.embedded import EmbeddedServer
 from nl2sql.settings import Settings, parse_settings
 from nl2sql.types import Completions, Principal, Question, SamplingRequest
-from retrieval.embedder import Embedder
+from retrieval.embedding.embedder import Embedder
 from retrieval.indexing import index_database
-from serve_app.local import open_parts
+from serve_app.composition.local import open_parts
+from serve_app.composition.wiring import Wiring
 from serve_app.reporting import Silence
-from serve_app.wiring import Wiring
 from tests.benchmarks.catalogs import DATABASE, generate_catalog
 from tests.benchmarks.growth import Growth, draw_latency, draw_memory, write_csv
 from tests.benchmarks.hashing_embedder import HashingEmbedder
@@ -112,7 +112,7 @@ async def _index(
     start = time.perf_counter()
     generated = generate_catalog(tables)
     generate_s = time.perf_counter() - start
-    embedder: Embedder = HashingEmbedder() if fake else wiring.build_embedder()
+    embedder: Embedder = HashingEmbedder() if fake else wiring.models.build_embedder()
     embedder.embed(["warm-up"])
     store = wiring.build_index_store()
     try:

@@ -23,14 +23,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from data.benchmarks.load import load_benchmark
-from evaluation.figures import Estimate
-from evaluation.statistics import estimate, percentile
+from evaluation.metrics.figures import Estimate
+from evaluation.metrics.statistics import estimate, percentile
 from nl2sql.protocols import Answerer, Engine
 from nl2sql.settings import load_settings
 from nl2sql.types import Completions, Message, Principal, Prompt, Question, SamplingRequest
-from serve_app.benchmarks import prepare_benchmark, select
-from serve_app.local import open_parts
-from serve_app.measuring import draw_sample
+from serve_app.composition.local import open_parts
+from serve_app.operations.benchmarks import prepare_benchmark, select
+from serve_app.operations.measuring import draw_sample
 from serve_app.reporting import Silence
 
 KS = (1, 2, 4, 8, 16)

@@ -23,13 +23,13 @@ import httpx
 import uvicorn
 from starlette.types import ASGIApp
 
-from execution.guard import PolicySettings, SqlGuard
+from execution.guard.guard import PolicySettings, SqlGuard
 from execution.policies.policy_file import parse_policy
-from generation.merging import merge_candidates
+from generation.sampling.merging import merge_candidates
 from nl2sql.deadline import NEVER, Deadline
-from nl2sql.pipeline import Pipeline, Stages
+from nl2sql.pipeline.pipeline import Pipeline, Stages
 from nl2sql.settings import LimitSettings
-from nl2sql.sql_text.threads import read_aside
+from nl2sql.sql.threads import read_aside
 from nl2sql.types import (
     Completions,
     Diagnostic,
@@ -43,8 +43,8 @@ from nl2sql.types import (
 )
 from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
-from serve_app.http_app import build_http_app
-from serve_app.service import QueryService
+from serve_app.http.app import build_http_app
+from serve_app.service.query_service import QueryService
 from tests.fakes import (
     FakeCatalogs,
     FakeEngine,
@@ -142,7 +142,7 @@ def serve(told: Connection) -> None:
     """Serves on a port that it tells."""
     logging.disable(logging.WARNING)
     app = build_app()
-    # As the service does (serve_app/deployments.py).
+    # As the service does (serve_app/ray/deployments.py).
     gc.collect()
     gc.freeze()
     config = uvicorn.Config(app, log_level="error", lifespan="off")

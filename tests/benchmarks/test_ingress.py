@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from data.benchmarks.types import Example
-from nl2sql.sql_text.normal_form import normal_form
+from nl2sql.sql.normal_form import normal_form
 from tests.benchmarks.ingress import K, Round, render, write_texts
 from tests.benchmarks.stack_sampler import Profile
 from tests.fakes import SHOP, build_context

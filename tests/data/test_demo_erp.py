@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from data.demo_erp import MODULES, POLICY, QUESTIONS
 from data.demo_erp.generator import TODAY, TableRows, generate_tables
-from execution.embedded import SUPERUSER, EmbeddedServer
+from execution.postgres.embedded import SUPERUSER, EmbeddedServer
 
 GOLDS: list[dict[str, Any]] = [json.loads(line) for line in QUESTIONS.read_text().splitlines()]
 Connection = psycopg.Connection[tuple[Any, ...]]

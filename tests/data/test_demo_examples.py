@@ -9,14 +9,14 @@ import pytest
 
 from data.demo_erp import EXAMPLES, QUESTIONS
 from execution.executor import ReadOnlyExecutor
-from nl2sql.sql_text import normal_form
+from nl2sql.sql.normal_form import normal_form
 from nl2sql.types import GuardedQuery, ResultSet
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.examples.files import Pair, read_pairs
-from retrieval.examples.records import fold_question
-from serve_app.examples import open_examples, seed_demo_examples
+from retrieval.index_store.verified_example import fold_question
+from serve_app.composition.examples import open_examples, seed_demo_examples
+from serve_app.composition.wiring import Wiring
 from serve_app.reporting import Silence
-from serve_app.wiring import Wiring
 
 PAIRS = read_pairs(Path(str(EXAMPLES)))
 MEASURED = [json.loads(line) for line in QUESTIONS.read_text().splitlines()]

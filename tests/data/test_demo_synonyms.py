@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from retrieval.glosses.synonyms import check_synonyms, load_synonyms
 from retrieval.index_store.value_store import ValueStore
-from serve_app.wiring import Wiring
+from retrieval.vocabulary.synonyms import check_synonyms, load_synonyms
+from serve_app.composition.wiring import Wiring
 from tests.conftest import ROOT
 
 
 async def test_every_name_and_value_is_there(wiring: Wiring) -> None:
     synonyms = load_synonyms(ROOT / "data" / "demo_erp" / "synonyms.yaml")
-    check_synonyms(synonyms, wiring.read_catalog("demo_erp"))
+    check_synonyms(synonyms, wiring.source("demo_erp").read_catalog())
     store = wiring.build_index_store()
     stored = {
         each.qualified: set(each.values) for each in await ValueStore(store).load("demo_erp", 10**6)

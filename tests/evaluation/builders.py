@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from data.benchmarks.types import Example
-from evaluation.manifest import Manifest
-from evaluation.records import QuestionRecord
+from evaluation.runs.manifest import Manifest
+from evaluation.runs.records import QuestionRecord
+from nl2sql.answers import Trace
+from nl2sql.contract import QueryResponse, read_response
+from nl2sql.contract.rendering import build_trace
+from nl2sql.contract.trace import CandidateResponse
+from nl2sql.types import Ranking
+from tests.fakes import build_assessment, build_question, build_result
 
 
 def build_example(name: str = "q1", **overrides: Any) -> Example:
@@ -53,40 +59,39 @@ def build_record(name: str = "q1", **overrides: Any) -> QuestionRecord:
 
 
 def build_body(
-    *candidates: dict[str, Any], outcome: str = "answered", **overrides: Any
-) -> dict[str, Any]:
-    """An answer as ``POST /query`` gives it, with the trace of these candidates."""
-    trace = {
-        "k": 2,
+    *candidates: CandidateResponse, outcome: str = "answered", reason: str = "", **trace: Any
+) -> QueryResponse:
+    """An answer with these candidates; ``trace`` is what stands in its trace besides."""
+    told = build_trace(Trace(build_question(k=2))).model_dump() | {
         "samples": 2,
-        "tables": [{"table": "sales.orders"}],
-        "candidates": list(candidates),
-        "repairs": [],
-        "columns": {},
-        "left_out": [],
+        "tables": [TABLE],
+        "candidates": candidates,
         "stages": [
             {"stage": "plan", "ms": 2.0, "prompt_tokens": 0, "completion_tokens": 0},
             {"stage": "generate", "ms": 9.0, "prompt_tokens": 40, "completion_tokens": 7},
         ],
     }
-    body = {"outcome": outcome, "sql": candidates[0]["sql"] if candidates else "", "trace": trace}
-    return {**body, **overrides}
-
-
-def build_candidate(name: str, sql: str, **overrides: Any) -> dict[str, Any]:
-    """A candidate of a trace that gave one row."""
-    values: dict[str, Any] = {
-        "id": name,
-        "sql": sql,
-        "origin": "sample",
-        "repairs": "",
-        "samples": 1,
-        "logprob": None,
-        "votes": 1,
-        "group": 0,
-        "score": {"total": 100.0},
-        "violation": None,
-        "error": None,
-        "rows": 1,
+    body: dict[str, Any] = {
+        "outcome": outcome,
+        "question": "How many?",
+        "database": "shop",
+        "reason": reason,
     }
-    return {**values, **overrides}
+    body |= {"sql": candidates[0].sql if candidates else "", "trace": told | trace}
+    return read_response(REST | body)
+
+
+def build_candidate(name: str, sql: str, **overrides: Any) -> CandidateResponse:
+    """A candidate of a trace that gave one row."""
+    assessment = build_assessment(name, sql=sql, result=build_result((1,)))
+    trace = build_trace(Trace(build_question(), ranking=Ranking((assessment,))))
+    values = {"votes": 1, "score": {"total": 100.0, "terms": {}}, **overrides}
+    return CandidateResponse.model_validate(trace.candidates[0].model_dump() | values)
+
+
+TABLE: dict[str, Any] = {"table": "sales.orders", "via": "search", "score": 1.0}
+TABLE |= dict.fromkeys(("cosine", "cosine_rank", "bm25_rank"))
+# What a kind of answer has besides, for any of the kinds.
+REST: dict[str, Any] = {"confidence": 0.0, "quorum": False, "text": "", "text_source": ""}
+REST |= {"columns": [], "rows": [], "truncated": False, "cut": []}
+REST |= {"code": "", "interpretations": []}

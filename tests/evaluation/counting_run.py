@@ -9,9 +9,9 @@ import asyncio
 import sys
 from pathlib import Path
 
-from evaluation.judge import Judge, Response
-from evaluation.run_folder import RunFolder
-from evaluation.runner import run_questions
+from evaluation.metrics.judge import Judge, Response
+from evaluation.runs.run_folder import RunFolder
+from evaluation.runs.runner import run_questions
 from nl2sql.types import Question, ResultSet
 from tests.evaluation.builders import (
     build_body,

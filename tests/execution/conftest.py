@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import psycopg
 import pytest
 
-from execution.embedded import READER, SUPERUSER, EmbeddedServer, grant_reader
-from execution.postgres import PostgresDatabase
+from execution.postgres.database import PostgresDatabase
+from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer, grant_reader
 from nl2sql.settings import LimitSettings
 
 _SCHEMA = """

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from execution.guard import guard_query
+from execution.guard.guard import guard_query
 from execution.policies.access import Access
 from nl2sql.types import Violation
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
-# Of 300: 98 %. docs/threat-model.md says what is refused.
+# Of 300: 98 %. docs/explanation/threat-model.md says what is refused.
 LEAST_ALLOWED = {"postgres": 294, "sqlite": 294, "duckdb": 294}
 
 Rows = list[tuple[Any, ...]]

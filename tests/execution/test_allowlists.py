@@ -9,7 +9,7 @@ import pytest
 from sqlglot import exp
 
 from execution.allowlists import extend_allowlist, load_allowlist
-from execution.guard import SqlGuard, guard_query
+from execution.guard.guard import SqlGuard, guard_query
 from execution.policies.access import open_access
 from nl2sql.catalog import Catalog
 from nl2sql.errors import SettingsError

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexReplaced
-from retrieval.embedder import Embedder
+from retrieval.embedding.embedder import Embedder
+from retrieval.index_store.cards import Card, ColumnCard
 from retrieval.index_store.generation_writer import NewGeneration
 from retrieval.index_store.head import IndexedDatabase, IndexHead
 from retrieval.index_store.index_writer import IndexWriter
 from retrieval.index_store.masks import Mask
 from retrieval.index_store.store import IndexStore
-from retrieval.search.cards import Card, ColumnCard
 
 
 class FakeEmbedder(Embedder):

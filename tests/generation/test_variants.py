@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from generation.generator import CandidateGenerator
+from generation.sampling.generator import CandidateGenerator
 from nl2sql.errors import SettingsError
-from nl2sql.prompt_variants import PromptVariant, parse_variant
+from nl2sql.settings.prompt_variants import PromptVariant, parse_variant
 from nl2sql.types import FewShot, JoinPlan, Plan, SchemaContext
 from tests.fakes import FakeEngine, build_context, build_question, build_settings
 from tests.generation.written_prompt import write_prompt

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from generation.prompt_builder import PromptBuilder
-from nl2sql.prompt_variants import parse_variant
+from generation.prompts.prompt_builder import PromptBuilder
 from nl2sql.schema_text import TokenCounts
 from nl2sql.settings import Settings
+from nl2sql.settings.prompt_variants import parse_variant
 from nl2sql.types import Plan, Prompt, Question, SchemaContext
 from tests.fakes import FakeEngine
 

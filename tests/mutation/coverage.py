@@ -11,10 +11,11 @@ from tests.mutation.mutant import ROOT, Mutant
 from tests.mutation.tracing import Traced
 
 _OWN_TESTS = "test_allowlists.py"
-_DIALECT = "_dialect.py"
-_GUARD = "execution/guard.py"
+_DATABASES = ("postgres", "sqlite", "duckdb")
+_DIALECT = "/dialect.py"
+_GUARD = "execution/guard/guard.py"
 # Tests that read allowlists are those that guard something.
-_READERS = (_GUARD, "execution/duckdb_grammar.py", "execution/sqlite_grammar.py")
+_READERS = (_GUARD, "execution/duckdb/grammar.py", "execution/sqlite/grammar.py")
 
 
 def list_judges(mutant: Mutant, tests: Mapping[str, Traced]) -> list[str]:
@@ -48,13 +49,9 @@ def list_judges(mutant: Mutant, tests: Mapping[str, Traced]) -> list[str]:
 
 
 def _find_own(path: str) -> str:
-    """The dialect that a file is about, by its name; else the folder, or the file, of its tests."""
-    target = PurePosixPath(path)
-    for dialect in ("sqlite", "duckdb", "postgres"):
-        if target.name.startswith(f"{dialect}_"):
-            return dialect
-    folder = target.parent
-    return f"tests/{folder}/" if folder.parent.name else f"test_{target.stem}.py"
+    """What the names of a file's own tests hold: its database, else its folder."""
+    folder = PurePosixPath(path).parent
+    return folder.name if folder.name in _DATABASES else f"tests/{folder}/"
 
 
 @lru_cache(maxsize=8192)

@@ -5,7 +5,7 @@ from __future__ import annotations
 Changes = tuple[tuple[str, str], ...]
 
 REPAIRS: dict[str, dict[str, Changes]] = {
-    "execution/guard.py": {
+    "execution/guard/guard.py": {
         # sqlglot takes U+3000 and others for spaces, PostgreSQL and SQLite for letters of a name.
         "odd_spaces_are_refused": (
             ('dialect != "duckdb" and (odd := find_odd_space(sql, dialect)):', "(odd := False):"),
@@ -104,7 +104,7 @@ REPAIRS: dict[str, dict[str, Changes]] = {
         "a_filter_holds_no_subquery": (("    exp.Query: ", "    exp.Delete: "),),
         "a_list_is_not_used_as_one_value": (("if is_list and not is_member:", "if False:"),),
     },
-    "execution/verification.py": {
+    "execution/guard/verification.py": {
         "what_is_in_quotes_is_no_placeholder": (
             ("""('(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)""", "(\\\\Z)"),
         ),
@@ -116,7 +116,7 @@ REPAIRS: dict[str, dict[str, Changes]] = {
             ("if node.db and wrappers is not None:", "if False:"),
         ),
     },
-    "execution/comments.py": {
+    "execution/parsing/comments.py": {
         # ELSE'\\' was read as an escape string, which ends elsewhere.
         "an_escape_string_begins_no_other_word": (("(?<![\\w$\\x80-\\U0010ffff])[eE]", "[eE]"),),
         "names_in_brackets_are_quoted_on_sqlite": (("      | \\[[^\\]]*\\]\n", ""),),

@@ -5,7 +5,7 @@ from __future__ import annotations
 Changes = tuple[tuple[str, str], ...]
 
 FILE_REPAIRS: dict[str, dict[str, Changes]] = {
-    "execution/cost_bombs.py": {
+    "execution/guard/cost_bombs.py": {
         "a_reference_that_recurses_must_not_multiply": (("ends and not multiplies", "ends"),),
         "a_bound_must_be_near": (
             ("if number is not None and abs(number) > _MOST_ROWS:", "if False:"),
@@ -46,7 +46,7 @@ FILE_REPAIRS: dict[str, dict[str, Changes]] = {
         "operators_take_a_path_too": (("if isinstance(node, _PATHS) and", "if False and"),),
         "zero_steps_never_end": (("return None if width and abs", "return None if abs"),),
     },
-    "execution/growth.py": {
+    "execution/guard/growth.py": {
         "a_text_of_which_only_the_length_is_asked_is_made": (
             (
                 "self.explodes = self.explodes or size > MOST_BYTES",
@@ -160,10 +160,10 @@ FILE_REPAIRS: dict[str, dict[str, Changes]] = {
             ),
         ),
     },
-    "execution/growth_glance.py": {
+    "execution/guard/growth_glance.py": {
         "what_searches_is_not_small_at_a_glance": (("if not comparing:", "if True:"),),
     },
-    "execution/sqlite_grammar.py": {
+    "execution/sqlite/grammar.py": {
         "x_in_name_reads_no_table": (
             ('if isinstance(node, exp.In) and node.args.get("field"):', "if False:"),
         ),
@@ -180,7 +180,7 @@ FILE_REPAIRS: dict[str, dict[str, Changes]] = {
             ("if isinstance(node, _NULL_SAFE):", "if False:"),
         ),
     },
-    "execution/sqlite_authorizer.py": {
+    "execution/sqlite/authorizer.py": {
         "a_cte_of_which_no_column_is_read_is_not_a_schema_table": (
             ("allowed = not name.startswith(_RESERVED)", "allowed = True"),
         ),
@@ -195,7 +195,7 @@ FILE_REPAIRS: dict[str, dict[str, Changes]] = {
             ),
         ),
     },
-    "execution/sqlite_dialect.py": {
+    "execution/sqlite/dialect.py": {
         # A column behind a plus has no affinity and no collation.
         "a_plus_before_a_column_is_kept_on_sqlite": (
             ("            TokenType.PLUS: read_plus,\n", ""),
@@ -213,13 +213,13 @@ FILE_REPAIRS: dict[str, dict[str, Changes]] = {
             ("""["`", '"', ("[", "]")]""", """['"', "`", ("[", "]")]"""),
         ),
     },
-    "execution/sqlite_names.py": {
+    "execution/sqlite/names.py": {
         "a_cte_recurses_without_being_told": (
             ('            cte.parent.set("recursive", True)\n', "            pass\n"),
         ),
         "double_quotes_are_remembered": (("start is not None and sql[start] == '\"'", "False"),),
     },
-    "execution/plain_parser.py": {
+    "execution/parsing/plain_parser.py": {
         # Of interval '1 day' + 2 * interval '1 hour' the 2 alone was left.
         "an_interval_ends_with_its_unit": (
             ("    def _parse_interval(\n", "    def parse_nothing(\n"),
@@ -231,7 +231,7 @@ FILE_REPAIRS: dict[str, dict[str, Changes]] = {
             (" and not self._has_amount():\n            return", " and False:\n            return"),
         ),
     },
-    "execution/plain_calls.py": {
+    "execution/parsing/plain_calls.py": {
         # ~ -1 became ~-1, and no such operator is there.
         "operators_before_operands_stay_apart": (
             ("' ' if operand[:1] in _OPERATOR_SIGNS else ''", "''"),
@@ -240,7 +240,7 @@ FILE_REPAIRS: dict[str, dict[str, Changes]] = {
             ('return f"({sql})" if is_operand else sql', "return sql"),
         ),
     },
-    "execution/postgres_dialect.py": {
+    "execution/postgres/dialect.py": {
         # ARRAY[(SELECT 1), (SELECT 2)] became ARRAY((SELECT 1)).
         "an_array_keeps_what_follows_a_query": (
             ("            exp.Array: lambda", "            exp.GroupingSets: lambda"),
@@ -259,7 +259,7 @@ FILE_REPAIRS: dict[str, dict[str, Changes]] = {
             ("            TokenType.PLUS: read_plus,\n", ""),
         ),
     },
-    "execution/duckdb_dialect.py": {
+    "execution/duckdb/dialect.py": {
         "a_factorial_is_no_not": (('token.text == "!"', "False"),),
         "a_number_without_a_zero_keeps_its_type": (
             ('f".{self._prev.text}"', 'f"0.{self._prev.text}"'),
@@ -281,7 +281,7 @@ FILE_REPAIRS: dict[str, dict[str, Changes]] = {
             ("        return path\n", "        return super().to_json_path(path)\n"),
         ),
     },
-    "execution/duckdb_grammar.py": {
+    "execution/duckdb/grammar.py": {
         "a_cte_is_known_where_it_can_be_seen": (("if _fold(path[0]) in ctes:", "if True:"),),
         "a_recursion_sees_itself_on_its_right_only": (
             (
@@ -316,11 +316,11 @@ FILE_REPAIRS: dict[str, dict[str, Changes]] = {
             ("in _ORDERS and value == _ALL:", 'in _ORDERS and key == "expression":'),
         ),
     },
-    "execution/duckdb_statement.py": {
+    "execution/duckdb/statement.py": {
         "what_a_plan_scans_is_known": (("if catalog != ATTACHED or not is_known:", "if False:"),),
         "leaves_without_a_table_are_harmless": (("if leaf.name not in _HARMLESS:", "if False:"),),
     },
-    "execution/duckdb_plan.py": {
+    "execution/duckdb/plan.py": {
         "an_estimate_is_not_told_to_the_restricted": (
             ('expected = "" if restricted else', 'expected = "" if False else'),
         ),

@@ -108,7 +108,7 @@ NAME_REPAIRS: dict[str, dict[str, Changes]] = {
             ('is_function = self._resolver.dialect == "duckdb" and', "is_function = False and"),
         ),
     },
-    "execution/postgres_grammar.py": {
+    "execution/postgres/grammar.py": {
         "every_alias_name_is_read_again": (
             (
                 "return check_names(tree.stmts[0].stmt.select_stmt, catalog, reading.is_wrapper)",
@@ -133,7 +133,7 @@ NAME_REPAIRS: dict[str, dict[str, Changes]] = {
             ("except (postgast.PgQueryError, DecodeError) as", "except postgast.PgQueryError as"),
         ),
     },
-    "execution/postgres_names.py": {
+    "execution/postgres/names.py": {
         "a_name_behind_a_star_names_nothing": (
             (
                 "        fields = target.val.column_ref.fields\n        if not fields or",

@@ -7,17 +7,17 @@ from tests.mutation.mutant import ROOT
 # The guard, its resolver, policies, second readers and dialects. A pattern that names several files
 # takes in those that are added later.
 _PATTERNS = (
-    "execution/guard.py",
-    "execution/verification.py",
-    "execution/call_spelling.py",
-    "execution/comments.py",
-    "execution/cost_bombs.py",
-    "execution/growth.py",
-    "execution/growth_glance.py",
-    "execution/measured_functions.py",
-    "execution/plain_calls.py",
-    "execution/plain_parser.py",
-    "execution/name_resolution/*.py",
+    "execution/guard/guard.py",
+    "execution/guard/verification.py",
+    "execution/parsing/call_spelling.py",
+    "execution/parsing/comments.py",
+    "execution/guard/cost_bombs.py",
+    "execution/guard/growth.py",
+    "execution/guard/growth_glance.py",
+    "execution/guard/measured_functions.py",
+    "execution/parsing/plain_calls.py",
+    "execution/parsing/plain_parser.py",
+    "execution/guard/name_resolution/*.py",
     "execution/policies/access.py",
     "execution/policies/filter_columns.py",
     "execution/policies/filters.py",
@@ -28,21 +28,21 @@ _PATTERNS = (
     "execution/policies/rules.py",
     "execution/policies/views.py",
     "execution/policies/wrappers.py",
-    "execution/postgres_grammar.py",
-    "execution/postgres_*names.py",
-    "execution/postgres_dialect.py",
-    "execution/postgres_third_reading.py",
-    "execution/postgres_plan.py",
-    "execution/sqlite_authorizer.py",
-    "execution/sqlite_dialect.py",
-    "execution/sqlite_grammar.py",
-    "execution/sqlite_names.py",
-    "execution/duckdb_dialect.py",
-    "execution/duckdb_grammar.py",
-    "execution/duckdb_plan.py",
-    "execution/duckdb_statement.py",
+    "execution/postgres/grammar.py",
+    "execution/postgres/*names.py",
+    "execution/postgres/dialect.py",
+    "execution/postgres/plan_verification.py",
+    "execution/postgres/plan.py",
+    "execution/sqlite/authorizer.py",
+    "execution/sqlite/dialect.py",
+    "execution/sqlite/grammar.py",
+    "execution/sqlite/names.py",
+    "execution/duckdb/dialect.py",
+    "execution/duckdb/grammar.py",
+    "execution/duckdb/plan.py",
+    "execution/duckdb/statement.py",
     "execution/allowlists/__init__.py",
-    "execution/allowlists/*.yaml",
+    "execution/guard/allowlists/*.yaml",
 )
 
 # Where the tests are that judge, by phase. The injections' run the whole pipeline.
@@ -67,7 +67,7 @@ def list_targets() -> tuple[str, ...]:
 def name_module(path: str) -> str:
     """The dotted name of the module in the file at ``path``.
 
-    >>> name_module("execution/policies/__init__.py"), name_module("execution/guard.py")
-    ('execution.policies', 'execution.guard')
+    >>> name_module("execution/policies/__init__.py"), name_module("execution/guard/guard.py")
+    ('execution.policies', 'execution.guard.guard')
     """
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from generation.generator import CandidateGenerator
+from generation.sampling.generator import CandidateGenerator
 from nl2sql.prompts import render_prompt
 from nl2sql.types import FewShot, JoinPlan, Plan, Prompt, SchemaLink, SchemaLinks, ValueMatch
 from repair.repairer import CandidateRepairer

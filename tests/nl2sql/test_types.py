@@ -8,7 +8,16 @@ import pickle
 import pytest
 
 from nl2sql import answers, types
-from nl2sql.answers import Answered, Clarify, Failed, Reading, Refused, StageTiming, Trace
+from nl2sql.answers import (
+    Answered,
+    Attempt,
+    Clarify,
+    Failed,
+    Interpretation,
+    Refused,
+    StageTiming,
+    Trace,
+)
 from nl2sql.types import (
     AnswerText,
     Assessment,
@@ -99,6 +108,7 @@ TRACE = Trace(
 )
 
 EXAMPLES: tuple[object, ...] = (
+    Attempt("SELECT x", "sample", "There is no x."),
     PRINCIPAL,
     SESSION,
     QUESTION,
@@ -137,12 +147,12 @@ EXAMPLES: tuple[object, ...] = (
     TRACE,
     Answered("SELECT 1", RESULT, 0.5, True, TRACE),
     Refused("off_topic", "No.", TRACE),
-    Clarify("Which?", 0.2, (Reading("SELECT 1", "shows 1.", 0.5),), TRACE),
-    Reading("SELECT 1", "shows 1.", 0.5),
+    Clarify("Which?", 0.2, (Interpretation("SELECT 1", "shows 1.", 0.5),), TRACE),
+    Interpretation("SELECT 1", "shows 1.", 0.5),
     ExecutionLimits(50, 1024),
     Failed("Nothing ran.", TRACE),
     Intent("off_topic", "No.", ("How many?",), "model", 10, 2),
-    Turn("How many?", "clarify", readings=("SELECT 1",)),
+    Turn("How many?", "clarify", interpretations=("SELECT 1",)),
     Rewriting("How many orders?", "picked", "SELECT 1"),
     AnswerText("Answer: 3.", "rule"),
 )

@@ -9,7 +9,7 @@
     python -m tests.oracle fuzz --database sqlite          the grammar on SQLite, or on duckdb
     python -m tests.oracle metamorphic --pairs 20000       hidden rows changed, the demo ERP
     python -m tests.oracle metamorphic --of warehouse --database duckdb
-    python -m tests.oracle coverage                        writes docs/grammar-coverage.md
+    python -m tests.oracle coverage                        writes docs/reference/grammar-coverage.md
 
 Prints a table of verdicts, what was refused though harmless, and every mismatch whole. The exit
 status is 1 when there was a mismatch or trouble of another kind.
@@ -26,7 +26,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from execution.embedded import EmbeddedServer
+from execution.postgres.embedded import EmbeddedServer
 from nl2sql.types import Principal
 from tests.oracle import benchmarks, demo, generated_policies
 from tests.oracle.coverage.run import write_page

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from execution.embedded import READER, SUPERUSER, EmbeddedServer
-from execution.restore import restore_postgres
+from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
+from execution.postgres.restore import restore_postgres
 from nl2sql.catalog import Catalog
-from retrieval.index_store.postgres_catalog import read_postgres_catalog
+from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from tests.oracle.generated_policies import build_policy
 from tests.oracle.stage import PostgresStage, Subject
 

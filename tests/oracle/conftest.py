@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from execution.embedded import EmbeddedServer
+from execution.postgres.embedded import EmbeddedServer
 from tests.oracle.demo import open_demo
 from tests.oracle.stage import PostgresStage
 

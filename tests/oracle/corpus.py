@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Catalog
-from nl2sql.names import quote_name
+from nl2sql.sql.names import quote_name
 from tests.oracle.probes import build_probes
 from tests.oracle.spellings import respell_query
 from tests.oracle.wrappers import wrap_query

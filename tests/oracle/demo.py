@@ -10,9 +10,9 @@ from typing import Any
 import data.demo_erp
 from data.demo_erp import MODULES
 from data.demo_erp.generator import generate_tables
-from execution.embedded import READER, SUPERUSER, EmbeddedServer
+from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
 from nl2sql.types import Principal
-from retrieval.index_store.postgres_catalog import read_postgres_catalog
+from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from tests.oracle.grants import read_policy
 from tests.oracle.postgres_copies import open_superuser
 from tests.oracle.stage import PostgresStage, Subject

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import duckdb
 
-from execution.duckdb_errors import SQLSTATES
+from execution.duckdb.errors import SQLSTATES
 from nl2sql.types import Principal
 from tests.oracle.duckdb_copies import FORMS, build_duckdb_copy, quote
 from tests.oracle.fuzz import Target

@@ -15,9 +15,9 @@ import psycopg
 from psycopg import RawCursor, sql
 
 from execution.allowlists import load_allowlist
-from execution.embedded import READER, SUPERUSER, EmbeddedServer
-from execution.postgres_plan_names import PlanNames, find_unexplained, read_names
-from execution.postgres_third_reading import EXPLAIN
+from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
+from execution.postgres.plan_names import PlanNames, find_unexplained, read_names
+from execution.postgres.plan_verification import EXPLAIN
 from nl2sql.types import GuardedQuery
 from tests.oracle.outcomes import Outcome
 from tests.oracle.postgres_copies import open_superuser

@@ -14,7 +14,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from nl2sql.catalog import Catalog, Table
-from nl2sql.names import quote_name
+from nl2sql.sql.names import quote_name
 
 _FAMILIES = {
     "integer": "number",

@@ -17,7 +17,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from execution.embedded import EmbeddedServer
+from execution.postgres.embedded import EmbeddedServer
 from tests.oracle.grants import Grants
 from tests.oracle.outcomes import Outcome
 from tests.oracle.postgres_copies import (

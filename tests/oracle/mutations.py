@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from nl2sql.sql_text.parsing import parse_one
+from nl2sql.sql.parsing import parse_one
 
 _TOKEN = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*\n|/\*.*?\*/|\w+|\s+|.""", re.DOTALL)
 

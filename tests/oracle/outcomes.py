@@ -1,9 +1,9 @@
 """What running a query came to, and how two such outcomes differ.
 
 Results are compared as the oracle needs it, which is stricter than the evaluation: the same column
-names in the same order, and the same multiset of rows with cells as ``nl2sql.cell_values`` forms
-them. Two errors are the same if their SQLSTATE is, or if both are of class 42: such a statement was
-never run, so its error can depend on no row.
+names in the same order, and the same multiset of rows with cells as
+``nl2sql.results.cell_values`` forms them. Two errors are the same if their SQLSTATE is, or if both
+are of class 42: such a statement was never run, so its error can depend on no row.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from nl2sql.cell_values import normalize_value
+from nl2sql.results.cell_values import normalize_value
 
 UNNAMED = "?"
 """A column whose name is the database's affair; it is like any other name."""

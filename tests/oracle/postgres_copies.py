@@ -19,7 +19,7 @@ from typing import Any, LiteralString
 import psycopg
 from psycopg import sql
 
-from execution.embedded import SUPERUSER, EmbeddedServer, grant_reader
+from execution.postgres.embedded import SUPERUSER, EmbeddedServer, grant_reader
 from tests.oracle.grants import Grant, Grants
 from tests.oracle.seen_rows import SeenRows, render_seen
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from execution.embedded import EmbeddedServer
+from execution.postgres.embedded import EmbeddedServer
 from nl2sql.types import Principal
 from tests.oracle.effects import WatchedSession, narrow_functions
 from tests.oracle.fuzz import Aimed, FuzzReport, Statements, Target, throw_aimed, throw_statements

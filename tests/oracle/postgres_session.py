@@ -15,7 +15,7 @@ import psycopg
 from psycopg import RawCursor, sql
 from psycopg.types.string import TextLoader
 
-from execution.embedded import READER, EmbeddedServer
+from execution.postgres.embedded import READER, EmbeddedServer
 from tests.oracle.outcomes import Outcome
 
 MOST_ROWS = 20_000

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nl2sql.catalog import Catalog, ForeignKey, Table
-from nl2sql.names import quote_name
+from nl2sql.sql.names import quote_name
 from tests.oracle.templates import fill_template, load_templates
 
 PROBES = {

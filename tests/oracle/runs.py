@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from nl2sql.catalog import Catalog
 from nl2sql.types import Principal
-from retrieval.index_store.sqlite_catalog import read_sqlite_catalog
+from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
 from tests.oracle.corpus import Query, build_gold_queries, build_table_queries
 from tests.oracle.generated_policies import PRINCIPALS, build_policy
 from tests.oracle.generated_queries import build_queries, read_values

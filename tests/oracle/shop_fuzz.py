@@ -12,7 +12,7 @@ from pathlib import Path
 
 from nl2sql.types import Principal
 from tests.execution.duckdb import shop as duckdb_shop
-from tests.execution.sqlite_shop import build_shop
+from tests.execution.sqlite.shop import build_shop
 from tests.oracle.duckdb_stage import DuckDbStage
 from tests.oracle.engines import aim_statements, build_grammars
 from tests.oracle.fuzz import FuzzReport, Target, throw_aimed

@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Catalog, Table
-from nl2sql.names import fold_name, quote_name
+from nl2sql.sql.names import fold_name, quote_name
 
 # Text, quoted names, comments: what no rule may change.
 _FIXED = re.compile(r"('(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/)", re.DOTALL)

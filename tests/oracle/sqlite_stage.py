@@ -17,9 +17,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from execution.sqlite_errors import build_diagnostic
+from execution.sqlite.errors import build_diagnostic
 from nl2sql.catalog import Catalog
-from nl2sql.names import build_sqlite_uri
+from nl2sql.sql.names import build_sqlite_uri
 from nl2sql.types import Principal
 from tests.oracle.fuzz import Target
 from tests.oracle.grants import Grant, Grants, list_grants

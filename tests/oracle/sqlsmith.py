@@ -15,7 +15,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 
-from execution.embedded import READER, EmbeddedServer
+from execution.postgres.embedded import READER, EmbeddedServer
 from tests.oracle.grants import Grants
 from tests.oracle.postgres_copies import build_copy, open_superuser
 

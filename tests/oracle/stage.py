@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from execution.embedded import EmbeddedServer
-from execution.guard import guard_query
+from execution.guard.guard import guard_query
 from execution.policies.access import Access, CompiledPolicy
 from execution.policies.policy_file import parse_policy
+from execution.postgres.embedded import EmbeddedServer
 from nl2sql.catalog import Catalog
 from nl2sql.types import GuardedQuery, Principal, Violation
 from tests.oracle.grants import Grant, Grants, list_grants

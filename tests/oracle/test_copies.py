@@ -13,10 +13,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from execution.embedded import EmbeddedServer
+from execution.postgres.embedded import EmbeddedServer
 from nl2sql.catalog import Table
 from nl2sql.types import Principal
-from retrieval.index_store.sqlite_catalog import read_sqlite_catalog
+from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
 from tests.oracle.grants import Parent, list_grants
 from tests.oracle.marked_database import MARK, NUMBERS, build_marked, has_mark
 from tests.oracle.outcomes import Outcome

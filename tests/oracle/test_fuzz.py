@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from execution.embedded import EmbeddedServer
+from execution.postgres.embedded import EmbeddedServer
 from nl2sql.types import GuardedQuery
 from tests.oracle.demo import PRINCIPALS
 from tests.oracle.postgres_fuzz import PostgresFuzzer, build_statements

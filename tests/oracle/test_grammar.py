@@ -9,7 +9,7 @@ from pathlib import Path
 import postgast
 import pytest
 
-from execution.embedded import EmbeddedServer
+from execution.postgres.embedded import EmbeddedServer
 from nl2sql.types import GuardedQuery
 from tests.oracle.coverage.counting import Counts, Coverage, count_features
 from tests.oracle.coverage.postgres_features import list_features

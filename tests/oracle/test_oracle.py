@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from execution.embedded import EmbeddedServer
+from execution.postgres.embedded import EmbeddedServer
 from nl2sql.types import GuardedQuery, Principal, Violation
 from tests.oracle import generated_policies
 from tests.oracle.benchmarks import NAMES, open_benchmark

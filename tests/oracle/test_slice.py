@@ -15,7 +15,7 @@ import pytest
 
 from nl2sql.types import Principal
 from tests.execution.duckdb import shop as duckdb_shop
-from tests.execution.sqlite_shop import build_shop
+from tests.execution.sqlite.shop import build_shop
 from tests.golden import load_pairs
 from tests.oracle.corpus import Query
 from tests.oracle.demo import PRINCIPALS as DEMO_PRINCIPALS

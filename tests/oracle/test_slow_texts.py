@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from execution.guard import guard_query
+from execution.guard.guard import guard_query
 from nl2sql.types import GuardedQuery, Violation
 from tests.oracle.slow_texts import LONGEST, Shape
 from tests.oracle.text_stages import DIALECTS, build_stages, open_shop

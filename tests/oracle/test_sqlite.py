@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nl2sql.types import GuardedQuery, Principal
-from tests.execution.sqlite_shop import build_shop
+from tests.execution.sqlite.shop import build_shop
 from tests.golden import load_pairs
 from tests.oracle.fuzz import throw_statements
 from tests.oracle.grants import read_policy

@@ -9,18 +9,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from execution.guard import guard_query
+from execution.guard.guard import guard_query
 from execution.policies.access import Access, CompiledPolicy
 from execution.policies.policy_file import parse_policy
-from execution.postgres_fingerprint import fingerprint_plan
+from execution.postgres.plan_fingerprint import fingerprint_plan
 from nl2sql.catalog import Catalog
+from nl2sql.pipeline.draft_names import has_new_names
 from nl2sql.query_words import describe_query
-from nl2sql.sketch_names import has_new_names
-from nl2sql.sql_text import extract_sql, normal_form
+from nl2sql.sql.extraction import extract_sql
+from nl2sql.sql.normal_form import normal_form
 from nl2sql.types import Explained, GuardedQuery, Plan, Principal, SchemaContext, Violation
 from ranking.lint import lint_query
 from ranking.query import read_candidate
-from ranking.score import score_candidate
+from ranking.score.score import score_candidate
 from repair.autocorrect import RULES, autocorrect_query
 from repair.normalize import normalize_dialect
 from repair.whitelist import find_risks, list_allowed, swapped_names

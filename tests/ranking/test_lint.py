@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from nl2sql.catalog import Catalog
+from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.types import Finding
 from ranking.lint import RULES, lint_query
 from ranking.query import read_query
-from retrieval.index_store.sqlite_catalog import read_sqlite_catalog
+from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
 from tests.fakes import SHOP
 from tests.golden import FIXTURES, Pair, load_pairs
 
@@ -71,6 +71,27 @@ def test_without_types_and_keys_only_the_text_is_judged() -> None:
     query = read_query("SELECT 1 FROM orders WHERE customer_id = 'Acme' AND id = NULL", "postgres")
     assert query is not None
     assert [finding.rule for finding in lint_query(query)] == ["null_comparison"]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "declared", "condition"),
+    [
+        ("duckdb", "ENUM('open','update pending')", "a = 'update pending'"),
+        ("duckdb", "ENUM('int','real')", "a IN ('int', 'real')"),
+        ("duckdb", "STRUCT(d DATE)", "a = '{d: 2024-12-31}'"),
+        ("postgres", "point", "a <> '(1,2)'"),
+        ("postgres", "update_status", "a = 'update pending'"),
+        ("postgres", "integer[]", "a = '{1,2}'"),
+        ("postgres", "interval", "a > '2 days'"),
+        ("sqlite", "SET('point')", "a = 'point'"),
+    ],
+)
+def test_a_type_is_not_taken_for_another_by_its_letters(
+    dialect: str, declared: str, condition: str
+) -> None:
+    table = Table("main", "t", (Column("a", declared),))
+    catalog = Catalog("d", (table,), search_path=("main",), dialect=dialect)
+    assert lint(f"SELECT 1 FROM t WHERE {condition}", catalog) == {}
 
 
 @pytest.mark.skipif(not BENCH, reason="QUORUMSQL_BENCH names no folder of benchmarks")

@@ -6,13 +6,13 @@ import json
 
 from data.demo_erp import EXAMPLES, POLICY, QUESTIONS
 from execution.executor import ReadOnlyExecutor
-from execution.guard import SqlGuard
+from execution.guard.guard import SqlGuard
 from nl2sql.catalog import Catalog
 from nl2sql.types import GuardedQuery, Principal, Question, ResultSet
 from ranking.lint import lint_query
 from ranking.query import Query, read_query
 from ranking.value_verification import ValueVerifier
-from serve_app.wiring import Wiring
+from serve_app.composition.wiring import Wiring
 from tests.fakes import FakeCatalogs
 
 SQL = "SELECT count(*) FROM employees WHERE last_name = '{}'"
@@ -27,7 +27,7 @@ def read(sql: str, catalog: Catalog) -> Query:
 
 
 def test_no_rule_hits_a_gold_of_the_demo(wiring: Wiring) -> None:
-    catalog = wiring.read_catalog("demo_erp")
+    catalog = wiring.source("demo_erp").read_catalog()
     lines = [*QUESTIONS.read_text("utf-8").splitlines(), *EXAMPLES.read_text("utf-8").splitlines()]
     golds = [each.get("query") or each["sql"] for each in map(json.loads, lines)]
     assert {sql: lint_query(read(sql, catalog)) for sql in golds} == dict.fromkeys(golds, ())
@@ -38,7 +38,7 @@ async def test_a_text_is_known_to_whom_may_see_it(wiring: Wiring) -> None:
     database = settings.databases["demo_erp"].model_copy(update={"policy": POLICY})
     databases = {**settings.databases, "demo_erp": database}
     guarded = Wiring(settings.model_copy(update={"databases": databases}), wiring.socket_folder)
-    catalog = guarded.read_catalog("demo_erp")
+    catalog = guarded.source("demo_erp").read_catalog()
     guard = guarded.build_guard(FakeCatalogs(catalog))
     executor = ReadOnlyExecutor(guarded.build_databases())
     verifier = ValueVerifier(guard, executor, most_probes=4)

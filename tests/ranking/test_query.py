@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from ranking.column_kinds import find_kind
 from ranking.lint import lint_query
 from ranking.query import Query, read_candidate, read_query
 from tests.fakes import SHOP, build_context
@@ -50,6 +49,13 @@ def resolve(sql: str) -> list[str]:
         ("SELECT 1 FROM (orders JOIN customers ON customer_id = customers.id)",
          ["sales.orders.customer_id", "sales.customers.id"]),
         ("WITH RECURSIVE c AS (SELECT x FROM c) SELECT x FROM c", ["?", "?"]),
+        ("SELECT a FROM orders AS o(a)", ["?"]),
+        # What stands in FROM, and a CTE, see nothing of the query that they belong to.
+        ("SELECT 1 FROM orders, (SELECT name FROM customers UNION SELECT status FROM visits) AS s",
+         ["?", "sales.customers.name"]),
+        ("WITH c AS (SELECT status FROM products) SELECT 1 FROM orders, c", ["?"]),
+        ("SELECT 1 FROM orders WHERE EXISTS (WITH c AS (SELECT status) SELECT 1 FROM c)",
+         ["^sales.orders.status"]),
     ],
 )  # fmt: skip
 def test_a_name_means_one_column_or_is_unknown(sql: str, means: list[str]) -> None:
@@ -101,17 +107,3 @@ def test_a_candidate_is_read_over_the_tables_that_retrieval_found() -> None:
     assert query is not None
     uses = [query.resolve(column) for column in query.tree.find_all(exp.Column)]
     assert [use.name if use else "" for use in uses] == ["sales.orders.total", ""]
-
-
-@pytest.mark.parametrize(
-    ("kind", "types"),
-    [
-        ("number", ["int", "BIGINT", "numeric(12,2)", "double precision", "REAL", "money"]),
-        ("text", ["text", "character varying(20)", "VARCHAR", "char(2)"]),
-        ("date", ["date", "timestamp with time zone", "DATETIME", "time"]),
-        ("boolean", ["boolean", "bool"]),
-        ("", ["interval", "text[]", "jsonb", "", "bytea", "int4range"]),
-    ],
-)
-def test_types_fall_into_kinds(kind: str, types: list[str]) -> None:
-    assert {name: find_kind(name) for name in types} == dict.fromkeys(types, kind)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.variants import override
+from evaluation.runs.variants import override
 from nl2sql.errors import DatabaseUnavailable, IndexUnavailable
-from nl2sql.ranking_settings import RankingSettings
+from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import Diagnostic, Explained, Plan, Violation
 from ranking.confidence.calibration import Calibration, Weight
 from ranking.ranker import CandidateRanker

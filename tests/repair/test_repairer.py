@@ -240,3 +240,15 @@ async def test_of_two_keys_the_planned_one_is_joined() -> None:
 async def test_an_error_of_the_engine_passes_through() -> None:
     with pytest.raises(EngineUnavailable):
         await repair(FakeEngine(EngineUnavailable("Busy.")), refuse("SELECT a", "unknown_table"))
+
+
+async def test_the_models_answer_is_read_in_the_databases_dialect() -> None:
+    """PostgreSQL knows no names in backticks: read as its own, the second query would be taken."""
+    engine = FakeEngine(["SELECT a FROM `t u`; SELECT 2"])
+    repairer = CandidateRepairer(engine, build_settings())
+    failed = refuse("SELECT b FROM nowhere", "unknown_table")
+    candidate, _ = await repairer.repair(
+        build_question(), build_context(dialect="sqlite"), failed, ask_model=True
+    )
+    assert candidate is not None
+    assert candidate.sql == "SELECT a FROM `t u`"

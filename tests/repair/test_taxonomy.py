@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from execution.duckdb_errors import SQLSTATES
+from execution.duckdb.errors import SQLSTATES
 from nl2sql.types import NOT_PERMITTED
 from repair.taxonomy import BY_GUARD_CODE, OTHER, classify_failure, classify_state, describe_failure
 from tests.fakes import build_assessment, build_diagnostic, build_violation

@@ -40,7 +40,19 @@ def test_the_model_reads_what_it_may_use() -> None:
     assert line.startswith("There is no table invoices. Only these may be used: ")
 
 
-@pytest.mark.parametrize("sql", ["SELECT name FROM customers", "SELECT (", "SELECT 1"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT name FROM customers",
+        "SELECT (",
+        "SELECT 1",
+        "SELECT c.country FROM (SELECT name FROM customers) AS c(country)",
+        "SELECT c.ident FROM customers AS c(ident)",
+        "SELECT c.name, o.status FROM (orders AS o JOIN customers AS c ON o.customer_id = c.id)",
+        "WITH a AS (SELECT total FROM orders) SELECT total, (WITH a AS (SELECT 1 AS n) "
+        "SELECT n FROM a) FROM a",
+    ],
+)
 def test_where_every_name_is_there_nothing_is_listed(sql: str) -> None:
     assert describe_allowed(sql, CONTEXT) == ()
 

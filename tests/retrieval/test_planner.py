@@ -11,8 +11,8 @@ from nl2sql.protocols import Executor, Guard
 from nl2sql.types import GuardedQuery, Principal, ResultSet, SchemaLink, ValueMatch
 from retrieval.joins.planner import plan_joins
 from retrieval.planner import SchemaPlanner
-from serve_app.deployments import ExecutorReplica
-from serve_app.wiring import Wiring
+from serve_app.composition.wiring import Wiring
+from serve_app.ray.deployments import GuardedExecutor
 from tests.fakes import (
     SHOP,
     FakeEngine,
@@ -110,7 +110,7 @@ async def test_a_plan_holds_nothing_that_its_context_does_not_show() -> None:
     assert all(set(columns) <= {"id", "customer_id"} for _, columns in plan.columns)
 
 
-async def run(sql: str, door: ExecutorReplica) -> object:
+async def run(sql: str, door: GuardedExecutor) -> object:
     guard: Guard = door
     executor: Executor = door
     query = await guard.guard("demo_erp", sql, Principal("tester"))
@@ -119,9 +119,9 @@ async def run(sql: str, door: ExecutorReplica) -> object:
 
 
 async def test_skeletons_run_on_the_demo(wiring: Wiring) -> None:
-    catalog = wiring.read_catalog("demo_erp")
+    catalog = wiring.source("demo_erp").read_catalog()
     context = build_context(catalog)
-    door = ExecutorReplica(wiring)
+    door = GuardedExecutor(wiring)
     names = [table.qualified for table in catalog.tables]
     planned = 0
     try:

@@ -14,17 +14,17 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from nl2sql.dialogue import Dialogue
-from nl2sql.pipeline import Pipeline, Stages
+from nl2sql.pipeline.dialogue import Dialogue
+from nl2sql.pipeline.pipeline import Pipeline, Stages
 from nl2sql.protocols import Answerer, FeedbackTaker, Generator, Guard, Probe, Repairer, Sessions
 from nl2sql.settings import Settings
 from nl2sql.speed import Pace
 from nl2sql.types import ResultSet
 from ranking.ranker import CandidateRanker
-from serve_app.feedback import FeedbackService
-from serve_app.http_app import build_http_app
-from serve_app.service import QueryService
-from serve_app.sessions import SessionService
+from serve_app.http.app import build_http_app
+from serve_app.service.feedback import FeedbackService
+from serve_app.service.query_service import QueryService
+from serve_app.service.sessions import SessionService
 from tests.fakes import (
     FakeExecutor,
     FakeGenerator,

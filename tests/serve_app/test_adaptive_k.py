@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from nl2sql.answers import Trace
+from nl2sql.contract import QueryRequest
+from nl2sql.contract.rendering import build_trace
 from nl2sql.errors import InvalidRequest
 from nl2sql.types import Message, Principal, Prompt, Ranking
-from serve_app.api import QueryRequest, render_trace
-from serve_app.service import build_question
+from serve_app.service.query_service import build_question
 from tests.fakes import build_question as build_fake_question
 from tests.fakes import build_settings
 
@@ -37,19 +38,19 @@ def test_a_wrong_number_is_told_what_is_right(asked: int) -> None:
 
 def test_the_trace_tells_what_was_asked_what_was_drawn_and_every_prompt() -> None:
     prompts = tuple((name, Prompt("generate", (Message("user", name),))) for name in ("a", "b"))
-    trace = render_trace(
+    trace = build_trace(
         Trace(
             build_fake_question(k=0),
             prompt=prompts[0][1],
             prompts=prompts,
             ranking=Ranking(samples=6),
         )
-    )
+    ).model_dump()
     assert (trace["k"], trace["samples"]) == (0, 6)
     assert trace["prompt"] == [{"role": "user", "content": "a"}]
     assert trace["prompts"]["b"] == [{"role": "user", "content": "b"}]
 
 
 def test_a_question_that_was_refused_drew_nothing() -> None:
-    trace = render_trace(Trace(build_fake_question(k=0)))
+    trace = build_trace(Trace(build_fake_question(k=0))).model_dump()
     assert (trace["samples"], trace["prompt"], trace["prompts"]) == (0, [], {})

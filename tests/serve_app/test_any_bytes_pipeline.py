@@ -16,13 +16,13 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from starlette.types import ASGIApp
 
-from serve_app.feedback import FeedbackService
-from serve_app.http_app import build_http_app
-from serve_app.local import open_parts
+from serve_app.composition.local import open_parts
+from serve_app.composition.wiring import Wiring
+from serve_app.http.app import build_http_app
 from serve_app.reporting import Silence
-from serve_app.service import QueryService
-from serve_app.sessions import SessionService
-from serve_app.wiring import Wiring
+from serve_app.service.feedback import FeedbackService
+from serve_app.service.query_service import QueryService
+from serve_app.service.sessions import SessionService
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.http.any_bytes import BODIES, TEXTS
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
@@ -75,13 +75,15 @@ def running(wiring: Wiring) -> Iterator[Running]:
     async def start() -> ASGIApp:
         parts = await stack.enter_async_context(open_parts(wiring, Silence(), engine=EchoEngine()))
         queries = QueryService(wiring.settings, parts.build_pipeline(wiring.settings), {})
-        desk = wiring.build_feedback_desk(parts.store, parts.embedder, parts.guard, parts.executor)
+        recorder = wiring.build_feedback_recorder(
+            parts.store, parts.embedder, parts.guard, parts.executor
+        )
         sessions = wiring.build_sessions(parts.store, parts.guard)
         stack.push_async_callback(sessions.clear)
         return build_http_app(
             wiring.settings,
             queries,
-            feedback=FeedbackService(wiring.settings, desk, queries.turns),
+            feedback=FeedbackService(wiring.settings, recorder, queries.turns),
             sessions=SessionService(sessions),
         )
 
@@ -93,6 +95,7 @@ def running(wiring: Wiring) -> Iterator[Running]:
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(_WHOLE | BODIES, _ACCEPTED)
+@example(b'{"question": "SELECT count(*) FROM employees", "k": 1}', b"*/*")
 @example(b'{"question": "SELECT \'\\ud800\'", "k": 1}', b"*/*")
 @example(b'{"question": "SELECT 1", "picked": "SELECT \'\\u0000\'"}', b"*/*")
 @example(b'{"question": "SELECT 1", "session": "a\\u0000"}', b"*/*")

@@ -15,9 +15,9 @@ from packaging.utils import canonicalize_name
 from ray.serve.schema import ServeDeploySchema
 
 from nl2sql.settings import load_settings
-from serve_app.builder import BuildArguments, build_app
-from serve_app.http.front import FrontSettings
+from serve_app.http.middleware import FrontSettings
 from serve_app.http.proxy import prepare_proxy
+from serve_app.ray.builder import BuildArguments, build_app
 from tests.conftest import ROOT
 
 DEPLOY = ROOT / "deploy"

@@ -15,10 +15,10 @@ import pytest
 
 from nl2sql.errors import Unavailable
 from nl2sql.settings import load_settings
-from serve_app.background import is_ready, service_url
-from serve_app.preparation import pull_model
-from serve_app.running import start_service, stop_service
-from serve_app.wiring import Wiring
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.background import is_ready, service_url
+from serve_app.operations.preparation import pull_model
+from serve_app.ray.running import start_service, stop_service
 from tests.conftest import ROOT
 from tests.generation.gguf_files import write_gguf
 

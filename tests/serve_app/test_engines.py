@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from nl2sql.base_url import check_base_url
 from nl2sql.errors import SettingsError
 from nl2sql.settings import ModelSettings
-from serve_app.wiring import Wiring
+from nl2sql.settings.base_url import check_base_url
+from serve_app.composition.wiring import Wiring
 from tests.fakes import build_settings
 
 
@@ -47,8 +47,8 @@ async def test_the_wiring_opens_the_engine_that_is_configured() -> None:
     for engine in ("openai", "anthropic"):
         model = {"engine": engine, "served_name": "m", "base_url": "http://127.0.0.1:1/v1"}
         wiring = Wiring(build_settings(model=model))
-        assert wiring.model_name() == "m"
-        opened = wiring.open_engine()
+        assert wiring.models.model_name() == "m"
+        opened = wiring.models.open_engine()
         assert type(opened).__name__.lower() == f"{engine}engine"
         await opened.close()
 

@@ -6,14 +6,15 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from nl2sql.contract.rendering import build_trace
 from nl2sql.types import FewShot, Principal, Question
 from retrieval.examples.masking import name_vectors
-from retrieval.examples.records import build_access_key, build_example
-from serve_app.api import render_trace
-from serve_app.examples import open_examples
-from serve_app.local import open_parts
+from retrieval.examples.records import build_example
+from retrieval.index_store.verified_example import build_access_key
+from serve_app.composition.examples import open_examples
+from serve_app.composition.local import open_parts
+from serve_app.composition.wiring import Wiring
 from serve_app.reporting import Silence
-from serve_app.wiring import Wiring
 from tests.fakes import FakeEngine
 from tests.serve_app.test_policy_pipeline import COUNT, IDENTITY, guarded
 
@@ -49,7 +50,7 @@ async def stored(guarded: Wiring) -> AsyncIterator[Wiring]:
         )
         for question, sql, table, by in GIVEN
     ]
-    embedder = guarded.build_embedder()
+    embedder = guarded.models.build_embedder()
     async with open_examples(guarded) as store:
         vectors = embedder.embed([each.masked for each in examples])
         await store.put(examples, vectors, name_vectors(embedder.name))
@@ -67,7 +68,7 @@ async def ask(wiring: Wiring, principal: Principal, **flags: bool) -> tuple[list
     settings = settings.model_copy(update={"flags": settings.flags.model_copy(update=flags)})
     async with open_parts(wiring, Silence(), engine=engine) as parts:
         answer = await parts.build_pipeline(settings).answer(question)
-    shown = [FewShot(**each) for each in render_trace(answer.trace)["examples"]]
+    shown = [FewShot(**each) for each in build_trace(answer.trace).model_dump()["examples"]]
     messages = engine.requests[0].prompt.messages
     return shown, "\n".join(message.content for message in messages)
 

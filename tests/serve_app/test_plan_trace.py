@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nl2sql.answers import Trace
+from nl2sql.contract.rendering import build_trace
 from nl2sql.types import JoinPath, JoinPlan, Plan, SchemaLink, SchemaLinks
-from serve_app.api import render_trace
 from tests.fakes import SHOP, build_question
 
 
@@ -26,7 +26,7 @@ def test_a_trace_shows_the_whole_plan() -> None:
         ),
         columns=(("sales.orders", ("id", "total")),),
     )
-    trace = render_trace(Trace(build_question(), plan=plan))
+    trace = build_trace(Trace(build_question(), plan=plan)).model_dump()
     assert trace["links"] == [
         {
             "phrase": "spend",
@@ -49,6 +49,6 @@ def test_a_trace_shows_the_whole_plan() -> None:
 
 
 def test_a_trace_without_a_plan_has_the_same_keys() -> None:
-    trace = render_trace(Trace(build_question()))
+    trace = build_trace(Trace(build_question())).model_dump()
     assert (trace["links"], trace["columns"], trace["join_alternatives"]) == ([], {}, [])
     assert trace["linking"] == {"technique": "", "note": ""}

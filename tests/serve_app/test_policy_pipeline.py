@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from nl2sql.answers import Answer, Answered, Refused
-from nl2sql.identity import IdentitySettings
 from nl2sql.settings import Settings
+from nl2sql.settings.identity import IdentitySettings
 from nl2sql.types import Question
-from serve_app.local import open_parts
+from serve_app.composition.local import open_parts
+from serve_app.composition.wiring import Wiring
 from serve_app.reporting import Silence
-from serve_app.wiring import Wiring
 from tests.conftest import ROOT
 from tests.fakes import FakeEngine
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from nl2sql.answers import Failed, Trace
-from nl2sql.attempts import Attempt
+from nl2sql.answers import Attempt, Failed, Trace
+from nl2sql.contract.rendering import build_response, build_trace
 from nl2sql.types import Repair
-from serve_app.api import render_answer, render_trace
 from tests.fakes import build_question
 
 REPAIR = Repair(
@@ -23,7 +22,7 @@ REPAIR = Repair(
 
 
 def test_the_trace_tells_rules_class_attempt_and_risks() -> None:
-    (repair,) = render_trace(Trace(build_question(), repairs=(REPAIR,)))["repairs"]
+    (repair,) = build_trace(Trace(build_question(), repairs=(REPAIR,))).model_dump()["repairs"]
     assert repair == {
         "candidate": "c1",
         "cause": "There is no column x.",
@@ -39,7 +38,9 @@ def test_the_trace_tells_rules_class_attempt_and_risks() -> None:
 
 def test_a_failure_lists_its_attempts() -> None:
     attempt = Attempt("SELECT x", "sample", "There is no column x.", "unknown_column", "Use y.")
-    body = render_answer(Failed("None.", Trace(build_question()), (attempt,)), trace=False)
+    body = build_response(
+        Failed("None.", Trace(build_question()), (attempt,)), trace=False
+    ).model_dump()
     assert body["outcome"] == "failed"
     assert body["attempts"] == [
         {

@@ -8,9 +8,9 @@ import pytest
 
 from nl2sql.answers import Answer, Answered
 from nl2sql.types import Principal, Question
-from serve_app.local import open_parts
+from serve_app.composition.local import open_parts
+from serve_app.composition.wiring import Wiring
 from serve_app.reporting import Silence
-from serve_app.wiring import Wiring
 from tests.fakes import FakeEngine
 from tests.serve_app.test_policy_pipeline import IDENTITY, POLICY
 

@@ -6,8 +6,8 @@ import psycopg
 import pytest
 
 from nl2sql.answers import Answer
-from serve_app.api import render_trace
-from serve_app.wiring import Wiring
+from nl2sql.contract.rendering import build_trace
+from serve_app.composition.wiring import Wiring
 from tests.serve_app.test_policy_pipeline import ask, guarded
 
 __all__ = ["guarded"]
@@ -48,7 +48,7 @@ async def test_a_value_is_shown_as_it_is_stored_to_whom_may_see_it(
     boss, _ = await ask(guarded, "local", question, COUNT)
     mia, _ = await ask(guarded, "mia", question, COUNT)
     assert stranger in prompt(boss)
-    assert stranger in {match["value"] for match in render_trace(boss.trace)["values"]}
+    assert stranger in {match["value"] for match in build_trace(boss.trace).model_dump()["values"]}
     assert mia.trace.context is not None
     assert stranger not in prompt(mia)
     assert stranger not in repr(mia.trace.context)

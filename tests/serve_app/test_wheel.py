@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from generation.models.registry import load_embedders
-from retrieval.embedder import find_installed_weights
+from retrieval.embedding.embedder import find_installed_weights
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.long, pytest.mark.model, pytest.mark.timeout(1800)]
@@ -134,7 +134,7 @@ def test_the_wheel_out_of_the_sdist_is_that_of_the_tree(
     members = list_members(wheel)
     assert members == list_members(built)
     assert members <= list_members(sdist)
-    assert {"data/demo_erp/quorumsql.yaml", "retrieval/minilm_tokenizer.json"} <= members
+    assert {"data/demo_erp/quorumsql.yaml", "retrieval/embedding/minilm_tokenizer.json"} <= members
     assert not {name for name in members if name.startswith("tests")}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nl2sql.names import enquote
+from nl2sql.sql.names import enquote
 from repair.normalize.facts import Facts
 from repair.normalize.tokens import Token, find_opening, join_tokens, split_tokens
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from nl2sql.sql_text.nodes import find_all
+from nl2sql.sql.nodes import find_all
 from repair.normalize.facts import Facts
 
 # Where PostgreSQL does not look for aliases; SQLite does, but for the list of outputs itself.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql.column_kinds import kind_of
 from repair.normalize.calls import list_inner_first, read_text, replace_calls, write
-from repair.normalize.facts import Facts, kind_of_type
+from repair.normalize.facts import Facts
 
 _CALLS = {
     "DATETIME": {"postgres": "CAST({x} AS TIMESTAMP)", "duckdb": "CAST({x} AS TIMESTAMP)"},
@@ -52,7 +53,7 @@ def date_casts(tree: exp.Expr, facts: Facts) -> bool:
     changed = replace_calls(tree, _CALLS, build)
     if facts.target == "sqlite":
         for cast in list_inner_first(tree, exp.Cast):
-            name = _SQLITE.get(kind_of_type(cast.to.sql()))
+            name = _SQLITE.get(kind_of(cast.to))
             if name is None:
                 continue
             is_literal = read_text(cast.this) is not None

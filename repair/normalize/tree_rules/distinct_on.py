@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.transforms import eliminate_distinct_on
 
-from nl2sql.sql_text.nodes import find_all
+from nl2sql.sql.nodes import find_all
 from repair.normalize.facts import Facts
 
 

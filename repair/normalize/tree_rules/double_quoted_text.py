@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from nl2sql.sql_text.nodes import find_all
+from nl2sql.sql.nodes import find_all
 from repair.normalize.facts import Facts
 
 # Where a value stands, and not a name.

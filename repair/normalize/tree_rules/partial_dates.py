@@ -7,7 +7,7 @@ import re
 
 from sqlglot import exp
 
-from nl2sql.sql_text.nodes import find_all
+from nl2sql.sql.nodes import find_all
 from repair.normalize.calls import read_text, write
 from repair.normalize.facts import Facts
 

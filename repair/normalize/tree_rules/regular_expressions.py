@@ -6,7 +6,7 @@ import re
 
 from sqlglot import exp
 
-from nl2sql.sql_text.nodes import find_all
+from nl2sql.sql.nodes import find_all
 from repair.normalize.calls import list_calls, read_text, write, write_operand
 from repair.normalize.facts import Facts
 from repair.normalize.readers import read_part

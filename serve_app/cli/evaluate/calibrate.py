@@ -11,10 +11,10 @@ import typer
 from rich import box
 from rich.table import Table
 
-from evaluation.calibration_fit import collect_cases, fit_model, measure_fit, render_model
-from evaluation.figures import CalibrationFigures
-from evaluation.manifest import Manifest
-from evaluation.run_folder import read_run
+from evaluation.metrics.calibration_fit import collect_cases, fit_model, measure_fit, render_model
+from evaluation.metrics.figures import CalibrationFigures
+from evaluation.runs.manifest import Manifest
+from evaluation.runs.run_folder import read_run
 from generation.models.store import default_model
 from nl2sql.errors import SettingsError
 from serve_app.cli.evaluate.show import Folders, show_estimate

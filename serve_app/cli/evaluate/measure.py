@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from data.benchmarks.load import load_benchmark
 from data.benchmarks.types import Benchmark
-from evaluation.variants import (
+from evaluation.runs.variants import (
     Variant,
     build_ablation,
     build_curve,
@@ -22,13 +22,13 @@ from evaluation.variants import (
 )
 from nl2sql.errors import SettingsError, Unavailable
 from nl2sql.settings import Settings
-from serve_app.background import is_ready
-from serve_app.benchmarks import prepare_benchmark, select
 from serve_app.cli.context import CliContext
 from serve_app.cli.evaluate import options as opt
 from serve_app.cli.evaluate.show import print_runs
 from serve_app.cli.terminal import CONSOLE, TerminalReporter
-from serve_app.measuring import MeasureOptions, check_service, draw_sample, measure
+from serve_app.operations.background import is_ready
+from serve_app.operations.benchmarks import prepare_benchmark, select
+from serve_app.operations.measuring import MeasureOptions, check_service, draw_sample, measure
 
 
 def run(

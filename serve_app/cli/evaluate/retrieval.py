@@ -20,14 +20,18 @@ from evaluation.report.tables import Table
 from evaluation.retrieval.measures import RetrievalFigures
 from evaluation.retrieval.tables import EXAMPLES, build_tables
 from evaluation.retrieval.variants import VARIANTS, choose_variants
-from evaluation.variants import override
+from evaluation.runs.variants import override
 from nl2sql.errors import SettingsError
-from serve_app.benchmarks import prepare_benchmark, select
 from serve_app.cli.context import CliContext
 from serve_app.cli.evaluate import options as opt
 from serve_app.cli.terminal import CONSOLE, TerminalReporter
-from serve_app.measuring import draw_sample
-from serve_app.measuring_retrieval import RetrievalOptions, measure_retrieval, read_figures
+from serve_app.operations.benchmarks import prepare_benchmark, select
+from serve_app.operations.measuring import draw_sample
+from serve_app.operations.measuring_retrieval import (
+    RetrievalOptions,
+    measure_retrieval,
+    read_figures,
+)
 
 _TABLE_WIDTH = 118
 

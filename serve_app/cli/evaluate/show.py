@@ -12,21 +12,21 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from evaluation.figures import Estimate, PairedComparison
-from evaluation.manifest import Manifest
-from evaluation.metrics import summarize
-from evaluation.pairing import compare_runs
-from evaluation.records import QuestionRecord
+from evaluation.metrics.figures import Estimate, PairedComparison
+from evaluation.metrics.metrics import summarize
+from evaluation.metrics.pairing import compare_runs
 from evaluation.report import Run, render_markdown, render_page
 from evaluation.report.cells import NONE
 from evaluation.retrieval.records import RetrievalManifest
 from evaluation.retrieval.report_section import build_section
 from evaluation.retrieval.tables import name_way
-from evaluation.run_folder import find_runs, read_run
+from evaluation.runs.manifest import Manifest
+from evaluation.runs.records import QuestionRecord
+from evaluation.runs.run_folder import find_runs, read_run
 from nl2sql.errors import SettingsError
 from serve_app.cli.evaluate.options import DEFAULT_OUTPUT
 from serve_app.cli.terminal import CONSOLE
-from serve_app.measuring_retrieval import read_figures
+from serve_app.operations.measuring_retrieval import read_figures
 
 _TABLE_WIDTH = 140
 _BENCHMARK_WIDTH = 14

@@ -13,14 +13,14 @@ from data.benchmarks.load import load_benchmark
 from nl2sql.errors import SettingsError, UnknownDatabase
 from retrieval.examples.files import Pair, read_pairs
 from retrieval.examples.importing import ImportReport
-from serve_app.benchmarks import prepare_benchmark
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import CONSOLE, TerminalReporter
-from serve_app.example_pairs import build_pairs, select_train_set
-from serve_app.examples import add_examples
-from serve_app.preparation import prepare
+from serve_app.composition.examples import add_examples
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.benchmarks import prepare_benchmark
+from serve_app.operations.example_pairs import build_pairs, select_train_set
+from serve_app.operations.preparation import prepare
 from serve_app.reporting import Reporter
-from serve_app.wiring import Wiring
 
 _MOST_SHOWN = 20
 
@@ -49,7 +49,7 @@ def bring_in(
     """Verify pairs and store them. The same command again goes on where it was stopped."""
     cli: CliContext = context.obj
     report = asyncio.run(_bring_in(cli, database, file, as_, run, one_database, TerminalReporter()))
-    _print_left_out(report)
+    print_left_out(report)
     if not report.stored and not report.known:
         raise typer.Exit(1)
 
@@ -92,10 +92,11 @@ def is_native(path: Path) -> bool:
     return path.is_file() and {"question", "sql"} <= peek_fields(path)
 
 
-def _print_left_out(report: ImportReport) -> None:
+def print_left_out(report: ImportReport, what: str = "pair") -> None:
+    """Names what was not taken, with the reason; at most some."""
     for each in report.left_out[:_MOST_SHOWN]:
         CONSOLE.print(
-            f"left out, pair {each.number}: {each.question}\n  {each.reason}",
+            f"left out, {what} {each.number}: {each.question}\n  {each.reason}",
             style="yellow",
             highlight=False,
             markup=False,

@@ -12,12 +12,12 @@ import typer
 
 from nl2sql.errors import SettingsError
 from retrieval.examples.files import write_examples
-from retrieval.examples.records import VerifiedExample
+from retrieval.index_store.verified_example import VerifiedExample
 from serve_app.cli.context import CliContext
 from serve_app.cli.examples.show import Database, Sources, check_sources, find_examples
 from serve_app.cli.terminal import CONSOLE
-from serve_app.examples import open_examples
-from serve_app.preparation import build_wiring, start_embedded_server
+from serve_app.composition.examples import open_examples
+from serve_app.operations.preparation import build_wiring, start_embedded_server
 
 
 def remove(

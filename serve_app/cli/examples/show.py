@@ -16,11 +16,11 @@ from rich.table import Table
 from rich.text import Text
 
 from retrieval.examples.files import write_examples
-from retrieval.examples.records import Source, VerifiedExample
+from retrieval.index_store.verified_example import Source, VerifiedExample
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import CONSOLE
-from serve_app.examples import open_examples
-from serve_app.preparation import build_wiring, start_embedded_server
+from serve_app.composition.examples import open_examples
+from serve_app.operations.preparation import build_wiring, start_embedded_server
 
 Database = Annotated[str, typer.Argument(help="The database that the examples are about.")]
 Sources = Annotated[

@@ -10,9 +10,9 @@ import typer
 from nl2sql.settings import Settings
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import CONSOLE, TerminalReporter
-from serve_app.indexing import index_databases
-from serve_app.model_glosses import write_model_glosses
-from serve_app.preparation import prepare
+from serve_app.operations.indexing import index_databases
+from serve_app.operations.model_glosses import write_model_glosses
+from serve_app.operations.preparation import prepare
 
 _INTERRUPTED = 130
 

@@ -11,12 +11,12 @@ import typer
 from rich.text import Text
 
 from nl2sql.settings import Settings
+from retrieval.index_store.cards import build_cards
 from retrieval.indexing.difference import Difference, compare_index
-from retrieval.search.cards import build_cards
 from serve_app.cli.context import CliContext
 from serve_app.cli.index.opening import open_index
 from serve_app.cli.terminal import CONSOLE
-from serve_app.indexing import add_model_glosses, describe_for_index
+from serve_app.operations.indexing import add_model_glosses, describe_for_index
 
 _SIGNS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "yellow")}
 
@@ -43,7 +43,7 @@ def diff(
 async def _compare(settings: Settings, name: str) -> Difference:
     async with open_index(settings) as (wiring, store):
         await store.prepare()
-        read = await asyncio.to_thread(wiring.read_catalog, name)
+        read = await asyncio.to_thread(wiring.source(name).read_catalog)
         catalog = await add_model_glosses(wiring, store, read)
         cards = build_cards(catalog, describe_for_index(wiring, catalog))
         return compare_index(await store.load(name), catalog, cards, settings.index.embedder)

@@ -37,7 +37,7 @@ def drop(
     if everything:
         _confirm(
             "Drop all indexes, and the examples and feedback of all databases? "
-            "`quorumsql examples export` saves examples.",
+            "`quorumsql examples export` saves examples, `quorumsql feedback export` feedback.",
             yes,
         )
         asyncio.run(_drop_everything(cli.settings))

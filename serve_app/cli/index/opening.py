@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 
 from nl2sql.settings import Settings
 from retrieval.index_store.store import IndexStore
-from serve_app.preparation import build_wiring, start_embedded_server
-from serve_app.wiring import Wiring
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.preparation import build_wiring, start_embedded_server
 
 
 @asynccontextmanager

@@ -22,8 +22,8 @@ from retrieval.index_store.value_store import ValueStore
 from serve_app.cli.context import CliContext
 from serve_app.cli.index.opening import open_index
 from serve_app.cli.terminal import CONSOLE
-from serve_app.indexing import fingerprint_schema
-from serve_app.wiring import Wiring
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.indexing import fingerprint_schema
 
 _MOST_NAMES = 20
 
@@ -110,7 +110,7 @@ async def _read(
         problem = f"not in the settings any more: `quorumsql index drop {name}` forgets it"
     elif not quick:
         try:
-            catalog = await asyncio.to_thread(wiring.read_catalog, name)
+            catalog = await asyncio.to_thread(wiring.source(name).read_catalog)
         except QuorumError as error:
             state, problem = "unreachable", str(error)
         else:

@@ -6,14 +6,18 @@ from typing import Annotated
 
 import typer
 
-from execution.policies.database_apply import Changes, apply_wall, remove_wall
-from execution.policies.database_ddl import build_comment, check_dialect, render_head
-from execution.policies.database_script import build_removal, build_revocation, render_script
+from execution.policies.row_level_security.apply import Changes, apply_wall, remove_wall
+from execution.policies.row_level_security.ddl import build_comment, check_dialect, render_head
+from execution.policies.row_level_security.script import (
+    build_removal,
+    build_revocation,
+    render_script,
+)
 from serve_app.cli.context import CliContext
 from serve_app.cli.policy.loading import compile_policy, prepare_database
 from serve_app.cli.policy.rules import Database
 from serve_app.cli.terminal import CONSOLE
-from serve_app.second_wall import build_database_wall, find_reader, owner_url
+from serve_app.operations.row_level_security import build_database_wall, find_reader, owner_url
 
 Remove = Annotated[bool, typer.Option("--remove", help="Undo it instead.")]
 RevokeFunctions = Annotated[

@@ -8,9 +8,13 @@ from nl2sql.errors import PolicyError, SettingsError
 from nl2sql.settings import Settings
 from nl2sql.types import Principal, Violation
 from serve_app.cli.context import CliContext
-from serve_app.preparation import build_wiring, load_demo_databases, start_embedded_server
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.preparation import (
+    build_wiring,
+    load_demo_databases,
+    start_embedded_server,
+)
 from serve_app.reporting import Silence
-from serve_app.wiring import Wiring
 
 
 def prepare_database(cli: CliContext, name: str | None) -> tuple[Wiring, str]:
@@ -38,7 +42,7 @@ def compile_policy(wiring: Wiring, database: str) -> CompiledPolicy:
         raise PolicyError(f"The database {database!r} has no policy.")
     return CompiledPolicy(
         load_policy(settings.policy),
-        wiring.read_catalog(database),
+        wiring.source(database).read_catalog(),
         fenced=settings.fence,
         second_wall=settings.second_wall,
     )

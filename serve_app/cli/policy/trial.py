@@ -11,9 +11,9 @@ from rich.syntax import Syntax
 from rich.table import Table
 
 from execution.executor import ReadOnlyExecutor
-from execution.guard import guard_query
+from execution.guard.guard import guard_query
 from execution.policies.access import Access, open_access
-from nl2sql.names import enquote
+from nl2sql.sql.names import enquote
 from nl2sql.types import Diagnostic, GuardedQuery, Principal, Violation
 from serve_app.cli.context import CliContext
 from serve_app.cli.policy.loading import compile_policy, find_access, prepare_database

@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from execution.embedded import EmbeddedServer
+from execution.postgres.embedded import EmbeddedServer
 from nl2sql.types import Feedback
 from retrieval.examples.files import Pair
 from retrieval.examples.importing import import_pairs
 from retrieval.examples.verification import Verifier
 from retrieval.index_store.example_store import ExampleStore
 from retrieval.indexing.job import run_job
-from serve_app.indexing import DatabaseJob
-from serve_app.local import LocalParts, open_parts
+from serve_app.composition.local import LocalParts, open_parts
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.indexing import DatabaseJob
 from serve_app.reporting import Silence
-from serve_app.wiring import Wiring
 from tests.attacks.injections.obeying_engine import ObeyingEngine
 from tests.attacks.injections.planted import DATABASE, PRINCIPALS, build_settings, open_stage
 from tests.attacks.injections.service import Service
@@ -62,7 +62,7 @@ async def _open(stack: AsyncExitStack, wiring: Wiring) -> LocalParts:
 
 
 async def _store_examples(wiring: Wiring, parts: LocalParts) -> None:
-    """Those of files through the import, those of users through the desk."""
+    """Those of files through the import, those of users through the recorder."""
     report = await import_pairs(
         DATABASE,
         [
@@ -77,11 +77,13 @@ async def _store_examples(wiring: Wiring, parts: LocalParts) -> None:
         embedder=parts.embedder,
     )
     assert not report.left_out, report
-    desk = wiring.build_feedback_desk(parts.store, parts.embedder, parts.guard, parts.executor)
+    recorder = wiring.build_feedback_recorder(
+        parts.store, parts.embedder, parts.guard, parts.executor
+    )
     for each in STORED:
         if each.place == "feedback":
             giver = replace(PRINCIPALS["mia" if each.shown else "boss"], name="giver")
-            receipt = await desk.take_feedback(
+            receipt = await recorder.take_feedback(
                 Feedback(DATABASE, each.text, each.target, is_right=True, principal=giver)
             )
             assert receipt.outcome == "stored", receipt

@@ -12,10 +12,10 @@ from psycopg import sql
 
 import data.demo_erp
 from data.demo_erp import MODULES
-from execution.embedded import READER, SUPERUSER, EmbeddedServer
+from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
 from nl2sql.settings import Settings, parse_settings
 from nl2sql.types import Principal
-from retrieval.index_store.postgres_catalog import read_postgres_catalog
+from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from tests.attacks.injections.injection import Injection
 from tests.oracle.grants import read_policy
 from tests.oracle.postgres_copies import PRISTINE, copy_database, open_superuser

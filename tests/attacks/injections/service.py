@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from nl2sql.answers import Answer, Answered
 from nl2sql.catalog import Catalog
-from nl2sql.cell_values import normalize_value
 from nl2sql.protocols import Answerer
+from nl2sql.results.cell_values import normalize_value
 from nl2sql.types import Principal, Question, SamplingRequest, Violation
-from serve_app.local import LocalParts
+from serve_app.composition.local import LocalParts
 from tests.attacks.injections.injection import Injection
 from tests.attacks.injections.obeying_engine import ObeyingEngine
 from tests.attacks.injections.planted import DATABASE, PRINCIPALS

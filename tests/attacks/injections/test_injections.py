@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from generation.answer_sentence import render_sentence
+from generation.conversation.answer_sentence import render_sentence
 from nl2sql.answers import Answer, Answered
 from nl2sql.types import Principal
 from tests.attacks.injections.asked import ASKED
@@ -57,7 +57,7 @@ def test_a_query_that_is_picked_passes_the_guard_too(
 
 
 def test_the_threat_model_counts_them() -> None:
-    text = (ROOT / "docs" / "threat-model.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "explanation" / "threat-model.md").read_text(encoding="utf-8")
     table = text.partition("## Prompt injection")[2].partition("What keeps")[0]
     counts = [int(count) for count in re.findall(r"^\| [^|]+ \| (\d+) \|", table, re.MULTILINE)]
     assert sum(counts) == len(INJECTIONS) + len(SAID)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from evaluation.metrics import summarize
-from evaluation.records import CandidateRecord, Preview, QuestionRecord, RepairRecord
+from evaluation.metrics.metrics import summarize
 from evaluation.report import Run
+from evaluation.runs.records import CandidateRecord, Preview, QuestionRecord, RepairRecord
 from tests.evaluation.builders import build_manifest, build_record
 
 # Ends a script, opens an element, opens mathtext, and is a table's border in Markdown.

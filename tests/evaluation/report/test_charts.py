@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from evaluation.records import CandidateRecord
 from evaluation.report.charts import build_charts
 from evaluation.report.run import Run
 from evaluation.report.sections import build_sections
+from evaluation.runs.records import CandidateRecord
 from tests.evaluation.builders import build_record
 from tests.evaluation.report.builders import build_rich_records, build_run
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from evaluation.pairing import compare_runs
+from evaluation.metrics.pairing import compare_runs
 from evaluation.report import render_markdown
 from evaluation.report.markdown import escape_markdown
 from tests.evaluation.builders import build_record

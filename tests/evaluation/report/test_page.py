@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.pairing import compare_runs
+from evaluation.metrics.pairing import compare_runs
 from evaluation.report import render_page
 from evaluation.report.run import Run
 from tests.evaluation.builders import build_record

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from evaluation.figures import Estimate
+from evaluation.metrics.figures import Estimate
 from evaluation.report import plots
 from tests.evaluation.report.builders import HOSTILE
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from evaluation.records import CandidateRecord, Preview, QuestionRecord
 from evaluation.report.questions import build_questions, dump_for_script, find_status
 from evaluation.report.sections import build_sections
+from evaluation.runs.records import CandidateRecord, Preview, QuestionRecord
 from tests.evaluation.builders import build_record
 from tests.evaluation.report.builders import HOSTILE, build_rich_records, build_run
 

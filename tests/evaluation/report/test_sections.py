@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.pairing import compare_runs
+from evaluation.metrics.pairing import compare_runs
 from evaluation.report.sections import build_sections
 from tests.evaluation.builders import build_record
 from tests.evaluation.report.builders import build_run

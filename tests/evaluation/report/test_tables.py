@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from evaluation.figures import Estimate
-from evaluation.pairing import compare_runs
-from evaluation.records import CandidateRecord, RepairRecord
+from evaluation.metrics.figures import Estimate
+from evaluation.metrics.pairing import compare_runs
 from evaluation.report.cells import Cell, show_estimate, show_p_value, show_points
 from evaluation.report.paired_tables import (
     build_ablation_table,
@@ -21,6 +20,7 @@ from evaluation.report.tables import (
     build_speed_table,
     build_stage_table,
 )
+from evaluation.runs.records import CandidateRecord, RepairRecord
 from tests.evaluation.builders import build_record
 from tests.evaluation.report.builders import build_rich_records, build_run
 

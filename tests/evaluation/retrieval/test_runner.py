@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from data.benchmarks.types import Example
-from evaluation.journal import Journal, read_journal
 from evaluation.retrieval.records import RetrievalManifest, RetrievalRecord
 from evaluation.retrieval.remembered_embedder import RememberedEmbedder
 from evaluation.retrieval.runner import Asking, run_retrieval
 from evaluation.retrieval.search import SearchSystem
+from evaluation.runs.journal import Journal, read_journal
 from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexUnavailable
 from nl2sql.types import Principal

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation.retrieval.variants import VARIANTS, budget_of, choose_variants, widen
-from evaluation.variants import override
+from evaluation.runs.variants import override
 from nl2sql.errors import SettingsError
 from tests.fakes import build_settings
 

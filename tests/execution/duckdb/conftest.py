@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from execution.duckdb_database import DuckDbDatabase
+from execution.duckdb.database import DuckDbDatabase
 from tests.execution.duckdb.shop import LIMITS, Besieged, open_besieged
 
 

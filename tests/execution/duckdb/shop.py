@@ -10,11 +10,11 @@ from pathlib import Path
 
 import duckdb
 
-from execution.duckdb_database import DuckDbDatabase
+from execution.duckdb.database import DuckDbDatabase
 from nl2sql.catalog import Catalog
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, GuardedQuery, ResultSet
-from retrieval.index_store.duckdb_catalog import read_duckdb_catalog
+from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
 from tests.golden import load_text
 
 LIMITS = LimitSettings(

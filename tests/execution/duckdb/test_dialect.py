@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from sqlglot.errors import ParseError
 
-from execution.duckdb_dialect import GuardedDuckdb
-from execution.guard import guard_query
+from execution.duckdb.dialect import GuardedDuckdb
+from execution.guard.guard import guard_query
 from execution.policies.access import open_access
 from nl2sql.types import GuardedQuery, Violation
 from tests.fakes import SHOP

@@ -5,8 +5,8 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from execution.duckdb_database import DuckDbDatabase
-from execution.duckdb_errors import SQLSTATES, build_diagnostic, is_gone
+from execution.duckdb.database import DuckDbDatabase
+from execution.duckdb.errors import SQLSTATES, build_diagnostic, is_gone
 from nl2sql.types import Diagnostic
 from tests.execution.duckdb.shop import fail, query
 

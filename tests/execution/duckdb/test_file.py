@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from execution.duckdb_database import DuckDbDatabase
+from execution.duckdb.database import DuckDbDatabase
 from execution.executor import ReadOnlyExecutor
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.types import Diagnostic, ResultSet

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from execution.guard import PolicySettings, SqlGuard
+from execution.guard.guard import PolicySettings, SqlGuard
 from execution.policies.policy_file import parse_policy
-from nl2sql.equivalence import are_equivalent
+from nl2sql.results.equivalence import are_equivalent
 from nl2sql.types import Diagnostic, GuardedQuery, Principal, ResultSet, Violation
 from tests.execution.duckdb.shop import Besieged
 from tests.fakes import FakeCatalogs

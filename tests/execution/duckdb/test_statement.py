@@ -10,9 +10,9 @@ import duckdb
 import pytest
 
 from execution.allowlists import load_allowlist
-from execution.duckdb_file import OpenFile
-from execution.duckdb_plan import build_explained, check_estimate, estimate_pairs
-from execution.duckdb_statement import check_plan, check_query
+from execution.duckdb.file import OpenFile
+from execution.duckdb.plan import build_explained, check_estimate, estimate_pairs
+from execution.duckdb.statement import check_plan, check_query
 from nl2sql.duckdb_files import ATTACHED
 from tests.execution.duckdb.shop import query
 

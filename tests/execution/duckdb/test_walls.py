@@ -12,8 +12,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from execution.duckdb_database import DuckDbDatabase
-from execution.duckdb_file import open_file
+from execution.duckdb.database import DuckDbDatabase
+from execution.duckdb.file import open_file
 from nl2sql.types import Diagnostic
 from tests.execution.duckdb.shop import LIMITS, Besieged, fail, query, read_raw, run, write
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from execution.guard import guard_query
+from execution.guard.guard import guard_query
 from execution.name_resolution import columns
 from execution.policies.access import open_access
 from nl2sql.types import GuardedQuery, Violation

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from execution.allowlists import load_allowlist
-from execution.guard import guard_query
+from execution.guard.guard import guard_query
 from nl2sql.types import GuardedQuery
 from tests.execution.policies.shop import compile_shop, find_access
 from tests.fakes import SHOP, build_table

@@ -9,9 +9,9 @@ import postgast
 import pytest
 
 from execution.allowlists import load_allowlist
-from execution.guard import guard_query
-from execution.postgres_grammar import check_grammar
-from execution.verification import check_wrapped
+from execution.guard.guard import guard_query
+from execution.guard.verification import check_wrapped
+from execution.postgres.grammar import check_grammar
 from nl2sql.types import GuardedQuery, Violation
 from tests.execution.policies.shop import compile_shop, find_access
 from tests.fakes import ORDERS, SHOP, build_table

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from execution.guard import PolicySettings, SqlGuard
+from execution.guard.guard import PolicySettings, SqlGuard
 from execution.policies.access import Access, CompiledPolicy
 from execution.policies.policy_file import parse_policy
 from execution.policies.row_hints import describe_rows

@@ -9,23 +9,23 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from execution.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer, grant_reader
-from execution.guard import guard_query
+from execution.guard.guard import guard_query
 from execution.policies.access import CompiledPolicy
-from execution.policies.database_apply import (
+from execution.policies.policy_file import parse_policy
+from execution.policies.row_level_security.apply import (
     apply_wall,
     check_applied,
     read_own_security,
     remove_wall,
 )
-from execution.policies.database_ddl import Wall, build_comment, build_wall
-from execution.policies.database_script import build_removal, render_script
-from execution.policies.policy_file import parse_policy
-from execution.postgres import PostgresDatabase
+from execution.policies.row_level_security.ddl import Wall, build_comment, build_wall
+from execution.policies.row_level_security.script import build_removal, render_script
+from execution.postgres.database import PostgresDatabase
+from execution.postgres.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer, grant_reader
 from nl2sql.catalog import Catalog
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, GuardedQuery, Principal, ResultSet, Violation
-from retrieval.index_store.postgres_catalog import read_postgres_catalog
+from retrieval.introspection.postgres.catalog import read_postgres_catalog
 
 _DATABASE = "odd \"db's"
 _ROLE = 'Sales "EU" $quorumsql$; it\'s %s'

@@ -8,24 +8,28 @@ import psycopg
 import pytest
 
 from data.demo_erp import MODULES
-from execution.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer
-from execution.guard import guard_query
+from execution.guard.guard import guard_query
 from execution.policies.access import CompiledPolicy
-from execution.policies.database_apply import (
+from execution.policies.row_level_security.apply import (
     apply_wall,
     check_applied,
     find_index_role,
     remove_wall,
 )
-from execution.policies.database_script import build_removal, build_revocation, render_script
-from execution.postgres import PostgresDatabase
-from execution.postgres_functions import DEFINER, FAMILIES, find_reachable
+from execution.policies.row_level_security.script import (
+    build_removal,
+    build_revocation,
+    render_script,
+)
+from execution.postgres.database import PostgresDatabase
+from execution.postgres.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer
+from execution.postgres.functions import DEFINER, FAMILIES, find_reachable
 from nl2sql.errors import QuorumError
-from nl2sql.names import enquote
 from nl2sql.settings import LimitSettings
+from nl2sql.sql.names import enquote
 from nl2sql.types import GuardedQuery, Principal, ResultSet, SessionIdentity, Violation
-from retrieval.index_store.key_samples import open_postgres_sampler
-from retrieval.index_store.postgres_values import PostgresValues
+from retrieval.introspection.postgres.key_samples import open_postgres_sampler
+from retrieval.introspection.postgres.values import PostgresValues
 from tests.execution.policies.walled import (
     DATABASE,
     INDEX_ROLE,

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from execution.guard import guard_query
+from execution.guard.guard import guard_query
 from execution.policies.access import Access, CompiledPolicy
 from execution.policies.policy_file import parse_policy
-from execution.sqlite import SqliteDatabase
+from execution.sqlite.database import SqliteDatabase
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, GuardedQuery, Principal, ResultSet, Violation
-from retrieval.index_store.sqlite_catalog import read_sqlite_catalog
+from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
 
 SCHEMA = """
 CREATE TABLE staff (id INTEGER PRIMARY KEY, name TEXT, pay INTEGER, team TEXT);

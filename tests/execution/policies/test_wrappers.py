@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from execution.guard import guard_query
+from execution.guard.guard import guard_query
 from nl2sql.errors import PolicyError
 from nl2sql.types import GuardedQuery, Violation
 from tests.execution.policies.shop import compile_shop, find_access

@@ -16,14 +16,14 @@ import psycopg
 from psycopg import RawCursor, sql
 
 from data.demo_erp import MODULES
-from execution.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer
 from execution.policies.access import CompiledPolicy
-from execution.policies.database_apply import apply_wall, check_applied, read_own_security
-from execution.policies.database_ddl import Wall, build_wall
 from execution.policies.policy_file import Policy, load_policy
-from execution.postgres_session import render_setting
+from execution.policies.row_level_security.apply import apply_wall, check_applied, read_own_security
+from execution.policies.row_level_security.ddl import Wall, build_wall
+from execution.postgres.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer
+from execution.postgres.session import render_setting
 from nl2sql.types import Principal, SessionIdentity, Violation
-from retrieval.index_store.postgres_catalog import read_postgres_catalog
+from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from tests.conftest import ROOT
 
 DATABASE = "walled"

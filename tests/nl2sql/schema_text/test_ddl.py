@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
-from nl2sql.names import quote_name
 from nl2sql.schema_text import render_schema
+from nl2sql.sql.names import quote_name
 from tests.fakes import SHOP, build_context, build_key, build_table
 from tests.golden import load_text
 

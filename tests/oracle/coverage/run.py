@@ -12,7 +12,7 @@ from execution.allowlists import load_allowlist
 from nl2sql.catalog import Catalog
 from nl2sql.types import Principal
 from tests.execution.duckdb import shop as duckdb_shop
-from tests.execution.sqlite_shop import build_shop
+from tests.execution.sqlite.shop import build_shop
 from tests.golden import load_pairs
 from tests.oracle.coverage import duckdb_features, postgres_features, sqlite_features
 from tests.oracle.coverage.counting import Counts, Coverage, count_features
@@ -27,7 +27,7 @@ from tests.oracle.stage import Subject, build_guarding
 from tests.oracle.tree_batches import iterate_tree_mutations
 from tests.oracle.verdicts import Guarding
 
-PAGE = Path(__file__).parents[3] / "docs" / "grammar-coverage.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "grammar-coverage.md"
 
 _OPEN = {
     "version": 1,
@@ -40,7 +40,7 @@ Which constructs of each grammar stand in the statements that the fuzzers throw 
 are counted as *produced / admitted*: in how many statements a construct stands, and in how many of
 those that the guard lets through for somebody who may see every table.
 Written by `python -m tests.oracle coverage --statements {most} --seed {seed}`; what it is for:
-[testing-the-guard.md](testing-the-guard.md).
+[testing the guard](../contributing/testing-the-guard.md).
 """
 
 

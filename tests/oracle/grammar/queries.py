@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from nl2sql.catalog import Catalog
-from nl2sql.names import quote_name
+from nl2sql.sql.names import quote_name
 from tests.oracle.grammar.clauses import Clauses
 from tests.oracle.grammar.dialect import Dialect
 from tests.oracle.grammar.expressions import Expressions

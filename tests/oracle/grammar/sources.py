@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from nl2sql.catalog import Catalog
-from nl2sql.names import quote_name
+from nl2sql.sql.names import quote_name
 from tests.oracle.grammar.dialect import Dialect, FunctionSource
 from tests.oracle.grammar.expressions import Expressions
 from tests.oracle.grammar.joins import Joins

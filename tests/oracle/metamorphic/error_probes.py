@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 
 from nl2sql.catalog import Catalog, Column, Table
-from nl2sql.names import quote_name
+from nl2sql.sql.names import quote_name
 from tests.oracle.corpus import Query
 from tests.oracle.templates import fill_template, load_templates
 

@@ -15,13 +15,13 @@ from pathlib import Path
 
 import duckdb
 
-from execution.duckdb_database import DuckDbDatabase
+from execution.duckdb.database import DuckDbDatabase
 from execution.executor import Database
-from execution.sqlite import SqliteDatabase
+from execution.sqlite.database import SqliteDatabase
 from nl2sql.settings import LimitSettings
 from nl2sql.types import GuardedQuery, Principal
-from retrieval.index_store.duckdb_catalog import read_duckdb_catalog
-from retrieval.index_store.sqlite_catalog import read_sqlite_catalog
+from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
+from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
 from tests.oracle.corpus import Query
 from tests.oracle.metamorphic import warehouse
 from tests.oracle.metamorphic.hidden_values import INTEGERS, TEXTS

@@ -17,7 +17,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from execution.embedded import EmbeddedServer
+from execution.postgres.embedded import EmbeddedServer
 from tests.oracle.grants import Grants
 from tests.oracle.marked_database import list_beneath, list_deciding
 from tests.oracle.metamorphic.hidden_values import POSTGRES_VALUES, list_numerics

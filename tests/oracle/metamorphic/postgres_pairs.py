@@ -11,11 +11,11 @@ import asyncio
 import random
 from collections.abc import Sequence
 
-from execution.embedded import READER, EmbeddedServer
-from execution.postgres import PostgresDatabase
+from execution.postgres.database import PostgresDatabase
+from execution.postgres.embedded import READER, EmbeddedServer
 from nl2sql.catalog import Catalog
-from nl2sql.names import quote_name
 from nl2sql.settings import LimitSettings
+from nl2sql.sql.names import quote_name
 from nl2sql.types import GuardedQuery, Principal
 from tests.oracle.metamorphic.error_probes import Values
 from tests.oracle.metamorphic.observations import MOST_ROWS, Side

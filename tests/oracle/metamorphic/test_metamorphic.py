@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from execution.embedded import EmbeddedServer
+from execution.postgres.embedded import EmbeddedServer
 from nl2sql.types import GuardedQuery
 from tests.oracle.corpus import Query
 from tests.oracle.demo import PRINCIPALS as DEMO_PRINCIPALS

@@ -12,9 +12,9 @@ from typing import Any
 
 from psycopg import sql
 
-from execution.embedded import READER, SUPERUSER, EmbeddedServer, grant_reader
+from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer, grant_reader
 from nl2sql.types import Principal
-from retrieval.index_store.postgres_catalog import read_postgres_catalog
+from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from tests.oracle.postgres_copies import open_superuser
 from tests.oracle.stage import PostgresStage, Subject
 

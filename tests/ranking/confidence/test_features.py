@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from nl2sql.ranking_settings import RankingSettings
+from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import Assessment, Candidate, Ranking
 from ranking.confidence.features import measure_features
 from ranking.vote import vote

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from nl2sql.ranking_settings import RankingSettings
+from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import (
     Assessment,
     Diagnostic,

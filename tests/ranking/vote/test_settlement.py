@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nl2sql.ranking_settings import RankingSettings
+from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import Assessment
 from ranking.vote import vote
 from tests.fakes import build_assessment, build_diagnostic

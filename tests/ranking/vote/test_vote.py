@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nl2sql.ranking_settings import RankingSettings
+from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import Assessment, Candidate, Explained, Ranking
 from ranking.vote import vote
 from tests.fakes import build_assessment, build_diagnostic, build_violation

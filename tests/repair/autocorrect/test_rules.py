@@ -108,6 +108,11 @@ def test_the_plan_tells_which_of_two_keys_is_meant() -> None:
             "JOIN r ON e.manager_id = r.id) SELECT id FROM r",
             id="a recursive CTE",
         ),
+        pytest.param(
+            "SELECT 1 FROM customers AS c WHERE EXISTS (WITH o AS (SELECT 1 FROM orders "
+            "WHERE customer_id = c.id) SELECT 1 FROM o)",
+            id="a CTE that speaks of the query around its own",
+        ),
     ],
 )
 def test_what_is_right_or_cannot_be_told_is_left_alone(sql: str) -> None:

@@ -10,7 +10,7 @@ import duckdb
 import psycopg
 import pytest
 
-from execution.embedded import SUPERUSER, EmbeddedServer
+from execution.postgres.embedded import SUPERUSER, EmbeddedServer
 from tests.repair.normalize.people import build_script
 
 Run = Callable[[str], list[tuple[Any, ...]]]

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from execution.guard import SqlGuard
+from execution.guard.guard import SqlGuard
 from nl2sql.catalog import Catalog
 from nl2sql.types import GuardedQuery, Principal
 from repair.normalize import normalize_dialect, text_rules, tree_rules

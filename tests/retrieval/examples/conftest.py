@@ -12,7 +12,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from execution.embedded import (
+from execution.executor import ReadOnlyExecutor
+from execution.guard.guard import PolicySettings, SqlGuard
+from execution.policies.policy_file import parse_policy
+from execution.postgres.database import PostgresDatabase
+from execution.postgres.embedded import (
     INDEX_DATABASE,
     INDEXER,
     READER,
@@ -20,12 +24,8 @@ from execution.embedded import (
     EmbeddedServer,
     grant_reader,
 )
-from execution.executor import ReadOnlyExecutor
-from execution.guard import PolicySettings, SqlGuard
-from execution.policies.policy_file import parse_policy
-from execution.postgres import PostgresDatabase
-from nl2sql.names import quote_name
 from nl2sql.settings import LimitSettings
+from nl2sql.sql.names import quote_name
 from retrieval.examples.verification import Verifier
 from retrieval.index_store.example_store import ExampleStore
 from retrieval.index_store.store import IndexStore

@@ -5,11 +5,11 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from execution.embedded import INDEX_DATABASE, SUPERUSER, EmbeddedServer
+from execution.postgres.embedded import INDEX_DATABASE, SUPERUSER, EmbeddedServer
 from nl2sql.errors import UnknownDatabase
 from nl2sql.types import Feedback, FeedbackReceipt, Principal
-from retrieval.examples.feedback import FeedbackDesk
-from retrieval.examples.records import build_access_key
+from retrieval.examples.feedback import FeedbackRecorder
+from retrieval.index_store.verified_example import build_access_key
 from tests.retrieval.examples.conftest import Shop
 
 ANN = Principal("ann", ("clerk",), (("country", "DE"),))
@@ -28,8 +28,10 @@ async def say(
     principal: Principal = ANN,
     database: str = "shop",
 ) -> FeedbackReceipt:
-    desk = FeedbackDesk(shop.examples, shop.verifier(), shop.embedder, {"shop": "postgres"})
-    return await desk.take_feedback(Feedback(database, QUESTION, sql, right, principal, correction))
+    recorder = FeedbackRecorder(shop.examples, shop.verifier(), shop.embedder, {"shop": "postgres"})
+    return await recorder.take_feedback(
+        Feedback(database, QUESTION, sql, right, principal, correction)
+    )
 
 
 async def stored(shop: Shop) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nl2sql.types import Principal
-from retrieval.embedder import Embedder
+from retrieval.embedding.embedder import Embedder
 from retrieval.examples.files import Pair, read_pairs, write_examples
 from retrieval.examples.importing import ImportReport, import_pairs
 from retrieval.examples.masking import name_vectors

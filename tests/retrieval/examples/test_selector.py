@@ -7,13 +7,14 @@ from typing import Any
 import psycopg
 import pytest
 
-from execution.embedded import INDEX_DATABASE, SUPERUSER, EmbeddedServer
-from execution.guard import SqlGuard
+from execution.guard.guard import SqlGuard
+from execution.postgres.embedded import INDEX_DATABASE, SUPERUSER, EmbeddedServer
 from nl2sql.settings import RetrievalSettings
 from nl2sql.types import FewShot, Principal, Question, Violation
 from retrieval.examples.masking import mask_question, name_vectors
-from retrieval.examples.records import Source, VerifiedExample, build_access_key, build_example
+from retrieval.examples.records import build_example
 from retrieval.examples.selector import ExampleSelector
+from retrieval.index_store.verified_example import Source, VerifiedExample, build_access_key
 from tests.fakes import FakeGuard, build_question
 from tests.retrieval.examples.conftest import Shop
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from nl2sql.errors import IndexUnavailable
 from retrieval.glosses.glossary import IndexedGlossary
-from retrieval.glosses.synonyms import Synonyms
-from retrieval.values.column import ValueColumn
+from retrieval.index_store.value_column import ValueColumn
+from retrieval.vocabulary.synonyms import Synonyms
 from tests.fakes import (
     CUSTOMERS,
     ORDERS,

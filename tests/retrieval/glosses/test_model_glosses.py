@@ -10,7 +10,7 @@ from nl2sql.catalog import Catalog
 from nl2sql.errors import EngineUnavailable
 from retrieval.glosses.model_glosses import apply_glosses, write_glosses
 from retrieval.index_store.gloss_store import GlossStore
-from serve_app.wiring import Wiring
+from serve_app.composition.wiring import Wiring
 from tests.fakes import FakeEngine, build_table
 
 ORDERS = build_table("s.orders", "id integer -- the key", "amt numeric", "st text", key=("id",))

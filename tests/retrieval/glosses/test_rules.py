@@ -6,16 +6,16 @@ import pytest
 
 from nl2sql.catalog import Catalog, Column
 from retrieval.glosses import Synonyms, build_glosses
-from retrieval.glosses.abbreviations import expand_name, load_codes, load_names
 from retrieval.glosses.enumerations import render_enumeration
-from retrieval.glosses.general import related_words
-from retrieval.glosses.kinds import find_kind
-from retrieval.glosses.units import find_unit
+from retrieval.glosses.kinds import find_mark
+from retrieval.vocabulary.abbreviations import expand_name, load_codes, load_names
+from retrieval.vocabulary.general_synonyms import related_words
+from retrieval.vocabulary.units import find_unit
 from tests.fakes import build_table
 
 
 @pytest.mark.parametrize(
-    ("name", "type_", "mark"),
+    ("name", "declared", "mark"),
     [
         ("order_id", "integer", "[ID]"),
         ("ref", "uuid", "[ID]"),
@@ -35,16 +35,18 @@ from tests.fakes import build_table
         ("cust_no", "character varying(10)", "[CODE]"),
         ("country_code", "character(2)", "[CODE]"),
         ("first_name", "text", ""),
+        ("total_hours", "interval", ""),
+        ("price_points", "integer[]", ""),
         ("sorting", "text", ""),
     ],
 )
-def test_kinds(name: str, type_: str, mark: str) -> None:
-    assert find_kind(Column(name, type_)) == mark
+def test_kinds(name: str, declared: str, mark: str) -> None:
+    assert find_mark(Column(name, declared), "postgres") == mark
 
 
 def test_keys_come_before_kinds() -> None:
-    assert find_kind(Column("no", "integer"), is_key=True) == "[ID]"
-    assert find_kind(Column("order_id", "integer"), target="orders") == "[FK→orders]"
+    assert find_mark(Column("no", "integer"), "postgres", is_key=True) == "[ID]"
+    assert find_mark(Column("order_id", "integer"), "postgres", target="orders") == "[FK→orders]"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import psycopg
 import pytest
 
-from execution.embedded import INDEXER, SUPERUSER, EmbeddedServer
+from execution.postgres.embedded import INDEXER, SUPERUSER, EmbeddedServer
 from retrieval.index_store.store import IndexStore
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from nl2sql.catalog import Catalog, Column
+from retrieval.index_store.cards import build_cards
 from retrieval.index_store.head import IndexedDatabase
 from retrieval.indexing import index_database
 from retrieval.indexing.difference import TableChange, compare_catalogs, compare_index
-from retrieval.search.cards import build_cards
 from tests.fakes import CUSTOMERS, ORDERS, SHOP, FakeEmbedder, FakeIndexStore, build_key
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from nl2sql.catalog import Catalog
 from nl2sql.skipped import Skipped
-from retrieval.embedder import Embedder
+from retrieval.embedding.embedder import Embedder
 from retrieval.indexing import index_database, run_job
 from retrieval.indexing.draft import Draft, Phase, Workbench
 from retrieval.indexing.phases import CORE_PHASES
-from serve_app.wiring import Wiring
+from serve_app.composition.wiring import Wiring
 from tests.fakes import CUSTOMERS, SHOP, FakeEmbedder, FakeIndexStore
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from nl2sql.catalog import Catalog, ForeignKey, Table
-from retrieval.joins.inference import Containment, infer_keys
+from retrieval.introspection.containment import Containment
+from retrieval.joins.inference import infer_keys
 from tests.fakes import build_table
 
 CUSTOMERS = build_table("s.customers", "id integer", key=("id",))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from execution.guard import PolicySettings, SqlGuard
+from execution.guard.guard import PolicySettings, SqlGuard
 from execution.policies.policy_file import parse_policy
 from nl2sql.types import Plan, Principal
 from retrieval.indexing import index_database

@@ -9,11 +9,11 @@ from pathlib import Path
 import duckdb
 import psycopg
 
-from execution.embedded import READER, EmbeddedServer, grant_reader
+from execution.postgres.embedded import READER, EmbeddedServer, grant_reader
 from nl2sql.catalog import Catalog
-from retrieval.index_store.duckdb_catalog import read_duckdb_catalog
-from retrieval.index_store.postgres_catalog import read_postgres_catalog
-from retrieval.index_store.sqlite_catalog import read_sqlite_catalog
+from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
+from retrieval.introspection.postgres.catalog import read_postgres_catalog
+from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
 from tests.retrieval.odd_schemas.odd_schema import OddSchema
 
 

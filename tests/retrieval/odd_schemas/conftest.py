@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from execution.embedded import EmbeddedServer
+from execution.postgres.embedded import EmbeddedServer
 
 
 @pytest.fixture(scope="package")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from execution.embedded import READER
+from execution.postgres.embedded import READER
 from tests.retrieval.odd_schemas.odd_schema import (
     INJECTION,
     OddSchema,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from execution.duckdb_database import DuckDbDatabase
+from execution.duckdb.database import DuckDbDatabase
 from execution.executor import Database
-from execution.sqlite import SqliteDatabase
+from execution.sqlite.database import SqliteDatabase
 from nl2sql.catalog import Catalog
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic

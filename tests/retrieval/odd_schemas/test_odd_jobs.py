@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from execution.embedded import INDEX_DATABASE, INDEXER, READER, EmbeddedServer
+from execution.postgres.embedded import INDEX_DATABASE, INDEXER, READER, EmbeddedServer
 from nl2sql.settings import parse_settings
 from retrieval.indexing.job import IndexReport, run_job
-from serve_app.indexing import DatabaseJob
-from serve_app.wiring import Wiring
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.indexing import DatabaseJob
 from tests.fakes import FakeEmbedder
 from tests.retrieval.odd_schemas.building import (
     build_on_duckdb,

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from execution.embedded import READER, EmbeddedServer
-from execution.postgres import PostgresDatabase
+from execution.postgres.database import PostgresDatabase
+from execution.postgres.embedded import READER, EmbeddedServer
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic
 from tests.retrieval.odd_schemas.building import build_on_postgres, read_on_postgres

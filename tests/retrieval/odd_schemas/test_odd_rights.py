@@ -7,9 +7,9 @@ from dataclasses import replace
 import psycopg
 import pytest
 
-from execution.embedded import READER, EmbeddedServer
-from execution.guard import PolicySettings, SqlGuard
+from execution.guard.guard import PolicySettings, SqlGuard
 from execution.policies.policy_file import parse_policy
+from execution.postgres.embedded import READER, EmbeddedServer
 from nl2sql.skipped import describe_skipped, list_remedies
 from nl2sql.types import NOT_PERMITTED, Principal, Violation
 from tests.fakes import FakeCatalogs

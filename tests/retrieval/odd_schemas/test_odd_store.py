@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from execution.embedded import INDEX_DATABASE, INDEXER, EmbeddedServer
+from execution.postgres.embedded import INDEX_DATABASE, INDEXER, EmbeddedServer
 from nl2sql.catalog import Catalog
 from retrieval.index_store.store import IndexStore
 from retrieval.indexing import index_database

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from execution.executor import Database
-from execution.guard import SqlGuard
+from execution.guard.guard import SqlGuard
 from nl2sql.catalog import Catalog, Table
-from nl2sql.names import quote_name
 from nl2sql.schema_text import Form, render_schema
 from nl2sql.settings import FlagSettings, RetrievalSettings
+from nl2sql.sql.names import quote_name
 from nl2sql.types import (
     Diagnostic,
     GuardedQuery,

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from execution.guard import SqlGuard
+from execution.guard.guard import SqlGuard
 from nl2sql.types import ModuleRoute, Principal, SchemaContext, Violation
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.search.retriever import HybridRetriever
-from serve_app.wiring import Wiring
+from serve_app.composition.wiring import Wiring
 from tests.conftest import ROOT
 from tests.fakes import build_question
 
@@ -29,7 +29,7 @@ async def guarded(wiring: Wiring) -> AsyncIterator[tuple[HybridRetriever, SqlGua
     own = Wiring(settings, wiring.socket_folder)
     store = own.build_index_store()
     guard = own.build_guard(IndexedCatalogs(store))
-    embedder = own.build_embedder()
+    embedder = own.models.build_embedder()
     yield HybridRetriever(store, embedder, guard, settings.retrieval, settings.flags), guard
     await store.close()
 
@@ -41,7 +41,7 @@ async def test_the_rows_that_are_left_are_told_where_that_is_set(
     flags = wiring.settings.flags.model_copy(update={"policy_hints": True})
     store = wiring.build_index_store()
     retrieval = wiring.settings.retrieval
-    telling = HybridRetriever(store, wiring.build_embedder(), guard, retrieval, flags)
+    telling = HybridRetriever(store, wiring.models.build_embedder(), guard, retrieval, flags)
     text = "Projects and budgets of departments"
     assert (await ask(quiet, MIA, text))[1].row_rules == ()
     _, context = await ask(telling, MIA, text)

@@ -7,11 +7,11 @@ from types import TracebackType
 from typing import Self
 
 from nl2sql.catalog import Table
+from retrieval.index_store.value_column import ValueColumn
 from retrieval.index_store.value_store import ValueStore
-from retrieval.values.column import ValueColumn
+from retrieval.introspection.text_columns import TextColumn, Unreadable
 from retrieval.values.dictionary import ValueDictionary
 from retrieval.values.memory import ValueMemory
-from retrieval.values.reading import TextColumn, Unreadable
 from tests.fakes import FakeIndexStore
 
 

@@ -9,16 +9,16 @@ import duckdb
 import psycopg
 import pytest
 
-from execution.embedded import READER, EmbeddedServer
+from execution.postgres.embedded import READER, EmbeddedServer
 from nl2sql.catalog import Catalog
 from nl2sql.errors import DatabaseUnavailable
-from retrieval.index_store.duckdb_catalog import read_duckdb_catalog
-from retrieval.index_store.duckdb_values import DuckDbValues
-from retrieval.index_store.postgres_catalog import read_postgres_catalog
-from retrieval.index_store.postgres_values import PostgresValues
-from retrieval.index_store.sqlite_catalog import read_sqlite_catalog
-from retrieval.index_store.sqlite_values import SqliteValues
-from retrieval.values.reading import Unreadable, ValueReader
+from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
+from retrieval.introspection.duckdb.values import DuckDbValues
+from retrieval.introspection.postgres.catalog import read_postgres_catalog
+from retrieval.introspection.postgres.values import PostgresValues
+from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
+from retrieval.introspection.sqlite.values import SqliteValues
+from retrieval.introspection.text_columns import Unreadable, ValueReader
 
 
 def survey(reader: ValueReader, catalog: Catalog) -> dict[str, str]:

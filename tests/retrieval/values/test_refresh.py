@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator
 import pytest
 
 from nl2sql.catalog import Catalog
-from nl2sql.database_settings import ValueIndexSettings
-from retrieval.glosses.synonyms import Synonyms
+from nl2sql.settings.database import ValueIndexSettings
 from retrieval.index_store.value_store import ValueStore
-from retrieval.values.reading import Unreadable
+from retrieval.introspection.text_columns import Unreadable
 from retrieval.values.refresh import refresh_values
-from serve_app.wiring import Wiring
+from retrieval.vocabulary.synonyms import Synonyms
+from serve_app.composition.wiring import Wiring
 from tests.fakes import build_table
 from tests.retrieval.values.builders import FakeValues
 

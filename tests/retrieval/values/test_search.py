@@ -9,13 +9,13 @@ import psycopg
 import pytest
 
 from execution.executor import ReadOnlyExecutor
-from execution.guard import SqlGuard
+from execution.guard.guard import SqlGuard
 from nl2sql.errors import IndexUnavailable
 from nl2sql.types import Diagnostic, Principal, ValueMatch, Violation
 from retrieval.catalogs import IndexedCatalogs
-from retrieval.values.column import ValueColumn
+from retrieval.index_store.value_column import ValueColumn
 from retrieval.values.search import IndexedValueSearch
-from serve_app.wiring import Wiring
+from serve_app.composition.wiring import Wiring
 from tests.conftest import ROOT
 from tests.fakes import (
     SHOP,

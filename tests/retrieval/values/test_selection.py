@@ -7,7 +7,7 @@ from collections.abc import Collection
 import pytest
 
 from nl2sql.types import ValueMatch
-from retrieval.values.column import ValueColumn
+from retrieval.index_store.value_column import ValueColumn
 from retrieval.values.dictionary import ValueDictionary
 from retrieval.values.normal_form import fold_words
 from retrieval.values.phrases import find_phrases

@@ -9,8 +9,8 @@ import pytest
 
 from tests.fakes import FakeGenerator, build_settings
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, Headers, build_scope
+from tests.serve_app.http.test_app import FakeProbe
 from tests.serve_app.served import build_app, connect
-from tests.serve_app.test_http_app import FakeProbe
 
 EVIL = (b"host", b"evil.io")
 BODY = json.dumps({"question": "Q?"}).encode()

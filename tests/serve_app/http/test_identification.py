@@ -10,9 +10,9 @@ import pytest
 from nl2sql.types import FeedbackReceipt
 from tests.fakes import FakeGenerator, FakeSessions, build_settings
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
+from tests.serve_app.http.test_app import FakeProbe
+from tests.serve_app.http.test_feedback import FakeTaker
 from tests.serve_app.served import build_app
-from tests.serve_app.test_feedback_http import FakeTaker
-from tests.serve_app.test_http_app import FakeProbe
 
 ROUTES = [
     ("POST", "/query"),

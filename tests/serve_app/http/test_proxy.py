@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.importer import import_from_string
 
 from serve_app.http import proxy
-from serve_app.http.front import (
+from serve_app.http.middleware import (
     FrontSettings,
     pick_front_settings,
     read_front_settings,

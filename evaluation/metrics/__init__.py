@@ -1,0 +1,1 @@
+"""From answers to figures: comparison with the gold, statistics, calibration."""

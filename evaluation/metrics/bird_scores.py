@@ -1,0 +1,118 @@
+"""The scores of the BIRD benchmark over two results, as its mini-dev repository computes them.
+
+The sources are ``evaluation_ex.py``, ``evaluation_f1.py`` and ``evaluation_ves.py`` in the folder
+``evaluation`` of bird-bench/mini_dev (Li and others, NeurIPS 2023; soft F1 and R-VES came with
+mini-dev). They are reported beside our own comparison, which is ``equivalence``; none gates.
+
+Cells are compared as BIRD does, by Python's ``==`` on what the driver gave: no rounding, a NaN
+equal to nothing, ``Decimal("2.5")`` equal to ``2.5``, but ``Decimal("0.1")`` not equal to ``0.1``.
+Only what cannot be put into a set (arrays, JSON, bytearray, memoryview) is normalised first; there
+BIRD's own script fails and counts the answer as wrong.
+
+Knows nothing of databases, of running queries, nor of averaging over questions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from nl2sql.results.cell_values import normalize_value
+
+Row = Sequence[object]
+
+# Time of the gold query over time of the answer: at least this → the reward.
+_REWARDS = ((2.0, 1.25), (1.0, 1.0), (0.5, 0.75), (0.25, 0.5))
+_LEAST_REWARD = 0.25
+
+
+def is_bird_match(gold: Sequence[Row], rows: Sequence[Row]) -> bool:
+    """BIRD's execution accuracy (EX): both give the same set of rows.
+
+    Neither order nor duplicates of rows count; the order of columns does.
+
+    >>> is_bird_match([(1, "a"), (2, "b")], [(2, "b"), (1, "a"), (1, "a")])
+    True
+    >>> is_bird_match([(1, "a")], [("a", 1)])
+    False
+    """
+    return {_hashable(row) for row in gold} == {_hashable(row) for row in rows}
+
+
+def soft_f1(gold: Sequence[Row], rows: Sequence[Row]) -> float:
+    """BIRD's soft F1, 0 to 1: how many cells of each row are also in the gold's row at its place.
+
+    Duplicate rows are dropped first, then row i is set against row i: order counts. Within a row it
+    does not. Each row weighs 1, whatever its width.
+
+    The example of BIRD's README, with NULL where it shows an empty cell. Row 1 matches whole; of
+    rows 2 and 3 half matches, half is only in the answer, half only in the gold: TP = 2, FP = 1,
+    FN = 1, so precision and recall are 2/3. (The README counts whole cells and leaves out those
+    that are empty, which gives 0.8; BIRD's code does not.)
+
+    >>> gold = [("Apple", 325), ("Orange", None), ("Banana", 119)]
+    >>> rows = [(325, "Apple"), (191, "Orange"), (None, "Banana")]
+    >>> round(soft_f1(gold, rows), 4)
+    0.6667
+
+    A row too few: TP = 1, FN = 1, so precision is 1, recall 1/2.
+
+    >>> round(soft_f1([(1,), (2,)], [(1,)]), 4)
+    0.6667
+    """
+    if not gold and not rows:
+        return 1.0
+    # A dict keeps the order of first occurrences.
+    wanted = list(dict.fromkeys(_hashable(row) for row in gold))
+    given = list(dict.fromkeys(_hashable(row) for row in rows))
+    matched = 0.0
+    only_given = float(max(len(given) - len(wanted), 0))
+    only_wanted = float(max(len(wanted) - len(given), 0))
+    for wanted_row, given_row in zip(wanted, given, strict=False):
+        # A gold row without columns: BIRD's script divides by zero and counts 0, as this does.
+        width = len(wanted_row) or 1
+        found = sum(value in wanted_row for value in given_row)
+        matched += found / width
+        only_given += (len(given_row) - found) / width
+        only_wanted += sum(value not in given_row for value in wanted_row) / width
+    if matched == 0:
+        return 0.0
+    precision = matched / (matched + only_given)
+    recall = matched / (matched + only_wanted)
+    return 2 * precision * recall / (precision + recall)
+
+
+def r_ves_reward(time_ratio: float, *, correct: bool = True) -> float:
+    """What one question adds to BIRD's reward-based valid efficiency score (R-VES).
+
+    ``time_ratio`` is the gold query's execution time over the answer's: above 1, the answer was
+    faster. Steps of the ratio give a reward of 0.25 to 1.25, a wrong answer 0. The unit of what
+    this returns is the square root of the reward, 0 to about 1.118, where 1 is "right, and as fast
+    as the gold": the R-VES that BIRD publishes is 100 times the mean of this over all questions.
+
+    >>> r_ves_reward(1.0), r_ves_reward(0.3), r_ves_reward(1.0, correct=False)
+    (1.0, 0.7071067811865476, 0.0)
+    """
+    if not correct or time_ratio <= 0:
+        return 0.0
+    for least, reward in _REWARDS:
+        if time_ratio >= least:
+            return math.sqrt(reward)
+    return math.sqrt(_LEAST_REWARD)
+
+
+def _hashable(row: Row) -> tuple[object, ...]:
+    cells = tuple(row)
+    try:
+        hash(cells)
+    except (TypeError, ValueError):
+        return tuple([_hashable_value(value) for value in cells])
+    return cells
+
+
+def _hashable_value(value: object) -> object:
+    try:
+        hash(value)
+    except (TypeError, ValueError):  # a memoryview that can be written to raises the latter
+        return normalize_value(value)
+    return value

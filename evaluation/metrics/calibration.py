@@ -1,0 +1,55 @@
+"""How far a confidence can be believed: reliability, risk against coverage, abstention.
+
+Over the questions that got an answer; what counts as one is in ``claims``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evaluation.metrics.claims import (
+    Claim,
+    build_bins,
+    build_equal_bins,
+    find_claim,
+    measure_area,
+    measure_auroc,
+    measure_brier,
+    measure_calibration_error,
+    trace_risk,
+)
+from evaluation.metrics.figures import Abstention, ConfidenceFigures
+from evaluation.metrics.statistics import estimate
+from evaluation.runs.records import QuestionRecord
+
+
+def measure_confidence(
+    records: Sequence[QuestionRecord], threshold: float
+) -> ConfidenceFigures | None:
+    """The figures of a confidence; coverage is the share of all ``records``.
+
+    None where no answer was voted on: with one sample a question there is nothing to agree with.
+    """
+    claims = [claim for record in records if (claim := find_claim(record)) is not None]
+    if not claims or all(record.k == 1 for record in records):
+        return None
+    return measure_claims(claims, len(records), threshold)
+
+
+def measure_claims(claims: Sequence[Claim], questions: int, threshold: float) -> ConfidenceFigures:
+    """The figures of these claims, of which there is at least one, over so many questions."""
+    bins = build_bins(claims)
+    curve = trace_risk(claims)
+    kept = [claim for claim in claims if claim.confidence >= threshold]
+    return ConfidenceFigures(
+        bins=bins,
+        calibration_error=measure_calibration_error(bins),
+        equal_mass_error=measure_calibration_error(build_equal_bins(claims)),
+        brier=measure_brier(claims),
+        auroc=measure_auroc(claims),
+        risk_coverage=tuple((covered / questions, risk) for covered, risk in curve),
+        area=measure_area(curve),
+        at_threshold=Abstention(
+            threshold, len(kept) / questions, estimate([float(claim.right) for claim in kept])
+        ),
+    )

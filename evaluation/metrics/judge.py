@@ -1,0 +1,315 @@
+"""Compares what a system answered with the gold, candidate by candidate.
+
+Gold queries run through the same guard and executor as everything else, so a gold that is refused
+or fails is named, never hidden. Results that the system did not hand over whole (over HTTP it hands
+over rows as JSON, and pages of them) are fetched again here, so that every comparison is of whole
+results as the database gave them. Knows nothing of runs and files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from sqlglot.errors import SqlglotError
+
+from data.benchmarks.types import Example
+from evaluation.metrics.bird_scores import is_bird_match, soft_f1
+from evaluation.metrics.gold_schema import find_gold_schema
+from evaluation.metrics.hardness import rate_hardness
+from evaluation.runs.records import CandidateRecord, Preview, QuestionRecord, RepairRecord
+from nl2sql.catalog import Catalog
+from nl2sql.contract import AnsweredResponse, QueryResponse, TraceResponse
+from nl2sql.contract.trace import CandidateResponse
+from nl2sql.protocols import CatalogSource, Executor, Guard
+from nl2sql.results.equivalence import are_equivalent
+from nl2sql.results.json_values import to_json_value
+from nl2sql.sql.parsing import parse_one
+from nl2sql.types import Diagnostic, Principal, ResultSet, Violation
+
+# Asks where no principal is named: enough where no policy says who may see what.
+_NOBODY = Principal("evaluation")
+
+# Whole results are compared; a gold with more rows than this is counted as failing, and named.
+MOST_ROWS = 1_000_000
+_PREVIEW_ROWS = 10
+_PREVIEW_CELL = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What the system under test gave for one question.
+
+    ``answer`` has its trace; ``results`` holds, by candidate, the results that the system handed
+    over as the database gave them.
+    """
+
+    answer: QueryResponse
+    results: Mapping[str, ResultSet] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """The results of the gold queries that ran, each with whether its row order counts."""
+
+    results: tuple[tuple[ResultSet, bool], ...]
+    error: str = ""
+
+    def matches(self, rows: Sequence[Sequence[object]]) -> bool:
+        """True when ``rows`` are equal to any of the gold's results, by comparison (a)."""
+        return any(are_equivalent(gold.rows, rows, ordered=order) for gold, order in self.results)
+
+
+class Judge:
+    """Runs golds and judges responses; it remembers the golds, so several runs share them."""
+
+    def __init__(
+        self,
+        catalogs: CatalogSource,
+        guard: Guard,
+        executor: Executor,
+        missing: Mapping[str, str] = MappingProxyType({}),
+        principal: Principal = _NOBODY,
+    ) -> None:
+        """``missing``: database → why it cannot be asked. ``principal`` asks all questions."""
+        self.principal = principal
+        self._missing = missing
+        self._catalogs = catalogs
+        self._guard = guard
+        self._executor = executor
+        self._golds: dict[tuple[str, tuple[str, ...]], Gold] = {}
+
+    async def gold(self, example: Example) -> Gold:
+        """The gold's results, or why there are none. Raises Unavailable."""
+        key = (example.database, example.golds)
+        if key not in self._golds:
+            self._golds[key] = await self._run_gold(example)
+        return self._golds[key]
+
+    async def judge(
+        self, example: Example, response: Response, *, evidence: bool, seconds: float
+    ) -> QuestionRecord:
+        """The record of one question. Raises Unavailable."""
+        gold = await self.gold(example)
+        catalog = await self._catalogs.catalog(example.database)
+        answer, trace = response.answer, response.answer.trace
+        assert trace is not None, "the evaluation asks for traces"
+        results = await self._fetch_results(example, trace.candidates, response.results)
+        right = {name: gold.matches(result.rows) for name, result in results.items()}
+        # The answer is the first candidate with a result; a clarification gives none.
+        answered = answer if isinstance(answer, AnsweredResponse) else None
+        winner = next((found.id for found in trace.candidates if found.id in results), "")
+        result = results.get(winner) if answered else None
+        return QuestionRecord(
+            **_describe_example(example, gold, catalog, evidence),
+            outcome=answer.outcome,
+            reason="" if isinstance(answer, AnsweredResponse) else answer.reason,
+            sql=answered.sql if answered else "",
+            result=_preview(result),
+            k=trace.samples or trace.k,
+            confidence=getattr(answer, "confidence", 0.0),
+            quorum=bool(answered and answered.quorum),
+            correct=bool(answered) and right.get(winner, False),
+            bird_ex=_any_gold(gold, result, is_bird_match),
+            soft_f1=float(_any_gold(gold, result, soft_f1)),
+            candidates=tuple(
+                _build_candidate(candidate, right.get(candidate.id, False))
+                for candidate in trace.candidates
+            ),
+            repairs=_build_repairs(trace, right),
+            retrieved_tables=tuple(hit.table for hit in trace.tables),
+            retrieved_columns=_find_shown_columns(trace, catalog),
+            stages_ms={stage.stage: stage.ms for stage in trace.stages},
+            prompt_tokens=sum(stage.prompt_tokens for stage in trace.stages),
+            completion_tokens=sum(stage.completion_tokens for stage in trace.stages),
+            seconds=round(seconds, 3),
+            trace=trace.model_dump(),
+        )
+
+    async def describe_failure(
+        self, example: Example, *, evidence: bool, k: int, reason: str, seconds: float
+    ) -> QuestionRecord:
+        """The record of a question that cannot be judged: its gold or the system failed."""
+        gold = await self.gold(example)
+        # A database may be missing here, and its catalog with it.
+        catalog = None if gold.error else await self._catalogs.catalog(example.database)
+        return QuestionRecord(
+            **_describe_example(example, gold, catalog, evidence),
+            k=k,
+            reason=reason,
+            seconds=round(seconds, 3),
+        )
+
+    async def measure_time_ratio(self, example: Example, sql: str, *, repeats: int) -> float | None:
+        """Median of gold's over query's execution time, run in turn; None when either fails."""
+        ratios = []
+        for _ in range(repeats):
+            gold = await self._run(example.database, example.golds[0])
+            mine = await self._run(example.database, sql)
+            if isinstance(gold, str) or isinstance(mine, str):
+                return None
+            ratios.append(gold.ms / max(mine.ms, 1e-6))
+        return sorted(ratios)[len(ratios) // 2]
+
+    async def _run_gold(self, example: Example) -> Gold:
+        if reason := self._missing.get(example.database):
+            return Gold((), f"the database is missing: {reason}")
+        dialect = (await self._catalogs.catalog(example.database)).dialect
+        results = []
+        problems = []
+        for query in example.golds:
+            result = await self._run(example.database, query)
+            if isinstance(result, str):
+                problems.append(result)
+            elif result.truncated or result.cut:
+                problems.append(f"the result has more than {MOST_ROWS:,} rows, or too many bytes")
+            else:
+                results.append((result, has_top_level_order(query, dialect)))
+        return Gold(tuple(results), "" if results else problems[0])
+
+    async def _fetch_results(
+        self,
+        example: Example,
+        candidates: Sequence[CandidateResponse],
+        given: Mapping[str, ResultSet],
+    ) -> dict[str, ResultSet]:
+        """Whole results of all candidates that have one."""
+        results = {}
+        for candidate in candidates:
+            if candidate.rows is None:
+                continue
+            whole = given.get(candidate.id)
+            if whole is None or whole.truncated or whole.cut:
+                again = await self._run(example.database, candidate.sql)
+                whole = None if isinstance(again, str) else again
+            if whole is not None:
+                results[candidate.id] = whole
+        return results
+
+    async def _run(self, database: str, sql: str) -> ResultSet | str:
+        """The whole result, or the text of what went wrong."""
+        verdict = await self._guard.guard(database, sql, self.principal)
+        if isinstance(verdict, Violation):
+            return f"refused by the guard: {verdict.code}: {verdict.message}"
+        result = await self._executor.execute(verdict, MOST_ROWS)
+        return f"{result.sqlstate}: {result.message}" if isinstance(result, Diagnostic) else result
+
+
+def has_top_level_order(sql: str, dialect: str) -> bool:
+    """True when the outermost query orders its rows.
+
+    >>> has_top_level_order("SELECT x FROM (SELECT x FROM t ORDER BY x) AS s", "postgres")
+    False
+    """
+    try:
+        tree = parse_one(sql, dialect)
+    except (SqlglotError, RecursionError):
+        return False
+    return bool(tree.args.get("order"))
+
+
+def _describe_example(
+    example: Example, gold: Gold, catalog: Catalog | None, evidence: bool
+) -> dict[str, Any]:
+    """What a record says of the question and its gold, whatever was answered."""
+    known = {
+        "id": example.id,
+        "database": example.database,
+        "question": example.question,
+        "evidence": example.evidence if evidence else "",
+        "difficulty": example.difficulty,
+        "gold": example.golds[0],
+        "gold_error": gold.error,
+    }
+    if catalog is None:
+        return known
+    tables, columns = find_gold_schema(example.golds[0], catalog)
+    return known | {
+        # By Spider's rules where the benchmark gives none.
+        "difficulty": example.difficulty or rate_hardness(example.golds[0], catalog.dialect),
+        "gold_result": _preview(gold.results[0][0] if gold.results else None),
+        "gold_tables": tables,
+        "gold_columns": columns,
+    }
+
+
+def _any_gold(gold: Gold, result: ResultSet | None, compare: Any) -> Any:
+    """The best that ``compare(gold rows, rows)`` gives over all golds; 0 without a result."""
+    if result is None or not gold.results:
+        return False
+    return max(compare(each.rows, result.rows) for each, _ in gold.results)
+
+
+def _build_candidate(candidate: CandidateResponse, correct: bool) -> CandidateRecord:
+    error = ""
+    if candidate.violation:
+        error = f"{candidate.violation.code}: {candidate.violation.message}"
+    elif candidate.error:
+        error = f"{candidate.error.sqlstate}: {candidate.error.message}"
+    return CandidateRecord(
+        id=candidate.id,
+        sql=candidate.sql,
+        origin=candidate.origin,
+        repairs=candidate.repairs,
+        samples=candidate.samples,
+        logprob=candidate.logprob,
+        votes=candidate.votes,
+        group=candidate.group,
+        score=candidate.score.total,
+        error=error,
+        correct=correct,
+    )
+
+
+def _build_repairs(trace: TraceResponse, right: Mapping[str, bool]) -> tuple[RepairRecord, ...]:
+    repaired = {made.repairs: made.id for made in trace.candidates if made.repairs}
+    return tuple(
+        RepairRecord(
+            candidate=repair.candidate,
+            cause=repair.cause,
+            method=repair.method,
+            outcome=repair.outcome,
+            sql=repair.sql,
+            rules=tuple(repair.rules),
+            error_class=repair.error_class,
+            correct_before=right.get(repair.candidate, False),
+            correct_after=right.get(repaired.get(repair.candidate, ""), False),
+        )
+        for repair in trace.repairs
+    )
+
+
+def _find_shown_columns(trace: TraceResponse, catalog: Catalog) -> tuple[str, ...]:
+    """Columns of the retrieved tables, but for what was pruned or left out of the prompt."""
+    left_out, kept = set(trace.left_out), trace.columns
+    return tuple(
+        name
+        for hit in trace.tables
+        if hit.table not in left_out and (table := catalog.table(hit.table)) is not None
+        for column in table.columns
+        if column.name in kept.get(table.qualified, (column.name,))
+        and (name := f"{table.qualified}.{column.name}") not in left_out
+    )
+
+
+def _preview(result: ResultSet | None) -> Preview:
+    if result is None:
+        return Preview()
+    return Preview(
+        columns=result.columns,
+        rows=tuple(
+            tuple(_shorten(to_json_value(value)) for value in row)
+            for row in result.rows[:_PREVIEW_ROWS]
+        ),
+        rows_in_all=len(result.rows),
+    )
+
+
+def _shorten(value: Any) -> Any:
+    if isinstance(value, list | dict):
+        value = str(value)
+    if isinstance(value, str) and len(value) > _PREVIEW_CELL:
+        return f"{value[:_PREVIEW_CELL]}…"
+    return value

@@ -1,0 +1,270 @@
+"""The figures of one run, from its records.
+
+A question whose gold gave no result counts in no figure. One at which the pipeline raised counts as
+wrong. Both are named. Every accuracy is over all other questions, answered or not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from evaluation.metrics.calibration import measure_confidence
+from evaluation.metrics.figures import Estimate, Percentiles, RepairFigures, Summary
+from evaluation.metrics.selection import (
+    compare_selection,
+    has_groups,
+    is_first_correct,
+    is_majority_correct,
+    is_vote_correct,
+)
+from evaluation.metrics.statistics import estimate, pass_at_k, percentile
+from evaluation.runs.records import QuestionRecord, RepairRecord
+
+MODEL_STAGES = frozenset({"generate", "repair"})
+"""The model's share of a question; everything else is the pipeline's own time."""
+
+_OUTCOMES = ("answered", "clarify", "refused", "failed", "error")
+_RECALL_AT = (1, 2, 3, 5, 8, 10, 15, 20)
+# The words of Spider, BIRD and plain usage, easiest first; others follow by name.
+_DIFFICULTIES = (
+    ("easy", "simple"),
+    ("medium", "moderate"),
+    ("hard", "challenging"),
+    ("extra", "extra hard"),
+)
+_UNRATED = "unrated"
+# Words of a question: the last number that belongs to each bin.
+_LENGTHS = ((10, "<=10"), (15, "11-15"), (20, "16-20"))
+_LONGER = ">20"
+
+_Score = Callable[[QuestionRecord], float]
+
+
+def summarize(records: Sequence[QuestionRecord], *, seconds: float, threshold: float) -> Summary:
+    """All figures of a run that took ``seconds`` of wall time.
+
+    ``threshold`` is the confidence below which the service would not answer.
+    """
+    counted = [record for record in records if record.counts]
+    timed = [record.r_ves for record in counted if record.r_ves is not None]
+    owns = [_own_ms(record) for record in counted if record.stages_ms]
+    return Summary(
+        questions=len(records),
+        counted=len(counted),
+        gold_failed=tuple((each.id, each.gold_error) for each in records if not each.counts),
+        gold_empty=sum(_is_gold_empty(record) for record in counted),
+        errors=tuple((each.id, each.reason) for each in counted if each.outcome == "error"),
+        outcomes=_count_outcomes(counted),
+        accuracy=_mean(counted, _is_correct),
+        bird_ex=_mean(counted, lambda record: record.bird_ex),
+        soft_f1=_mean(counted, lambda record: record.soft_f1),
+        r_ves=estimate(timed) if timed else None,
+        executes=_mean(counted, lambda record: record.outcome in ("answered", "clarify")),
+        first=_mean(counted, is_first_correct),
+        mean_sample=_mean(counted, _share_of_samples),
+        majority=_mean(counted, is_majority_correct) if has_groups(counted) else None,
+        chosen=_mean(counted, is_vote_correct),
+        oracle=_mean(counted, lambda record: any(each.correct for each in record.candidates)),
+        selection=compare_selection(counted),
+        pass_at=_measure_pass_at(counted),
+        by_difficulty=_measure_groups(counted, _difficulty, _difficulty_rank),
+        by_database=_measure_groups(counted, lambda record: record.database),
+        by_length=_measure_groups(counted, _length, _length_rank),
+        recall_tables=_measure_table_recall(counted),
+        recall_columns=_measure_column_recall(counted),
+        all_tables=_measure_all_tables(counted),
+        repairs=_count_repairs(counted),
+        repair_rules=_count_by(counted, lambda repair: repair.rules),
+        repair_classes=_count_by(counted, lambda repair: (repair.error_class,)),
+        confidence=measure_confidence(counted, threshold),
+        stages_ms=_measure_stages(counted),
+        own_ms=_percentiles(owns),
+        seconds=_percentiles([record.seconds for record in counted]),
+        prompt_tokens=_average([record.prompt_tokens for record in counted]),
+        completion_tokens=_average([record.completion_tokens for record in counted]),
+        questions_per_minute=len(counted) / seconds * 60 if seconds else 0.0,
+    )
+
+
+# -- right or wrong ----------------------------------------------------------------------------
+
+
+def _mean(records: Iterable[QuestionRecord], score: _Score) -> Estimate:
+    return estimate([float(score(record)) for record in records])
+
+
+def _is_correct(record: QuestionRecord) -> bool:
+    return record.correct
+
+
+def _is_gold_empty(record: QuestionRecord) -> bool:
+    """True for a gold without rows. A result has columns; a record without any holds no gold."""
+    return bool(record.gold_result.columns) and record.gold_result.rows_in_all == 0
+
+
+def _correct_samples(record: QuestionRecord) -> int:
+    """How many of the K samples ended right: a repair stands for those it repaired."""
+    return sum(each.samples for each in record.candidates if each.correct)
+
+
+def _share_of_samples(record: QuestionRecord) -> float:
+    return _correct_samples(record) / record.k if record.k else 0.0
+
+
+def _measure_pass_at(records: Iterable[QuestionRecord]) -> dict[int, Estimate]:
+    """pass@k for each power of two up to a record's own K, and that K.
+
+    Where K is adaptive, a larger k is over the harder questions only; one that drew nothing, since
+    it was refused before, is in none.
+    """
+    values: dict[int, list[float]] = {}
+    for record in records:
+        powers = {2**power for power in range(record.k.bit_length())}
+        for k in (powers | {record.k}) - {0}:
+            correct = _correct_samples(record)
+            values.setdefault(k, []).append(pass_at_k(record.k, correct, k))
+    return {k: estimate(values[k]) for k in sorted(values)}
+
+
+def _count_outcomes(records: Iterable[QuestionRecord]) -> dict[str, int]:
+    counts = Counter(record.outcome for record in records)
+    return {name: counts[name] for name in dict.fromkeys((*_OUTCOMES, *counts)) if counts[name]}
+
+
+# -- by group ----------------------------------------------------------------------------------
+
+
+def _measure_groups(
+    records: Iterable[QuestionRecord],
+    name_of: Callable[[QuestionRecord], str],
+    rank: Callable[[str], int] = lambda name: 0,
+) -> dict[str, Estimate]:
+    """Accuracy group by group, in the order of ``rank``, then of the names."""
+    groups: dict[str, list[QuestionRecord]] = {}
+    for record in records:
+        groups.setdefault(name_of(record), []).append(record)
+    return {
+        name: _mean(groups[name], _is_correct)
+        for name in sorted(groups, key=lambda name: (rank(name), name))
+    }
+
+
+def _difficulty(record: QuestionRecord) -> str:
+    return record.difficulty or _UNRATED
+
+
+def _difficulty_rank(name: str) -> int:
+    known = {word: rank for rank, words in enumerate(_DIFFICULTIES) for word in words}
+    unknown = len(_DIFFICULTIES)
+    return unknown + 1 if name == _UNRATED else known.get(name.lower(), unknown)
+
+
+def _length(record: QuestionRecord) -> str:
+    words = len(record.question.split())
+    return next((name for last, name in _LENGTHS if words <= last), _LONGER)
+
+
+def _length_rank(name: str) -> int:
+    return [*(each for _, each in _LENGTHS), _LONGER].index(name)
+
+
+# -- retrieval ---------------------------------------------------------------------------------
+
+
+def _measure_table_recall(records: Sequence[QuestionRecord]) -> dict[int, Estimate]:
+    """Share of the gold's tables among the first k retrieved, up to as many as ever were."""
+    most = max((len(record.retrieved_tables) for record in records), default=0)
+    known = [record for record in records if record.gold_tables]
+    if not known:
+        return {}
+    return {
+        k: estimate([_recall(each.gold_tables, each.retrieved_tables[:k]) for each in known])
+        for k in _RECALL_AT
+        if k <= most
+    }
+
+
+def _measure_column_recall(records: Sequence[QuestionRecord]) -> Estimate | None:
+    known = [record for record in records if record.gold_columns]
+    if not known or not any(record.retrieved_columns for record in records):
+        return None
+    return estimate([_recall(each.gold_columns, each.retrieved_columns) for each in known])
+
+
+def _measure_all_tables(records: Sequence[QuestionRecord]) -> Estimate | None:
+    known = [record for record in records if record.gold_tables]
+    if not known or not any(record.retrieved_tables for record in records):
+        return None
+    return estimate(
+        [float(_recall(each.gold_tables, each.retrieved_tables) == 1.0) for each in known]
+    )
+
+
+def _recall(wanted: Sequence[str], found: Sequence[str]) -> float:
+    """Share of ``wanted`` that was found, whatever the case.
+
+    >>> _recall(("main.Singer", "main.Concert"), ("main.singer", "main.stadium"))
+    0.5
+    """
+    names = {name.lower() for name in found}
+    return sum(name.lower() in names for name in wanted) / len(wanted)
+
+
+# -- repair ------------------------------------------------------------------------------------
+
+
+def _count_repairs(records: Iterable[QuestionRecord]) -> dict[str, RepairFigures]:
+    """By method, ``all`` of them first."""
+    repairs = [repair for record in records for repair in record.repairs]
+    methods = sorted({repair.method for repair in repairs})
+    figures = {"all": _build_repair_figures(repairs)}
+    for method in methods:
+        figures[method] = _build_repair_figures([each for each in repairs if each.method == method])
+    return figures
+
+
+def _count_by(
+    records: Iterable[QuestionRecord], name: Callable[[RepairRecord], Iterable[str]]
+) -> dict[str, RepairFigures]:
+    """By what ``name`` tells of a repair; one with several names counts for each of them."""
+    groups: dict[str, list[RepairRecord]] = defaultdict(list)
+    for record in records:
+        for repair in record.repairs:
+            for each in filter(None, name(repair)):
+                groups[each].append(repair)
+    ordered = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+    return {each: _build_repair_figures(repairs) for each, repairs in ordered}
+
+
+def _build_repair_figures(repairs: Sequence[RepairRecord]) -> RepairFigures:
+    return RepairFigures(
+        tried=len(repairs),
+        fixed=sum(each.outcome == "fixed" for each in repairs),
+        corrected=sum(each.correct_after and not each.correct_before for each in repairs),
+        broken=sum(each.correct_before and not each.correct_after for each in repairs),
+    )
+
+
+# -- time and tokens ---------------------------------------------------------------------------
+
+
+def _measure_stages(records: Sequence[QuestionRecord]) -> Mapping[str, Percentiles]:
+    """Milliseconds of each stage where it ran, in the order in which stages first appear."""
+    stages: dict[str, list[float]] = {}
+    for record in records:
+        for name, ms in record.stages_ms.items():
+            stages.setdefault(name, []).append(ms)
+    return {name: _percentiles(values) for name, values in stages.items()}
+
+
+def _own_ms(record: QuestionRecord) -> float:
+    return sum(ms for name, ms in record.stages_ms.items() if name not in MODEL_STAGES)
+
+
+def _percentiles(values: Sequence[float]) -> Percentiles:
+    return Percentiles(percentile(values, 50), percentile(values, 95))
+
+
+def _average(values: Sequence[int]) -> float:
+    return sum(values) / len(values) if values else 0.0

@@ -1,0 +1,1 @@
+"""A run of a benchmark: asked, recorded question by question, and what it was made with."""

@@ -1,0 +1,117 @@
+"""The peer everyone starts from: the whole schema as DDL, one greedy query, nothing else.
+
+No retrieval, no plan, no vote, no repair. The query still passes the guard and the read-only
+executor: what is compared is how queries come about, never how safely they run.
+"""
+
+from __future__ import annotations
+
+import time
+
+from nl2sql.answers import Answer, Answered, Failed, StageTiming, Trace
+from nl2sql.catalog import Catalog
+from nl2sql.prompts import render_prompt
+from nl2sql.protocols import CatalogSource, Engine, Executor, Guard
+from nl2sql.schema_text import render_schema
+from nl2sql.settings.sampling import SamplingSettings
+from nl2sql.sql.extraction import extract_sql
+from nl2sql.types import (
+    Assessment,
+    Candidate,
+    Diagnostic,
+    Prompt,
+    Question,
+    Ranking,
+    RetrievedTable,
+    SamplingRequest,
+    SchemaContext,
+    Violation,
+)
+
+PROMPTS = "evaluation.prompts"
+
+
+class PlainBaseline:
+    """Answers as ``Pipeline`` does, without its stages."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        catalogs: CatalogSource,
+        guard: Guard,
+        executor: Executor,
+        sampling: SamplingSettings,
+    ) -> None:
+        self._engine = engine
+        self._catalogs = catalogs
+        self._guard = guard
+        self._executor = executor
+        self._sampling = sampling
+
+    async def answer(self, question: Question) -> Answer:
+        """One greedy query and its rows. Raises PromptTooLong, Unavailable."""
+        start = time.perf_counter()
+        catalog = await self._catalogs.catalog(question.database)
+        prompt = build_plain_prompt(question, catalog)
+        completions = await self._engine.sample(
+            SamplingRequest(
+                prompt=prompt,
+                k=1,
+                seed=question.seed,
+                temperature=0.0,
+                max_tokens=self._sampling.max_tokens,
+                answer_start="```sql\n",
+                stop=("```",),
+            )
+        )
+        generated = time.perf_counter()
+        sql = extract_sql(completions.texts[0], catalog.dialect)
+        assessment = await self._run(question, sql) if sql else None
+        ranking = Ranking((assessment,) if assessment else (), samples=1)
+        trace = Trace(
+            question,
+            prompt=prompt,
+            ranking=ranking,
+            timings=(
+                StageTiming(
+                    "generate",
+                    (generated - start) * 1000,
+                    completions.prompt_tokens,
+                    completions.completion_tokens,
+                ),
+                StageTiming("execute", (time.perf_counter() - generated) * 1000),
+            ),
+        )
+        if assessment is None:
+            return Failed("The model wrote no query.", trace)
+        if assessment.result is None:
+            return Failed("The query could not be run.", trace)
+        return Answered(sql, assessment.result, confidence=0.0, quorum=False, trace=trace)
+
+    async def _run(self, question: Question, sql: str) -> Assessment:
+        candidate = Candidate("c1", sql)
+        verdict = await self._guard.guard(question.database, sql, question.principal)
+        if isinstance(verdict, Violation):
+            return Assessment(candidate, verdict)
+        result = await self._executor.execute(verdict, question.max_rows)
+        if isinstance(result, Diagnostic):
+            return Assessment(candidate, verdict, diagnostic=result)
+        return Assessment(candidate, verdict, result=result)
+
+
+def build_plain_prompt(question: Question, catalog: Catalog) -> Prompt:
+    """The whole schema as DDL without comments, then the question."""
+    context = SchemaContext(
+        tables=tuple(RetrievedTable(table, 0.0) for table in catalog.tables),
+        foreign_keys=catalog.foreign_keys,
+        names=tuple(catalog.short_names[table.qualified] for table in catalog.tables),
+        dialect=catalog.dialect,
+    )
+    return render_prompt(
+        PROMPTS,
+        "plain",
+        dialect=catalog.dialect,
+        schema=render_schema(context, comments=False),
+        hints=f"Hint: {question.evidence}\n" if question.evidence else "",
+        question=question.text,
+    )

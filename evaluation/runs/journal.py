@@ -1,0 +1,168 @@
+"""A run that is written question by question, so that a kill at any point loses nothing done.
+
+::
+
+    RUN/<manifest>          what the run is made with; written once, before the first question
+    RUN/questions.jsonl     a record a line, appended as each question is done
+    RUN/clock.json          seconds worked so far, over all sittings
+    RUN/lock                held while a process writes
+
+A line that a kill cut short is dropped when the run is opened again, and its question asked anew;
+of a question that stands twice, the first line counts. What a record holds is its kind's business.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from evaluation.runs.file_lock import hold_lock
+from evaluation.runs.json_lines import append_line, drop_torn_line, read_lines
+from evaluation.runs.manifest import RunManifest
+from evaluation.runs.records import Record
+from nl2sql.errors import SettingsError
+
+_QUESTIONS = "questions.jsonl"
+_CLOCK = "clock.json"
+
+_M = TypeVar("_M", bound=RunManifest)
+_R = TypeVar("_R", bound=Record)
+
+
+class Journal:
+    """One run, written while it is open. Nothing is on disk before that."""
+
+    def __init__(self, folder: Path, manifest: RunManifest) -> None:
+        self.folder = folder
+        self._expected = manifest
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Makes the run, or goes on with the one in the folder, and holds it for writing.
+
+        Raises SettingsError when the folder holds a run made with anything else, and when another
+        process writes it.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with hold_lock(
+            self.folder / "lock",
+            f"Another process is writing the run in {self.folder}.",
+            "Wait for it, or give this one another --output.",
+        ):
+            self._adopt()
+            self._worked = _read_clock(self.folder)
+            self._since = time.perf_counter()
+            yield
+
+    def done(self) -> set[str]:
+        """The ids of the questions that have a record."""
+        return {each["id"] for each in read_lines(self.folder / _QUESTIONS)}
+
+    def is_complete(self) -> bool:
+        """True when every question has its record."""
+        return set(self._expected.question_ids) <= self.done()
+
+    def write(self, record: Record) -> None:
+        """Writes one question; no kill of this process loses it once this returns."""
+        append_line(self.folder / _QUESTIONS, record.model_dump(mode="json"))
+        seconds = self._worked + time.perf_counter() - self._since
+        _replace(self.folder / _CLOCK, {"seconds": round(seconds, 3)})
+
+    def set_aside(self) -> None:
+        """Renames what the folder holds: figures that took hours are never deleted."""
+        if not self.folder.exists():
+            return
+        number = 1
+        while (aside := self.folder.with_name(f"{self.folder.name}.old{number}")).exists():
+            number += 1
+        self.folder.rename(aside)
+
+    def _adopt(self) -> None:
+        path = self.folder / self._expected.FILE
+        if not path.exists():
+            _replace(path, self._expected.model_dump(mode="json"))
+            return
+        before = read_manifest(self.folder, type(self._expected))
+        if differing := _find_differences(before, self._expected):
+            raise SettingsError(
+                f"{self.folder} holds a run made with other settings: {'; '.join(differing)}.",
+                hint="Give this one another --output, or start over with --fresh.",
+            )
+        for file in self.folder.glob("*.jsonl"):
+            drop_torn_line(file)
+
+
+def read_manifest(folder: Path, kind: type[_M]) -> _M:
+    """What the run in a folder was made with. Raises SettingsError when it holds none."""
+    path = folder / kind.FILE
+    try:
+        return kind.model_validate_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError(
+            f"{folder} holds no run: there is no {kind.FILE}.",
+            hint="`quorumsql eval list` shows the runs there are.",
+        ) from error
+    except ValidationError as error:
+        raise SettingsError(f"{path} cannot be read: {error}") from error
+
+
+def read_journal(folder: Path, kind: type[_M], record_kind: type[_R]) -> tuple[_M, tuple[_R, ...]]:
+    """A run's manifest with its clock, and its records in the order of the sample.
+
+    Raises SettingsError when the folder holds no run, or one that cannot be read.
+    """
+    manifest = read_manifest(folder, kind)
+    records: dict[str, _R] = {}
+    try:
+        for line in read_lines(folder / _QUESTIONS):
+            records.setdefault(line["id"], record_kind.model_validate(line))
+    except ValidationError as error:
+        raise SettingsError(f"{folder / _QUESTIONS} cannot be read: {error}") from error
+    ordered = tuple(records[name] for name in manifest.question_ids if name in records)
+    finished = len(ordered) == len(manifest.question_ids)
+    clock = {"seconds": _read_clock(folder), "finished": finished}
+    return manifest.model_copy(update=clock), ordered
+
+
+def _find_differences(before: RunManifest, now: RunManifest) -> list[str]:
+    """What differs that figures may depend on, as ``key: old → new``."""
+    old, new = before.identity(), now.identity()
+    return [
+        f"{key}: {_show(old_value)} → {_show(new_value)}"
+        for key, (old_value, new_value) in _pairs(old, new)
+        if old_value != new_value
+    ]
+
+
+def _pairs(
+    old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = ""
+) -> Iterator[tuple[str, tuple[Any, Any]]]:
+    for key in dict.fromkeys((*old, *new)):
+        left, right = old.get(key), new.get(key)
+        if isinstance(left, dict) and isinstance(right, dict):
+            yield from _pairs(left, right, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", (left, right)
+
+
+def _show(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def _replace(path: Path, value: Mapping[str, Any]) -> None:
+    """Writes a small file so that a kill leaves the old one or the new one, never half of it."""
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(value, indent=1), encoding="utf-8")
+    partial.replace(path)
+
+
+def _read_clock(folder: Path) -> float:
+    path = folder / _CLOCK
+    return float(json.loads(path.read_text())["seconds"]) if path.exists() else 0.0

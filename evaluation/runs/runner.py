@@ -1,0 +1,117 @@
+"""Asks a system the questions of a run, many at a time, and writes a record of each.
+
+The system is a function from a question to a response: a pipeline in this process, a service over
+HTTP, or a baseline. Knows nothing of how it is made, nor of ray.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+
+from data.benchmarks.types import Example
+from evaluation.metrics.judge import Judge, Response
+from evaluation.runs.records import QuestionRecord
+from evaluation.runs.run_folder import RunFolder, read_run
+from nl2sql.concurrency import gather_all
+from nl2sql.errors import QuorumError, Unavailable
+from nl2sql.outage import Outage
+from nl2sql.types import Question
+
+Ask = Callable[[Question], Awaitable[Response]]
+Progress = Callable[[int, int, int], None]
+
+_TIME_REPEATS = 5
+
+
+async def run_questions(
+    examples: Sequence[Example],
+    ask: Ask,
+    judge: Judge,
+    run: RunFolder,
+    *,
+    max_rows: int,
+    outage: Outage | None = None,
+    progress: Progress = lambda done, total, correct: None,
+) -> None:
+    """Asks what the run still lacks, ``concurrency`` at a time.
+
+    ``progress(done, total, correct)`` follows each; those of earlier sittings are done from the
+    start. Raises Unavailable when the system or a database stops answering, with an ``outage`` only
+    when it does not come back: what is judged stays, and the next call goes on from there. Call it
+    with the run open.
+    """
+    done = run.done()
+    pending = iter([example for example in examples if example.id not in done])
+    counts = [len(done), sum(record.correct for record in read_run(run.folder)[1])]
+    progress(counts[0], len(examples), counts[1])
+
+    async def work() -> None:
+        for example in pending:
+            record = await _ask_one(example, ask, judge, run, max_rows, outage)
+            run.append(record)
+            counts[0] += 1
+            counts[1] += record.correct
+            progress(counts[0], len(examples), counts[1])
+
+    # The first failure ends the others, whose questions are asked again when the run goes on.
+    await gather_all(work() for _ in range(run.manifest.concurrency))
+
+
+async def measure_times(examples: Sequence[Example], judge: Judge, run: RunFolder) -> None:
+    """Times right answers against their golds, one after the other, for R-VES."""
+    timed = run.start_timing()
+    by_id = {example.id: example for example in examples}
+    for record in read_run(run.folder)[1]:
+        if record.correct and record.id not in timed and record.id in by_id:
+            ratio = await judge.measure_time_ratio(
+                by_id[record.id], record.sql, repeats=_TIME_REPEATS
+            )
+            run.append_timing(record.id, ratio)
+
+
+async def _ask_one(
+    example: Example,
+    ask: Ask,
+    judge: Judge,
+    run: RunFolder,
+    max_rows: int,
+    outage: Outage | None,
+) -> QuestionRecord:
+    manifest = run.manifest
+    gold = await judge.gold(example)
+    if gold.error:
+        return await judge.describe_failure(
+            example, evidence=manifest.evidence, k=manifest.k, reason="", seconds=0.0
+        )
+    question = Question(
+        text=example.question,
+        database=example.database,
+        principal=judge.principal,
+        k=manifest.k,
+        seed=manifest.seed,
+        max_rows=max_rows,
+        evidence=example.evidence if manifest.evidence else "",
+    )
+    start = time.perf_counter()
+
+    async def attempt() -> Response:
+        nonlocal start
+        start = time.perf_counter()  # what was waited for before is no time of the question's
+        return await ask(question)
+
+    try:
+        response = await (outage.ask(attempt) if outage else attempt())
+    except Unavailable:
+        raise
+    except QuorumError as error:
+        # The question's own fault: it counts as wrong, and is named.
+        return await judge.describe_failure(
+            example,
+            evidence=manifest.evidence,
+            k=manifest.k,
+            reason=str(error),
+            seconds=time.perf_counter() - start,
+        )
+    seconds = time.perf_counter() - start
+    return await judge.judge(example, response, evidence=manifest.evidence, seconds=seconds)

@@ -1,0 +1,1 @@
+"""All that is particular to DuckDB: dialect, grammar, plans, running a guarded query."""

@@ -1,0 +1,201 @@
+"""The read-only door to one DuckDB file.
+
+Three walls behind the guard: the file is attached READ_ONLY to an instance that can reach no other
+file, no network and no extension, its configuration locked (``file.py``); every statement is
+read by DuckDB before it runs (``statement.py``); and each has a connection of its own, so
+that nothing is left from one to the next. Statements run in threads; time, memory, pairs of rows in
+a join, rows and bytes are limited.
+
+The file is open while statements run and a moment longer: DuckDB lets nobody write meanwhile. One
+that was replaced is seen. Does not cover a single call that DuckDB does not interrupt; its caller
+gets its answer in time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import duckdb
+
+from execution.allowlists import Allowlist, load_allowlist
+from execution.duckdb.errors import describe_error, is_gone
+from execution.duckdb.file import OpenFile, SharedFile, refuse_file
+from execution.duckdb.page import Page, build_description, build_page
+from execution.duckdb.plan import build_explained, check_estimate
+from execution.duckdb.session import Session
+from execution.results.collector import ResultBuilder, tighten_limits
+from execution.statement_threads import QUERY_CANCELED, StatementThreads
+from nl2sql.errors import DatabaseUnavailable
+from nl2sql.settings import LimitSettings
+from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, ResultSet
+
+# A probe answers before whoever asked for it gives up.
+_PROBE_TIMEOUT_MS = 2000
+# How long the file stays open for the next statement; opening it takes some 50 ms.
+_LINGER_S = 2
+
+Answer = TypeVar("Answer")
+Work = Callable[[Session], Answer | Diagnostic]
+
+
+class _Statement(Generic[Answer]):
+    """A guarded query on its way through a thread, which may be stopped from outside."""
+
+    def __init__(
+        self, file: SharedFile, query: GuardedQuery, allowlist: Allowlist, work: Work[Answer]
+    ) -> None:
+        self._file = file
+        self._query = query
+        self._allowlist = allowlist
+        self._work = work
+        self._lock = threading.Lock()
+        self._stopped = False
+        self._connection: duckdb.DuckDBPyConnection | None = None
+
+    def run(self) -> Answer | Diagnostic:
+        """The answer, or the database's error. Raises DatabaseUnavailable."""
+        try:
+            # The driver takes half of a surrogate pair for no text at all.
+            self._query.sql.encode()
+        except UnicodeEncodeError:
+            return Diagnostic("22021", "The query holds half of a surrogate pair.")
+        with self._file.use() as file:
+            try:
+                with file.connect() as connection:
+                    return self._run_on(connection, file)
+            except duckdb.Error as error:
+                self._file.drop(file)
+                reason = describe_error(error)
+                raise refuse_file(self._query.database, self._file.path, reason) from error
+
+    def stop(self) -> None:
+        """Interrupts the statement; harmless before it has begun and after it has ended."""
+        with self._lock:
+            self._stopped = True
+            if self._connection is not None:
+                self._connection.interrupt()
+
+    def _run_on(self, connection: duckdb.DuckDBPyConnection, file: OpenFile) -> Answer | Diagnostic:
+        """Raises duckdb.Error where the file is at fault."""
+        with self._lock:
+            if self._stopped:
+                return Diagnostic(QUERY_CANCELED, "The statement was stopped.")
+            self._connection = connection
+        session = Session(connection, file, self._query)
+        try:
+            return session.check(self._allowlist) or self._work(session)
+        except duckdb.Error as error:
+            if is_gone(error):
+                raise
+            return session.explain_error(error)
+        finally:
+            with self._lock:
+                self._connection = None
+
+
+class DuckDbDatabase:
+    """EXPLAIN and read-only execution, at most ``limits.pool_size`` at a time."""
+
+    def __init__(
+        self, name: str, path: Path, limits: LimitSettings, allowlist: Allowlist | None = None
+    ) -> None:
+        """``allowlist`` is the guard's for this database; None is the dialect's own."""
+        self.name = name
+        self._limits = limits
+        self._allowlist = allowlist or load_allowlist("duckdb")
+        self._file = SharedFile(name, path, limits)
+        self._threads = StatementThreads(name, limits.pool_size, self._rest)
+        self._closing: asyncio.TimerHandle | None = None
+
+    async def explain(
+        self, query: GuardedQuery, *, identify: bool = False
+    ) -> Explained | Diagnostic:
+        """What DuckDB estimates, or the error. Raises DatabaseUnavailable.
+
+        DuckDB has no cost: ``cost`` is the sum of the rows of all steps, ``rows`` the most of one.
+        Its plans do not tell enough to ``identify`` one.
+        """
+
+        def work(session: Session) -> Explained | Diagnostic:
+            plan = session.plan(Page(query.sql, 0, {}))
+            if isinstance(plan, Diagnostic):
+                return plan
+            most_pairs = self._limits.max_estimated_rows
+            too_much = check_estimate(plan, most_pairs, restricted=query.restricted)
+            explained = build_explained(plan)
+            return replace(too_much, explained=explained) if too_much else explained
+
+        return await self._run(query, self._limits.explain_timeout_ms, work)
+
+    async def execute(
+        self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
+    ) -> ResultSet | Diagnostic:
+        """At most ``max_rows`` rows, or the database's error. Raises DatabaseUnavailable.
+
+        One row more is fetched, to tell whether there were more. A query whose plan expects too
+        much is not run, which is an error of SQLSTATE 54001.
+        """
+
+        within = tighten_limits(self._limits, limits)
+
+        def work(session: Session) -> ResultSet | Diagnostic:
+            start = time.perf_counter()
+            columns = session.describe(build_description(query.sql))
+            types = [kind for _, kind in columns]
+            page = build_page(query.sql, types, max_rows + 1, within)
+            plan = session.plan(page)
+            if isinstance(plan, Diagnostic):
+                return plan
+            most_pairs = self._limits.max_estimated_rows
+            if too_much := check_estimate(plan, most_pairs, restricted=query.restricted):
+                return replace(too_much, explained=build_explained(plan))
+            names = [name for name, _ in columns]
+            builder = ResultBuilder(names, max_rows, within, page.readers)
+            cursor = session.execute(page)
+            while rows := cursor.fetchmany(page.rows_a_chunk):
+                if not all(map(builder.add, rows)):
+                    break
+            return builder.build(types, (time.perf_counter() - start) * 1000)
+
+        return await self._run(query, within.statement_timeout_ms, work)
+
+    async def probe(self) -> str:
+        """What is wrong with this database; empty when all is well."""
+        query = GuardedQuery(self.name, "SELECT 1", (), dialect="duckdb")
+
+        def work(session: Session) -> bool:
+            return bool(session.execute(Page(query.sql, 0, {})).fetchall())
+
+        try:
+            answer = await self._run(query, _PROBE_TIMEOUT_MS, work)
+        except DatabaseUnavailable as error:
+            return str(error)
+        return answer.message if isinstance(answer, Diagnostic) else ""
+
+    async def close(self) -> None:
+        """Ends what runs, the threads, and closes the file; a later call opens it again."""
+        await self._threads.close()
+        await asyncio.to_thread(self._file.close)
+
+    async def _run(
+        self, query: GuardedQuery, timeout_ms: int, work: Work[Answer]
+    ) -> Answer | Diagnostic:
+        statement = _Statement(self._file, query, self._allowlist, work)
+        return await self._threads.run(statement, timeout_ms)
+
+    def _rest(self) -> None:
+        """Gives the file free when no statement follows."""
+
+        def close() -> None:
+            if self._threads.is_idle:
+                self._file.close()
+
+        if self._closing is not None:
+            self._closing.cancel()
+        self._closing = asyncio.get_running_loop().call_later(_LINGER_S, close)

@@ -1,0 +1,193 @@
+"""An open DuckDB file, shared by the statements of all threads.
+
+It is opened as ``nl2sql/duckdb_files.py`` says. What that leaves open, ``statement.py``
+refuses: the attached file itself as text (``read_blob``), temporary tables, the system tables.
+
+A reader's lock on the file lasts as long as the instance: no other process can write meanwhile.
+Does not cover two instances on one file in one process: closing one drops the lock of both (a rule
+of POSIX), so that a writer could come in while the other still reads.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import duckdb
+
+from execution.duckdb.errors import describe_error
+from execution.duckdb.grammar import list_functions
+from nl2sql.duckdb_files import (
+    ATTACHED,
+    CLOSED_CONFIG,
+    build_duckdb_opening,
+    extract_view_query,
+)
+from nl2sql.errors import DatabaseUnavailable
+from nl2sql.settings import LimitSettings
+from nl2sql.sql.names import fold_name
+
+# More threads than this gain a single query little, and take the machine from all others.
+_MOST_THREADS = 4
+
+_MACROS = "SELECT lower(function_name) FROM duckdb_functions() WHERE NOT internal"
+_COMPUTING = "SELECT schema_name, table_name FROM duckdb_tables() WHERE contains(sql, 'GENERATED')"
+_VIEWS = "SELECT schema_name, view_name, sql FROM duckdb_views() WHERE NOT internal"
+
+Identity = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class OpenFile:
+    """An instance of DuckDB with the file attached.
+
+    ``identity`` tells a file from one that was put in its place. ``macros`` are the functions, in
+    lower case, that the file defines: they take precedence over DuckDB's own of the same name.
+    ``views`` are the file's views, qualified and folded, with their queries, ``computing`` the
+    tables that may have generated columns.
+    """
+
+    instance: duckdb.DuckDBPyConnection
+    identity: Identity
+    macros: frozenset[str]
+    views: Mapping[str, str]
+    computing: frozenset[str]
+
+    @cached_property
+    def view_functions(self) -> frozenset[str]:
+        """The functions that some view calls: what its query may where it stands for the view."""
+        return frozenset[str]().union(*map(list_functions, self.views.values()))
+
+    @contextmanager
+    def connect(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection of its own for one statement, so that nothing is left for the next.
+
+        Raises duckdb.Error.
+        """
+        with self.instance.cursor() as connection:
+            connection.execute(f"USE {ATTACHED}")
+            yield connection
+
+    def close(self) -> None:
+        """Gives the file free."""
+        self.instance.close()
+
+
+class SharedFile:
+    """The file as the statements of all threads use it: opened for the first, closed on demand."""
+
+    def __init__(self, name: str, path: Path, limits: LimitSettings) -> None:
+        self.path = path
+        self._name = name
+        self._limits = limits
+        self._lock = threading.Lock()
+        self._current: OpenFile | None = None
+        self._users: Counter[int] = Counter()
+
+    @contextmanager
+    def use(self) -> Iterator[OpenFile]:
+        """The open file, which stays open meanwhile. Raises DatabaseUnavailable.
+
+        A file that was written, or put in the place of the other, is opened anew.
+        """
+        with self._lock:
+            file = self._open()
+            self._users[id(file)] += 1
+        try:
+            yield file
+        finally:
+            with self._lock:
+                self._users[id(file)] -= 1
+                if file is not self._current:
+                    self._close_unused(file)
+
+    def drop(self, file: OpenFile) -> None:
+        """Uses ``file`` no more; it is closed when nobody does."""
+        with self._lock:
+            if file is self._current:
+                self._current = None
+
+    def close(self) -> None:
+        """Closes the file, if nobody uses it."""
+        with self._lock:
+            if self._current is not None and self._close_unused(self._current):
+                self._current = None
+
+    def _open(self) -> OpenFile:
+        if self._current is not None and _identify(self._name, self.path) != self._current.identity:
+            self._close_unused(self._current)
+            self._current = None
+        if self._current is None:
+            self._current = open_file(self._name, self.path, self._limits)
+        return self._current
+
+    def _close_unused(self, file: OpenFile) -> bool:
+        if self._users[id(file)]:
+            return False
+        del self._users[id(file)]
+        file.close()
+        return True
+
+
+def open_file(name: str, path: Path, limits: LimitSettings) -> OpenFile:
+    """The file at ``path``, which is the database ``name``. Raises DatabaseUnavailable."""
+    config: dict[str, str | bool | int | float | list[str]] = {
+        **CLOSED_CONFIG,
+        # What the optimizer knows of a column (its least and largest value) is of hidden rows too,
+        # and would tell them by the order of the visible ones.
+        "disabled_optimizers": "statistics_propagation",
+        "memory_limit": f"{limits.duckdb_memory_mib}MiB",
+        "threads": str(min(_MOST_THREADS, len(os.sched_getaffinity(0)))),
+        # Should an interrupt be lost.
+        "max_execution_time": str(limits.statement_timeout_ms),
+    }
+    identity = _identify(name, path)
+    try:
+        instance = duckdb.connect(":memory:", config=config)
+        try:
+            for statement in build_duckdb_opening(path):
+                instance.execute(statement)
+            macros = frozenset(each for (each,) in instance.execute(_MACROS).fetchall())
+            views = {
+                fold_name(f"{schema}.{view}", "duckdb"): extract_view_query(sql)
+                for schema, view, sql in instance.execute(_VIEWS).fetchall()
+            }
+            computing = frozenset(
+                fold_name(f"{schema}.{table}", "duckdb")
+                for schema, table in instance.execute(_COMPUTING).fetchall()
+            )
+        except BaseException:
+            instance.close()
+            raise
+    except duckdb.Error as error:
+        raise refuse_file(name, path, describe_error(error)) from error
+    return OpenFile(instance, identity, macros, views, computing)
+
+
+def _identify(name: str, path: Path) -> Identity:
+    """What changes when the file is written, or another put in its place."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise refuse_file(name, path, str(error.strerror)) from error
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def refuse_file(name: str, path: Path, reason: str) -> DatabaseUnavailable:
+    """What to raise for a file that cannot be read."""
+    if "Conflicting lock" in reason or "already attached" in reason:
+        hint = (
+            f"Somebody has {path} open for writing. DuckDB lets in one writer or many readers: let "
+            "the writer finish, or give QuorumSQL a copy of the file."
+        )
+    else:
+        hint = f"Is {path} there, a DuckDB database, and readable for this process?"
+    return DatabaseUnavailable(
+        f"The database {name!r} cannot be read: {reason.rstrip('.')}.", database=name, hint=hint
+    )

@@ -1,0 +1,109 @@
+"""The wall between a guarded query and DuckDB: what DuckDB finds in the text before it runs.
+
+Independent of what sqlglot made of the query, and of who made it. Three of DuckDB's own readings
+must agree: it is one statement, which selects (``extract_statements``); its tree, by
+``grammar.py``, reads only the tables that the ``GuardedQuery`` names and calls only
+functions of the allowlist or of the file's views, none of which is a macro of the file's; and the
+plan that is to run scans nothing but those tables and the columns that the guard saw of them, after
+every name, view and macro was resolved.
+
+What each does not see: the first, that a CTE may write; the second, what a view reads and calls;
+the third, a table that the planner answers for by its statistics (``count(*)``), filters, which it
+drops where they say that all rows pass, and which tables and columns are a view's, where the query
+names one, or which columns a generated column is made of. A view's owner is the file's, and the
+file is read-only and alone.
+"""
+
+from __future__ import annotations
+
+import duckdb
+
+from execution.allowlists import Allowlist
+from execution.duckdb.file import OpenFile
+from execution.duckdb.grammar import check_statement
+from execution.duckdb.plan import Plan, list_leaves
+from nl2sql.duckdb_files import ATTACHED
+from nl2sql.sql.names import fold_name
+from nl2sql.types import Diagnostic, GuardedQuery, Violation
+
+_SYNTAX_ERROR = "42601"
+_NOT_ALLOWED = "42501"
+
+# What a plan may begin with, beside a table.
+_HARMLESS = frozenset(
+    {
+        "COLUMN_DATA_SCAN",
+        "CTE_SCAN",
+        "DELIM_SCAN",
+        "DUMMY_SCAN",
+        "EMPTY_RESULT",
+        "EXPRESSION_SCAN",
+        "GENERATE_SERIES",
+        "RANGE",
+        "REC_CTE_SCAN",
+        "UNNEST",
+    }
+)
+
+
+def check_query(
+    connection: duckdb.DuckDBPyConnection,
+    query: GuardedQuery,
+    file: OpenFile,
+    allowlist: Allowlist,
+) -> Diagnostic | None:
+    """Why the query must not run, or None. Raises duckdb.Error for what does not parse."""
+    statements = connection.extract_statements(query.sql)
+    if len(statements) != 1:
+        return Diagnostic(_SYNTAX_ERROR, "Exactly one statement is allowed.")
+    if statements[0].type != duckdb.StatementType.SELECT:
+        return Diagnostic(_NOT_ALLOWED, "Only a query may run, this is none.")
+    try:
+        violation = _check_tree(query, file, allowlist)
+    except RecursionError:
+        return Diagnostic("54001", "The query is nested too deeply.")
+    if violation is not None:
+        state = _SYNTAX_ERROR if violation.code == "unparsable" else _NOT_ALLOWED
+        return Diagnostic(state, violation.message)
+    return None
+
+
+def _check_tree(query: GuardedQuery, file: OpenFile, allowlist: Allowlist) -> Violation | None:
+    macros = file.macros
+    violation = check_statement(query.sql, query.tables, allowlist, macros=macros)
+    if violation is None or violation.code != "function_not_allowed":
+        return violation
+    # The query of a view may stand in its place, so that row policies hold inside.
+    return check_statement(
+        query.sql, query.tables, allowlist, functions=file.view_functions, macros=macros
+    )
+
+
+def check_plan(plan: Plan, query: GuardedQuery, file: OpenFile) -> Diagnostic | None:
+    """Why the plan of the query must not run, or None."""
+    known = {fold_name(name, "duckdb") for name in query.tables}
+    for leaf in list_leaves(plan):
+        if not leaf.table:
+            if leaf.name not in _HARMLESS:
+                return Diagnostic(_NOT_ALLOWED, f"The query would read {leaf.name}.")
+            continue
+        catalog, *parts = leaf.table
+        name = ".".join(parts)
+        is_known = fold_name(name, "duckdb") in known or known & file.views.keys()
+        if catalog != ATTACHED or not is_known:
+            return Diagnostic(_NOT_ALLOWED, f"The query would read the table {name}.")
+        if known & file.views.keys() or fold_name(name, "duckdb") in file.computing:
+            continue
+        for column in leaf.columns:
+            if not _may_read(f"{name}.{column}", query):
+                return Diagnostic(_NOT_ALLOWED, f"The query would read the column {column}.")
+    return None
+
+
+def _may_read(column: str, query: GuardedQuery) -> bool:
+    """Whether the guard saw the column, or the struct of which this is a field."""
+    folded = fold_name(column, "duckdb")
+    if query.reads is None or folded in query.reads:
+        return True
+    # A name of several lines stands in the plan as several names.
+    return any(folded.startswith(f"{each}.") or "\n" in each for each in query.reads)

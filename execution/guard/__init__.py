@@ -1,0 +1,1 @@
+"""The guard: parsing, names, allowlists, growth. Nothing else lets a query through."""

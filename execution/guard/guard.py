@@ -1,0 +1,323 @@
+"""The guard: nothing reaches a database but what ``guard`` returns.
+
+Assumes that the model is hostile. Promises: exactly one query; every node type, function, cast,
+table and column is on an allowlist, the tables and columns being those in the index (which holds
+only what the reading role may SELECT) and of these the ones that the principal may see. Where there
+is a policy, every physical table has been replaced by the derived table of its visible rows and
+columns. The SQL that runs is rendered from the checked tree, with comments gone, and read a second
+time by other means: PostgreSQL's own grammar, or a second parse. What it cannot read or explain it
+refuses.
+
+Does not cover how long a query takes, beyond what ``cost_bombs.py`` sees in its text: the databases
+limit that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from execution.allowlists import Allowlist, load_allowlist
+from execution.dialects import READERS, list_nodes, parse_statements, render_sql
+from execution.duckdb.grammar import check_grammar as check_duckdb
+from execution.guard.cost_bombs import find_bomb
+from execution.guard.verification import check_wrapped, list_reads
+from execution.name_resolution.scopes import Resolution, Unresolved
+from execution.name_resolution.walk import resolve_names
+from execution.parsing.call_spelling import is_stray
+from execution.parsing.comments import find_odd_space, strip_comments
+from execution.policies.access import Access, CompiledPolicy, open_access
+from execution.policies.filter_columns import merge_filters
+from execution.policies.grouping import complete_group
+from execution.policies.policy_file import Policy
+from execution.policies.row_hints import describe_rows
+from execution.policies.views import replace_table
+from execution.policies.wrappers import Wrapper
+from execution.postgres.grammar import check_grammar, list_functions
+from execution.sqlite.grammar import check_functions as check_sqlite
+from nl2sql.catalog import Catalog
+from nl2sql.errors import QuorumError
+from nl2sql.protocols import CatalogSource
+from nl2sql.sql.names import fold_name
+from nl2sql.sql.threads import read_aside
+from nl2sql.types import GuardedQuery, Principal, Violation
+
+_LONGEST_SQL = 20_000
+
+_ROOTS = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicySettings:
+    """A database's policy, whether its filters are fenced, and whether the database has it too."""
+
+    policy: Policy
+    fenced: bool = True
+    second_wall: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """An indexed catalog, and how its database's policy reads on it."""
+
+    source: Catalog
+    open: Access | None
+    compiled: CompiledPolicy | None
+
+
+class SqlGuard:
+    """Guards queries against the indexed catalogs and the databases' policies."""
+
+    def __init__(
+        self,
+        catalogs: CatalogSource,
+        policies: Mapping[str, PolicySettings] | None = None,
+        allowlists: Mapping[str, Allowlist] | None = None,
+    ) -> None:
+        """``policies`` and ``allowlists`` are by database; one without has the dialect's own."""
+        self._catalogs = catalogs
+        self._policies = dict(policies or {})
+        self._allowlists = dict(allowlists or {})
+        self._known: dict[str, _Known] = {}
+
+    async def guard(
+        self, database: str, sql: str, principal: Principal
+    ) -> GuardedQuery | Violation:
+        """``sql`` made safe to run for ``principal``, or why not.
+
+        Raises IndexUnavailable, and PolicyError where the policy does not fit the catalog any more.
+        """
+        access = await self.access(database, principal)
+        if isinstance(access, Violation):
+            return access
+        return await read_aside(guard_query, sql, access, self._allowlists.get(database))
+
+    async def visible_catalog(self, database: str, principal: Principal) -> Catalog | Violation:
+        """The part of the catalog that ``principal`` may see. Raises as ``guard`` does."""
+        access = await self.access(database, principal)
+        return access if isinstance(access, Violation) else access.catalog
+
+    async def open_columns(self, database: str, principal: Principal) -> frozenset[str] | None:
+        """The columns whose every stored value ``principal`` may see. Raises as ``guard`` does."""
+        access = await self.access(database, principal)
+        return frozenset() if isinstance(access, Violation) else access.open_columns
+
+    async def describe_rows(
+        self, database: str, principal: Principal, tables: Iterable[str]
+    ) -> tuple[tuple[str, str], ...]:
+        """See ``row_hints.describe_rows``. Raises as ``guard`` does."""
+        access = await self.access(database, principal)
+        return () if isinstance(access, Violation) else describe_rows(access, tables)
+
+    async def access(self, database: str, principal: Principal) -> Access | Violation:
+        """What ``principal`` may see of the database. Raises as ``guard`` does."""
+        known = await self._find(database)
+        if known.open is not None:
+            return known.open
+        assert known.compiled is not None
+        return known.compiled.access(principal)
+
+    async def _find(self, database: str) -> _Known:
+        catalog = await self._catalogs.catalog(database)
+        known = self._known.get(database)
+        if known is None or known.source is not catalog:
+            allowlist = self._allowlists.get(database)
+            tables = allowlist.catalogs if allowlist else ()
+            extended = replace(catalog, tables=(*catalog.tables, *tables)) if tables else catalog
+            known = self._compile(database, catalog, extended)
+            self._known[database] = known
+        return known
+
+    async def check(self, database: str) -> None:
+        """Holds the policy of ``database``, if it has one, against its catalog.
+
+        Raises PolicyError where it does not fit, IndexUnavailable.
+        """
+        await self._find(database)
+
+    async def probe(self) -> tuple[tuple[str, str], ...]:
+        """(``policy NAME``, what is wrong or empty) for every database with a policy."""
+        found = []
+        for database in self._policies:
+            try:
+                await self.check(database)
+            except QuorumError as error:
+                found.append((f"policy {database}", str(error)))
+            else:
+                found.append((f"policy {database}", ""))
+        return tuple(found)
+
+    def _compile(self, database: str, source: Catalog, catalog: Catalog) -> _Known:
+        settings = self._policies.get(database)
+        if settings is None:
+            return _Known(source, open_access(catalog), None)
+        compiled = CompiledPolicy(
+            settings.policy, catalog, fenced=settings.fenced, second_wall=settings.second_wall
+        )
+        return _Known(source, None, compiled)
+
+
+def guard_query(
+    sql: str, access: Access, allowlist: Allowlist | None = None
+) -> GuardedQuery | Violation:
+    """The checks and the rewriting themselves, pure."""
+    catalog = access.catalog
+    allowlist = allowlist or load_allowlist(catalog.dialect)
+    tree = _parse_query(sql, catalog.dialect, allowlist)
+    if isinstance(tree, Violation):
+        return tree
+    try:
+        return _rewrite(tree, access, allowlist)
+    except Unresolved as refusal:
+        return refusal.violation
+    except (SqlglotError, RecursionError) as error:
+        return Violation("unresolved", "", _first_line(error))
+
+
+def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Violation:
+    if len(sql) > _LONGEST_SQL:
+        return Violation("too_long", "", f"The query is longer than {_LONGEST_SQL} characters.")
+    if not sql.isascii() and any("\ud800" <= letter <= "\udfff" for letter in sql):
+        return Violation("unparsable", "", "It holds half of a surrogate pair.")
+    sql = strip_comments(sql, dialect)
+    if dialect != "duckdb" and (odd := find_odd_space(sql, dialect)):
+        return Violation("unparsable", odd, f"U+{ord(odd):04X} is no space to the database.")
+    try:
+        statements = parse_statements(sql, dialect)
+    except (SqlglotError, RecursionError) as error:
+        return Violation("unparsable", "", f"It is not valid SQL: {_first_line(error)}")
+    if len(statements) != 1:
+        return Violation("multiple_statements", "", "Exactly one statement is allowed.")
+    tree = statements[0]
+    if not isinstance(tree, _ROOTS):
+        kind = type(tree).__name__
+        return Violation("not_a_query", kind, f"Only a query may run, this is {kind}.")
+    for node in list_nodes(tree):
+        if isinstance(node, exp.Identifier) and is_stray(node):
+            return Violation(
+                "unexplained_column", node.name, f"What {node.name} means here cannot be told."
+            )
+        if not allowlist.has_tree_node(type(node)):
+            return Violation(
+                "node_not_allowed",
+                node.sql(READERS[dialect])[:80],
+                f"{type(node).__name__} is not allowed in a query.",
+            )
+    return tree
+
+
+def _rewrite(tree: exp.Expr, access: Access, allowlist: Allowlist) -> GuardedQuery | Violation:
+    catalog = access.catalog
+    nodes = list_nodes(tree)
+    found = resolve_names(tree, nodes, access.resolver)
+    if violation := find_bomb(nodes, found):
+        return violation
+    # Before the wrappers stand in the tree: their functions are not the query's.
+    if catalog.dialect == "sqlite" and (violation := check_sqlite(tree, allowlist)):
+        return violation
+    parameters = access.build_parameters()
+    wrappers: dict[str, Wrapper] = {}
+    texts: dict[str, set[str]] = {}
+    for node, table, source in found.tables:
+        if access.view is None:
+            _qualify(node, table.schema, table.name)
+            continue
+        wrapper = wrappers[table.qualified] = access.view.wrap(source)
+        text = parameters.fill(wrapper.text)
+        texts.setdefault(table.qualified, set()).add(text)
+        replace_table(node, text)
+    if access.view is not None and catalog.dialect == "postgres":
+        for group in found.groups:
+            complete_group(group, access.resolver)
+    sql = render_sql(tree, catalog.dialect)
+    tables = frozenset(table.qualified for _, table, _ in found.tables)
+    if violation := _check_again(sql, tables, texts, access, allowlist):
+        return violation
+    reads = frozenset[str]().union(*(wrapper.reads for wrapper in wrappers.values()))
+    return GuardedQuery(
+        database=catalog.database,
+        sql=sql,
+        tables=tuple(sorted(reads or tables)),
+        columns=tuple(sorted(found.columns)),
+        predicates=tuple(
+            f"{name}: {wrapper.predicate}"
+            for name, wrapper in sorted(wrappers.items())
+            if wrapper.predicate
+        ),
+        params=tuple(parameters.params),
+        dialect=catalog.dialect,
+        restricted=access.restricted,
+        session=access.session,
+        functions=_list_functions(catalog.dialect, texts),
+        wrapped=access.view is not None,
+        filters=tuple(
+            (name, tuple(sorted(columns)))
+            for name, columns in sorted(
+                merge_filters(wrapper.filters for wrapper in wrappers.values()).items()
+            )
+            if columns
+        ),
+        reads=_list_reads(access, found, texts),
+    )
+
+
+def _list_reads(
+    access: Access, found: Resolution, texts: Mapping[str, Collection[str]]
+) -> frozenset[str] | None:
+    """The columns that the query may touch; ``texts`` are its wrappers."""
+    dialect = access.catalog.dialect
+    if dialect == "postgres":
+        return None
+    if access.view is not None:
+        each = [list_reads(text, dialect) for wrappers in texts.values() for text in wrappers]
+        return frozenset[str]().union(*each)
+    return frozenset(
+        fold_name(f"{table.qualified}.{column}", dialect)
+        for _, table, _ in found.tables
+        # All of them: to DuckDB even `current_date` is a column where a table has one of that name.
+        for column in access.resolver.list_columns(table)
+    )
+
+
+def _list_functions(dialect: str, texts: Mapping[str, Collection[str]]) -> tuple[str, ...]:
+    """What the wrappers call, where the database's own reading is held against it."""
+    if dialect != "postgres":
+        return ()
+    called = (list_functions(text) for each in texts.values() for text in each)
+    return tuple(sorted(frozenset[str]().union(*called)))
+
+
+def _qualify(node: exp.Table, schema: str, name: str) -> None:
+    """Names the table in full, in place; an alias keeps the name that the query uses."""
+    if not node.alias:
+        alias = node.args.get("alias") or exp.TableAlias()
+        alias.set("this", node.this.copy())
+        node.set("alias", alias)
+    node.set("this", exp.to_identifier(name, quoted=True))
+    node.set("db", exp.to_identifier(schema, quoted=True))
+
+
+def _check_again(
+    sql: str,
+    tables: frozenset[str],
+    texts: Mapping[str, set[str]],
+    access: Access,
+    allowlist: Allowlist,
+) -> Violation | None:
+    """The second opinion on the text that is to run."""
+    if "\0" in sql:
+        # Where a database would stop reading.
+        return Violation("unparsable", "", "It holds a null character.")
+    expected = texts if access.view is not None else None
+    if access.catalog.dialect == "postgres":
+        return check_grammar(sql, tables, allowlist, access.catalog, expected)
+    if access.catalog.dialect == "duckdb":
+        return check_duckdb(sql, tables, allowlist, expected)
+    return check_wrapped(sql, tables, expected, access.catalog.dialect)
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0][:300]

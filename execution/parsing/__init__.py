@@ -1,0 +1,1 @@
+"""What the dialects' parsers share: nodes, comments and the spelling of calls."""

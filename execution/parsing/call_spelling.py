@@ -1,0 +1,125 @@
+"""One spelling for each call, whatever schema, quotes or dots the query wrote it with.
+
+What looks at functions (``cost_bombs.py``, ``growth.py``, names of columns) looks at sqlglot's
+nodes, and sqlglot makes the node of a known function only where its name stands alone:
+``pg_catalog.repeat('x', 9)`` is a field of a schema to it, DuckDB's ``'x'.repeat(9)`` a field of a
+text. Here each becomes ``repeat('x', 9)``, and is written so. A call under any other schema stays
+what it is: the second readers know it by its full name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+from sqlglot.parser import Parser
+
+from nl2sql.sql.nodes import find_all
+
+_POSTGRES_SCHEMA = "pg_catalog"
+# To DuckDB a name before a dot is one of these schemas, or else the first argument.
+_DUCKDB_SCHEMAS = frozenset({"main", "pg_catalog", "system", "temp", "information_schema"})
+
+# What may stand around a call behind a dot.
+_AROUND = (exp.Filter, exp.Window, exp.WithinGroup)
+# The parts of a column's name, the last one first.
+_PARTS = ("this", "table", "db", "catalog")
+# Where a name is no value: nodes, and which of their parts.
+_HOLDERS: dict[type[exp.Expr], tuple[str, ...]] = {
+    exp.Alias: ("alias",),
+    exp.Anonymous: ("this",),
+    exp.Collate: ("expression",),
+    exp.Column: _PARTS,
+    exp.DataType: ("kind",),
+    exp.Dot: ("expression",),
+    exp.Join: ("using",),
+    exp.Lateral: ("this",),
+    exp.PropertyEQ: ("this",),
+    exp.Table: ("this", "db", "catalog"),
+    exp.TableAlias: ("this", "columns"),
+    exp.Unnest: ("offset",),
+    exp.Window: ("this", "alias"),
+}
+
+
+def spell_calls(tree: exp.Expr, dialect: str, parser: type[Parser]) -> None:
+    """Spells the calls of a statement plainly, in place.
+
+    ``parser`` knows which functions have nodes of their own.
+    """
+    if dialect == "postgres":
+        for table in find_all(tree, exp.Table):
+            if isinstance(table.this, exp.Func) and _is_postgres_schema(table.args.get("db")):
+                table.set("db", None)
+    # The inner ones first: a method of a method's value.
+    for dot in reversed(list(find_all(tree, exp.Dot))):
+        if dialect == "duckdb":
+            _take_first_argument(dot)
+        elif dialect == "postgres" and _is_postgres_schema(dot.this):
+            dot.replace(dot.expression)
+    for call in list(find_all(tree, exp.Anonymous)):
+        if isinstance(call.this, exp.Identifier) and _is_plain(call.this, dialect):
+            call.set("this", call.this.name)
+        if isinstance(call.this, str) and (builder := parser.FUNCTIONS.get(call.this.upper())):
+            call.replace(builder(call.expressions))
+
+
+def is_stray(name: exp.Identifier) -> bool:
+    """Whether a name stands where a value does, and is no column that anything would resolve."""
+    around = name.parent
+    if isinstance(around, exp.Dot) and name.arg_key == "this":
+        # The schema of a function or type, which the readers know by its full name.
+        while isinstance(around.parent, exp.Dot) and around.arg_key == "this":
+            around = around.parent
+        is_call = isinstance(around.expression, (exp.Func, *_AROUND))
+        return not is_call and not isinstance(around.parent, exp.DataType)
+    return not any(
+        isinstance(around, kind) and name.arg_key in keys for kind, keys in _HOLDERS.items()
+    )
+
+
+def _is_plain(name: exp.Identifier, dialect: str) -> bool:
+    """Whether the name means the same without its quotes."""
+    return dialect != "postgres" or name.name == name.name.lower()
+
+
+def _is_postgres_schema(node: object) -> bool:
+    if not isinstance(node, exp.Identifier):
+        return False
+    return (node.name if node.args.get("quoted") else node.name.lower()) == _POSTGRES_SCHEMA
+
+
+def _take_first_argument(dot: exp.Dot) -> None:
+    """Makes ``x.f(y)`` ``f(x, y)``, unless ``x`` is a schema."""
+    call = dot.expression
+    while isinstance(call, _AROUND):
+        call = call.this
+    if not isinstance(call, exp.Anonymous):
+        return
+    names = list(dot.this.flatten()) if isinstance(dot.this, exp.Dot) else [dot.this]
+    if all(isinstance(name, exp.Identifier) for name in names):
+        if names[0].name.lower() in _DUCKDB_SCHEMAS or len(names) > len(_PARTS):
+            return
+        subject: exp.Expr = _build_column(names)
+    else:
+        subject = dot.this
+        _restore_columns(subject)
+    call.set("expressions", [subject, *call.expressions])
+    dot.replace(dot.expression)
+
+
+def _restore_columns(subject: exp.Expr) -> None:
+    """Makes names columns again: sqlglot takes those before ``.f()`` for parts of its name."""
+    for dot in list(subject.find_all(exp.Dot)):
+        names = list(dot.flatten())
+        is_whole = dot is subject or not isinstance(dot.parent, exp.Dot)
+        are_names = all(isinstance(name, exp.Identifier) for name in names)
+        if is_whole and are_names and len(names) <= len(_PARTS):
+            dot.replace(_build_column(names))
+    for name in list(subject.find_all(exp.Identifier)):
+        if is_stray(name):
+            name.replace(_build_column([name.copy()]))
+
+
+def _build_column(names: Sequence[exp.Expr]) -> exp.Column:
+    return exp.Column(**dict(zip(_PARTS, reversed(names), strict=False)))

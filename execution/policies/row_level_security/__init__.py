@@ -1,0 +1,1 @@
+"""The policies as PostgreSQL's own row-level security, behind the guard."""

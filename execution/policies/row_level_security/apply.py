@@ -1,0 +1,351 @@
+"""Puts the second wall into a PostgreSQL database, takes it out again, and checks that it stands.
+
+Everything is one transaction: the wall is there as a whole or not at all, and a dry run is the same
+transaction rolled back. What changed is told by comparing what the system catalog says of the
+wall before and after (``state.py``).
+
+Knows nothing of policy files. Does not cover tables that are made later: apply again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg import errors
+
+from execution.policies.row_level_security.blocks import GROUP_COMMENT, OTHERS
+from execution.policies.row_level_security.ddl import Wall, build_comment
+from execution.policies.row_level_security.index_role import INDEX_COMMENT
+from execution.policies.row_level_security.script import (
+    Statement,
+    build_removal,
+    build_revocation,
+    name_index_role,
+)
+from execution.policies.row_level_security.state import hash_state, read_state, render_members
+from nl2sql.errors import DatabaseUnavailable, QuorumError
+
+_CONNECT_TIMEOUT_S = 5
+# Policies lock their tables; whoever reads one for longer than this keeps the wall waiting.
+_LOCK_TIMEOUT_MS = 10_000
+
+_OWN_SECURITY = """
+SELECT n.nspname || '.' || c.relname
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE c.relrowsecurity
+   AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = %s)
+"""
+
+# What whoever runs the statements would lack, and what would not be as it was afterwards.
+_RIGHTS = """
+SELECT r.rolname, r.rolsuper OR r.rolcreaterole,
+       has_database_privilege(current_database(), 'CREATE')
+  FROM pg_roles r WHERE r.rolname = current_user
+"""
+_NOT_OWNED = """
+SELECT DISTINCT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
+  FROM unnest(%s::text[], %s::text[]) AS wanted(schema, name)
+  JOIN pg_namespace n ON n.nspname = wanted.schema
+  JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = wanted.name
+ WHERE NOT pg_has_role(c.relowner, 'USAGE') ORDER BY 1
+"""
+_CLOSED_SCHEMAS = """
+SELECT quote_ident(n.nspname) FROM pg_namespace n
+ WHERE n.nspname = ANY (%s) AND NOT pg_has_role(n.nspowner, 'USAGE')
+   AND NOT has_schema_privilege(n.oid, 'USAGE WITH GRANT OPTION')
+   AND NOT EXISTS (SELECT FROM aclexplode(n.nspacl) a
+                    WHERE a.grantee = 0 AND a.privilege_type = 'USAGE') ORDER BY 1
+"""
+_DORMANT = """
+SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
+  FROM unnest(%s::text[], %s::text[]) AS wanted(schema, name)
+  JOIN pg_namespace n ON n.nspname = wanted.schema
+  JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = wanted.name
+ WHERE NOT c.relrowsecurity
+   AND (c.relforcerowsecurity OR EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid))
+   AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = %s)
+ ORDER BY 1
+"""
+# What the reader may read without becoming one of the roles, but for what everybody may.
+_OWN_SELECT = """
+SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname = ANY (%s) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+   AND has_any_column_privilege(%s, c.oid, 'SELECT')
+   AND (%s OR NOT has_any_column_privilege('public', c.oid, 'SELECT')) ORDER BY 1
+"""
+_KEPT_FUNCTIONS = """
+SELECT count(*)::int FROM pg_proc p, aclexplode(p.proacl) a
+ WHERE a.grantee = (SELECT oid FROM pg_roles WHERE rolname = %s)
+"""
+_INDEX_ROLE = """
+SELECT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = %s
+                AND starts_with(shobj_description(r.oid, 'pg_authid'), %s))
+"""
+# What the roles have as everybody has it cannot be kept from them.
+_PUBLIC = """
+SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname = ANY (%s) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+   AND has_any_column_privilege('public', c.oid, 'SELECT') ORDER BY 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What came and what went, a line for each thing; ``notices`` are what else to know."""
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    notices: tuple[str, ...] = ()
+
+
+def read_own_security(url: str, database: str) -> frozenset[str]:
+    """The tables, qualified, with row-level security that is not the wall's.
+
+    Raises DatabaseUnavailable.
+    """
+    with _open(url, database) as connection:
+        rows = connection.execute(_OWN_SECURITY, (OTHERS,)).fetchall()
+    return frozenset(name for (name,) in rows)
+
+
+def find_index_role(url: str, database: str) -> str:
+    """The role that reads for the index while the wall stands; empty when it does not.
+
+    Raises DatabaseUnavailable.
+    """
+    role = name_index_role(database)
+    with _open(url, database) as connection:
+        row = connection.execute(_INDEX_ROLE, (role, f"{INDEX_COMMENT}{database}: ")).fetchone()
+    return role if row == (True,) else ""
+
+
+def apply_wall(
+    url: str,
+    wall: Wall,
+    *,
+    revoke_functions: bool = False,
+    dry_run: bool = False,
+    lock_timeout_ms: int = _LOCK_TIMEOUT_MS,
+) -> Changes:
+    """Runs the wall's statements under the login of ``url``; ``dry_run`` rolls all of it back.
+
+    ``revoke_functions`` takes the functions of ``postgres_functions.FAMILIES`` from PUBLIC as well;
+    without it those that were taken stay so.
+
+    Raises DatabaseUnavailable, also for a table in use for longer than ``lock_timeout_ms``, and
+    QuorumError saying which right is missing.
+    """
+    with _open(url, wall.database) as connection:
+        _check_rights(connection, wall)
+        if revoke_functions:
+            _check_superuser(connection, wall.database, "take functions of the system from PUBLIC")
+        before = read_state(connection, wall.database, wall.reader)
+        notices = _collect_notices(connection)
+        _set_lock_timeout(connection, lock_timeout_ms)
+        _run(connection, wall.statements)
+        if revoke_functions:
+            _run(connection, [build_revocation(wall.database)])
+        after = read_state(connection, wall.database, wall.reader)
+        _run(connection, [build_comment(wall, hash_state(after))])
+        if public := _list(connection, _PUBLIC, list(wall.schemas)):
+            notices.append(f"PUBLIC may read {public}, and so may every role: revoke that")
+        if own := _list(connection, _OWN_SELECT, list(wall.withdrawn), wall.reader, False):
+            notices.append(
+                f"{wall.reader} may still read {own}, by another role or by another owner's grant: "
+                "revoke that"
+            )
+        _end(connection, dry_run)
+    return _compare(before, after, notices)
+
+
+def remove_wall(
+    url: str,
+    database: str,
+    *,
+    reader: str,
+    dry_run: bool = False,
+    lock_timeout_ms: int = _LOCK_TIMEOUT_MS,
+) -> Changes:
+    """Undoes ``apply_wall``; what it finds is undone, whatever the policy says now.
+
+    Raises as ``apply_wall`` does.
+    """
+    with _open(url, database) as connection:
+        before = read_state(connection, database, reader)
+        kept = connection.execute(_KEPT_FUNCTIONS, (name_index_role(database),)).fetchone()
+        if kept and kept[0]:
+            _check_superuser(connection, database, "give functions of the system back to PUBLIC")
+        notices = _collect_notices(connection)
+        _set_lock_timeout(connection, lock_timeout_ms)
+        _run(connection, build_removal(database))
+        after = read_state(connection, database, reader)
+        _end(connection, dry_run)
+    return _compare(before, after, notices)
+
+
+def check_applied(url: str, wall: Wall) -> str:
+    """What is wrong with the wall in the database; empty when it is the policy's, untouched.
+
+    Any login may ask. Raises DatabaseUnavailable.
+    """
+    with _open(url, wall.database) as connection:
+        row = connection.execute(
+            "SELECT shobj_description(oid, 'pg_authid') FROM pg_roles WHERE rolname = %s",
+            (wall.group,),
+        ).fetchone()
+        comment = (row[0] or "") if row else ""
+        state = read_state(connection, wall.database, wall.reader)
+        members = render_members(wall.database)
+        missing = connection.execute(
+            f"SELECT unnest(%s::text[]) EXCEPT SELECT rolname FROM ({members}) AS member"
+            " ORDER BY 1",
+            (list(wall.roles),),
+        ).fetchall()
+        inherits = connection.execute(
+            f"SELECT rolname FROM ({members}) AS member WHERE pg_has_role(%s, oid, 'USAGE')",
+            (wall.reader,),
+        ).fetchall()
+        own = _list(connection, _OWN_SELECT, list(wall.withdrawn), wall.reader, True)
+    if not comment.startswith(f"{GROUP_COMMENT}{wall.database}:"):
+        return f"The policy of {wall.database} was never applied to it."
+    if f"statements {wall.digest}" not in comment:
+        return f"What was applied to {wall.database} is not what its policy says now."
+    if ", state " in comment and not comment.endswith(f", state {hash_state(state)}"):
+        return f"The roles or policies of {wall.database} were changed after they were applied."
+    if missing:
+        return f"The role {missing[0][0]} of {wall.database} is missing."
+    if inherits:
+        return f"{wall.reader} has the rights of {inherits[0][0]} without becoming it."
+    if own:
+        return f"{wall.reader} may read {own} without becoming a role of {wall.database}."
+    return ""
+
+
+@contextmanager
+def _open(url: str, database: str) -> Iterator[psycopg.Connection[Any]]:
+    """A connection whose transaction is rolled back unless it is committed inside."""
+    try:
+        connection = psycopg.connect(url, connect_timeout=_CONNECT_TIMEOUT_S)
+    except psycopg.Error as error:
+        raise DatabaseUnavailable(
+            f"The database {database!r} does not answer.", database=database
+        ) from error
+    with connection:
+        try:
+            yield connection
+        except psycopg.Error as error:
+            raise _translate(error, connection, database) from error
+        finally:
+            connection.rollback()
+
+
+def _end(connection: psycopg.Connection[Any], dry_run: bool) -> None:
+    if not dry_run:
+        connection.commit()
+
+
+def _set_lock_timeout(connection: psycopg.Connection[Any], timeout_ms: int) -> None:
+    connection.execute(f"SET LOCAL lock_timeout = {timeout_ms:d}".encode())
+
+
+def _run(connection: psycopg.Connection[Any], statements: Sequence[Statement]) -> None:
+    for statement in statements:
+        if statement.text:
+            connection.execute(statement.text.encode())
+
+
+def _collect_notices(connection: psycopg.Connection[Any]) -> list[str]:
+    notices: list[str] = []
+
+    def collect(diagnostic: errors.Diagnostic) -> None:
+        # That DROP … IF EXISTS found nothing is a mere notice.
+        if diagnostic.severity_nonlocalized == "WARNING":
+            notices.append(diagnostic.message_primary or "")
+
+    connection.add_notice_handler(collect)
+    return notices
+
+
+def _compare(before: frozenset[str], after: frozenset[str], notices: Sequence[str]) -> Changes:
+    added, removed = sorted(after - before), sorted(before - after)
+    return Changes(tuple(added), tuple(removed), tuple(notices))
+
+
+def _check_rights(connection: psycopg.Connection[Any], wall: Wall) -> None:
+    row = connection.execute(_RIGHTS).fetchone()
+    name, makes_roles, makes_schemas = row or ("?", False, False)
+    problems = []
+    if not makes_roles:
+        problems.append("create roles (CREATEROLE)")
+    if wall.has_views and not makes_schemas:
+        problems.append("create schemas in the database")
+    schemas, names = [each[0] for each in wall.owned], [each[1] for each in wall.owned]
+    if not_owned := _list(connection, _NOT_OWNED, schemas, names):
+        problems.append(f"change {not_owned}, which it does not own")
+    if closed := _list(connection, _CLOSED_SCHEMAS, list(wall.schemas)):
+        problems.append(f"grant the use of the schemas {closed}")
+    if problems:
+        raise QuorumError(
+            f"{name} may not {'; nor '.join(problems)}.", hint=_render_hint(wall.database)
+        )
+    schemas, names = [each[0] for each in wall.guarded], [each[1] for each in wall.guarded]
+    if dormant := _list(connection, _DORMANT, schemas, names, OTHERS):
+        raise QuorumError(
+            f"Row-level security is prepared but switched off on {dormant}.",
+            hint="Switching it on would bring those policies to life: drop them, or enable row-"
+            "level security yourself, and apply again.",
+        )
+
+
+def _check_superuser(connection: psycopg.Connection[Any], database: str, what: str) -> None:
+    row = connection.execute(
+        "SELECT rolsuper, rolname FROM pg_roles WHERE rolname = current_user"
+    ).fetchone()
+    is_superuser, name = row or (False, "?")
+    if not is_superuser:
+        raise QuorumError(
+            f"{name} may not {what}: only a superuser may.",
+            hint=f"`quorumsql policy sql {database}`, with the same flags, prints the statements.",
+        )
+
+
+def _list(
+    connection: psycopg.Connection[Any], query: str, *parameters: list[str] | str | bool
+) -> str:
+    """The names that the query finds, in a line; the first few of many."""
+    names = [name for (name,) in connection.execute(query, parameters).fetchall()]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more
+
+
+def _render_hint(database: str) -> str:
+    return (
+        f"`quorumsql policy sql {database}` prints the statements: let the owner of the tables or "
+        "a superuser run them with psql."
+    )
+
+
+def _translate(
+    error: psycopg.Error, connection: psycopg.Connection[Any], database: str
+) -> QuorumError:
+    message = error.diag.message_primary or str(error)
+    if error.sqlstate is None or connection.closed:
+        return DatabaseUnavailable(f"The database {database!r} does not answer.", database=database)
+    if isinstance(error, errors.InsufficientPrivilege):
+        return QuorumError(
+            f"{connection.info.user} may not do that: {message}.", hint=_render_hint(database)
+        )
+    if isinstance(error, errors.LockNotAvailable):
+        return DatabaseUnavailable(
+            f"A table of {database!r} is in use, so its policies cannot be changed.",
+            database=database,
+            hint="Try again when the long queries or the idle transactions have ended.",
+        )
+    detail = f": {error.diag.message_detail}" if error.diag.message_detail else "."
+    return QuorumError(f"{database}: {message}{detail}")

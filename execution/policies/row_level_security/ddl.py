@@ -1,0 +1,399 @@
+"""The same policies as PostgreSQL's own: the second wall, behind the guard's.
+
+For each role of the policy file a database role that can read what it may see and nothing else.
+Tables of which some role sees not every row get row-level security: one policy that lets everybody
+see what they saw before, and for each role a RESTRICTIVE one that takes away the rest. A row that
+is inherited is looked up in the parent table, whose own policy holds there; so no condition is
+nested, and none has to be computed twice.
+
+The login that becomes these roles has no SELECT of its own while the wall stands; the index role
+keeps it (``index_role.py``).
+
+Where a table had row-level security before, its owner's policies still decide, and the wall only
+restricts further: it never opens what they close.
+
+What it does not cover. Attributes are settings of the session, which whoever connects as one of the
+roles can change: against such a person the wall keeps tables and columns, not rows by attribute.
+A query that reaches ``set_config`` can become any role of the policy, since the login may; it is
+kept from that by ``build_revocation`` or by the guard.
+Views that the guard expands are not granted; views with a filter of their own, materialized views
+and foreign tables are, but PostgreSQL has no row-level security for them.
+
+Knows nothing of connections: ``apply.py`` runs what this renders.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from execution.policies.access import CompiledPolicy, name_database_role
+from execution.policies.parameters import fill_from_settings
+from execution.policies.policy_file import Attribute
+from execution.policies.row_level_security.blocks import (
+    GROUP_COMMENT,
+    OTHERS,
+    quote_literal,
+    render_clearing,
+    render_roles,
+)
+from execution.policies.row_level_security.index_role import render_index_role, render_withdrawal
+from execution.policies.row_level_security.script import (
+    Statement,
+    build_preamble,
+    check_name,
+    name_group,
+    name_index_role,
+)
+from execution.policies.rules import Rules, TableRule
+from execution.policies.wrappers import (
+    name_table,
+    render_condition,
+    render_filter,
+    render_null,
+)
+from nl2sql.catalog import Column, Table
+from nl2sql.errors import PolicyError
+from nl2sql.sql.names import enquote
+
+_ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+# As format_type() spells a type outside of pg_catalog.
+_TYPE_SCHEMA = re.compile(r'(?:"((?:[^"]|"")+)"|(\w+))\.')
+
+_HEAD = """\
+The row policies of {database} as PostgreSQL's own. Run it as the owner of the tables, who may
+create roles and, for masked columns, schemas. It may be run again; `quorumsql policy sql --remove`
+prints what undoes it.
+Logins that are not given one of these roles see what they saw. But PostgreSQL refuses COPY FROM
+into a table with row-level security, and pg_dump reads it only as a superuser or with BYPASSRLS."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wall:
+    """The second wall of one database.
+
+    ``group`` is the role that all of ``roles`` are members of. ``owned`` are the tables that
+    whoever runs the statements must own, as (schema, name); ``guarded`` those of them that get
+    row-level security. ``schemas`` are those that the roles may use, ``withdrawn`` those in which
+    the reader itself loses SELECT.
+    """
+
+    database: str
+    group: str
+    roles: tuple[str, ...]
+    reader: str
+    statements: tuple[Statement, ...]
+    owned: tuple[tuple[str, str], ...]
+    guarded: tuple[tuple[str, str], ...]
+    schemas: tuple[str, ...]
+    withdrawn: tuple[str, ...]
+    has_views: bool
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over the statements: another digest means another policy."""
+        texts = "\0".join(each.text for each in self.statements)
+        return hashlib.sha256(texts.encode()).hexdigest()
+
+
+def build_wall(
+    compiled: CompiledPolicy, *, reader: str, indexer: str, own_security: Collection[str]
+) -> Wall:
+    """The wall of a policy. ``reader`` is the login that queries run under.
+
+    ``indexer`` is the login that reads values for the index. ``own_security`` are the tables,
+    qualified, that had row-level security of their own before. Raises PolicyError for another
+    database than PostgreSQL, where the two logins are one, and for a name that would be too long.
+    """
+    catalog = compiled.catalog
+    check_dialect(catalog.database, catalog.dialect)
+    if reader == indexer:
+        raise PolicyError(
+            f"{reader} is both the reader and the indexer of {catalog.database}.",
+            hint="With the second wall the reader itself may SELECT nothing, so the index needs "
+            f"another login: databases.{catalog.database}.indexer.",
+        )
+    _check_attributes(compiled.policy.attributes)
+    builder = _WallBuilder(compiled, frozenset(own_security))
+    return builder.build(reader, indexer)
+
+
+def check_dialect(database: str, dialect: str) -> None:
+    """Raises PolicyError for a database that is not PostgreSQL."""
+    if dialect != "postgres":
+        raise PolicyError(
+            f"{database} is no PostgreSQL database: only PostgreSQL has roles and policies of its "
+            "own.",
+            hint="The guard enforces the policy on every database, without a second wall.",
+        )
+
+
+def build_comment(wall: Wall, state: str = "") -> Statement:
+    """Notes on the group which policy was applied, and what became of it: ``state``, a SHA-256."""
+    text = f"{GROUP_COMMENT}{wall.database}: statements {wall.digest}"
+    text += f", state {state}" if state else ""
+    return Statement(f"COMMENT ON ROLE {enquote(wall.group)} IS {quote_literal(text)}")
+
+
+def render_head(wall: Wall) -> str:
+    """What stands above the wall's script."""
+    return _HEAD.format(database=wall.database)
+
+
+def _check_attributes(attributes: Iterable[str]) -> None:
+    seen: dict[str, str] = {}
+    for name in attributes:
+        if not _ATTRIBUTE.fullmatch(name):
+            raise PolicyError(
+                f"The attribute {name!r} cannot be a setting of PostgreSQL's: take letters, digits "
+                "and underscores."
+            )
+        if (other := seen.setdefault(name.lower(), name)) != name:
+            raise PolicyError(
+                f"The attributes {other} and {name} are the same setting of PostgreSQL's."
+            )
+
+
+class _WallBuilder:
+    """Builds the statements of all roles."""
+
+    def __init__(self, compiled: CompiledPolicy, own_security: frozenset[str]) -> None:
+        self._attributes: Mapping[str, Attribute] = compiled.policy.attributes
+        self._database = compiled.catalog.database
+        self._search_path = compiled.catalog.search_path
+        self._tables = compiled.catalog.tables
+        self._own_security = own_security
+        self._roles = {
+            name_database_role(self._database, name): rules
+            for name, rules in compiled.roles.items()
+        }
+        self._guarded = [
+            table
+            for table in self._tables
+            if table.kind == "table"
+            and any(
+                table.qualified in rules and _is_filtered(rules[table.qualified])
+                for rules in self._roles.values()
+            )
+        ]
+        self._guarded_names = {table.qualified for table in self._guarded}
+
+    def build(self, reader: str, indexer: str) -> Wall:
+        group = name_group(self._database)
+        index_role = check_name(name_index_role(self._database), "database role")
+        withdrawn = tuple(dict.fromkeys(table.schema for table in self._tables))
+        guarded = tuple((table.schema, table.name) for table in self._guarded)
+        used = (schema for rules in self._roles.values() for schema in _list_schemas(rules))
+        schemas = dict.fromkeys((*withdrawn, *used))
+        views = {role: list(self._build_views(role, rules)) for role, rules in self._roles.items()}
+        statements = [
+            *build_preamble(self._search_path),
+            Statement(render_clearing(group, self._roles), "What an earlier run left."),
+            Statement(render_roles(group, self._roles, self._database)),
+        ]
+        for table in self._guarded:
+            statements += self._build_policies(table)
+        for role, rules in self._roles.items():
+            statements.append(
+                Statement(
+                    f"GRANT {enquote(role)} TO {enquote(reader)} WITH INHERIT FALSE, SET TRUE",
+                    f"The role {role}. The reader becomes it for one query, and has none of its "
+                    "rights before.",
+                )
+            )
+            statements += self._build_grants(role, rules)
+            statements += views[role]
+        statements += _build_withdrawal(index_role, self._database, reader, indexer, withdrawn)
+        return Wall(
+            database=self._database,
+            group=group,
+            roles=tuple(self._roles),
+            reader=reader,
+            statements=tuple(statements),
+            owned=tuple((table.schema, table.name) for table in self._tables),
+            guarded=guarded,
+            schemas=tuple(schemas),
+            withdrawn=withdrawn,
+            has_views=any(views.values()),
+        )
+
+    # -- rows ----------------------------------------------------------------------------------
+
+    def _build_policies(self, table: Table) -> Iterator[Statement]:
+        name = name_table(table)
+        if table.qualified in self._own_security:
+            yield Statement(
+                "",
+                f"{table.qualified} has row-level security of its own, which goes on deciding: the "
+                "policies of its owner that let the reader see rows must name "
+                f"{name_group(self._database)} too, or the service sees none.",
+            )
+        else:
+            yield Statement(f"DROP POLICY IF EXISTS {OTHERS} ON {name}")
+            yield Statement(
+                f"CREATE POLICY {OTHERS} ON {name} FOR ALL TO PUBLIC USING (true) WITH CHECK (true)"
+            )
+            yield Statement(f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY")
+            yield Statement(f"ALTER TABLE {name} FORCE ROW LEVEL SECURITY")
+        for role, rules in self._roles.items():
+            condition = self._render_rows(rules, table.qualified)
+            if condition:
+                yield Statement(
+                    f"CREATE POLICY {enquote(role)} ON {name} AS RESTRICTIVE FOR ALL"
+                    f" TO {enquote(role)} USING ({condition})"
+                )
+
+    def _render_rows(self, rules: Rules, qualified: str) -> str:
+        """The condition of a role's policy; empty where it sees every row."""
+        rule = rules.get(qualified)
+        if rule is None:
+            # Not granted either; but somebody may have granted the table to everybody.
+            return "false"
+        if rule.filter is not None:
+            return self._fill(render_filter(rule.filter, "", "postgres"))
+        if rule.inherits is None:
+            return ""
+        key, parent = rule.inherits, rules[rule.inherits.target].table
+        conditions = [
+            # With its schema, since an alias could be this table's name too.
+            f"_1.{enquote(theirs)} = {name_table(rule.table)}.{enquote(ours)}"
+            for ours, theirs in zip(key.columns, key.target_columns, strict=True)
+        ]
+        if parent.qualified not in self._guarded_names:
+            conditions.append(f"({render_condition(rules, parent.qualified, 1, 'postgres')})")
+        where = self._fill(" AND ".join(conditions))
+        return f"EXISTS (SELECT 1 FROM {name_table(parent)} AS _1 WHERE {where})"
+
+    def _fill(self, text: str) -> str:
+        return fill_from_settings(text, self._attributes)
+
+    # -- columns -------------------------------------------------------------------------------
+
+    def _build_grants(self, role: str, rules: Rules) -> Iterator[Statement]:
+        for schema in _list_schemas(rules):
+            yield Statement(f"GRANT USAGE ON SCHEMA {enquote(schema)} TO {enquote(role)}")
+        for name, rule in rules.items():
+            if rule.expands:
+                yield Statement(
+                    "", f"Not granted: {name}, a view; the guard puts its query in its place."
+                )
+                continue
+            columns, note = self._choose_columns(rules, rule)
+            if rule.table.kind != "table" and _is_filtered(rule):
+                note = f"{note}\n{name} is a {rule.table.kind}: only the guard filters its rows."
+            if columns:
+                names = ", ".join(enquote(column) for column in columns)
+                yield Statement(
+                    f"GRANT SELECT ({names}) ON {name_table(rule.table)} TO {enquote(role)}",
+                    note.strip(),
+                )
+
+    def _choose_columns(self, rules: Rules, rule: TableRule) -> tuple[list[str], str]:
+        """The columns to grant, in the table's order, and why some are that should not be seen."""
+        seen = {each.name for each in rule.columns if rule.masks.get(each.name) is None}
+        reasons: dict[str, str] = {
+            name: "the guard hashes it" for name, mask in rule.masks.items() if mask == "hash"
+        }
+        if rule.filter is not None:
+            used = (column.name for column in rule.filter.find_all(exp.Column))
+            reasons |= dict.fromkeys(used, "the filter reads it")
+        if rule.inherits is not None:
+            reasons |= dict.fromkeys(rule.inherits.columns, "it leads to the parent row")
+        for child in rules.values():
+            if child.inherits is not None and child.inherits.target == rule.table.qualified:
+                reasons |= dict.fromkeys(
+                    child.inherits.target_columns, f"{child.table.qualified} inherits over it"
+                )
+        columns = [
+            each.name for each in rule.table.columns if each.name in seen or each.name in reasons
+        ]
+        notes = [
+            f"{rule.table.qualified}.{name} is granted although the role does not see it: {reason}."
+            for name, reason in reasons.items()
+            if name not in seen
+        ]
+        return columns, "\n".join(notes)
+
+    def _build_views(self, role: str, rules: Rules) -> Iterator[Statement]:
+        """For people: what ``SELECT *`` of the table itself would not give them."""
+        names: dict[str, str] = {}
+        for qualified, rule in rules.items():
+            complete = len(rule.columns) == len(rule.table.columns)
+            if rule.expands or (complete and not rule.masks):
+                continue
+            name = check_name(f"{rule.table.schema}__{rule.table.name}", "view")
+            if (other := names.setdefault(name, qualified)) != qualified:
+                raise PolicyError(f"The views for {other} and {qualified} would both be {name}.")
+            if len(names) == 1:
+                yield Statement(f"CREATE SCHEMA {enquote(role)}")
+                yield Statement(f"GRANT USAGE ON SCHEMA {enquote(role)} TO {enquote(role)}")
+            view = f"{enquote(role)}.{enquote(name)}"
+            # The rights and the policies of whoever reads it hold, so that its rows are the role's.
+            yield Statement(
+                f"CREATE VIEW {view} WITH (security_barrier, security_invoker) AS"
+                f" {self._render_view(rules, rule)}",
+                _explain_hashes(rule),
+            )
+            yield Statement(f"GRANT SELECT ON {view} TO {enquote(role)}")
+
+    def _render_view(self, rules: Rules, rule: TableRule) -> str:
+        outputs = ", ".join(_render_output(each, rule) for each in rule.columns)
+        text = f"SELECT {outputs} FROM {name_table(rule.table)} AS _0"
+        if rule.table.kind != "table" and _is_filtered(rule):
+            condition = render_condition(rules, rule.table.qualified, 0, "postgres")
+            text += f" WHERE {self._fill(condition)}"
+        return text
+
+
+def _build_withdrawal(
+    role: str, database: str, reader: str, indexer: str, schemas: Iterable[str]
+) -> Iterator[Statement]:
+    yield Statement(
+        render_index_role(role, database, reader),
+        f"{role} keeps what {reader} may SELECT without the wall. Grant and revoke SELECT on what "
+        "may be asked about with it, or grant it to the reader and apply again.",
+    )
+    for schema in schemas:
+        yield Statement(f"GRANT USAGE ON SCHEMA {enquote(schema)} TO {enquote(role)}")
+    yield Statement(f"GRANT {enquote(role)} TO {enquote(indexer)} WITH INHERIT FALSE, SET TRUE")
+    yield Statement(
+        render_withdrawal(role, reader, schemas),
+        "The reader itself may SELECT nothing: a query that leaves its role reads nothing.",
+    )
+
+
+def _is_filtered(rule: TableRule) -> bool:
+    return rule.filter is not None or rule.inherits is not None
+
+
+def _list_schemas(rules: Rules) -> list[str]:
+    """Those of the tables, and of the types that the guard's own NULLs are cast to."""
+    found = {}
+    for rule in rules.values():
+        if not rule.expands:
+            found[rule.table.schema] = True
+        for column in rule.columns:
+            if column.name in rule.masks and (schema := _TYPE_SCHEMA.match(column.type)):
+                found[schema[1].replace('""', '"') if schema[1] else schema[2]] = True
+    return list(found)
+
+
+def _render_output(column: Column, rule: TableRule) -> str:
+    name = enquote(column.name)
+    mask = rule.masks.get(column.name)
+    if mask is None:
+        return f"_0.{name}"
+    hidden = "CAST(NULL AS text)" if mask == "hash" else render_null(column, "postgres")
+    return f"{hidden} AS {name}"
+
+
+def _explain_hashes(rule: TableRule) -> str:
+    hashed = [name for name, mask in rule.masks.items() if mask == "hash"]
+    if not hashed:
+        return ""
+    return f"NULL here, since the key is not in the database: {', '.join(hashed)}."

@@ -1,0 +1,97 @@
+"""What of the second wall stands in a PostgreSQL database, read from the system catalog.
+
+Knows nothing of policy files, nor of what should stand there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import psycopg
+
+from execution.policies.row_level_security.blocks import MEMBERS, OTHERS
+from execution.policies.row_level_security.script import name_group, name_index_role
+from execution.postgres.functions import SPELLING
+
+# What the wall consists of, a line for each thing: compared, hashed and shown.
+_STATE = r"""
+WITH members AS ({members}),
+keepers AS (SELECT oid, rolname FROM pg_roles WHERE rolname = %(index_role)s),
+grantees AS (SELECT oid, rolname FROM members UNION ALL TABLE keepers),
+walled AS (SELECT DISTINCT p.polrelid
+             FROM pg_policy p JOIN members m
+               ON m.rolname = p.polname AND m.oid = ANY (p.polroles))
+SELECT format('role %%I', rolname) FROM grantees
+UNION
+SELECT format('%%I may become %%I', r.rolname, keeper.rolname)
+  FROM keepers AS keeper JOIN pg_auth_members m ON m.roleid = keeper.oid AND m.set_option
+  JOIN pg_roles r ON r.oid = m.member
+UNION
+SELECT format('only owners may execute %%s', {spelling})
+  FROM keepers AS keeper, pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace,
+       aclexplode(p.proacl) a
+ WHERE a.grantee = keeper.oid AND a.privilege_type = 'EXECUTE'
+UNION
+SELECT format('%%I may become %%I', r.rolname, member.rolname)
+  FROM members AS member JOIN pg_auth_members m ON m.roleid = member.oid AND m.set_option
+  JOIN pg_roles r ON r.oid = m.member WHERE r.rolname = %(reader)s
+UNION
+SELECT format('policy %%I on %%I.%%I (%%s, %%s, using %%s)', p.polname, n.nspname, c.relname,
+              CASE WHEN p.polpermissive THEN 'permissive' ELSE 'restrictive' END, p.polcmd,
+              pg_get_expr(p.polqual, p.polrelid))
+  FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE p.polrelid IN (TABLE walled)
+   AND (p.polname = %(others)s OR p.polname IN (SELECT rolname FROM members))
+UNION
+SELECT format('row-level security on %%I.%%I%%s', n.nspname, c.relname,
+              CASE WHEN c.relforcerowsecurity THEN ', also for its owner' ELSE '' END)
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE c.relrowsecurity
+   AND c.oid IN (TABLE walled)
+UNION
+SELECT format('%%I may use the schema %%I', member.rolname, n.nspname)
+  FROM grantees AS member, pg_namespace n, aclexplode(n.nspacl) a WHERE a.grantee = member.oid
+UNION
+SELECT format('%%I may %%s %%I.%%I', member.rolname, a.privilege_type, n.nspname, c.relname)
+  FROM grantees AS member, pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace,
+       aclexplode(c.relacl) a
+ WHERE a.grantee = member.oid
+UNION
+SELECT format('%%I may %%s %%I.%%I (%%s)', member.rolname, a.privilege_type, n.nspname, c.relname,
+              string_agg(quote_ident(t.attname), ', ' ORDER BY t.attnum))
+  FROM grantees AS member, pg_attribute t JOIN pg_class c ON c.oid = t.attrelid
+       JOIN pg_namespace n ON n.oid = c.relnamespace, aclexplode(t.attacl) a
+ WHERE a.grantee = member.oid
+ GROUP BY member.rolname, a.privilege_type, n.nspname, c.relname
+UNION
+SELECT format('view %%I.%%I (%%s) as %%s', n.nspname, c.relname,
+              array_to_string(c.reloptions, ', '),
+              regexp_replace(trim(pg_get_viewdef(c.oid)), '\s+', ' ', 'g'))
+  FROM members AS member JOIN pg_namespace n ON n.nspname = member.rolname
+  JOIN pg_class c ON c.relnamespace = n.oid AND c.relkind = 'v'
+"""
+
+
+def read_state(connection: psycopg.Connection[Any], database: str, reader: str) -> frozenset[str]:
+    """A line for each thing. Raises psycopg.Error."""
+    # Under an empty path every name is spelled with its schema, whoever asks.
+    connection.execute("SET LOCAL search_path = ''")
+    spelling = SPELLING.replace("%", "%%")
+    query = _STATE.format(members=render_members(database), spelling=spelling)
+    index_role = name_index_role(database)
+    parameters = {"reader": reader, "others": OTHERS, "index_role": index_role}
+    rows = connection.execute(query.encode(), parameters).fetchall()
+    return frozenset(line for (line,) in rows)
+
+
+def render_members(database: str) -> str:
+    """The query for the wall's roles, as a part of one with parameters."""
+    group = name_group(database).replace("'", "''").replace("%", "%%")
+    return MEMBERS.format(group=f"'{group}'")
+
+
+def hash_state(state: frozenset[str]) -> str:
+    """SHA-256 over the lines, whatever their order."""
+    return hashlib.sha256("\n".join(sorted(state)).encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""All that is particular to PostgreSQL: dialect, grammar, plans, running a guarded query."""

@@ -1,0 +1,290 @@
+"""The read-only door to one PostgreSQL database.
+
+Four walls behind the guard: a role that can only SELECT (checked before the first query, refused
+otherwise), READ ONLY transactions, the extended protocol (under the simple one ``COMMIT; DELETE …``
+would leave a read-only transaction), and always ROLLBACK. A query is described and planned before
+it runs; one whose plan expects too much is not run, nor is one whose plan reads or calls what the
+guard did not allow (``plan_verification.py``). Time, rows, bytes and cells are limited.
+
+A query takes four round trips: one opens the transaction, one describes and plans, one fetches the
+page, one rolls back.
+
+Knows nothing of questions or candidates. What it does not cover: EXPLAIN writes constants out, so a
+call that makes a very long text out of constants alone comes in whole; the guard refuses those.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any, cast
+
+import psycopg
+from psycopg import AsyncCursor, AsyncPipeline, capabilities
+from psycopg.adapt import Transformer
+from psycopg.pq import Format
+
+from execution.allowlists import Allowlist, load_allowlist
+from execution.postgres.errors import build_diagnostic, check_text, is_gone
+from execution.postgres.page import DESCRIBE_PREFIX, DescribedColumn, build_description, build_page
+from execution.postgres.plan import RecentPlans, check_estimate
+from execution.postgres.plan_fingerprint import fingerprint_plan
+from execution.postgres.plan_verification import EXPLAIN, ThirdReader, read_plan
+from execution.postgres.pool import Connection, ConnectionPool, pipelined
+from execution.postgres.session import apply_settings, assume_identity, begin, build_settings
+from execution.results.collector import ResultBuilder, tighten_limits
+from nl2sql.errors import DatabaseUnavailable, InsecureRole
+from nl2sql.settings import LimitSettings
+from nl2sql.sql.threads import read_aside
+from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, ResultSet
+
+# A probe answers before whoever asked for it gives up.
+_PROBE_TIMEOUT_S = 2
+
+
+class PostgresDatabase:
+    """EXPLAIN and read-only execution through a connection pool opened at the first use."""
+
+    def __init__(
+        self,
+        name: str,
+        url: str,
+        limits: LimitSettings,
+        *,
+        search_path: tuple[str, ...] = (),
+        allowlist: Allowlist | None = None,
+    ) -> None:
+        """``allowlist`` is the guard's for this database; None is the dialect's own."""
+        self.name = name
+        self._limits = limits
+        self._search_path = search_path
+        self._pool = ConnectionPool(name, url, limits.pool_size)
+        self._type_names: dict[int, str] = {}
+        self._recent = RecentPlans()
+        self._reader = ThirdReader((allowlist or load_allowlist("postgres")).functions)
+
+    @property
+    def alarms(self) -> int:
+        """How many queries PostgreSQL read otherwise than the guard did; none of them was run."""
+        return self._reader.alarms
+
+    async def explain(
+        self, query: GuardedQuery, *, identify: bool = False
+    ) -> Explained | Diagnostic:
+        """The planner's estimate, or why the query would not be run.
+
+        ``identify`` asks for the plan's fingerprint too. Raises DatabaseUnavailable, InsecureRole.
+        """
+
+        async def work(connection: Connection) -> Explained | Diagnostic:
+            try:
+                await self._begin(connection)
+                async with pipelined(connection) as pipeline:
+                    await self._assume_identity(connection, pipeline, query)
+                    planned = await connection.execute(_encode(EXPLAIN + query.sql), _bind(query))
+                    await connection.execute("ROLLBACK")
+                plan = await read_plan(planned)
+                if doubts := self._reader.find_doubts(plan, query):
+                    await self._begin(connection)
+                    async with pipelined(connection) as pipeline:
+                        await self._assume_identity(connection, pipeline, query)
+                    refusal = await self._reader.settle(connection, plan, doubts, query)
+                    if refusal is not None:
+                        return refusal
+            except psycopg.Error as error:
+                return _translate(error, connection, query, offset=len(EXPLAIN), running=False)
+            explained = _build_explained(plan)
+            if identify:
+                named = await read_aside(fingerprint_plan, plan, query.sql, query.params)
+                explained = replace(explained, plan=named)
+            too_much = self._check_estimate(plan, query, self._limits.max_rows)
+            if too_much is not None:
+                return replace(too_much, explained=explained)
+            self._recent.add(query)
+            return explained
+
+        if (unsendable := check_text(query)) is not None:
+            return unsendable
+        return await self._pool.run(work)
+
+    async def execute(
+        self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
+    ) -> ResultSet | Diagnostic:
+        """At most ``max_rows`` rows, or the database's error.
+
+        One row more is fetched, to tell whether there were more. Raises DatabaseUnavailable,
+        InsecureRole.
+        """
+
+        # What passed with the most rows that may be asked for passes with fewer.
+        is_weighed = max_rows <= self._limits.max_rows and query in self._recent
+        within = tighten_limits(self._limits, limits)
+
+        async def work(connection: Connection) -> ResultSet | Diagnostic:
+            start = time.perf_counter()
+            running = False
+            planned = None
+            try:
+                await self._begin(connection)
+                async with pipelined(connection) as pipeline:
+                    await self._assume_identity(connection, pipeline, query)
+                    description = _encode(build_description(query.sql))
+                    described = await connection.execute(description, _bind(query))
+                    if not is_weighed:
+                        explain = _encode(EXPLAIN + query.sql)
+                        planned = await connection.execute(explain, _bind(query))
+                    timeout = ("statement_timeout", str(within.statement_timeout_ms))
+                    await apply_settings(connection, [timeout])
+                if planned is not None:
+                    plan = await read_plan(planned)
+                    if doubts := self._reader.find_doubts(plan, query):
+                        refusal = await self._reader.settle(connection, plan, doubts, query)
+                        if refusal is not None:
+                            return refusal
+                    if (too_much := self._check_estimate(plan, query, max_rows)) is not None:
+                        return replace(too_much, explained=_build_explained(plan))
+                running = True
+                builder = await self._fetch(connection, described, query, max_rows, within)
+                types = await self._name_types(connection, described)
+            except psycopg.Error as error:
+                offset = len(DESCRIBE_PREFIX)
+                return _translate(error, connection, query, offset=offset, running=running)
+            return builder.build(types, (time.perf_counter() - start) * 1000)
+
+        if (unsendable := check_text(query)) is not None:
+            return unsendable
+        return await self._pool.run(work)
+
+    async def probe(self) -> str:
+        """What is wrong with this database; empty when all is well."""
+        try:
+            await self._pool.check(timeout_s=_PROBE_TIMEOUT_S)
+        except (DatabaseUnavailable, InsecureRole) as error:
+            return str(error)
+        return ""
+
+    async def close(self) -> None:
+        """Closes the pool; a later call opens it again."""
+        await self._pool.close()
+
+    # -- one transaction -----------------------------------------------------------------------
+
+    async def _begin(self, connection: Connection) -> None:
+        """Opens the transaction under the limits of planning. Raises psycopg.Error."""
+        settings = build_settings(
+            self._limits,
+            timeout_ms=self._limits.explain_timeout_ms,
+            search_path=self._search_path,
+            server_version=connection.info.server_version,
+        )
+        await begin(connection, settings)
+
+    async def _assume_identity(
+        self, connection: Connection, pipeline: AsyncPipeline, query: GuardedQuery
+    ) -> None:
+        """Goes on as the role of the principal's policies, where the guard asks for it."""
+        if query.session is None:
+            return
+        try:
+            await assume_identity(connection, query.session)
+            await pipeline.sync()
+        except psycopg.Error as error:
+            raise DatabaseUnavailable(
+                f"The database {self.name!r} does not let queries run as the role "
+                f"{query.session.role!r}.",
+                database=self.name,
+                hint="Does the role exist, and is the reader a member of it?",
+            ) from error
+
+    def _check_estimate(
+        self, plan: Mapping[str, Any], query: GuardedQuery, max_rows: int
+    ) -> Diagnostic | None:
+        return check_estimate(
+            plan, max_rows + 1, self._limits.max_estimated_rows, restricted=query.restricted
+        )
+
+    async def _fetch(
+        self,
+        connection: Connection,
+        described: AsyncCursor[Any],
+        query: GuardedQuery,
+        max_rows: int,
+        limits: LimitSettings,
+    ) -> ResultBuilder:
+        """The page. Raises psycopg.Error."""
+        columns = described.description or []
+        page = build_page(query.sql, _describe_columns(connection, described), max_rows + 1, limits)
+        builder = ResultBuilder(
+            [column.name for column in columns], max_rows, limits, page.readers, page.wide
+        )
+        # libpq hands on single rows or, since version 17, chunks of them; never the whole.
+        size = page.rows_a_chunk if capabilities.has_stream_chunked() else 1
+        rows = connection.cursor().stream(_encode(page.sql), _bind(query), size=size)
+        async with aclosing(cast(AsyncGenerator[Any], rows)):
+            async for row in rows:
+                if not builder.add(row):
+                    break
+        return builder
+
+    async def _name_types(
+        self, connection: Connection, described: AsyncCursor[Any]
+    ) -> tuple[str, ...]:
+        """The columns' types as psycopg writes them; those it does not know, as the server does."""
+        names = []
+        for column in described.description or ():
+            oid = column.type_code
+            if connection.adapters.types.get(oid) is not None:
+                names.append(column.type_display)
+                continue
+            if oid not in self._type_names:
+                cursor = await connection.execute("SELECT format_type($1, NULL)", [oid])
+                row = await cursor.fetchone()
+                self._type_names[oid] = row[0] if row else str(oid)
+            names.append(self._type_names[oid])
+        return tuple(names)
+
+
+def _encode(sql: str) -> bytes:
+    """What is sent, whatever the connection's own encoding."""
+    return sql.encode()
+
+
+def _bind(query: GuardedQuery) -> list[object]:
+    """The values for the placeholders; a tuple goes as an array, not as a row."""
+    return [list(value) if isinstance(value, tuple) else value for value in query.params]
+
+
+def _build_explained(plan: Mapping[str, Any]) -> Explained:
+    return Explained(float(plan["Total Cost"]), float(plan["Plan Rows"]))
+
+
+def _describe_columns(connection: Connection, described: AsyncCursor[Any]) -> list[DescribedColumn]:
+    result = described.pgresult
+    if result is None:
+        return []
+    transformer = Transformer(connection)
+
+    def build_load(oid: int) -> Callable[[str], object]:
+        load = transformer.get_loader(oid, Format.TEXT).load
+        return lambda text: load(text.encode())
+
+    return [
+        DescribedColumn(result.ftype(at), result.fmod(at), build_load(result.ftype(at)))
+        for at in range(result.nfields)
+    ]
+
+
+def _translate(
+    error: psycopg.Error,
+    connection: Connection,
+    query: GuardedQuery,
+    *,
+    offset: int,
+    running: bool,
+) -> Diagnostic:
+    """The query's error; one of the connection's is raised on."""
+    if connection.closed or is_gone(error):
+        raise error
+    return build_diagnostic(error, offset=offset, restricted=query.restricted, running=running)

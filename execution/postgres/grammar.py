@@ -1,0 +1,207 @@
+"""The second opinion: PostgreSQL's own grammar reads what the guard is about to let through.
+
+sqlglot and the server may read one text differently; libpg_query (through postgast) is the
+server's parser. Every node, function, cast and operator of its tree must be on the allowlist, and
+the tables it sees must be those that the guard saw. Where there is a policy, each of them must
+stand inside its wrapper, and the wrapper must be, node for node, the one that was made for it. What
+is written ``alias.name`` must be a column (``names.py``): else it is a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+from typing import Any
+
+import postgast
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import DecodeError
+
+from execution.allowlists import Allowlist
+from execution.postgres.names import check_names
+from nl2sql.catalog import Catalog
+from nl2sql.types import Violation
+
+_MESSAGE = FieldDescriptor.TYPE_MESSAGE
+_NO_SET_OPERATION = postgast.pg_query_pb2.SETOP_NONE
+# Where in the text a node stands: the only way in which equal statements differ.
+_PLACES = frozenset(
+    "location list_start list_end rexpr_list_start rexpr_list_end name_location stmt_location "
+    "stmt_len".split()
+)
+
+
+def check_grammar(
+    statement: str,
+    tables: frozenset[str],
+    allowlist: Allowlist,
+    catalog: Catalog,
+    wrappers: Mapping[str, Collection[str]] | None = None,
+) -> Violation | None:
+    """None when the server's grammar agrees.
+
+    ``tables`` are the qualified names the guard saw, ``catalog`` tells their columns;
+    ``wrappers`` are the derived tables it put in the places of each, None without a policy.
+    """
+    try:
+        tree = postgast.parse(statement)
+    except (postgast.PgQueryError, DecodeError) as error:
+        # A DecodeError is a tree deeper than protobuf reads.
+        return Violation("unparsable", "", f"PostgreSQL's grammar does not accept it: {error}")
+    if len(tree.stmts) != 1:
+        return Violation("multiple_statements", "", "Exactly one statement is allowed.")
+    reading = _Reading(tables, allowlist, wrappers)
+    if violation := reading.check(tree):
+        return violation
+    return check_names(tree.stmts[0].stmt.select_stmt, catalog, reading.is_wrapper)
+
+
+class _Reading:
+    """One walk over the server's tree."""
+
+    def __init__(
+        self,
+        tables: frozenset[str],
+        allowlist: Allowlist,
+        wrappers: Mapping[str, Collection[str]] | None,
+    ) -> None:
+        self._tables = tables
+        self._allowlist = allowlist
+        self._is_open = wrappers is None
+        self._wrappers = wrappers or {}
+        self._seen: set[str] = set()
+        self._bare: set[str] = set()
+        self._ctes: set[str] = set()
+
+    def check(self, tree: Any) -> Violation | None:
+        pending: list[Any] = [tree]
+        while pending:
+            node = pending.pop()
+            kind = type(node).__name__
+            if kind == "Node":
+                inner = node.WhichOneof("node")
+                if inner is not None:
+                    pending.append(getattr(node, inner))
+                continue
+            if kind == "SelectStmt" and self.is_wrapper(node):
+                continue
+            if kind == "RangeVar":
+                name = f"{node.schemaname}.{node.relname}"
+                if not node.schemaname:
+                    self._bare.add(node.relname)
+                elif self._is_open:
+                    self._seen.add(name)
+                else:
+                    return Violation("unfiltered_table", name, f"{name} stands outside its filter.")
+            elif kind == "CommonTableExpr":
+                self._ctes.add(node.ctename)
+            if violation := _check_node(node, kind, self._allowlist):
+                return violation
+            pending.extend(_list_children(node))
+        if odd := sorted((self._seen ^ self._tables) | (self._bare - self._ctes)):
+            names = ", ".join(odd)
+            return Violation("tables_disagree", names, f"Two parsers disagree about {names}.")
+        return None
+
+    def is_wrapper(self, statement: Any) -> bool:
+        """Whether the statement is the wrapper of a table; if so its inside is known."""
+        first = statement if statement.op == _NO_SET_OPERATION else statement.larg
+        if not self._wrappers or len(first.from_clause) != 1:
+            return False
+        source = first.from_clause[0]
+        kind = source.WhichOneof("node")
+        if kind == "range_var":
+            name = f"{source.range_var.schemaname}.{source.range_var.relname}"
+            names = [name] if name in self._wrappers else []
+        elif kind == "range_subselect":
+            # A view's.
+            names = list(self._wrappers)
+        else:
+            return False
+        if not names:
+            return False
+        _forget_places(statement)
+        for name in names:
+            if any(statement == _parse_wrapper(text) for text in self._wrappers[name]):
+                self._seen.add(name)
+                return True
+        return False
+
+
+@lru_cache(maxsize=4096)
+def _parse_wrapper(text: str) -> Any:
+    statement = postgast.parse(text).stmts[0].stmt.select_stmt
+    _forget_places(statement)
+    return statement
+
+
+@lru_cache(maxsize=4096)
+def list_functions(text: str) -> frozenset[str]:
+    """The functions that a query calls, as ``Allowlist`` spells them."""
+    found: set[str] = set()
+    pending: list[Any] = [postgast.parse(text)]
+    while pending:
+        node = pending.pop()
+        if type(node).__name__ == "FuncCall":
+            found.add(_spell([part.string.sval for part in node.funcname]))
+        pending.extend(_list_children(node))
+    return frozenset(found)
+
+
+def _list_children(message: Any) -> list[Any]:
+    children: list[Any] = []
+    for descriptor, value in message.ListFields():
+        if descriptor.type == _MESSAGE:
+            children.extend(value if descriptor.is_repeated else (value,))
+    return children
+
+
+def _forget_places(message: Any) -> None:
+    pending = [message]
+    while pending:
+        node = pending.pop()
+        for descriptor, value in node.ListFields():
+            if descriptor.name in _PLACES:
+                node.ClearField(descriptor.name)
+            elif descriptor.type == _MESSAGE:
+                if descriptor.is_repeated:
+                    pending.extend(value)
+                else:
+                    pending.append(value)
+
+
+def _check_node(node: Any, kind: str, allowlist: Allowlist) -> Violation | None:
+    if kind == "ParseResult":
+        return None
+    if kind not in allowlist.nodes:
+        return Violation("node_not_allowed", kind, f"{kind} is not allowed in a query.")
+    if kind == "A_Indirection" and any(
+        type(postgast.unwrap_node(each)).__name__ != "A_Indices" for each in node.indirection
+    ):
+        # (row).name reads a column past the check of columns, or calls the function of that name.
+        return Violation("node_not_allowed", "(…).…", "A field of a row is not allowed.")
+    if kind == "SQLValueFunction":
+        operation = postgast.pg_query_pb2.SQLValueFunctionOp.Name(node.op)
+        name = operation.removeprefix("SVFOP_").removesuffix("_N").lower()
+        return _check_name([name], allowlist.functions, "function")
+    if kind == "FuncCall":
+        return _check_name(
+            [part.string.sval for part in node.funcname], allowlist.functions, "function"
+        )
+    if kind == "TypeName":
+        return _check_name([part.string.sval for part in node.names], allowlist.types, "type")
+    if kind == "A_Expr" and len(node.name) != 1:
+        operator = ".".join(part.string.sval for part in node.name)
+        return Violation("operator_not_allowed", operator, "Qualified operators are not allowed.")
+    return None
+
+
+def _check_name(parts: list[str], allowed: frozenset[str], what: str) -> Violation | None:
+    name = _spell(parts)
+    if name in allowed:
+        return None
+    return Violation(f"{what}_not_allowed", name, f"The {what} {name} is not allowed.")
+
+
+def _spell(parts: list[str]) -> str:
+    return parts[-1] if len(parts) == 2 and parts[0] == "pg_catalog" else ".".join(parts)

@@ -1,0 +1,133 @@
+"""The query that fetches a page, written so that no cell can fill the service's memory.
+
+A client can limit rows; a single cell of a gigabyte it would have to take whole. So the columns are
+asked for first, without rows, and the page is a query around the query, in which every column whose
+type has no bound of its own ends at a length: text by ``left``, bytea by ``substring``, and all
+else as its text, which is read back into a value unless it was too long. Columns go by their number
+in there, so that two may share a name.
+
+Knows types by their OID, which for built-in types is the same in every server. Runs nothing. What
+it does not cover: the memory of the server itself, where the cell is made before it is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from psycopg.postgres import types
+
+from execution.results.collector import share_cell_bytes
+from nl2sql.settings import LimitSettings
+
+# What precedes the query in the two statements; positions in errors count from behind it.
+DESCRIBE_PREFIX = "SELECT * FROM (\n"
+
+_MOST_ROWS_A_CHUNK = 100
+# The longest text of a type of fixed size (a box), rounded up.
+_FIXED_BYTES = 256
+# A letter of UTF-8.
+_LETTER_BYTES = 4
+
+_FIXED_NAMES = (
+    'bool "char" name int2 int4 int8 oid float4 float8 money date time timetz timestamp '
+    "timestamptz interval uuid inet cidr macaddr macaddr8 point lseg box line circle pg_lsn tid"
+)
+_FIXED_TYPES = frozenset(types[name].oid for name in _FIXED_NAMES.split())
+# What a function returns that returns nothing; it has no form as text.
+_VOID = 2278
+_VARCHAR, _BPCHAR, _BYTEA, _NUMERIC = (
+    types[name].oid for name in ("varchar", "bpchar", "bytea", "numeric")
+)
+# Types that stay text here, of which the beginning says something.
+_TEXT_TYPES = frozenset(types[name].oid for name in ("text", "varchar", "bpchar"))
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedColumn:
+    """A column as the server describes it. ``modifier`` is PostgreSQL's typmod, -1 for none.
+
+    ``load`` makes the value out of its text.
+    """
+
+    oid: int
+    modifier: int
+    load: Callable[[str], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The query for a page.
+
+    ``readers`` are for columns that arrive as text and are none, ``wide`` are all columns whose
+    values can be long. ``rows_a_chunk`` rows take no more than a whole result may, however long
+    their cells are.
+    """
+
+    sql: str
+    readers: dict[int, Callable[[str], object]]
+    wide: tuple[int, ...]
+    rows_a_chunk: int
+
+
+def build_description(sql: str) -> str:
+    """The query that gives no row, only its columns.
+
+    Of what is always false, PostgreSQL plans next to nothing; with LIMIT 0 it plans all of it.
+    """
+    return f"{DESCRIBE_PREFIX}{sql}\n) AS page WHERE false"
+
+
+def build_page(
+    sql: str, columns: Sequence[DescribedColumn], most_rows: int, limits: LimitSettings
+) -> Page:
+    """The query for the first ``most_rows`` rows.
+
+    Of a longer cell, one letter or byte more arrives than ``limits`` let through.
+    """
+    longest = share_cell_bytes(limits, len(columns))
+    outputs, readers, row_bytes = [], {}, 0
+    for at, column in enumerate(columns):
+        name = f"c{at + 1}"
+        bound = _find_bound(column)
+        if bound is not None and bound <= longest:
+            outputs.append(name)
+            row_bytes += bound
+            continue
+        outputs.append(_cut(name, column.oid, longest + 1))
+        row_bytes += _LETTER_BYTES * (longest + 1)
+        if column.oid != _BYTEA and column.oid not in _TEXT_TYPES:
+            readers[at] = column.load
+    names = f"({', '.join(f'c{at + 1}' for at in range(len(columns)))})" if columns else ""
+    return Page(
+        sql=f"SELECT {', '.join(outputs)} FROM (\n{sql}\n) AS page{names} LIMIT {most_rows}",
+        readers=readers,
+        wide=tuple(at for at, each in enumerate(columns) if each.oid not in _FIXED_TYPES),
+        rows_a_chunk=min(max(limits.result_bytes // max(row_bytes, 1), 1), _MOST_ROWS_A_CHUNK),
+    )
+
+
+def _find_bound(column: DescribedColumn) -> int | None:
+    """The most bytes that the text of a value can have; None where the type sets no bound."""
+    declared = column.modifier - 4  # PostgreSQL counts a header of four bytes in
+    if column.oid in _FIXED_TYPES or column.oid == _VOID:
+        return _FIXED_BYTES
+    if declared >= 0 and column.oid in (_VARCHAR, _BPCHAR):
+        return _LETTER_BYTES * declared
+    if declared >= 0 and column.oid == _NUMERIC:
+        precision, scale = declared >> 16, declared & 0x7FF
+        # A scale may be negative, or larger than the precision; each is at most 1,000.
+        return precision + max(scale if scale < 1024 else 2048 - scale, 0) + 3
+    return None
+
+
+def _cut(name: str, oid: int, length: int) -> str:
+    if oid == _BYTEA:
+        return f"substring({name} FROM 1 FOR {length})"
+    if oid == _BPCHAR:
+        # As text it loses the blanks at its end; rpad cuts, too.
+        return (
+            f"CASE WHEN octet_length({name}) < {length} THEN {name} "
+            f"ELSE rpad({name}::text, {length})::bpchar END"
+        )
+    return f"left({name}::text, {length})"

@@ -1,0 +1,274 @@
+"""Restores a third party's database into the embedded server, once.
+
+Takes a dump in pg_dump's custom format (``PGDMP``) or a plain SQL script. The tools are the
+embedded server's own ``pg_restore`` and ``psql``: they read dumps of older servers, not of newer.
+
+A dump is code: whoever restores it runs it. It therefore runs as ``quorumsql_restorer``, a role
+that owns the new database and nothing else: no files of the server, no ``COPY … PROGRAM``, no other
+database. Its objects stay that role's, so that no index expression, view or trigger of theirs ever
+runs with more. What keeps psql itself harmless is said in ``sql_script``.
+
+Half a database is never seen: the restore goes into a database of another name, which takes the
+right one when it is complete. What a killed restore left is dropped by the next.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import psycopg
+from psycopg import sql
+
+from execution.postgres.embedded import RESTORER, SUPERUSER, EmbeddedServer, grant_reader
+from execution.postgres.sql_script import mentions_today, read_script
+from nl2sql.errors import DatabaseUnavailable, SettingsError
+
+Progress = Callable[[int, int], None]
+"""Called with what is done and how much there is: entries of a dump, or bytes of a script."""
+
+# Raise it when what a restore does beside the file's own statements changes.
+_FORMAT_VERSION = 1
+_MAGIC = b"PGDMP"
+_UNFINISHED = "~restoring"
+# NAMEDATALEN - 1; the server would cut a longer name short without an error.
+_LONGEST_NAME_BYTES = 63
+# Any constant of our own: the first half of the advisory lock's key, the database is the second.
+_LOCK_CLASS = 0x51534C
+_STEP_BYTES = 1 << 20
+_ERROR = re.compile(r"\b(error|ERROR|FATAL|PANIC):")
+# pg_restore --verbose with --jobs: everything up to the data, then each item of the parallel part.
+_ITEM = re.compile(r"pg_restore: (processing|finished) item")
+
+
+def _ignore(_done: int, _total: int) -> None:
+    pass
+
+
+def restore_postgres(
+    server: EmbeddedServer,
+    database: str,
+    path: Path,
+    *,
+    progress: Progress = _ignore,
+) -> bool:
+    """Makes ``database`` hold what the dump or script at ``path`` holds; False when it does.
+
+    It is made anew, and what it held dropped, when the file or this code changed,
+    and on every other day where a script asks for today's date: its rows are relative to that and
+    grow stale. The reader may SELECT all of it. Of several processes that restore the same database
+    one does, and the others wait.
+
+    Raises SettingsError when the file is missing or cannot be restored, DatabaseUnavailable when
+    the server does not answer.
+    """
+    unfinished = database + _UNFINISHED
+    if len(unfinished.encode()) > _LONGEST_NAME_BYTES:
+        raise SettingsError(
+            f"The database name {database!r} is too long to restore into.",
+            hint=f"Take one of at most {_LONGEST_NAME_BYTES - len(_UNFINISHED)} bytes.",
+        )
+    is_dump = _is_custom_dump(path)
+    with _translating(database), _locked(server, database) as admin:
+        version = _build_version(admin, path, is_dump)
+        if server.read_version(database) == version:
+            return False
+        server.drop_database(unfinished)
+        server.create_database(unfinished, owner=RESTORER)
+        try:
+            if is_dump:
+                _run_pg_restore(server, unfinished, path, progress)
+            else:
+                _run_psql(server, unfinished, path, progress)
+            with psycopg.connect(server.url(unfinished, RESTORER), autocommit=True) as connection:
+                grant_reader(connection)
+                connection.execute("ANALYZE")
+            _put_in_place(server, admin, unfinished, database, version)
+        finally:
+            server.drop_database(unfinished)
+    return True
+
+
+@contextmanager
+def _translating(database: str) -> Iterator[None]:
+    try:
+        yield
+    except psycopg.Error as error:
+        raise DatabaseUnavailable(
+            f"Restoring {database} failed: {str(error).partition(chr(10))[0]}",
+            database=database,
+            hint="Run it again: what was restored halfway is dropped.",
+        ) from error
+
+
+@contextmanager
+def _locked(server: EmbeddedServer, database: str) -> Iterator[psycopg.Connection[Any]]:
+    """A superuser's connection that holds the lock; the server frees it when the process dies."""
+    with psycopg.connect(server.url("postgres", SUPERUSER), autocommit=True) as admin:
+        admin.execute("SELECT pg_advisory_lock(%s, hashtext(%s))", (_LOCK_CLASS, database))
+        yield admin
+
+
+def _is_custom_dump(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            start = file.read(4096)
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror}.") from error
+    if start.startswith(_MAGIC):
+        return True
+    if b"\0" in start or start.startswith(b"\x1f\x8b"):
+        raise SettingsError(
+            f"{path} is neither a dump in pg_dump's custom format nor an SQL script.",
+            hint="Unpack it, or dump again with `pg_dump --format=custom`.",
+        )
+    return False
+
+
+def _build_version(admin: psycopg.Connection[Any], path: Path, is_dump: bool) -> str:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256")
+    version = f"restored {_FORMAT_VERSION} {digest.hexdigest()}"
+    if not is_dump and mentions_today(path):
+        # The server's today, as that is the one that the script will ask.
+        row = admin.execute("SELECT CURRENT_DATE").fetchone()
+        assert row is not None
+        version += f" {row[0]}"
+    return version
+
+
+def _run_pg_restore(server: EmbeddedServer, database: str, path: Path, progress: Progress) -> None:
+    tool = str(server.bin_folder / "pg_restore")
+    listing = subprocess.run(
+        [tool, "--list", str(path)],
+        env=_environment(),
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if listing.returncode:
+        raise _failure(path, listing.stderr.splitlines())
+    # The lines of privileges are listed and not restored.
+    total = sum(
+        not line.startswith(";") and " ACL " not in line for line in listing.stdout.splitlines()
+    )
+    command = [
+        tool,
+        "--no-owner",
+        "--no-privileges",
+        "--no-tablespaces",
+        "--exit-on-error",
+        "--verbose",
+        f"--jobs={os.cpu_count() or 1}",
+        f"--dbname={server.url(database, RESTORER)}",
+        str(path),
+    ]
+    done = 0
+    lines: list[str] = []
+    with _started(command, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        for raw in process.stderr:
+            line = raw.decode(errors="replace").rstrip()
+            if _ITEM.match(line):
+                done = min(done + 1, total)
+                progress(done, total)
+            elif _ERROR.search(line):
+                lines.append(line)
+    if process.returncode:
+        raise _failure(path, lines)
+    progress(total, total)
+
+
+def _run_psql(server: EmbeddedServer, database: str, path: Path, progress: Progress) -> None:
+    command = [
+        str(server.bin_folder / "psql"),
+        "--no-psqlrc",
+        "--quiet",
+        "--set=ON_ERROR_STOP=1",
+        f"--command=\\restrict {secrets.token_hex(32)}",
+        "--file=-",
+        f"--dbname={server.url(database, RESTORER)}",
+    ]
+    done, told, total = 0, 0, path.stat().st_size
+    with tempfile.TemporaryFile() as errors:
+        with _started(command, stdin=subprocess.PIPE, stderr=errors) as process:
+            assert process.stdin is not None
+            try:
+                for line in read_script(path):
+                    process.stdin.write(line)
+                    done += len(line)
+                    if done - told >= _STEP_BYTES:
+                        told = done
+                        progress(done, total)
+                process.stdin.close()
+            except BrokenPipeError:
+                pass  # it stopped at an error, which is read below
+        if process.returncode:
+            errors.seek(0)
+            said = errors.read().decode(errors="replace").replace("psql:<stdin>:", "line ")
+            raise _failure(path, said.splitlines())
+    progress(total, total)
+
+
+@contextmanager
+def _started(
+    command: list[str], *, stderr: int | IO[bytes], stdin: int = subprocess.DEVNULL
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The running tool, waited for at the end; killed when an exception leaves the block."""
+    process = subprocess.Popen(
+        command, env=_environment(), stdin=stdin, stdout=subprocess.DEVNULL, stderr=stderr
+    )
+    with process:
+        try:
+            yield process
+        except BaseException:
+            process.kill()
+            raise
+
+
+def _environment() -> dict[str, str]:
+    """No connection setting of the user's own, messages in English, and no waiting for the disk."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+    return kept | {
+        "LC_ALL": "C",
+        "PGCLIENTENCODING": "UTF8",
+        "PGOPTIONS": "-c synchronous_commit=off -c client_min_messages=warning",
+    }
+
+
+def _failure(path: Path, lines: list[str]) -> SettingsError:
+    said = next((line for line in lines if _ERROR.search(line)), lines[0] if lines else "no reason")
+    return SettingsError(
+        f"{path} cannot be restored into the embedded PostgreSQL: {said}",
+        hint="It runs without a superuser's rights, and no psql command works in a script.",
+    )
+
+
+def _put_in_place(
+    server: EmbeddedServer,
+    admin: psycopg.Connection[Any],
+    unfinished: str,
+    database: str,
+    version: str,
+) -> None:
+    # An owner may drop a database: the next dump's code shall not be able to drop this one.
+    for statement, value in (
+        ("ALTER DATABASE {} OWNER TO {}", sql.Identifier(SUPERUSER)),
+        ("COMMENT ON DATABASE {} IS {}", sql.Literal(version)),
+    ):
+        admin.execute(sql.SQL(statement).format(sql.Identifier(unfinished), value))
+    server.drop_database(database)
+    admin.execute(
+        sql.SQL("ALTER DATABASE {} RENAME TO {}").format(
+            sql.Identifier(unfinished), sql.Identifier(database)
+        )
+    )

@@ -1,0 +1,156 @@
+"""Python values from PostgreSQL's text: psycopg's own, and the text itself where Python has none.
+
+Dates before the year 1 or at infinity, times of 24:00 and intervals past Python's range stay as the
+database wrote them, instead of ending the query. Intervals keep their months. jsonb keeps its
+numbers exact. Ranges, network addresses and rows as values are text, since nothing here reckons
+with them. Types that an extension or a user made are text too: enums, composites, hstore, vectors.
+
+Knows nothing of queries. What it does not cover: the binary format, which nothing here asks for,
+and the lower bounds of arrays that do not count from 1.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.abc import AdaptContext, Buffer
+from psycopg.adapt import Loader
+from psycopg.pq import Format
+
+from nl2sql.results.json_values import Interval
+
+_OR_TEXT = ("date", "time", "timetz", "timestamp", "timestamptz")
+_AS_TEXT = (
+    *("inet", "cidr", "record"),
+    *(f"{name}{kind}" for name in ("int4", "int8", "num", "date", "ts", "tstz") for kind in
+      ("range", "multirange")),
+)  # fmt: skip
+
+# In the style `postgres`: every part but the time names its unit, and each has a sign of its own.
+_INTERVAL = re.compile(
+    r"(?:([-+]?\d+) years? ?)?(?:([-+]?\d+) mons? ?)?(?:([-+]?\d+) days? ?)?"
+    r"(?:([-+]?)(\d+):(\d\d):(\d\d)(?:\.(\d{1,6}))?)?"
+)
+# Python neither reads nor writes an integer of more than 4,300 digits.
+_MOST_DIGITS = 4000
+# The exponents of numeric end before these. Python reckons with larger ones, or fails, or writes a
+# thousand million zeros.
+_SMALLEST, _LARGEST = -20_000, 140_000
+# json.loads, and all that walks through its result, goes one call deeper with each level.
+_DEEPEST = 100
+
+
+def register_loaders(connection: AsyncConnection[Any]) -> None:
+    """Gives the connection the loaders that this module describes."""
+    adapters = connection.adapters
+    for name in _OR_TEXT:
+        info = adapters.types[name]
+        usual = adapters.get_loader(info.oid, Format.TEXT)
+        if usual is not None:
+            adapters.register_loader(info.oid, _or_text(usual))
+    for name in _AS_TEXT:
+        adapters.register_loader(adapters.types[name].oid, _TextLoader)
+    adapters.register_loader("interval", _IntervalLoader)
+    adapters.register_loader("json", JsonLoader)
+    adapters.register_loader("jsonb", JsonLoader)
+    if connection.info.parameter_status("server_encoding") == "SQL_ASCII":
+        # Such a database holds bytes of any encoding and calls them text.
+        for name in ("text", "varchar", "bpchar", "name", '"char"'):
+            adapters.register_loader(adapters.types[name].oid, _TextLoader)
+
+
+class _TextLoader(Loader):
+    """Text, as UTF-8; what is none is marked."""
+
+    def load(self, data: Buffer) -> str:
+        return bytes(data).decode(errors="replace")
+
+
+def _or_text(usual: type[Any]) -> type[Loader]:
+    class OrTextLoader(Loader):
+        """The usual value, or the text where Python has no such value."""
+
+        def __init__(self, oid: int, context: AdaptContext | None = None) -> None:
+            super().__init__(oid, context)
+            self._load = usual(oid, context).load
+
+        def load(self, data: Buffer) -> object:
+            try:
+                return self._load(data)
+            except psycopg.DataError:
+                return bytes(data).decode()
+
+    return OrTextLoader
+
+
+class _IntervalLoader(Loader):
+    """An Interval, or the text past Python's range and at infinity."""
+
+    def load(self, data: Buffer) -> Interval | str:
+        text = bytes(data).decode()
+        found = _INTERVAL.fullmatch(text)
+        if found is None:
+            return text
+        years, months, days, sign, hours, minutes, seconds, fraction = found.groups(default="0")
+        span = (int(hours) * 60 + int(minutes)) * 60 + int(seconds)
+        microseconds = span * 1_000_000 + int(fraction.ljust(6, "0"))
+        try:
+            return Interval(
+                int(years) * 12 + int(months),
+                int(days),
+                -microseconds if sign == "-" else microseconds,
+            )
+        except OverflowError:
+            return text
+
+
+class JsonLoader(Loader):
+    """What the JSON says, numbers as Decimal; its text where that cannot be passed on."""
+
+    def load(self, data: Buffer) -> object:
+        raw = bytes(data)
+        if raw.count(b"[") + raw.count(b"{") > _DEEPEST and _is_deep(raw):
+            return raw.decode()
+        try:
+            value = json.loads(raw, parse_float=_parse_number, parse_int=_parse_integer)
+        except OverflowError:
+            return raw.decode()
+        if b"\\ud" in raw or b"\\uD" in raw:
+            # The type json, unlike jsonb, takes half a surrogate pair, which no UTF-8 can hold.
+            try:
+                json.dumps(value, ensure_ascii=False, default=str).encode()
+            except UnicodeEncodeError:
+                return raw.decode()
+        return value
+
+
+def _parse_integer(digits: str) -> int | Decimal:
+    return int(digits) if len(digits) < _MOST_DIGITS else Decimal(digits)
+
+
+def _parse_number(digits: str) -> Decimal:
+    """Raises OverflowError for what numeric could not hold: the type json keeps any digits."""
+    try:
+        number = Decimal(digits)
+    except InvalidOperation as error:
+        raise OverflowError(digits) from error
+    if number and not _SMALLEST < number.adjusted() < _LARGEST:
+        raise OverflowError(digits)
+    return number
+
+
+def _is_deep(raw: bytes) -> bool:
+    """True when brackets open more than ``_DEEPEST`` deep, those within strings counted too."""
+    depth = deepest = 0
+    for byte in raw:
+        if byte in b"[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif byte in b"]}":
+            depth -= 1
+    return deepest > _DEEPEST

@@ -1,0 +1,155 @@
+"""Collects the rows of a result within the limits on rows, on bytes and on the size of a cell.
+
+Every engine's adapter pours its rows in here, so that all of them cut alike and tell it alike. Text
+and bytes that are too long end early, at the last whole letter; any other value is withheld, since
+half an array is no array. Rows beyond the limits are left out, and the result is ``truncated``.
+
+Knows nothing of databases. What it does not cover: how a row came into memory. An adapter sees to
+it that a single cell or row cannot be larger than the service can hold.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from types import MappingProxyType, NoneType
+from typing import Any
+from uuid import UUID
+
+from nl2sql.results.json_values import Interval
+from nl2sql.settings import LimitSettings
+from nl2sql.types import ExecutionLimits, ResultSet
+
+# What a number, a date or a NULL counts for.
+_FIXED_BYTES = 8
+
+
+class ResultBuilder:
+    """Takes rows until a limit is reached.
+
+    ``readers`` are for columns that arrive as the database's text: they make the value of it, once
+    it is known not to be too long. ``wide`` are the columns whose values can be long, all if it is
+    not given; the others are passed on unread.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[str],
+        most_rows: int,
+        limits: LimitSettings,
+        readers: Mapping[int, Callable[[str], object]] = MappingProxyType({}),
+        wide: Sequence[int] | None = None,
+    ) -> None:
+        self.columns = tuple(columns)
+        self._most_rows = most_rows
+        self._readers = readers
+        self._wide = range(len(columns)) if wide is None else wide
+        self._narrow_bytes = _FIXED_BYTES * (len(columns) - len(self._wide))
+        self._bytes_left = limits.result_bytes
+        self._cell_bytes = share_cell_bytes(limits, len(columns))
+        self._rows: list[tuple[object, ...]] = []
+        self._cut: list[tuple[int, int]] = []
+        self._truncated = False
+
+    def add(self, row: Sequence[object]) -> bool:
+        """False when a limit is reached: this row was left out, and so is all that follows."""
+        if len(self._rows) == self._most_rows:
+            self._truncated = True
+            return False
+        size = self._narrow_bytes
+        cut: list[tuple[int, object, bool]] = []
+        for at in self._wide:
+            value: Any = row[at]
+            kind = type(value)
+            if kind in _FIXED:
+                size += _FIXED_BYTES
+                continue
+            # isascii() only reads a flag.
+            length = len(value) if kind is str and value.isascii() else _measure(value)
+            if length > self._cell_bytes:
+                shown = None if at in self._readers else _shorten(value, self._cell_bytes)
+                cut.append((at, shown, True))
+                length = self._cell_bytes
+            elif kind is str and at in self._readers:
+                cut.append((at, self._readers[at](value), False))
+            size += length
+        if size > self._bytes_left:
+            self._truncated = True
+            return False
+        self._bytes_left -= size
+        self._rows.append(self._replace(row, cut) if cut else tuple(row))
+        return True
+
+    def _replace(
+        self, row: Sequence[object], cells: Sequence[tuple[int, object, bool]]
+    ) -> tuple[object, ...]:
+        changed = list(row)
+        for at, value, is_cut in cells:
+            changed[at] = value
+            if is_cut:
+                self._cut.append((len(self._rows), at))
+        return tuple(changed)
+
+    def build(self, types: Sequence[str], ms: float) -> ResultSet:
+        """The result, which took ``ms`` milliseconds; ``types`` has an entry a column."""
+        return ResultSet(
+            columns=self.columns,
+            types=tuple(types),
+            rows=tuple(self._rows),
+            truncated=self._truncated,
+            ms=ms,
+            cut=tuple(self._cut),
+        )
+
+    @property
+    def rows(self) -> Sequence[tuple[object, ...]]:
+        """What was taken so far."""
+        return self._rows
+
+
+def share_cell_bytes(limits: LimitSettings, columns: int) -> int:
+    """The longest cell of a result of so many columns: one row always fits into the result."""
+    return min(limits.cell_bytes, limits.result_bytes // max(columns, 1))
+
+
+def tighten_limits(limits: LimitSettings, tighter: ExecutionLimits | None) -> LimitSettings:
+    """The limits of one execution; ``tighter`` ones never widen them.
+
+    >>> tighten_limits(LimitSettings(), ExecutionLimits(50, 2**40)).statement_timeout_ms
+    50
+    """
+    if tighter is None:
+        return limits
+    return limits.model_copy(
+        update={
+            "statement_timeout_ms": min(limits.statement_timeout_ms, tighter.timeout_ms),
+            "result_bytes": min(limits.result_bytes, tighter.result_bytes),
+        }
+    )
+
+
+# Types whose values are short; all others are measured.
+_FIXED = frozenset(
+    {NoneType, bool, int, float, Decimal, dt.date, dt.datetime, dt.time, dt.timedelta, Interval}
+    | {UUID}
+)
+
+
+def _measure(value: object) -> int:
+    """About as many bytes as the value's text has."""
+    if isinstance(value, str):
+        return len(value.encode(errors="replace"))
+    if isinstance(value, bytes | bytearray | memoryview):
+        return len(value)
+    if isinstance(value, dict):
+        return sum(_measure(key) + _measure(item) for key, item in value.items())
+    if isinstance(value, list | tuple | set | frozenset):
+        return sum(map(_measure, value))
+    return _FIXED_BYTES
+
+
+def _shorten(value: object, length: int) -> object:
+    if isinstance(value, str):
+        return value.encode(errors="replace")[:length].decode(errors="ignore")
+    return bytes(value[:length]) if isinstance(value, bytes | bytearray | memoryview) else None

@@ -1,0 +1,140 @@
+"""A result as text for other programs: CSV, a Markdown table, JSON lines.
+
+Values are written as ``nl2sql.results.json_values`` writes them for JSON, except
+that numbers keep every digit, as text can. Nothing here runs a query or knows HTTP. Not covered:
+Parquet and Arrow (``arrow_tables.py``), and the statement that rows were left out, which the
+caller makes beside the file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from decimal import Decimal
+
+from nl2sql.results.json_values import to_json_value
+from nl2sql.types import ResultSet
+
+# What a spreadsheet takes for the start of a formula (OWASP, "CSV Injection"), in any width.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001
+_CSV_SPECIAL = frozenset('",\r\n')
+# Whatever Markdown could read as more than text; a backslash before punctuation takes that away.
+_MARKDOWN_SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~&!#$:"})
+_NUMBERS = (int, float, Decimal)
+
+
+def render_csv(result: ResultSet, *, spreadsheet_safe: bool = False) -> str:
+    r"""RFC 4180: a header, fields in quotes where they need them, lines that end in CR LF.
+
+    NULL is an empty field and an empty text a pair of quotes; in a result of one column both are
+    the quotes, since most readers skip empty lines. ``spreadsheet_safe`` puts an apostrophe before
+    text (never before a number) that a spreadsheet would run as a formula; it changes the data.
+
+    >>> result = ResultSet(("a", "b"), ("int4", "text"), ((1, 'x"y'), (None, "=1+1")), False, 0)
+    >>> render_csv(result)
+    'a,b\r\n1,"x""y"\r\n,=1+1\r\n'
+    """
+    lines = [result.columns, *result.rows]
+    return "".join(
+        ",".join(_quote(value, len(row) == 1, spreadsheet_safe) for value in row) + "\r\n"
+        for row in lines
+    )
+
+
+def render_markdown(result: ResultSet) -> str:
+    """A table as GitHub and most other renderers read it; numbers are aligned to the right.
+
+    Everything in a cell that Markdown or HTML could read as markup is escaped; a line break becomes
+    ``<br>``. A line below tells what was left out.
+    """
+    lines = [
+        _render_line([_escape(name) for name in result.columns]),
+        _render_line(
+            ["---:" if _is_numeric(result, at) else "---" for at in range(len(result.columns))]
+        ),
+        *(_render_line([_render_cell(value) for value in row]) for row in result.rows),
+    ]
+    if result.truncated:
+        lines += ["", "There are more rows."]
+    if result.cut:
+        lines += ["", f"Cells too long to show whole: {len(result.cut)}."]
+    return "\n".join(lines) + "\n"
+
+
+def render_json_lines(result: ResultSet) -> str:
+    """A JSON object a row. Of columns with one name, the second is called ``name_2``."""
+    names = name_columns(result.columns)
+    return "".join(
+        json.dumps(
+            dict(zip(names, map(to_json_value, row), strict=True)),
+            ensure_ascii=False,
+            allow_nan=False,
+        )
+        + "\n"
+        for row in result.rows
+    )
+
+
+def name_columns(columns: Sequence[str]) -> list[str]:
+    """The names, each once; what is there already keeps its name.
+
+    >>> name_columns(["a", "a", "a_2", "a"])
+    ['a', 'a_3', 'a_2', 'a_4']
+    """
+    taken = set(columns)
+    seen: set[str] = set()
+    names = []
+    for name in columns:
+        number, unique = 2, name
+        while unique in seen or (unique != name and unique in taken):
+            unique = f"{name}_{number}"
+            number += 1
+        seen.add(unique)
+        names.append(unique)
+    return names
+
+
+def render_text(value: object) -> str:
+    """A value as the text of a cell; the caller decides about None.
+
+    >>> render_text(Decimal("1.50")), render_text(True), render_text([1, None])
+    ('1.50', 'true', '[1, null]')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) < 1000:
+        return format(value, "f")
+    if isinstance(value, int):
+        return str(value)
+    plain = to_json_value(value)
+    return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
+
+
+def _quote(value: object, alone: bool, spreadsheet_safe: bool) -> str:
+    if value is None:
+        return '""' if alone else ""
+    text = render_text(value)
+    if spreadsheet_safe and not isinstance(value, _NUMBERS) and text.startswith(_FORMULA_STARTS):
+        text = f"'{text}"
+    needs_quotes = not text or text != text.strip() or not _CSV_SPECIAL.isdisjoint(text)
+    return '"' + text.replace('"', '""') + '"' if needs_quotes else text
+
+
+def _render_line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _render_cell(value: object) -> str:
+    return "NULL" if value is None else _escape(render_text(value))
+
+
+def _escape(text: str) -> str:
+    escaped = text.translate(_MARKDOWN_SPECIAL)
+    return "<br>".join(escaped.splitlines()) if len(escaped.splitlines()) > 1 else escaped.strip()
+
+
+def _is_numeric(result: ResultSet, column: int) -> bool:
+    values = [row[column] for row in result.rows if row[column] is not None]
+    return bool(values) and all(
+        isinstance(value, _NUMBERS) and not isinstance(value, bool) for value in values
+    )

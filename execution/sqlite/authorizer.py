@@ -1,0 +1,109 @@
+"""What SQLite may do for one statement, asked by SQLite itself while it compiles the text.
+
+The third reading of a query, independent of the guard's: SQLite reports every table, column and
+function that *its* parser found. A statement reads the tables and columns that its ``GuardedQuery``
+names, and what the views among them read; it calls the allowlist's functions, and those that the
+views call. Everything else, ATTACH, PRAGMA and the schema's own tables above all, is denied.
+
+A CTE of which no column is read looks like a table to SQLite here; one that bears the name of a
+table that the statement may not read is denied with it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Collection, Iterable
+
+from execution.allowlists import load_allowlist
+from execution.sqlite.functions import HASH_FUNCTION
+from nl2sql.sql.names import fold_name
+
+Authorizer = Callable[[int, str | None, str | None, str | None, str | None], int]
+
+_SCHEMA = "main"
+_HARMLESS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE})
+# Names of which there is always more than the schema shows.
+_RESERVED = ("sqlite_", "pragma_")
+# Functions that stand in FROM: SQLite reads their columns like a table's.
+_TABLE_FUNCTIONS = frozenset({"json_each", "json_tree"})
+
+
+def build_authorizer(
+    connection: sqlite3.Connection, tables: Iterable[str], columns: Collection[str] | None = None
+) -> Authorizer:
+    """The authorizer for a statement on ``tables``, which are qualified names.
+
+    ``columns`` are qualified and folded: those of the tables that it may read; None means all.
+
+    ``connection`` must not have an authorizer yet: its schema is read. Raises sqlite3.Error.
+    """
+    schema = connection.execute(
+        "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view')"
+    ).fetchall()
+    known = {_fold(name) for name, _ in schema}
+    views = {_fold(name): name for name, kind in schema if kind == "view"}
+    readable = {_fold(name.partition(".")[2]) for name in tables}
+    readable_columns = None if columns is None else {name.partition(".")[2] for name in columns}
+    of_views: set[str] = set()
+    # A table of such a name would be what the name means.
+    functions = _TABLE_FUNCTIONS - known
+    readable |= functions
+    callable_ = {*load_allowlist("sqlite").functions, HASH_FUNCTION}
+    for folded in readable & views.keys():
+        read, called = _record_view(connection, views[folded])
+        readable |= read
+        of_views |= read
+        callable_ |= called
+
+    def authorize(
+        action: int, first: str | None, second: str | None, schema: str | None, _: str | None
+    ) -> int:
+        if action == sqlite3.SQLITE_READ:
+            name = _fold(first or "")
+            if second == "" and schema is None and name not in known:
+                # The name of a CTE of which no column is read, as in count(*) of it.
+                allowed = not name.startswith(_RESERVED)
+            else:
+                allowed = schema in (_SCHEMA, None) and name in readable
+                # No column is read where rows are only counted.
+                is_table = name not in of_views and name not in functions
+                if readable_columns is not None and is_table and second:
+                    allowed = allowed and f"{name}.{_fold(second)}" in readable_columns
+        elif action == sqlite3.SQLITE_FUNCTION:
+            allowed = second is not None and second.lower() in callable_
+        else:
+            allowed = action in _HARMLESS
+        return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+    return authorize
+
+
+def _record_view(connection: sqlite3.Connection, view: str) -> tuple[set[str], set[str]]:
+    """The folded names of the tables that a view reads and of the functions that it calls."""
+    read: set[str] = set()
+    called: set[str] = set()
+
+    def record(
+        action: int, first: str | None, second: str | None, schema: str | None, _: str | None
+    ) -> int:
+        if action == sqlite3.SQLITE_READ:
+            read.add(_fold(first or ""))
+        elif action == sqlite3.SQLITE_FUNCTION:
+            called.add((second or "").lower())
+        return sqlite3.SQLITE_OK if action in _VIEW_ACTIONS else sqlite3.SQLITE_DENY
+
+    connection.set_authorizer(record)
+    try:
+        escaped = view.replace("`", "``")
+        connection.execute(f"EXPLAIN SELECT * FROM {_SCHEMA}.`{escaped}`").close()
+    finally:
+        connection.set_authorizer(None)
+    # A view that looks into the schema's own tables is not for everyone to see.
+    return {name for name in read if not name.startswith(_RESERVED)}, called
+
+
+_VIEW_ACTIONS = _HARMLESS | {sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION}
+
+
+def _fold(name: str) -> str:
+    return fold_name(name, "sqlite")

@@ -1,0 +1,268 @@
+"""The read-only door to one SQLite file.
+
+Four walls behind the guard: the file is opened ``mode=ro``, the connection is ``query_only`` and
+does not trust the schema's own code, SQLite's limits are low, and an authorizer sees every table
+and function of the statement (``authorizer.py``). A connection lives for one statement, so
+nothing is left from one to the next, and a file that was replaced is seen. Statements run in
+threads; time, rows, bytes and cells are limited here. SQLite estimates nothing, so there is no
+limit on what a plan expects.
+
+Does not cover: a single call of a function over very long texts (``instr`` of two megabytes) cannot
+be interrupted. Its caller gets its answer in time, its thread comes free later. What a large sort
+spills into temporary files is limited by nothing but the time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+from execution.results.collector import ResultBuilder, tighten_limits
+from execution.sqlite.authorizer import build_authorizer
+from execution.sqlite.errors import QUERY_CANCELED, build_diagnostic, is_gone
+from execution.sqlite.functions import add_functions
+from nl2sql.errors import DatabaseUnavailable
+from nl2sql.settings import LimitSettings
+from nl2sql.sql.names import build_sqlite_uri
+from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, ResultSet
+
+SQLITE_VERSION = sqlite3.sqlite_version
+
+_EXPLAIN = "EXPLAIN QUERY PLAN "
+_MOST_STEPS = 10_000
+# How long a statement waits for its turn, and for somebody who writes the file.
+_SLOT_TIMEOUT_S = 5
+_BUSY_TIMEOUT_S = 2
+# A probe answers before whoever asked for it gives up.
+_PROBE_TIMEOUT_MS = 2000
+# Instructions of SQLite's machine between two looks at the clock: some milliseconds.
+_INSTRUCTIONS_PER_LOOK = 50_000
+
+_PRAGMAS = ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON")
+
+_LONGEST_VALUE = 1_000_000
+# After the advice for untrusted SQL (sqlite.org/security.html), wider where queries need it.
+_LIMITS = {
+    sqlite3.SQLITE_LIMIT_LENGTH: _LONGEST_VALUE,
+    # The statements of the schema count too: a table of very many columns is no reason to fail.
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: _LONGEST_VALUE,
+    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 50,
+    sqlite3.SQLITE_LIMIT_VDBE_OP: 100_000,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 500,
+    sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER: 1000,
+    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+    sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
+}
+
+_STORAGE_CLASSES: dict[type, str] = {int: "integer", float: "real", str: "text", bytes: "blob"}
+
+
+class _Statement:
+    """One statement on its way through a thread, which may be stopped from outside."""
+
+    def __init__(
+        self, sql: str, query: GuardedQuery, most_rows: int, timeout_s: float, limits: LimitSettings
+    ) -> None:
+        self.sql = sql
+        self.query = query
+        self.most_rows = most_rows
+        # True once rows may be read: what is wrong from then on may quote them.
+        self.running = False
+        self._limits = limits
+        self._deadline = time.monotonic() + timeout_s
+        self._stopped = False
+        self._connection: sqlite3.Connection | None = None
+
+    def run_on(self, connection: sqlite3.Connection) -> ResultBuilder:
+        """Raises sqlite3.Error."""
+        self._connection = connection
+        # An interrupt is lost on a statement that has not begun; the flag is not.
+        connection.set_progress_handler(self._must_stop, _INSTRUCTIONS_PER_LOOK)
+        authorizer = build_authorizer(connection, self.query.tables, self.query.reads)
+        connection.set_authorizer(authorizer)
+        if not self.sql.startswith(_EXPLAIN):
+            # Compiled once without being run: what is wrong so far is wrong with the query.
+            columns = self._count_columns(connection)
+            # A row of very many long values would fill the memory as one large value would.
+            longest = min(_LONGEST_VALUE, self._limits.result_bytes // max(columns, 1))
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
+            self.running = True
+        cursor = connection.execute(self.sql, self.query.params)
+        names = [name for name, *_ in cursor.description or ()]
+        builder = ResultBuilder(names, self.most_rows, self._limits)
+        for row in cursor:
+            if not builder.add(row):
+                break
+        return builder
+
+    def _count_columns(self, connection: sqlite3.Connection) -> int:
+        """How many columns its rows have, by the program that SQLite makes of it."""
+        program = connection.execute(f"EXPLAIN {self.sql}", self.query.params)
+        return max((width for _, code, _, width, *_ in program if code == "ResultRow"), default=0)
+
+    def stop(self) -> None:
+        """Ends the statement as soon as SQLite looks; harmless when it has ended. Any thread."""
+        self._stopped = True
+        if self._connection is not None:
+            try:
+                self._connection.interrupt()
+            except sqlite3.ProgrammingError:
+                return  # it was closed: there is nothing to interrupt
+
+    def _must_stop(self) -> bool:
+        return self._stopped or time.monotonic() > self._deadline
+
+
+class SqliteDatabase:
+    """EXPLAIN QUERY PLAN and read-only execution, at most ``limits.pool_size`` at a time."""
+
+    def __init__(self, name: str, path: Path, limits: LimitSettings) -> None:
+        self.name = name
+        self._path = path
+        self._limits = limits
+        self._slots = asyncio.Semaphore(limits.pool_size)
+        self._threads: ThreadPoolExecutor | None = None
+        self._running: set[_Statement] = set()
+
+    async def explain(
+        self, query: GuardedQuery, *, identify: bool = False
+    ) -> Explained | Diagnostic:
+        """The plan's cost, or the error. Raises DatabaseUnavailable.
+
+        SQLite estimates nothing that it would tell: ``cost`` is the number of steps that read a
+        whole table or index (SCAN), ``rows`` is 0. Its plans do not tell enough to ``identify``
+        one.
+        """
+        plan = await self._run(
+            _EXPLAIN + query.sql, query, _MOST_STEPS, self._limits.explain_timeout_ms
+        )
+        if isinstance(plan, Diagnostic):
+            return plan
+        steps = [str(detail) for *_, detail in plan.rows]
+        scans = [step for step in steps if step.startswith("SCAN ") and "CONSTANT" not in step]
+        return Explained(cost=float(len(scans)), rows=0.0)
+
+    async def execute(
+        self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
+    ) -> ResultSet | Diagnostic:
+        """At most ``max_rows`` rows, or the database's error. Raises DatabaseUnavailable.
+
+        One row more is fetched, to tell whether there were more. Types are the storage class of
+        each column's first value that is not NULL: a column of SQLite's has no other of its own.
+        """
+        start = time.perf_counter()
+        within = tighten_limits(self._limits, limits)
+        page = await self._run(
+            query.sql, query, max_rows, within.statement_timeout_ms, limits=within
+        )
+        if isinstance(page, Diagnostic):
+            return page
+        types = [_find_type(page.rows, column) for column in range(len(page.columns))]
+        return page.build(types, (time.perf_counter() - start) * 1000)
+
+    async def probe(self) -> str:
+        """What is wrong with this database; empty when all is well."""
+        try:
+            query = GuardedQuery(self.name, "SELECT 1", (), dialect="sqlite")
+            answer = await self._run(query.sql, query, 1, _PROBE_TIMEOUT_MS)
+        except DatabaseUnavailable as error:
+            return str(error)
+        return answer.message if isinstance(answer, Diagnostic) else ""
+
+    async def close(self) -> None:
+        """Ends what runs and the threads; a later call starts new ones."""
+        for statement in tuple(self._running):
+            statement.stop()
+        threads, self._threads = self._threads, None
+        if threads is not None:
+            await asyncio.to_thread(threads.shutdown)
+
+    async def _run(
+        self,
+        sql: str,
+        query: GuardedQuery,
+        most_rows: int,
+        timeout_ms: int,
+        *,
+        limits: LimitSettings | None = None,
+    ) -> ResultBuilder | Diagnostic:
+        try:
+            async with asyncio.timeout(_SLOT_TIMEOUT_S):
+                await self._slots.acquire()
+        except TimeoutError as error:
+            raise DatabaseUnavailable(
+                f"The database {self.name!r} is busy.", database=self.name, hint="Try again later."
+            ) from error
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(self._limits.pool_size, f"sqlite-{self.name}")
+        timeout_s = timeout_ms / 1000
+        late = Diagnostic(QUERY_CANCELED, f"The statement took longer than {timeout_ms} ms.")
+        statement = _Statement(sql, query, most_rows, timeout_s, limits or self._limits)
+        self._running.add(statement)
+        work = asyncio.get_running_loop().run_in_executor(self._threads, self._work, statement)
+
+        def finish(done: asyncio.Future[ResultBuilder | Diagnostic]) -> None:
+            # Only now: a statement that is no longer waited for still has its thread.
+            self._running.discard(statement)
+            self._slots.release()
+            if not done.cancelled():
+                done.exception()
+
+        work.add_done_callback(finish)
+        try:
+            done, _ = await asyncio.wait({work}, timeout=timeout_s)
+        except asyncio.CancelledError:
+            statement.stop()
+            raise
+        if not done:
+            statement.stop()
+            return late
+        answer = work.result()
+        is_late = isinstance(answer, Diagnostic) and answer.sqlstate == QUERY_CANCELED
+        return late if is_late else answer
+
+    def _work(self, statement: _Statement) -> ResultBuilder | Diagnostic:
+        try:
+            uri = build_sqlite_uri(self._path)
+            with closing(
+                sqlite3.connect(uri, uri=True, timeout=_BUSY_TIMEOUT_S, isolation_level=None)
+            ) as connection:
+                _raise_walls(connection)
+                return statement.run_on(connection)
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            if not is_gone(error):
+                return build_diagnostic(
+                    error, restricted=statement.query.restricted, running=statement.running
+                )
+            raise DatabaseUnavailable(
+                f"The database {self.name!r} cannot be read: {error}.",
+                database=self.name,
+                hint=f"Is {self._path} there, an SQLite database, and readable for this process? "
+                "In WAL mode its folder must be writable too.",
+            ) from error
+        except UnicodeEncodeError:
+            return Diagnostic("22021", "The query holds half of a surrogate pair.")
+
+
+def _raise_walls(connection: sqlite3.Connection) -> None:
+    """All but the authorizer, which the statement brings. Raises sqlite3.Error."""
+    for pragma in _PRAGMAS:
+        connection.execute(f"PRAGMA {pragma}")
+    for category, limit in _LIMITS.items():
+        connection.setlimit(category, limit)
+    add_functions(connection)
+    # What is no UTF-8 is left out, not marked: so do the tools behind the published figures of the
+    # benchmarks whose files hold such text, and results must compare equal to theirs.
+    connection.text_factory = lambda text: text.decode(errors="ignore")
+
+
+def _find_type(rows: Sequence[tuple[object, ...]], column: int) -> str:
+    values = (row[column] for row in rows)
+    first = next((value for value in values if value is not None), None)
+    return _STORAGE_CLASSES.get(type(first), "")

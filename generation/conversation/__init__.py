@@ -1,0 +1,1 @@
+"""What surrounds the query: the gate, follow-ups, and the answer in words."""

@@ -1,0 +1,205 @@
+"""What a model may say of a result: nothing that is not in the rows, the question or the columns.
+
+Cells are data. A cell that tells the model what to say must not get it said, so the text is held to
+a closed set: cells quoted whole, the names of the columns, the question's own words, and the plain
+words in which results are told; its numbers are the rows' own. Negations are not among those words:
+"there is no …" would need no number to be wrong.
+
+What it does not cover: which number is said of which name.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterator
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+
+from generation.conversation.answer_sentence import is_sayable
+from generation.conversation.number_words import SpokenNumber, find_numbers
+from nl2sql.results.json_values import to_json_value
+from nl2sql.types import ResultSet
+from nl2sql.words import split_words
+
+MOST_CHARS = 400
+_PLAIN = frozenset(
+    "a about above according after all also altogether among an and answer any are as at average "
+    "be been before being below beside between both but by combined count data database day "
+    "different each either equal every few fewest first followed following for found from given "
+    "greater greatest had has have having he her highest his how in including is it item its "
+    "largest last least less list listed lowest many maximum mean minimum month more most much "
+    "name named of on one only or order other out over per percent quarter query question record "
+    "respectively result return row same second she show shown smallest so sum than that the "
+    "their them then there these they third this those to together top total under until up value "
+    "was week were what when where which while who whose with year you your".split()
+)
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_ADDRESS = re.compile(r"(?:\b\w+://|\bwww\.)\S+", re.IGNORECASE)
+_TAG = re.compile(r"<[^<>]*>")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_BEFORE_YEARS = frozenset(
+    "in of since from until during year by and to between after before".split()
+)
+_QUOTED = re.compile(r"“[^“”]*”")
+
+
+def clean_text(text: str) -> str:
+    """The first paragraph without markup, links and code, cut at the end of a sentence.
+
+    >>> clean_text("**See** [this](http://x.y) <b>now</b>: www.a.b `x`\\n\\nMore")
+    'See this now: x'
+    """
+    text = text.strip().partition("```")[0]
+    text = text.partition("\n\n")[0]
+    text = _LINK.sub(r"\1", _TAG.sub("", text))
+    text = _ADDRESS.sub("", text)
+    text = re.sub(r"[*`#<>|\\{}]", "", text)
+    text = "".join(sign if sign.isprintable() else " " for sign in text)
+    text = " ".join(text.split()).removeprefix("Answer:").strip()
+    if len(text) <= MOST_CHARS:
+        return text
+    sentences = _SENTENCE_END.split(text[:MOST_CHARS])
+    return " ".join(sentences[:-1])
+
+
+def check_text(text: str, question: str, result: ResultSet) -> str:
+    """The text with its cells in quotation marks; empty where it says what it may not.
+
+    >>> rows = ResultSet(("name", "n"), ("text", "int"), (("Ann Lee", 3), ("Bo", 4)), False, 1.0)
+    >>> check_text("Ann Lee has 3 orders, Bo has 4.", "How many orders has each?", rows)
+    '“Ann Lee” has 3 orders, “Bo” has 4.'
+    >>> check_text("Ann Lee has 42 orders.", "How many orders has each?", rows)
+    ''
+    """
+    quoted = quote_cells(text.translate({ord(sign): None for sign in "“”"}), result)
+    dates = tuple(_list_dates(result))
+    own = _QUOTED.sub(lambda match: " " * len(match[0]), quoted)
+    for date in sorted(set(dates), key=len, reverse=True):
+        own = own.replace(date, " " * len(date))
+    numbers = list(find_numbers(own))
+    if not numbers and own == quoted:
+        return ""  # It names nothing of the rows.
+    years = {date[:4] for date in dates}
+    if not all(
+        _is_held(each, result) or _is_year(each, own, years) or _is_asked(each, own, question)
+        for each in numbers
+    ):
+        return ""
+    spoken = {at for each in numbers for at in range(each.start, each.end)}
+    rest = "".join(" " if at in spoken else sign for at, sign in enumerate(own))
+    known = set(split_words(question)) | _PLAIN
+    for name in result.columns:
+        known.update(split_words(name))
+    return quoted if all(_is_among(word, known) for word in split_words(rest)) else ""
+
+
+def quote_cells(text: str, result: ResultSet) -> str:
+    """Every cell of text that the text holds whole, in quotation marks, the longest first."""
+    cells = {
+        cell.strip()
+        for row in result.rows
+        for cell in row
+        if isinstance(cell, str) and is_sayable(cell.strip()) and not _is_numeric(cell)
+    }
+    held = sorted((cell for cell in cells if cell in text), key=lambda cell: (-len(cell), cell))
+    if not held:
+        return text
+    found = re.compile(r"[\"']?(?<!\w)(" + "|".join(map(re.escape, held)) + r")(?!\w)[\"']?")
+    return found.sub(r"“\1”", text)
+
+
+def _is_held(number: SpokenNumber, result: ResultSet) -> bool:
+    """Whether the rows hold it or, where all are there, count to it or add up to it."""
+    if not result.truncated and number.value == len(result.rows):
+        return True
+    return any(_is_rounded(number, value) for value in _list_values(result))
+
+
+def _is_year(number: SpokenNumber, text: str, years: set[str]) -> bool:
+    """Whether it is said as the year of a date in the rows: "in 2024", never "2024 orders"."""
+    before = split_words(text[: number.start])[-1:]
+    return (
+        text[number.start : number.end].strip() in years
+        and before[:1] != []
+        and (before[0] in _BEFORE_YEARS)
+    )
+
+
+def _is_asked(number: SpokenNumber, text: str, question: str) -> bool:
+    """Whether the question says it too, after the same word: "in 2024", "top 5"."""
+    said = text[number.start : number.end].strip().lower()
+    before = split_words(text[: number.start])[-1:]
+    asked = question.lower()
+    return bool(before) and any(
+        split_words(asked[: match.start()])[-1:] == before
+        for match in re.finditer(rf"(?<![\w.,]){re.escape(said)}(?![\w%])", asked)
+    )
+
+
+def _is_rounded(number: SpokenNumber, value: Decimal) -> bool:
+    """Whether ``number`` is ``value``, or is it rounded to the digits that were given."""
+    if not value.is_finite():
+        return False
+    candidates = (value, value * 100) if number.is_percent else (value,)
+    for each in candidates:
+        if abs(number.value) == abs(each):
+            return True
+        # A whole number that stands for a fraction near it must be large enough to be near.
+        if (number.step < 1 or abs(each) >= 10) and abs(each) < Decimal(10) ** 20:
+            steps = (abs(each) / number.step).quantize(Decimal(1), ROUND_HALF_UP)
+            if steps * number.step == abs(number.value):
+                return True
+    return False
+
+
+def _list_values(result: ResultSet) -> Iterator[Decimal]:
+    """The numbers in the cells, and the sums of whole columns."""
+    for at in range(len(result.columns)):
+        column = [number for row in result.rows for number in _read_cell(row[at])]
+        yield from column
+        is_whole = not result.truncated and len(column) == len(result.rows) > 1
+        if is_whole and all(number.is_finite() for number in column):
+            yield sum(column, Decimal(0))
+
+
+def _read_cell(cell: object) -> tuple[Decimal, ...]:
+    if isinstance(cell, bool) or cell is None:
+        return ()
+    if isinstance(cell, Decimal | int):
+        return (Decimal(cell),)
+    if isinstance(cell, float):
+        return (Decimal(repr(cell)),)
+    if isinstance(cell, str) and _is_numeric(cell):
+        return (Decimal(cell.strip()),)
+    return ()
+
+
+def _list_dates(result: ResultSet) -> Iterator[str]:
+    """The dates and times in the cells as ISO 8601 writes them, whole and the day alone."""
+    for row in result.rows:
+        for cell in row:
+            is_date = isinstance(cell, dt.date | dt.time | dt.timedelta)
+            text = str(to_json_value(cell)) if is_date or isinstance(cell, str) else ""
+            if is_date:
+                yield text
+            if _DAY.match(text):
+                yield text[:10]
+
+
+def _is_numeric(text: str) -> bool:
+    if len(text) > 40 or not re.fullmatch(r"\s*-?\d+(?:\.\d+)?\s*", text):
+        return False
+    try:
+        return Decimal(text.strip()).is_finite()
+    except InvalidOperation:
+        return False
+
+
+def _is_among(word: str, known: set[str]) -> bool:
+    """Whether it is known, or another form of a longer word that is: ordered, orders."""
+    if word in known:
+        return True
+    if not word.isalpha() or len(word) < 5:
+        return len(word) == 1 and word == "s"
+    return any(len(other) >= 5 and other[:5] == word[:5] for other in known)

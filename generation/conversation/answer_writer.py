@@ -1,0 +1,99 @@
+"""Stage 8, the end of it: what the rows say, in words.
+
+By rule wherever the sentence names every cell, which costs nothing and cannot be wrong; by the
+model for larger results, where it is asked for. What the model says is checked against the rows,
+and the rule's sentence stands in where it does not pass. Nothing is said where there are no rows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from generation.conversation.answer_check import check_text, clean_text
+from generation.conversation.answer_sentence import is_small, render_sentence
+from nl2sql.errors import PromptTooLong, Unavailable
+from nl2sql.prompts import render_text
+from nl2sql.protocols import Engine
+from nl2sql.results.json_values import to_json_value
+from nl2sql.settings import Settings
+from nl2sql.settings.conversation import AnswerSettings
+from nl2sql.types import AnswerText, Message, Prompt, Question, ResultSet, SamplingRequest
+
+_MOST_COLUMNS = 20
+_LONGEST_CELL = 80
+_LONGEST_TEXT = 600
+# A cell cannot end the lines it stands in, nor look like a mark of the model's own template.
+_MARKS = str.maketrans(dict.fromkeys("<>|`=", " "))
+
+
+class AnswerWriter:
+    """Puts answers in words."""
+
+    def __init__(self, engine: Engine, settings: Settings) -> None:
+        self._engine = engine
+        self._settings = settings
+
+    async def write(self, question: Question, sql: str, result: ResultSet) -> AnswerText:
+        """The words and who wrote them; never raises for want of a model."""
+        if not self._settings.flags.answer_text or question.wording not in ("rule", "model"):
+            return AnswerText()
+        sentence = render_sentence(result)
+        told = AnswerText(sentence, "rule" if sentence else "")
+        if not sentence or is_small(result) or question.wording == "rule":
+            return told
+        request = SamplingRequest(
+            prompt=build_prompt(question, sql, result, self._settings.answer),
+            k=1,
+            seed=question.seed,
+            temperature=0.0,
+            max_tokens=self._settings.answer.max_tokens,
+        )
+        try:
+            completions = await self._engine.sample(request)
+        except (Unavailable, PromptTooLong):
+            return told
+        said = check_text(clean_text(completions.texts[0]), question.text, result)
+        return AnswerText(
+            said or sentence,
+            "model" if said else "rule",
+            completions.prompt_tokens,
+            completions.completion_tokens,
+        )
+
+
+def build_prompt(
+    question: Question, sql: str, result: ResultSet, settings: AnswerSettings
+) -> Prompt:
+    """One message: the question, its query, and as many rows as fit, each a line of JSON."""
+    lines = [_render_row(result.columns)]
+    room = settings.model_chars
+    for row in result.rows[: settings.model_rows]:
+        line = _render_row([to_json_value(cell) for cell in row])
+        room -= len(line)
+        if room < 0:
+            break
+        lines.append(line)
+    is_part = result.truncated or len(lines) - 1 < len(result.rows)
+    text = render_text(
+        "generation.prompts",
+        "answer",
+        question=" ".join(question.text.split())[:_LONGEST_TEXT],
+        sql=" ".join(sql.split())[:_LONGEST_TEXT],
+        rows="\n".join(lines),
+        more="There are more rows than these.\n" if is_part else "",
+    )
+    return Prompt("answer", (Message("user", text),))
+
+
+def _render_row(cells: Sequence[object]) -> str:
+    return json.dumps([_bound(cell) for cell in cells[:_MOST_COLUMNS]], ensure_ascii=False)
+
+
+def _bound(cell: object) -> object:
+    """A number as it is, anything else as a short text without marks."""
+    if cell is None or isinstance(cell, bool | int | float):
+        return cell
+    text = cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)
+    plain = "".join(sign if sign.isprintable() else " " for sign in text[:_LONGEST_CELL])
+    return plain.translate(_MARKS)

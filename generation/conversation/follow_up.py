@@ -1,0 +1,152 @@
+"""Follow-ups: what was asked before makes "and last year?" a whole question.
+
+A question that stands on its own costs no call. What the model writes counts only if it keeps the
+follow-up's words and adds none but those of earlier turns; else the question stays as it was
+asked. Knows nothing of where turns are kept, nor of who may see them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from generation.conversation.follow_up_signs import leans_on_context
+from nl2sql.errors import PromptTooLong, Unavailable
+from nl2sql.prompts import render_text
+from nl2sql.protocols import Engine
+from nl2sql.settings import Settings
+from nl2sql.types import Message, Prompt, Question, Rewriting, SamplingRequest, Turn
+from nl2sql.words import STOP_WORDS, split_words
+
+_MOST_SQL_CHARS = 600
+_MOST_QUESTION_CHARS = 600
+_ANSWER_TOKENS = 96
+# What a follow-up may lose: it says how it hangs together with what came before.
+_CONNECTING = frozenset(
+    "about again also but else however if instead just more next no not now ok okay one only other "
+    "out please previous rest same so then those too well why without yes he him she his her it "
+    "their".split()
+)
+# What a whole question may have beside the words of the conversation.
+_FILLING = frozenset(
+    "can could number count total average amount value only ordered sorted grouped between during "
+    "since until after before most least per not but or if any other their name list".split()
+)
+_ANSWER_START = "Whole question:"
+# The prompt's own lines: what begins so is no answer.
+_ECHOES = ("Before:", "Its query:", "Follow-up:")
+_PICK = re.compile(
+    r"(?:i mean|i meant|take|use|pick|choose|it's|it is|yes)?[\s,]*(?:the|number|no\.?|reading|"
+    r"option|query|#|\s)*(?P<which>\d{1,2}|first|second|former|latter|last|one|two)"
+    r"(?:st|nd)?(?: (?:one|reading|option|query))?[\s.!]*",
+    re.IGNORECASE,
+)
+_PLACES = {"first": 1, "former": 1, "one": 1, "second": 2, "two": 2, "latter": -1, "last": -1}
+
+
+class FollowUps:
+    """Completes follow-ups, by the model or by the reading that they choose."""
+
+    def __init__(self, engine: Engine, settings: Settings) -> None:
+        self._engine = engine
+        self._settings = settings
+
+    async def rewrite(self, question: Question, turns: tuple[Turn, ...]) -> Rewriting:
+        """The whole question; never raises for want of a model."""
+        if not turns:
+            return Rewriting()
+        if picked := pick_interpretation(question.text, turns[-1].interpretations):
+            return Rewriting(turns[-1].question, "picked", picked)
+        if not self._settings.flags.follow_ups or not leans_on_context(question.text):
+            return Rewriting()
+        request = SamplingRequest(
+            prompt=build_prompt(question, turns),
+            k=1,
+            seed=question.seed,
+            temperature=0.0,
+            max_tokens=_ANSWER_TOKENS,
+            # Or a small model writes the whole prompt again.
+            answer_start=_ANSWER_START,
+            stop=("\n",),
+        )
+        try:
+            completions = await self._engine.sample(request)
+        except (Unavailable, PromptTooLong):
+            return Rewriting(method="kept")
+        text = read_rewriting(completions.texts[0], question.text, turns)
+        return Rewriting(
+            text,
+            "model" if text else "kept",
+            prompt_tokens=completions.prompt_tokens,
+            completion_tokens=completions.completion_tokens,
+        )
+
+
+def build_prompt(question: Question, turns: Sequence[Turn]) -> Prompt:
+    """One message: the earlier questions, the query of the last one, the follow-up."""
+    lines = [f"Before: {_flatten(turn.question)[:_MOST_QUESTION_CHARS]}" for turn in turns]
+    if turns and turns[-1].sql:
+        lines.append(f"Its query: {_flatten(turns[-1].sql)[:_MOST_SQL_CHARS]}")
+    text = render_text(
+        "generation.prompts",
+        "follow_up",
+        earlier="\n".join(lines),
+        question=_flatten(question.text)[:_MOST_QUESTION_CHARS],
+    )
+    return Prompt("follow_up", (Message("user", text),))
+
+
+def read_rewriting(text: str, asked: str, turns: Iterable[Turn]) -> str:
+    """The whole question in the model's answer; empty where it is none that can be trusted.
+
+    >>> before = [Turn("How many orders came in 2023?", "answered")]
+    >>> read_rewriting('"How many orders came in 2024?"', "And in 2024?", before)
+    'How many orders came in 2024?'
+    >>> read_rewriting("How many orders came in 2025?", "And in 2024?", before)
+    ''
+    """
+    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    if first.startswith(_ECHOES):
+        return ""
+    whole = first.removeprefix(_ANSWER_START).strip().strip("\"'“”` ").strip()
+    if not whole or len(whole) > _MOST_QUESTION_CHARS or whole.casefold() == asked.casefold():
+        return ""
+    if not whole.isprintable() or re.match(r"(?:select|with)\b.*\bfrom\b", whole, re.IGNORECASE):
+        return ""
+    said = set(split_words(whole))
+    owed = set(split_words(asked)) - STOP_WORDS - _CONNECTING
+    if not all(_is_among(word, said) for word in owed):
+        return ""
+    known = set(split_words(asked)) | STOP_WORDS | _CONNECTING | _FILLING
+    for turn in turns:
+        known.update(split_words(f"{turn.question} {turn.sql}"))
+    return whole if all(_is_among(word, known) for word in said) else ""
+
+
+def pick_interpretation(text: str, interpretations: Sequence[str]) -> str:
+    """The query of the interpretation that the text chooses; empty where it chooses none.
+
+    >>> texts = ("the second one", "2", "3", "Second-hand?")
+    >>> [pick_interpretation(text, ["A", "B"]) for text in texts]
+    ['B', 'B', '', '']
+    """
+    match = _PICK.fullmatch(text.strip())
+    if match is None:
+        return ""
+    which = match["which"].lower()
+    place = _PLACES.get(which) or int(which)
+    if place < 0:
+        return interpretations[-1] if interpretations else ""
+    return interpretations[place - 1] if 1 <= place <= len(interpretations) else ""
+
+
+def _is_among(word: str, words: Iterable[str]) -> bool:
+    """Whether it is one of the words, or begins with the same four letters: sort, sorted."""
+    return any(
+        word == other or (word.isalpha() and len(other) >= 4 and word[:4] == other[:4])
+        for other in words
+    )
+
+
+def _flatten(text: str) -> str:
+    return " ".join(text.split())

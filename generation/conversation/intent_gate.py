@@ -1,0 +1,173 @@
+"""Stage 0: is this a question about this database at all?
+
+An order to change data is refused by rule. Else the retrieval's own evidence decides what is clear,
+so that it costs no model call: a question near to some table passes; one that is far from all, says
+little in the schema's words and names no cell value is refused, and so is small talk. In between it
+passes, or the model is asked. Whatever goes wrong there lets it pass: a refusal is a nuisance, the
+guard is the wall.
+docs/measurements/retrieval.md has what the thresholds were chosen on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from generation.conversation.commands import asks_to_change
+from generation.conversation.small_talk import is_small_talk
+from generation.conversation.suggestions import describe_subjects, suggest_questions
+from nl2sql.errors import PromptTooLong, Unavailable
+from nl2sql.prompts import render_text
+from nl2sql.protocols import Engine
+from nl2sql.settings import Settings
+from nl2sql.types import Intent, Message, Prompt, Question, SamplingRequest, SchemaContext
+from nl2sql.words import content_words, split_words
+
+_EXAMPLES = 3
+_OFF_TOPIC = ("Tell me a joke.", "What is the capital of France?", "Write a Python function.")
+# The embedder knows English: what has none of these words may be near and look far.
+_ENGLISH = frozenset(
+    "how what which who whose where when why the are were does did do have has many there with "
+    "from and your you my it this that please for to of tell write".split()
+)
+# A shorter word is inside another by chance: "date" in "candidate".
+_GLUED_LETTERS = 5
+# The beginning of a question tells what it is about.
+_MOST_CHARS = 600
+_ANSWER_TOKENS = 4
+
+
+class IntentGate:
+    """Decides by rule, by score and, where the settings say so, by the model."""
+
+    def __init__(self, engine: Engine, settings: Settings) -> None:
+        self._engine = engine
+        self._settings = settings
+
+    async def check(self, question: Question, context: SchemaContext) -> Intent:
+        """The verdict; never raises for want of a model."""
+        if not self._settings.flags.intent_gate:
+            return Intent()
+        if asks_to_change(question.text):
+            return refuse_change(context)
+        intent = self.weigh(question, context)
+        if intent.method != "doubt" or self._settings.gate.model == "off":
+            return intent
+        return await self._ask_model(question, context)
+
+    def weigh(self, question: Question, context: SchemaContext) -> Intent:
+        """The verdict by what retrieval found."""
+        gate = self._settings.gate
+        if not context.tables:
+            return Intent("off_topic", "This database has no table that may be asked about.")
+        if all(hit.cosine is None for hit in context.tables):
+            # Nothing was embedded: words are all the evidence there is.
+            return Intent(method="doubt") if context.has_keyword_hit else refuse_topic(context)
+        if context.best_cosine >= gate.pass_above:
+            return Intent(method="score")
+        if not context.values and is_small_talk(question.text):
+            return refuse_topic(context)
+        is_near = bool(context.values) or names_glued(question, context)
+        is_far = context.best_cosine < gate.refuse_below and not is_near
+        if is_far and not _ENGLISH.isdisjoint(question.text.lower().split()):
+            # Where values are not looked up, a question about somebody's name looks far from all.
+            most = gate.refuse_words if self._settings.flags.value_index else 0.0
+            if measure_words(question, context) <= most:
+                return refuse_topic(context)
+        return Intent(method="doubt")
+
+    async def _ask_model(self, question: Question, context: SchemaContext) -> Intent:
+        request = SamplingRequest(
+            prompt=build_prompt(question, context),
+            k=1,
+            seed=question.seed,
+            temperature=0.0,
+            max_tokens=_ANSWER_TOKENS,
+        )
+        try:
+            completions = await self._engine.sample(request)
+        except (Unavailable, PromptTooLong):
+            return Intent(method="doubt")
+        says_no = read_verdict(completions.texts[0]) is False
+        intent = refuse_topic(context) if says_no else Intent()
+        return replace(
+            intent,
+            method="model",
+            prompt_tokens=completions.prompt_tokens,
+            completion_tokens=completions.completion_tokens,
+        )
+
+
+def build_prompt(question: Question, context: SchemaContext) -> Prompt:
+    """One message: the subjects, examples made of the tables, the question on one line."""
+    asked = [(each, "yes") for each in suggest_questions(context, _EXAMPLES)]
+    examples = [*asked, *((each, "no") for each in _OFF_TOPIC)]
+    text = render_text(
+        "generation.prompts",
+        "gate",
+        subjects=describe_subjects(context),
+        examples="".join(f"Question: {each}\nAnswer: {said}\n" for each, said in examples),
+        question=" ".join(question.text.split())[:_MOST_CHARS],
+    )
+    return Prompt("gate", (Message("user", text),))
+
+
+def read_verdict(text: str) -> bool | None:
+    """What the model said; None where it is neither yes nor no.
+
+    >>> read_verdict(" No."), read_verdict("Yes, because"), read_verdict("Nothing to say")
+    (False, True, None)
+    """
+    first = (split_words(text) or [""])[0]
+    return {"yes": True, "no": False}.get(first)
+
+
+def measure_words(question: Question, context: SchemaContext) -> float:
+    """The share of the question's words in the names and comments of the tables that were found."""
+    asked = content_words(question.search_text)
+    known: set[str] = set()
+    for hit in context.tables:
+        known.update(split_words(f"{hit.table.name} {hit.table.comment}"))
+        for column in hit.table.columns:
+            known.update(split_words(f"{column.name} {column.comment}"))
+    return sum(word in known for word in asked) / len(asked) if asked else 0.0
+
+
+def names_glued(question: Question, context: SchemaContext) -> bool:
+    """True when a word of the question stands inside a longer one of a table's name.
+
+    Names that are written without a break, such as ``sbcustomer``, look like nothing to the
+    embedder and are no word of anybody's question.
+    """
+    asked = {word for word in content_words(question.search_text) if len(word) >= _GLUED_LETTERS}
+    names = {word for hit in context.tables for word in split_words(hit.table.name)}
+    return any(word in name and word != name for word in asked for name in names)
+
+
+def refuse_topic(context: SchemaContext) -> Intent:
+    """Says what the database is about, and what could be asked."""
+    return _refuse(
+        "off_topic",
+        "The question does not seem to be about this database, which holds data about "
+        f"{describe_subjects(context)}.",
+        context,
+        "score",
+    )
+
+
+def refuse_change(context: SchemaContext) -> Intent:
+    """Says that data is read here and never changed."""
+    return _refuse(
+        "read_only",
+        "Data can only be read here: nothing is added, changed or deleted. Ask what you want to "
+        "know.",
+        context,
+        "rule",
+    )
+
+
+def _refuse(code: str, reason: str, context: SchemaContext, method: str) -> Intent:
+    suggestions = suggest_questions(context)
+    if suggestions:
+        quoted = " or ".join(f"“{each}”" for each in suggestions)
+        reason = f"{reason} You could ask, for example: {quoted}"
+    return Intent(code, reason, suggestions, method)

@@ -1,0 +1,103 @@
+"""The prompt of a question, in any of its variants: schema, examples, hints, question."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from generation.prompts.hints import choose_examples, render_example, render_hints, render_notes
+from generation.prompts.worked_examples import render_worked_examples
+from nl2sql.prompts import render_prompt
+from nl2sql.schema_text import MESSAGE_MARKS, SchemaWriter, TokenCounts
+from nl2sql.settings import Settings
+from nl2sql.settings.prompt_variants import PromptVariant
+from nl2sql.types import Message, Plan, Prompt, Question, SchemaContext
+
+PROMPTS = "generation.prompts"
+# What examples may take of the model's window, all together: one part in four.
+_EXAMPLES_PART = 4
+
+
+class PromptBuilder:
+    """Writes prompts that fit into the model's window."""
+
+    def __init__(self, tokens: TokenCounts, settings: Settings) -> None:
+        self._tokens = tokens
+        self._settings = settings
+        self._writer = SchemaWriter(tokens, settings)
+
+    async def build(
+        self, question: Question, context: SchemaContext, plan: Plan, variant: PromptVariant
+    ) -> tuple[Prompt, tuple[str, ...]]:
+        """The prompt, and what of the schema did not fit into it.
+
+        The schema stands first, then examples, then what was found out, then the question. Raises
+        EngineUnavailable.
+        """
+        sampling = self._settings.sampling
+        form = variant.schema_form or sampling.schema_form
+        show_plan = sampling.show_plan if variant.show_plan is None else variant.show_plan
+        turns = render_worked_examples(context.dialect, form) if variant.worked else ()
+        render = partial(
+            render_prompt,
+            PROMPTS,
+            "generate",
+            dialect=context.dialect,
+            examples=await self._render_examples(context) if variant.show_examples else "",
+            question=question.text,
+        )
+
+        def tell(left_out: tuple[str, ...] = ()) -> dict[str, str]:
+            comments = self._settings.flags.comments
+            shown = plan if show_plan else Plan()
+            return {
+                "notes": render_notes(context, plan, left_out, comments=comments),
+                "hints": render_hints(question, context, shown, left_out),
+            }
+
+        written = await self._writer.write(
+            context,
+            database=question.database,
+            beside=read_texts(render(schema="", **tell()), *turns),
+            answer_tokens=sampling.max_tokens + MESSAGE_MARKS * len(turns),
+            plan=plan,
+            form=form,
+            order=variant.order,
+        )
+        prompt = render(schema=written.text, **tell(written.left_out))
+        system, *rest = prompt.messages
+        return replace(prompt, messages=(system, *turns, *rest)), written.left_out
+
+    async def build_beginning(self, database: str, context: SchemaContext) -> Prompt:
+        """The prompt of no question: what those on the tables of ``context`` begin with.
+
+        Raises EngineUnavailable.
+        """
+        written = await self._writer.write(
+            context,
+            database=database,
+            beside=(),
+            answer_tokens=self._settings.sampling.max_tokens,
+        )
+        return render_prompt(
+            PROMPTS,
+            "generate",
+            dialect=context.dialect,
+            schema=written.text,
+            **dict.fromkeys(("notes", "examples", "hints", "question"), ""),
+        )
+
+    async def _render_examples(self, context: SchemaContext) -> str:
+        """As many as fit into their part of the window, the best of them next to the question."""
+        # A fence within a literal would end the example, and what follows would be taken for ours.
+        shown = [each for each in context.examples if "```" not in each.sql + each.question]
+        if not shown:
+            return ""
+        counts = await self._tokens.count(render_example(each) for each in shown)
+        chosen = choose_examples(counts, self._settings.model.max_model_len // _EXAMPLES_PART)
+        return "".join(reversed(chosen))
+
+
+def read_texts(prompt: Prompt, *turns: Message) -> list[str]:
+    """All that a prompt says, and the turns before it."""
+    return [message.content for message in (*prompt.messages, *turns)]

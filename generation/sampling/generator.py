@@ -1,0 +1,214 @@
+"""Stages 0 and 4: the gate, a first draft, the prompt, and K candidates from one request."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from generation.conversation.answer_writer import AnswerWriter
+from generation.conversation.follow_up import FollowUps
+from generation.conversation.intent_gate import IntentGate
+from generation.grammar import build_grammar
+from generation.prompts.hints import render_hints
+from generation.prompts.prompt_builder import PROMPTS, PromptBuilder, read_texts
+from generation.sampling.adaptive_k import count_round
+from generation.sampling.allocation import deal_samples
+from generation.sampling.merging import merge_candidates
+from generation.sampling.pace import EnginePace
+from nl2sql.concurrency import gather_all
+from nl2sql.deadline import NEVER, Deadline
+from nl2sql.prompts import render_prompt
+from nl2sql.protocols import Engine
+from nl2sql.schema_text import SchemaWriter, TokenCounts
+from nl2sql.settings import Settings
+from nl2sql.settings.prompt_variants import parse_variant
+from nl2sql.speed import Pace
+from nl2sql.sql.extraction import extract_sql
+from nl2sql.sql.threads import read_aside
+from nl2sql.types import (
+    AnswerText,
+    Completions,
+    Generated,
+    Intent,
+    Plan,
+    Prompt,
+    Question,
+    ResultSet,
+    Rewriting,
+    SamplingRequest,
+    SchemaContext,
+    Sketch,
+    Turn,
+)
+
+# A sketch is read for its names, so that it may end early.
+_SKETCH_TOKENS = 128
+
+
+class CandidateGenerator:
+    """Turns a question and its schema into candidates, equal ones merged."""
+
+    def __init__(self, engine: Engine, settings: Settings) -> None:
+        self._engine = engine
+        self._settings = settings
+        self._pace = EnginePace(engine, settings)
+        self._gate = IntentGate(engine, settings)
+        self._follow_ups = FollowUps(engine, settings)
+        self._answers = AnswerWriter(engine, settings)
+        tokens = TokenCounts(engine)
+        self._writer = SchemaWriter(tokens, settings)
+        self._builder = PromptBuilder(tokens, settings)
+        self._variants = tuple(map(parse_variant, settings.sampling.variants))
+
+    async def gate(self, question: Question, context: SchemaContext) -> Intent:
+        """Whether the question is about this database, and asks instead of ordering."""
+        return await self._gate.check(question, context)
+
+    async def pace(self) -> Pace:
+        """How fast the model is, and when sampling ends."""
+        return await self._pace.read()
+
+    async def rewrite(self, question: Question, turns: tuple[Turn, ...]) -> Rewriting:
+        """A follow-up as a whole question, or the reading that it chooses."""
+        return await self._follow_ups.rewrite(question, turns)
+
+    async def write_answer(self, question: Question, sql: str, result: ResultSet) -> AnswerText:
+        """What the rows say, in words."""
+        return await self._answers.write(question, sql, result)
+
+    async def sketch(self, question: Question, context: SchemaContext) -> Sketch:
+        """One greedy draft over the names alone. Raises PromptTooLong, EngineUnavailable."""
+        most = min(_SKETCH_TOKENS, self._settings.sampling.max_tokens)
+        render = partial(
+            render_prompt,
+            PROMPTS,
+            "sketch",
+            dialect=context.dialect,
+            hints=render_hints(question, context, Plan()),
+            question=question.text,
+        )
+        written = await self._writer.write(
+            context,
+            database=question.database,
+            beside=read_texts(render(schema="")),
+            answer_tokens=most,
+            form="names",
+        )
+        completions = await self._sample(
+            render(schema=written.text),
+            k=1,
+            seed=question.seed,
+            temperature=0.0,
+            max_tokens=most,
+        )
+        return Sketch(
+            await read_aside(extract_sql, completions.texts[0], context.dialect),
+            completions.prompt_tokens,
+            completions.completion_tokens,
+        )
+
+    async def prepare(self, database: str, context: SchemaContext) -> int:
+        """Has the engine read what prompts on these tables begin with; how many tokens that was.
+
+        Raises PromptTooLong, EngineUnavailable.
+        """
+        prompt = await self._builder.build_beginning(database, context)
+        read = await self._sample(prompt, k=1, seed=0, temperature=0.0, max_tokens=1)
+        return read.prompt_tokens
+
+    async def generate(
+        self,
+        question: Question,
+        context: SchemaContext,
+        plan: Plan,
+        *,
+        before: Generated | None = None,
+        deadline: Deadline = NEVER,
+    ) -> Generated:
+        """Candidates in the order of their first sample; every variant's samples are drawn at once.
+
+        At the deadline it ends with what is finished, or else with the first that is. What
+        the rounds before wrote is used again. Raises PromptTooLong, EngineUnavailable.
+        """
+        sampling = self._settings.sampling
+        round_number = before.round_number + 1 if before else 0
+        k, more = count_round(question, plan, sampling, round_number)
+        draws = deal_samples(
+            k,
+            self._variants,
+            seed=question.seed,
+            temperature=sampling.temperature,
+            greedy_first=sampling.greedy_first,
+            round_number=round_number,
+        )
+        prompts = dict(before.prompts) if before else {}
+        chosen = dict.fromkeys(draw.variant for draw in draws)
+        missing = [variant for variant in chosen if variant.name not in prompts]
+        written = await gather_all(
+            self._builder.build(question, context, plan, variant) for variant in missing
+        )
+        for variant, (prompt, _) in zip(missing, written, strict=True):
+            prompts[variant.name] = prompt
+        if before:
+            grammar, left_out = before.grammar, before.left_out
+        else:
+            grammar = build_grammar(context, plan) if sampling.grammar else ""
+            _, left_out = written[0]
+        results = await deadline.gather(
+            [
+                self._sample(
+                    prompts[draw.variant.name],
+                    k=draw.k,
+                    seed=draw.seed,
+                    temperature=draw.temperature,
+                    max_tokens=sampling.max_tokens,
+                    grammar=grammar,
+                    time_limit_s=deadline.left_s,
+                )
+                for draw in draws
+            ],
+            lambda each: bool(each.texts),
+        )
+        named = [
+            (draw.variant.name, each)
+            for draw, each in zip(draws, results, strict=True)
+            if each is not None
+        ]
+        drawn = [each for _, each in named]
+        return Generated(
+            prompt=next(iter(prompts.values())),
+            candidates=await read_aside(merge_candidates, named, context.dialect),
+            prompt_tokens=sum(each.prompt_tokens for each in drawn),
+            completion_tokens=sum(each.completion_tokens for each in drawn),
+            left_out=left_out,
+            samples=sum(len(each.texts) for each in drawn),
+            wanted=k,
+            more=more,
+            prompts=tuple(prompts.items()),
+            grammar=grammar,
+            round_number=round_number,
+        )
+
+    async def _sample(
+        self,
+        prompt: Prompt,
+        *,
+        k: int,
+        seed: int,
+        temperature: float,
+        max_tokens: int,
+        grammar: str = "",
+        time_limit_s: float | None = None,
+    ) -> Completions:
+        return await self._engine.sample(
+            SamplingRequest(
+                prompt=prompt,
+                k=k,
+                seed=seed,
+                temperature=temperature,
+                max_tokens=max_tokens,
+                answer_start="```sql\n",
+                stop=("```",),
+                grammar=grammar,
+                time_limit_s=time_limit_s,
+            )
+        )

@@ -1,0 +1,30 @@
+"""The contract with clients: requests, answers and traces, the same over HTTP, in the terminal and
+in the evaluation.
+
+Pydantic models, so that OpenAPI shows them. Knows nothing of HTTP.
+"""
+
+from nl2sql.contract.answers import (
+    AnsweredResponse,
+    ClarifyResponse,
+    FailedResponse,
+    QueryResponse,
+    RefusedResponse,
+    read_response,
+)
+from nl2sql.contract.feedback import FeedbackRequest, FeedbackResponse
+from nl2sql.contract.requests import QueryRequest
+from nl2sql.contract.trace import TraceResponse
+
+__all__ = [
+    "AnsweredResponse",
+    "ClarifyResponse",
+    "FailedResponse",
+    "FeedbackRequest",
+    "FeedbackResponse",
+    "QueryRequest",
+    "QueryResponse",
+    "RefusedResponse",
+    "TraceResponse",
+    "read_response",
+]

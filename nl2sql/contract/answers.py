@@ -1,0 +1,122 @@
+"""The answer to ``POST /query``: one of four kinds, told apart by ``outcome``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic.config import JsonDict
+
+from nl2sql.contract.model import ResponseModel, Rows, Text
+from nl2sql.contract.trace import TraceResponse
+
+
+class _Response(ResponseModel):
+    question: Text = Field(description="The question as it was asked.")
+    database: Text
+    session: Text | None = Field(None, description="The conversation it belongs to.")
+    rewritten: Text | None = Field(
+        None, description="The whole question, where it was completed from earlier ones."
+    )
+    notes: list[Text] = Field([], description="What the asker should know besides.")
+    trace: TraceResponse | None = Field(None, description="All that led to the answer, if asked.")
+
+
+class ResultColumn(ResponseModel):
+    """A column of the result."""
+
+    name: Text
+    type: Text = Field(description="The database's name of the type.")
+
+
+_EXAMPLE: JsonDict = {
+    "outcome": "answered",
+    "question": "How many employees are currently active?",
+    "database": "demo_erp",
+    "sql": "SELECT COUNT(*) FROM employees WHERE status = 'ACT'",
+    "confidence": 0.83,
+    "quorum": True,
+    "text": "Answer: 302.",
+    "text_source": "rule",
+    "columns": [{"name": "count", "type": "int8"}],
+    "rows": [[302]],
+    "truncated": False,
+    "cut": [],
+}
+
+
+class AnsweredResponse(_Response):
+    """The query, its rows, and how sure the vote is."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+
+    outcome: Literal["answered"] = "answered"
+    sql: Text = Field(description="The query before the guard's rewriting.")
+    confidence: float = Field(description="The probability that the answer is right, 0 to 1.")
+    quorum: bool = Field(description="Whether enough samples agree on this result.")
+    text: Text = Field(description="The answer in words; empty where nobody was asked for them.")
+    text_source: Text
+    columns: list[ResultColumn]
+    rows: Rows = Field(description="Values as JSON has them; dates and long numbers as text.")
+    truncated: bool = Field(description="Whether there are more rows than these.")
+    cut: list[list[int]] = Field(description="[row, column] of each cell that was cut short.")
+
+
+class RefusedResponse(_Response):
+    """The question is not answered on purpose."""
+
+    outcome: Literal["refused"] = "refused"
+    code: Text = Field(description="Why, as a word for programs.")
+    reason: Text
+    suggestions: list[Text] = Field([], description="Questions that could be answered.")
+
+
+class InterpretationResponse(ResponseModel):
+    """One of the queries that divided the vote."""
+
+    sql: Text
+    description: Text = Field(description="What the query asks for, in words.")
+    share: float = Field(description="The share of the samples that agree on its result.")
+
+
+class ClarifyResponse(_Response):
+    """Not sure enough to answer."""
+
+    outcome: Literal["clarify"] = "clarify"
+    reason: Text
+    confidence: float
+    interpretations: list[InterpretationResponse] = Field(
+        description="To choose from with `picked`."
+    )
+
+
+class AttemptResponse(ResponseModel):
+    """A query that did not work."""
+
+    sql: Text
+    origin: Text
+    error: Text
+    error_class: Text
+    suggestion: Text
+
+
+class FailedResponse(_Response):
+    """No candidate gave a result."""
+
+    outcome: Literal["failed"] = "failed"
+    reason: Text
+    attempts: list[AttemptResponse] = Field([], description="The queries that were tried.")
+
+
+QueryResponse = Annotated[
+    AnsweredResponse | RefusedResponse | ClarifyResponse | FailedResponse,
+    Field(discriminator="outcome"),
+]
+
+_RESPONSES: TypeAdapter[Any] = TypeAdapter(QueryResponse)
+
+
+def read_response(body: Any) -> QueryResponse:
+    """The answer in the JSON of a service. Raises ValidationError for another document."""
+    response: QueryResponse = _RESPONSES.validate_python(body)
+    return response

@@ -1,0 +1,197 @@
+"""The trace of an answer: every step that led to it, without the candidates' rows."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from nl2sql.contract.model import ResponseModel, Text
+
+
+class PaceResponse(ResponseModel):
+    """How fast the model is (tokens a second; null: unknown) and when sampling ends."""
+
+    prompt_tokens_per_s: float | None
+    answer_tokens_per_s: float | None
+    sampling_timeout_ms: int | None
+
+
+class ModuleResponse(ResponseModel):
+    """A module that the question was routed to."""
+
+    module: Text
+    confidence: float
+
+
+class TableResponse(ResponseModel):
+    """A table that search found, or that came in with one."""
+
+    table: Text
+    via: Text
+    score: float
+    cosine: float | None
+    cosine_rank: int | None
+    bm25_rank: int | None
+
+
+class LinkResponse(ResponseModel):
+    """A phrase of the question that names a table or column."""
+
+    phrase: Text
+    table: Text
+    column: Text
+    score: float
+    method: Text
+
+
+class LinkingResponse(ResponseModel):
+    """How the schema was linked."""
+
+    technique: Text
+    note: Text
+
+
+class ValueResponse(ResponseModel):
+    """A phrase of the question that is a stored value."""
+
+    phrase: Text
+    table: Text
+    column: Text
+    value: Text
+    score: float
+
+
+class ExampleResponse(ResponseModel):
+    """A verified example that was shown to the model."""
+
+    question: Text
+    sql: Text
+    similarity: float
+
+
+class MessageResponse(ResponseModel):
+    """A message of a prompt."""
+
+    role: Text
+    content: Text
+
+
+class ViolationResponse(ResponseModel):
+    """Why the guard refused a candidate."""
+
+    code: Text
+    message: Text
+
+
+class EstimateResponse(ResponseModel):
+    """What the planner expects; null where it would tell of withheld rows."""
+
+    cost: float
+    rows: float
+
+
+class ErrorResponse(ResponseModel):
+    """What the database said."""
+
+    sqlstate: Text
+    message: Text
+
+
+class FindingResponse(ResponseModel):
+    """What a lint rule found."""
+
+    rule: Text
+    severity: Text
+    message: Text
+
+
+class ScoreResponse(ResponseModel):
+    """The score and its terms."""
+
+    total: float
+    terms: dict[str, float]
+
+
+class CandidateResponse(ResponseModel):
+    """A candidate, the best first."""
+
+    id: Text
+    sql: Text
+    origin: Text
+    repairs: Text = Field(description="The candidate that it repairs; empty for none.")
+    samples: int
+    variant: Text
+    logprob: float | None
+    votes: int
+    weight: float
+    group: int
+    unrun: Text
+    guard: Literal["passed", "refused"]
+    violation: ViolationResponse | None
+    guarded_sql: Text | None
+    predicates: list[Text]
+    explain: EstimateResponse | None
+    error: ErrorResponse | None
+    findings: list[FindingResponse]
+    score: ScoreResponse
+    rows: int | None
+    truncated: bool
+    ms: float | None
+
+
+class RepairResponse(ResponseModel):
+    """An attempt to repair a candidate."""
+
+    candidate: Text
+    cause: Text
+    method: Text
+    outcome: Text
+    sql: Text
+    rules: list[Text]
+    error_class: Text
+    attempt: int
+    risks: list[Text]
+
+
+class StageResponse(ResponseModel):
+    """How long a stage took, and its tokens."""
+
+    stage: Text
+    ms: float
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class TraceResponse(ResponseModel):
+    """Everything that led to the answer."""
+
+    k: int
+    samples: int
+    wanted: int
+    ended_early: bool
+    pace: PaceResponse
+    seed: int
+    principal: Text
+    gate: Text
+    rewriting: Text
+    modules: list[ModuleResponse]
+    tables: list[TableResponse]
+    links: list[LinkResponse]
+    linking: LinkingResponse
+    columns: dict[str, list[Text]] = Field(description="Table → columns, where some were pruned.")
+    values: list[ValueResponse]
+    glosses: list[list[Text]]
+    examples: list[ExampleResponse]
+    join_skeleton: Text
+    join_alternatives: list[Text]
+    inferred_joins: list[Text]
+    sketch: Text
+    left_out: list[Text]
+    prompt: list[MessageResponse]
+    prompts: dict[str, list[MessageResponse]]
+    features: dict[str, float]
+    threshold: float
+    candidates: list[CandidateResponse]
+    repairs: list[RepairResponse]
+    stages: list[StageResponse]

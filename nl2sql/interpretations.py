@@ -1,0 +1,30 @@
+"""The interpretations that divided the vote: the best query of each of the two best groups.
+
+Their descriptions come from the queries alone, the same for the same query: no model is asked.
+"""
+
+from __future__ import annotations
+
+from nl2sql.answers import Interpretation
+from nl2sql.query_words import describe_apart
+from nl2sql.types import Assessment, Ranking
+
+_MOST = 2
+
+
+def build_interpretations(ranking: Ranking, dialect: str) -> tuple[Interpretation, ...]:
+    """One or two interpretations, best first; each is the best candidate of its group that ran."""
+    best: dict[int, Assessment] = {}
+    for each in ranking.assessments:
+        if each.result is not None and not each.failed:
+            best.setdefault(each.group, each)
+    chosen = list(best.values())[:_MOST]
+    words = describe_apart([each.candidate.sql for each in chosen], dialect)
+    return tuple(
+        Interpretation(
+            sql=each.candidate.sql,
+            description=text,
+            share=round(each.votes / ranking.samples, 4) if ranking.samples else 0.0,
+        )
+        for each, text in zip(chosen, words, strict=True)
+    )

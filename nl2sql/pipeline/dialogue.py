@@ -1,0 +1,111 @@
+"""A question within its session: completed from earlier turns, answered, and put in words.
+
+Around the pipeline, which knows nothing of sessions. Without a session a question goes straight
+through. Where the turns cannot be read the question is answered alone, and the answer says so.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from nl2sql.answers import Answer, Answered, Clarify, Failed, StageTiming
+from nl2sql.errors import Unavailable
+from nl2sql.progress import enter_stage
+from nl2sql.protocols import Answerer, Generator, Sessions
+from nl2sql.types import Question, Rewriting, Turn
+
+_ALONE = "The session's earlier questions cannot be read now, so this one was answered alone."
+_NOT_KEPT = "The session cannot be written now, so a later question will not know of this one."
+
+
+class Dialogue:
+    """Answers questions as the pipeline does, and those of a session in its light."""
+
+    def __init__(
+        self, pipeline: Answerer, generator: Generator, sessions: Sessions | None = None
+    ) -> None:
+        """Without ``sessions`` every question is answered alone."""
+        self._pipeline = pipeline
+        self._generator = generator
+        self._sessions = sessions
+
+    async def answer(self, question: Question) -> Answer:
+        """The answer, in words where the question asks for them. Raises what the pipeline does."""
+        if not question.session:
+            return await self._put_in_words(await self._pipeline.answer(question))
+        enter_stage("rewrite")
+        start = time.perf_counter()
+        turns, notes = await self._recall(question)
+        # Who picked a query has said all that there is to say.
+        rewriting = (
+            Rewriting() if question.picked else await self._generator.rewrite(question, turns)
+        )
+        timing = _measure("rewrite", start, rewriting.prompt_tokens, rewriting.completion_tokens)
+        whole = replace(
+            question,
+            text=rewriting.text or question.text,
+            picked=rewriting.picked or question.picked,
+        )
+        answer = await self._put_in_words(await self._pipeline.answer(whole))
+        asked = question.text if rewriting.text else ""
+        turn = build_turn(answer, is_rewritten=bool(asked))
+        if turn is not None and not notes:
+            notes = await self._remember(whole, turn)
+        trace = replace(
+            answer.trace,
+            rewriting=rewriting,
+            asked=asked,
+            notes=(*answer.trace.notes, *notes),
+            timings=(timing, *answer.trace.timings),
+        )
+        return replace(answer, trace=trace)
+
+    async def _recall(self, question: Question) -> tuple[tuple[Turn, ...], tuple[str, ...]]:
+        if self._sessions is None:
+            return (), (_ALONE,)
+        try:
+            return await self._sessions.recall(question), ()
+        except Unavailable:
+            return (), (_ALONE,)
+
+    async def _remember(self, question: Question, turn: Turn) -> tuple[str, ...]:
+        assert self._sessions is not None
+        try:
+            await self._sessions.remember(question, turn)
+        except Unavailable:
+            return (_NOT_KEPT,)
+        return ()
+
+    async def _put_in_words(self, answer: Answer) -> Answer:
+        question = answer.trace.question
+        if not isinstance(answer, Answered) or question.wording not in ("rule", "model"):
+            return answer
+        enter_stage("words")
+        start = time.perf_counter()
+        told = await self._generator.write_answer(question, answer.sql, answer.result)
+        timing = _measure("words", start, told.prompt_tokens, told.completion_tokens)
+        trace = replace(answer.trace, timings=(*answer.trace.timings, timing))
+        return replace(answer, text=told.text, text_source=told.source, trace=trace)
+
+
+def build_turn(answer: Answer, *, is_rewritten: bool) -> Turn | None:
+    """What a later question may lean on; None where it should not.
+
+    A question that was refused is not kept, and one that failed only in the asker's own words: a
+    turn is shown again only while its queries pass the guard, and those have none.
+    """
+    text = answer.trace.question.text
+    match answer:
+        case Answered():
+            return Turn(text, "answered", answer.sql)
+        case Clarify():
+            queries = tuple(chosen.sql for chosen in answer.interpretations)
+            return Turn(text, "clarify", interpretations=queries)
+        case Failed() if not is_rewritten:
+            return Turn(text, "failed")
+    return None
+
+
+def _measure(stage: str, start: float, prompt: int, completion: int) -> StageTiming:
+    return StageTiming(stage, (time.perf_counter() - start) * 1000, prompt, completion)

@@ -1,0 +1,207 @@
+"""The way of a question through the stages.
+
+The pipeline is handed its stages and nothing else. The same class runs in process, inside Ray
+Serve with stages behind deployment handles, and in batch. It decides the order of the stages, what
+runs side by side and when a repair is worth a try; it knows nothing of how a stage does its work.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+
+from nl2sql.answers import Answer, Refused, Trace
+from nl2sql.concurrency import gather_all
+from nl2sql.deadline import Deadline
+from nl2sql.errors import PromptTooLong, Unavailable
+from nl2sql.pipeline.clock import StageClock
+from nl2sql.pipeline.conclusion import conclude
+from nl2sql.pipeline.draft_names import has_new_names
+from nl2sql.pipeline.repair_loop import RepairLoop
+from nl2sql.pipeline.rounds import merge_round
+from nl2sql.progress import count_done
+from nl2sql.protocols import Generator, Planner, Ranker, Repairer, Retriever
+from nl2sql.settings.repair import RepairSettings
+from nl2sql.sql.threads import read_aside
+from nl2sql.types import (
+    NOT_PERMITTED,
+    Assessment,
+    Candidate,
+    Generated,
+    ModuleRoute,
+    Plan,
+    Question,
+    Ranking,
+    Repair,
+    SchemaContext,
+    Sketch,
+)
+
+_REPAIR = RepairSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The stages, each in this process or behind a handle."""
+
+    retriever: Retriever
+    planner: Planner
+    generator: Generator
+    ranker: Ranker
+    repairer: Repairer
+
+
+class Pipeline:
+    """Answers questions. Raises Unavailable and its kin; every other outcome is an Answer."""
+
+    def __init__(
+        self,
+        stages: Stages,
+        *,
+        repair: RepairSettings = _REPAIR,
+        model_repair: bool = True,
+        value_repair: bool = False,
+        pre_sql: bool = False,
+    ) -> None:
+        self._stages = stages
+        self._start_repairs = partial(
+            RepairLoop,
+            stages.ranker,
+            stages.repairer,
+            repair,
+            ask_model=model_repair,
+            empty_results=value_repair,
+        )
+        self._pre_sql = pre_sql
+
+    async def answer(self, question: Question) -> Answer:
+        """The answer, with the trace of all that led to it."""
+        clock = StageClock()
+        stages = self._stages
+        if question.picked:
+            return await self._run_picked(question, Trace(question), clock)
+
+        pace = await stages.generator.pace()
+        deadline = Deadline.after(pace.sampling_timeout_s)
+        trace = Trace(question, pace=pace)
+        async with clock.time("retrieve"):
+            route, context = await stages.retriever.retrieve(question)
+        trace = replace(trace, route=route, context=context)
+        if context.refusal:
+            return Refused(NOT_PERMITTED, context.refusal, replace(trace, timings=clock.timings))
+
+        async with clock.time("gate"):
+            intent = await stages.generator.gate(question, context)
+        clock.add_tokens(intent.prompt_tokens, intent.completion_tokens)
+        trace = replace(trace, intent=intent)
+        if intent.code:
+            trace = replace(trace, timings=clock.timings)
+            return Refused(intent.code, intent.reason, trace, intent.suggestions)
+
+        if self._pre_sql:
+            sketch, route, context = await self._search_again(question, route, context, clock)
+            trace = replace(trace, sketch=sketch, route=route, context=context)
+            if context.refusal:
+                return Refused(
+                    NOT_PERMITTED, context.refusal, replace(trace, timings=clock.timings)
+                )
+
+        async with clock.time("plan"):
+            plan = await stages.planner.plan(question, context)
+        clock.add_tokens(plan.prompt_tokens, plan.completion_tokens)
+        trace = replace(trace, plan=plan)
+
+        ranking = Ranking()
+        attempts: tuple[Repair, ...] = ()
+        repairs = self._start_repairs(deadline=deadline)
+        generated: Generated | None = None
+        is_last, wanted = False, 0
+        while generated is None or not (is_last or ranking.settled):
+            async with clock.time("generate"):
+                generated = await stages.generator.generate(
+                    question, context, plan, before=generated, deadline=deadline
+                )
+            clock.add_tokens(generated.prompt_tokens, generated.completion_tokens)
+            is_last = not generated.more or deadline.has_passed
+            wanted += generated.wanted
+            samples = ranking.samples + generated.samples
+            known, new = await read_aside(
+                merge_round, ranking.assessments, generated.candidates, context.dialect
+            )
+            async with clock.time("assess", len(new)):
+                assessed = await gather_all(
+                    self._assess(question, candidate, context, plan) for candidate in new
+                )
+            async with clock.time("vote"):
+                ranking = await stages.ranker.rank(question, (*known, *assessed), samples=samples)
+            if repairs.finds_work(ranking):
+                async with clock.time("repair"):
+                    ranking, tried = await repairs.run(
+                        question, context, plan, ranking, is_last=is_last
+                    )
+                attempts += tried
+
+        trace = replace(
+            trace,
+            prompt=generated.prompt,
+            prompts=generated.prompts,
+            left_out=generated.left_out,
+            repairs=attempts,
+            wanted=wanted,
+        )
+        ended_early = ranking.samples < wanted or (generated.more and not ranking.settled)
+        if deadline.has_passed and ended_early:
+            trace = replace(trace, ended_early=True, notes=(_describe_end(ranking, trace),))
+        async with clock.time("vote", progress="execute"):
+            ranking = await stages.ranker.conclude(question, context, ranking)
+        trace = replace(trace, ranking=ranking, timings=clock.timings)
+        return await read_aside(conclude, ranking, trace)
+
+    async def _assess(
+        self, question: Question, candidate: Candidate, context: SchemaContext, plan: Plan
+    ) -> Assessment:
+        assessment = await self._stages.ranker.assess(question, candidate, context, plan)
+        count_done()
+        return assessment
+
+    async def _run_picked(self, question: Question, trace: Trace, clock: StageClock) -> Answer:
+        """The rows of the reading that was chosen: guarded and run as any candidate."""
+        ranker, candidate = self._stages.ranker, Candidate("c1", question.picked, origin="picked")
+        async with clock.time("assess"):
+            assessed = await ranker.assess(question, candidate, SchemaContext((), (), ()), Plan())
+        async with clock.time("vote"):
+            ranking = await ranker.rank(question, (assessed,), samples=1)
+            ranking = await ranker.conclude(question, SchemaContext((), (), ()), ranking)
+        ranking = replace(ranking, confidence=1.0)
+        trace = replace(trace, ranking=ranking, timings=clock.timings)
+        return await read_aside(conclude, ranking, trace)
+
+    async def _search_again(
+        self, question: Question, route: ModuleRoute, context: SchemaContext, clock: StageClock
+    ) -> tuple[str, ModuleRoute, SchemaContext]:
+        """A draft of the query, and what is found with the names in it.
+
+        Without a draft, or one that names anything new, what was found before stays.
+        """
+        sketch = Sketch()
+        async with clock.time("sketch"):
+            with suppress(Unavailable, PromptTooLong):
+                sketch = await self._stages.generator.sketch(question, context)
+        clock.add_tokens(sketch.prompt_tokens, sketch.completion_tokens)
+        if not sketch.sql:
+            return "", route, context
+        if await read_aside(has_new_names, sketch.sql, context):
+            async with clock.time("retrieve"):
+                with suppress(Unavailable):
+                    route, context = await self._stages.retriever.retrieve(
+                        question, sketch=sketch.sql
+                    )
+        return sketch.sql, route, context
+
+
+def _describe_end(ranking: Ranking, trace: Trace) -> str:
+    return (
+        f"Sampling ended after {trace.pace.sampling_timeout_s:.0f} s with {ranking.samples} of "
+        f"{trace.wanted} candidates."
+    )

@@ -1,0 +1,132 @@
+"""Cell values as JSON, and the one value that Python has no type for: an interval with months.
+
+A JSON number stands only for what a double gives back as it was, since that is what a browser and
+most other readers make of it. So an integer from 2^53 on is text, and so is a ``numeric`` that a
+double would round. NaN and the infinities are text, in PostgreSQL's spelling. Dates and times are
+ISO 8601, intervals its durations, bytes hexadecimal. What Python's types cannot hold (``infinity``
+as a date, the year 44 BC) arrives here as the database's own text, and stays it.
+
+Knows nothing of columns: the type that a column was declared with travels beside its values. What
+it does not cover: a ``numeric``'s trailing zeros, and a jsonb ``null`` beside an SQL NULL.
+docs/reference/result-values.md has the table.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from decimal import Decimal
+from typing import Any
+
+# From here on not every whole number is a double (JavaScript's Number.MAX_SAFE_INTEGER + 1).
+_DOUBLE_ENDS = 2**53
+_MICROSECONDS_A_DAY = 86_400_000_000
+
+
+class Interval(dt.timedelta):
+    """Months, days and microseconds, kept apart as PostgreSQL does: a month is no number of days.
+
+    As a ``timedelta`` it is as long as ``EXTRACT(EPOCH FROM …)`` says: a year of 365.25 days, a
+    month of 30. Raises OverflowError past 999,999,999 days.
+
+    >>> Interval(14, 3, 7_500_000).iso
+    'P1Y2M3DT7.5S'
+    >>> Interval(12, 0, 0).total_seconds()
+    31557600.0
+    """
+
+    parts: tuple[int, int, int]
+
+    def __new__(cls, months: int, days: int, microseconds: int) -> Interval:
+        years, rest = _divide(months, 12)
+        span = super().__new__(
+            cls, days=years * 365 + rest * 30 + days, hours=years * 6, microseconds=microseconds
+        )
+        span.parts = (months, days, microseconds)
+        return span
+
+    def __reduce__(self) -> tuple[type[Interval], tuple[int, int, int]]:
+        return (Interval, self.parts)
+
+    @property
+    def iso(self) -> str:
+        """The duration as ISO 8601 writes it, with a sign on each negative part."""
+        return _render_duration(*self.parts)
+
+
+def to_json_value(value: object) -> Any:
+    """``value`` as something that ``json.dumps`` takes.
+
+    >>> to_json_value(Decimal("12.50")), to_json_value(Decimal("0.12345678901234567"))
+    (12.5, '0.12345678901234567')
+    >>> to_json_value(2**53 - 1), to_json_value(2**53), to_json_value(dt.date(2025, 6, 30))
+    (9007199254740991, '9007199254740992', '2025-06-30')
+    """
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int):
+        return value if -_DOUBLE_ENDS < value < _DOUBLE_ENDS else str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else _spell_special(value)
+    if isinstance(value, Decimal):
+        return _to_json_number(value)
+    if isinstance(value, dt.date | dt.time):
+        return value.isoformat()
+    if isinstance(value, dt.timedelta):
+        return render_interval(value)
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value).hex()
+    if isinstance(value, dict):
+        return {str(key): to_json_value(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_json_value(item) for item in value]
+    return str(value)
+
+
+def render_interval(value: dt.timedelta) -> str:
+    """An ISO 8601 duration.
+
+    >>> render_interval(dt.timedelta(days=40, hours=-1)), render_interval(dt.timedelta(hours=-2))
+    ('P39DT23H', 'PT-2H')
+    """
+    if isinstance(value, Interval):
+        return value.iso
+    microseconds = value // dt.timedelta(microseconds=1)
+    return _render_duration(0, *_divide(microseconds, _MICROSECONDS_A_DAY))
+
+
+def _to_json_number(value: Decimal) -> float | str:
+    if not value.is_finite():
+        return _spell_special(float(value))
+    number = float(value)
+    if abs(value) < _DOUBLE_ENDS and Decimal(repr(number)) == value:
+        return number
+    return format(value, "f") if value.adjusted() < 1000 else str(value)
+
+
+def _spell_special(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    return "Infinity" if value > 0 else "-Infinity"
+
+
+def _render_duration(months: int, days: int, microseconds: int) -> str:
+    years, months = _divide(months, 12)
+    seconds, fraction = _divide(microseconds, 1_000_000)
+    minutes, seconds = _divide(seconds, 60)
+    hours, minutes = _divide(minutes, 60)
+    date = "".join(f"{n}{unit}" for n, unit in ((years, "Y"), (months, "M"), (days, "D")) if n)
+    time = "".join(f"{n}{unit}" for n, unit in ((hours, "H"), (minutes, "M")) if n)
+    if seconds or fraction:
+        sign = "-" if microseconds < 0 else ""
+        digits = f"{abs(fraction):06}".rstrip("0")
+        time += f"{sign}{abs(seconds)}{'.' if digits else ''}{digits}S"
+    if not date and not time:
+        return "PT0S"
+    return f"P{date}T{time}" if time else f"P{date}"
+
+
+def _divide(value: int, by: int) -> tuple[int, int]:
+    """Quotient towards zero and the rest, so that both have the sign of ``value``."""
+    quotient, rest = divmod(abs(value), by)
+    return (quotient, rest) if value >= 0 else (-quotient, -rest)

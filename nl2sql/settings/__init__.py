@@ -1,0 +1,25 @@
+"""The settings: one ``quorumsql.yaml``, checked whole before anything starts.
+
+Nothing is read at import. Secrets never stand in the file: a URL names its user, and
+``password_env`` names the environment variable that holds the password. An unknown key is an error
+that names the nearest known one.
+"""
+
+from nl2sql.settings.file import load_settings, parse_settings
+from nl2sql.settings.flags import FlagSettings
+from nl2sql.settings.index import IndexSettings
+from nl2sql.settings.limits import LimitSettings
+from nl2sql.settings.model import ModelSettings
+from nl2sql.settings.retrieval import RetrievalSettings
+from nl2sql.settings.settings import Settings
+
+__all__ = [
+    "FlagSettings",
+    "IndexSettings",
+    "LimitSettings",
+    "ModelSettings",
+    "RetrievalSettings",
+    "Settings",
+    "load_settings",
+    "parse_settings",
+]

@@ -1,0 +1,107 @@
+"""Who asks: the ``identity`` section of ``quorumsql.yaml``.
+
+A principal is known by name on the command line and by its bearer token over HTTP. Tokens are
+never in the file, only the names of the environment variables that hold them. Does not cover signed
+tokens of an identity provider: what authenticates people in front of the service brings one of
+these.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+
+from pydantic import Field, model_validator
+
+from nl2sql.errors import SettingsError
+from nl2sql.settings.section import Section
+from nl2sql.types import AttributeValue, Principal
+
+# The principal that asks where nobody says who does.
+LOCAL = "local"
+
+
+class PrincipalSettings(Section):
+    """Who may ask: what row policies know of one person or program."""
+
+    roles: tuple[str, ...] = Field((), description="Roles of the policy files.")
+    attributes: dict[str, AttributeValue] = Field(
+        {}, description="What row filters bind, such as department_id: 3 or regions: [1, 2]."
+    )
+    token_env: str = Field(
+        "",
+        description="Environment variable with the bearer token that requests of this principal "
+        "carry.",
+    )
+
+
+class IdentitySettings(Section):
+    """Who is asking."""
+
+    local: PrincipalSettings = Field(
+        PrincipalSettings(),
+        description="Who asks on the command line and, as long as no principal has a token, over "
+        "HTTP.",
+    )
+    principals: dict[str, PrincipalSettings] = Field(
+        {}, description="Others, by name. Once one has a token, HTTP requests need one."
+    )
+
+    @model_validator(mode="after")
+    def _tokens_are_of_principals(self) -> IdentitySettings:
+        if self.local.token_env:
+            raise ValueError("local asks without a token: leave token_env out")
+        if LOCAL in self.principals:
+            raise ValueError(f"the name {LOCAL!r} is taken")
+        return self
+
+    def principal(self, name: str = "") -> Principal:
+        """The principal of that name, the local one by default. Raises SettingsError."""
+        if not name or name == LOCAL:
+            return _build_principal(LOCAL, self.local)
+        if name not in self.principals:
+            known = ", ".join((LOCAL, *self.principals))
+            raise SettingsError(
+                f"There is no principal {name!r}.", hint=f"Known under identity: {known}."
+            )
+        return _build_principal(name, self.principals[name])
+
+    def read_token(self, name: str, environ: Mapping[str, str] = os.environ) -> str:
+        """The bearer token of a principal; empty for the local one. Raises SettingsError."""
+        self.principal(name)
+        if name == LOCAL:
+            return ""
+        variable = self.principals[name].token_env
+        if not variable:
+            # Without one the service would answer as somebody else.
+            raise SettingsError(
+                f"{name} has no token, so the service cannot know who asks.",
+                hint=f"Name one under identity.principals.{name}.token_env, or ask --in-process.",
+            )
+        if not environ.get(variable):
+            raise SettingsError(
+                f"The environment variable {variable} is not set.",
+                hint=f"It holds the token of {name}.",
+            )
+        return environ[variable]
+
+    @property
+    def needs_token(self) -> bool:
+        """Whether HTTP requests must carry a bearer token."""
+        return any(each.token_env for each in self.principals.values())
+
+    def find_by_token(
+        self, token: str, environ: Mapping[str, str] = os.environ
+    ) -> Principal | None:
+        """Whose token it is, compared in constant time."""
+        found = None
+        for name, each in self.principals.items():
+            own = environ.get(each.token_env, "") if each.token_env else ""
+            if own and secrets.compare_digest(own.encode(), token.encode()):
+                found = _build_principal(name, each)
+        return found
+
+
+def _build_principal(name: str, settings: PrincipalSettings) -> Principal:
+    return Principal(name, settings.roles, tuple(settings.attributes.items()))

@@ -1,0 +1,76 @@
+"""The language model and the engine that runs it: the section ``model``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from nl2sql.settings.base_url import check_base_url
+from nl2sql.settings.database import Milliseconds
+from nl2sql.settings.section import Section
+
+
+class ModelSettings(Section):
+    """The language model and its engine."""
+
+    name: str = Field(
+        "auto",
+        description="A registered name, a folder or a hub id; auto picks by CPU or GPU.",
+    )
+    folders: tuple[Path, ...] = Field(
+        default=(),
+        description="Folders looked in first for the weights' files, before anything is fetched.",
+    )
+    max_model_len: int = Field(6144, ge=512, description="Context window in tokens.")
+    enforce_eager: bool | None = Field(
+        None,
+        description="Skip compilation, for a faster start; unset: on a CPU yes, on a GPU no.",
+    )
+    reserved_cores: int = Field(0, ge=0, description="CPU cores that the engine leaves idle.")
+    kv_cache_gib: int = Field(2, ge=1, description="Memory for the KV cache on a CPU, in GiB.")
+    gpu_memory_utilization: float = Field(0.9, gt=0, le=1, description="Share of a GPU to use.")
+    tensor_parallel_size: int = Field(1, ge=1, description="GPUs that share one model.")
+    adapters: tuple[Path, ...] = Field(
+        default=(), description="LoRA adapters, as GGUF files, that llama.cpp adds to the model."
+    )
+    engine: Literal["auto", "llama.cpp", "vllm", "openai", "anthropic"] = Field(
+        "auto",
+        description="llama.cpp and vllm run the model here; auto is vllm where it is installed and "
+        "there is a GPU, else llama.cpp. openai asks a server that speaks OpenAI's chat "
+        "completions (vLLM, Ollama, TGI, hosted), anthropic one that speaks Anthropic's messages.",
+    )
+    base_url: str = Field(
+        "",
+        description="The server's address with its path, as http://host:8000/v1; for anthropic "
+        "empty means Anthropic's own. No key in it.",
+    )
+    served_name: str = Field("", description="The model's name at the server.")
+    api_key_env: str = Field(
+        "", description="Environment variable that holds the server's key; empty: it wants none."
+    )
+    timeout_ms: Milliseconds = Field(
+        600_000, description="One request to the server, which may be a slow one."
+    )
+    retries: int = Field(
+        2, ge=0, le=10, description="Repetitions after a failed connection, 429 or 5xx."
+    )
+    concurrency: int = Field(16, ge=1, le=1000, description="Requests to the server at a time.")
+
+    @property
+    def is_remote(self) -> bool:
+        """True where a server runs the model, so that no weights and no GPU are needed here."""
+        return self.engine in ("openai", "anthropic")
+
+    @model_validator(mode="after")
+    def _server_is_named(self) -> ModelSettings:
+        if not self.is_remote:
+            return self
+        if not self.served_name:
+            raise ValueError(f"engine {self.engine} needs served_name, the model's name there")
+        if not self.base_url and self.engine == "openai":
+            raise ValueError("engine openai needs base_url, as http://127.0.0.1:8000/v1")
+        if self.base_url:
+            check_base_url(self.base_url)
+        return self

@@ -1,0 +1,328 @@
+"""Writes a query's tree as its form: names by number, what commutes in order.
+
+Rules about one kind of node are methods named like it; every other node is written as it is, with
+its parts in order of their names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from sqlglot import exp
+
+from nl2sql.sql.form_scopes import Scope, Unresolved, fold, list_sources, name_source
+from nl2sql.sql.names import enquote
+
+# What may raise: the database may come to it or not, by the order of conditions.
+_RAISES = re.compile(r"\b(?:Div|IntDiv|Mod|Anonymous|StrTo\w+)\(|Cast\((?!this=')|\bSELECT ")
+_PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
+# Names that mean something else without their quotes.
+_KEYWORDS = frozenset(
+    "current_catalog current_date current_role current_schema current_time current_timestamp "
+    "current_user default localtime localtimestamp session_user system_user user".split()
+)
+
+
+class FormWriter:
+    """Writes one query; numbers count its tables."""
+
+    def __init__(self, dialect: str) -> None:
+        self._dialect = dialect
+        self._numbers = 0
+        # Columns that name no table, as far as written: they may mean an output column.
+        self._bare: set[str] = set()
+
+    def write(self, tree: exp.Expr) -> str:
+        """The form. Raises Unresolved."""
+        if isinstance(tree, exp.Select):
+            return self._select(tree, Scope(), is_root=True)
+        return self._node(tree, Scope())
+
+    def _node(self, node: Any, scope: Scope) -> str:
+        if isinstance(node, exp.Expr):
+            rule = self._RULES.get(type(node))
+            return rule(self, node, scope) if rule else self._plain(node, scope)
+        if isinstance(node, list):
+            return ",".join([self._node(each, scope) for each in node])
+        return str(getattr(node, "value", node))
+
+    def _plain(self, node: exp.Expr, scope: Scope, leave: Sequence[str] = ()) -> str:
+        parts = [
+            f"{name}={self._node(value, scope)}"
+            for name, value in sorted(node.args.items())
+            if value is not None and value is not False and value != [] and name not in leave
+        ]
+        return f"{type(node).__name__}({' '.join(parts)})"
+
+    # -- leaves --------------------------------------------------------------------------------
+
+    def _literal(self, node: exp.Expr, scope: Scope) -> str:
+        text = str(node.this)
+        return _quote_text(text) if node.args.get("is_string") else text.lower()
+
+    def _var(self, node: exp.Expr, scope: Scope) -> str:
+        return str(node.this).upper()
+
+    def _identifier(self, node: exp.Expr, scope: Scope) -> str:
+        assert isinstance(node, exp.Identifier)
+        name = fold(node, self._dialect)
+        if node.args.get("quoted") and (not _PLAIN_NAME.fullmatch(name) or name in _KEYWORDS):
+            return enquote(name)
+        return name
+
+    def _column(self, node: exp.Expr, scope: Scope) -> str:
+        column, table = node.this, node.args.get("table")
+        if node.args.get("db") or node.args.get("catalog"):
+            raise Unresolved
+        if not isinstance(column, exp.Identifier):
+            if not isinstance(table, exp.Identifier):
+                return self._plain(node, scope)
+            return f"{self._number(table, scope)}.*"
+        name = self._identifier(column, scope)
+        if isinstance(table, exp.Identifier):
+            number = self._number(table, scope)
+            alone = number == scope.only and fold(column, self._dialect) not in scope.outputs
+            return name if alone else f"{number}.{name}"
+        folded = fold(column, self._dialect)
+        self._bare.add(folded)
+        if folded in scope.tables:
+            # The whole row, or a column of the table's own name.
+            return f"row {enquote(folded)} {scope.tables[folded]}"
+        if column.args.get("quoted") and self._dialect == "sqlite":
+            # A text, where no column is called so.
+            return enquote(str(column.this))
+        return name
+
+    def _number(self, table: exp.Identifier, scope: Scope) -> str:
+        number = scope.tables.get(fold(table, self._dialect))
+        if number is None:
+            raise Unresolved
+        return number
+
+    # -- what commutes -------------------------------------------------------------------------
+
+    def _paren(self, node: exp.Expr, scope: Scope) -> str:
+        return self._node(node.this, scope)
+
+    def _connector(self, node: exp.Expr, scope: Scope) -> str:
+        operands = [self._node(each, scope) for each in flatten(node)]
+        if self._dialect == "sqlite" or not any(map(_RAISES.search, operands)):
+            operands.sort()
+        return f"{type(node).__name__}({' '.join(operands)})"
+
+    def _symmetric(self, node: exp.Expr, scope: Scope) -> str:
+        if not _has_only(node, "this", "expression"):
+            return self._plain(node, scope)
+        operands = sorted((self._node(node.this, scope), self._node(node.expression, scope)))
+        return f"{type(node).__name__}({' '.join(operands)})"
+
+    def _greater(self, node: exp.Expr, scope: Scope) -> str:
+        if not _has_only(node, "this", "expression"):
+            return self._plain(node, scope)
+        name = "LT" if isinstance(node, exp.GT) else "LTE"
+        left, right = self._node(node.this, scope), self._node(node.expression, scope)
+        return f"{name}(expression={left} this={right})"
+
+    def _in(self, node: exp.Expr, scope: Scope) -> str:
+        are_literals = all(isinstance(each, exp.Literal) for each in node.expressions)
+        if not node.expressions or not are_literals or not _has_only(node, "this", "expressions"):
+            return self._plain(node, scope)
+        texts = sorted(self._literal(each, scope) for each in node.expressions)
+        return f"In({self._node(node.this, scope)} of {','.join(texts)})"
+
+    def _count(self, node: exp.Expr, scope: Scope) -> str:
+        if isinstance(node.this, exp.Literal) and _has_only(node, "this", "big_int"):
+            return self._plain(exp.Count(this=exp.Star(), big_int=True), scope)
+        return self._plain(node, scope)
+
+    def _anonymous(self, node: exp.Expr, scope: Scope) -> str:
+        rest = self._plain(node, scope, ("this",))
+        return f"Anonymous({str(node.this).lower()} {rest})"
+
+    # -- queries -------------------------------------------------------------------------------
+
+    def _table(self, node: exp.Expr, scope: Scope) -> str:
+        name = self._node(node.this, scope)
+        known = scope.ctes.get(fold(node.this, self._dialect)) if not node.args.get("db") else None
+        rest = self._plain(node, scope, ("this", "alias"))
+        return f"{known or name} {rest}{self._column_names(node, scope)}"
+
+    def _subquery(self, node: exp.Expr, scope: Scope) -> str:
+        inner = self._node(node.this, scope)
+        rest = self._plain(node, scope, ("this", "alias")).removeprefix("Subquery()")
+        return f"({inner}){rest}{self._column_names(node, scope)}"
+
+    def _column_names(self, node: exp.Expr, scope: Scope) -> str:
+        alias = node.args.get("alias")
+        return (
+            f"({self._node(alias.columns, scope)})" if alias is not None and alias.columns else ""
+        )
+
+    def _join(self, node: exp.Expr, scope: Scope) -> str:
+        kind, side = node.args.get("kind"), node.args.get("side")
+        bound = node.args.get("on") is not None or bool(node.args.get("using"))
+        implied = (kind == "INNER" and bound) or (kind == "OUTER" and bool(side))
+        return self._plain(node, scope, ("kind", "this") if implied else ("this",))
+
+    def _set_operation(self, node: exp.Expr, scope: Scope) -> str:
+        inner, ctes = self._ctes(node, scope)
+        return f"{ctes}{self._plain(node, inner, ('with_',))}"
+
+    def _ctes(self, node: exp.Expr, scope: Scope) -> tuple[Scope, str]:
+        """The scope with the CTEs of a query in it, and their forms."""
+        with_ = node.args.get("with_")
+        if with_ is None:
+            return scope, ""
+        names = [fold(each.args["alias"].this, self._dialect) for each in with_.expressions]
+        if len(set(names)) < len(names):
+            raise Unresolved
+        numbers = {name: f"@{self._take_number()}" for name in names}
+        # A recursive one sees itself; SQLite takes any for one.
+        sees_all = bool(with_.args.get("recursive")) or self._dialect == "sqlite"
+        known = {**scope.ctes, **numbers} if sees_all else dict(scope.ctes)
+        forms = []
+        for name, each in zip(names, with_.expressions, strict=True):
+            body = self._node(each.this, replace(scope, ctes=dict(known), only=""))
+            rest = self._plain(each, scope, ("this", "alias"))
+            forms.append(f"{numbers[name]}{self._column_names(each, scope)} {rest} {body};")
+            known[name] = numbers[name]
+        kind = "recursive " if with_.args.get("recursive") else ""
+        return replace(scope, ctes=known), f"With({kind}{''.join(forms)})"
+
+    def _select(self, node: exp.Expr, scope: Scope, *, is_root: bool = False) -> str:
+        assert isinstance(node, exp.Select)
+        outer, ctes = self._ctes(node, scope)
+        sources = list(list_sources(node))
+        own = {name: f"#{self._take_number()}" for each in sources if (name := self._name(each))}
+        if len(own) < len(sources):
+            raise Unresolved
+        outputs = {
+            fold(each.args["alias"], self._dialect): each.this
+            for each in node.expressions
+            if isinstance(each, exp.Alias) and not self._is_own_name(each)
+        }
+        inner = replace(
+            outer,
+            tables={**outer.tables, **own},
+            only=next(iter(own.values())) if len(own) == 1 and not outer.tables else "",
+            outputs=frozenset(outputs),
+        )
+        # A derived table sees what stands around the SELECT, not its neighbours.
+        read = "".join(f"{own[self._name(each)]}={self._node(each, outer)};" for each in sources)
+        bare, self._bare = self._bare, set()
+        columns = [self._output(each, inner) for each in node.expressions]
+        if self._dialect != "duckdb":
+            # A column's own expression cannot speak of an output column.
+            bare, self._bare = bare | self._bare, set()
+        rest = self._plain(node, inner, ("with_", "from_", "joins", "expressions", "order"))
+        on = "".join(self._join(each, inner) for each in node.args.get("joins") or ())
+        order = self._order(node, inner, outputs)
+        # Nobody sees the names of the answer's columns, unless the query itself speaks of one.
+        kept = self._bare if is_root else set(outputs)
+        named = [f"{form} AS {enquote(name)}" if name in kept else form for name, form in columns]
+        self._bare |= bare
+        return f"{ctes}SELECT {','.join(named)} FROM {read}{on} {rest}{order}"
+
+    def _output(self, node: exp.Expr, scope: Scope) -> tuple[str, str]:
+        """The name that a SELECT gives to a column, empty for none of its own, and its form."""
+        if isinstance(node, exp.Alias):
+            name = "" if self._is_own_name(node) else fold(node.args["alias"], self._dialect)
+            return name, self._node(node.this, scope)
+        return "", self._node(node, scope)
+
+    def _is_own_name(self, node: exp.Alias) -> bool:
+        """True for ``t.a AS a``."""
+        column = node.this
+        return (
+            isinstance(column, exp.Column)
+            and isinstance(column.this, exp.Identifier)
+            and fold(column.this, self._dialect) == fold(node.args["alias"], self._dialect)
+        )
+
+    def _order(self, node: exp.Select, scope: Scope, outputs: dict[str, exp.Expr]) -> str:
+        """ORDER BY, where an output column's name stands for the column itself."""
+        order = node.args.get("order")
+        if order is None:
+            return ""
+        names = Counter(each.alias_or_name.lower() for each in node.expressions)
+        terms = []
+        for each in order.expressions:
+            column = each.this
+            meant = None
+            if isinstance(column, exp.Column) and not column.table and column.name:
+                name = fold(column.this, self._dialect)
+                meant = outputs.get(name) if names[name.lower()] == 1 else None
+            term = self._node(column if meant is None else meant, scope)
+            terms.append(f"{term} {self._plain(each, scope, ('this',))}")
+        return f"ORDER {','.join(terms)} {self._plain(order, scope, ('expressions',))}"
+
+    def _name(self, source: exp.Expr) -> str:
+        return name_source(source, self._dialect)
+
+    def _take_number(self) -> int:
+        self._numbers += 1
+        return self._numbers
+
+    _RULES: ClassVar[dict[type[exp.Expr], Callable[[FormWriter, exp.Expr, Scope], str]]] = {
+        exp.Literal: _literal,
+        exp.Var: _var,
+        exp.Identifier: _identifier,
+        exp.Column: _column,
+        exp.Paren: _paren,
+        exp.And: _connector,
+        exp.Or: _connector,
+        exp.EQ: _symmetric,
+        exp.NEQ: _symmetric,
+        exp.GT: _greater,
+        exp.GTE: _greater,
+        exp.In: _in,
+        exp.Count: _count,
+        exp.Anonymous: _anonymous,
+        exp.Table: _table,
+        exp.Subquery: _subquery,
+        exp.Select: _select,
+        exp.Union: _set_operation,
+        exp.Intersect: _set_operation,
+        exp.Except: _set_operation,
+    }
+
+
+def _has_only(node: exp.Expr, *names: str) -> bool:
+    """Whether a node is no more than these parts."""
+    return all(name in names for name, value in node.args.items() if value)
+
+
+def _quote_text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def flatten(node: exp.Expr) -> list[exp.Expr]:
+    """The operands of a chain of AND, or of OR, without the parentheses between them.
+
+    >>> import sqlglot
+    >>> from nl2sql.sql.parsing import parse_one
+    >>> [each.sql() for each in flatten(parse_one("a AND (b AND c) AND (d OR e)", "postgres"))]
+    ['a', 'b', 'c', '(d OR e)']
+    """
+    operands: list[exp.Expr] = []
+    pending: list[exp.Expr] = [node]
+    while pending:
+        each = pending.pop()
+        inner = each.unnest()
+        if type(inner) is type(node):
+            pending += [inner.args["expression"], inner.args["this"]]
+        else:
+            operands.append(each)
+    return operands
+
+
+def fold_identifiers(tree: exp.Expr) -> exp.Expr:
+    """The tree with the names that bear no quotes in small letters, in place."""
+    for identifier in tree.find_all(exp.Identifier):
+        if not identifier.args.get("quoted"):
+            identifier.set("this", str(identifier.this).lower())
+    return tree

@@ -1,0 +1,153 @@
+"""What stands in a SELECT's FROM, under which names, and which SELECT it sees around it.
+
+For readers that must take wrong queries too: nothing is raised, and what cannot be told stays open.
+sqlglot's own scopes (``sqlglot.optimizer.scope``) tell names of another case apart and refuse a
+query with one name twice. Not for the guard, which resolves names strictly, by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from nl2sql.sql.nodes import find_all
+
+Fold: TypeAlias = Callable[[exp.Identifier], str]
+"""A name of the query as its reader compares names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One thing in FROM: a table of the database, a query, or neither, such as a function.
+
+    ``query`` is what a derived table reads, or the CTE that is meant; ``renamed`` are the names
+    that the alias, or the CTE, gives to its columns. ``bracketed``: a part of ``(a JOIN b ON …)``.
+    """
+
+    identifier: exp.Identifier | None
+    table: exp.Table | None = None
+    query: exp.Query | None = None
+    renamed: tuple[exp.Identifier, ...] = ()
+    bracketed: bool = False
+
+
+def list_sources(select: exp.Select, fold: Fold) -> Iterator[Source]:
+    """What stands in FROM, its joins and lateral views, joins in brackets opened.
+
+    >>> from nl2sql.sql.parsing import parse_one
+    >>> tree = parse_one("SELECT 1 FROM a JOIN (b JOIN c ON b.x = c.x) ON a.x = b.x", "postgres")
+    >>> [(each.identifier.name, each.bracketed) for each in list_sources(tree, fold_case)]
+    [('a', False), ('b', True), ('c', True)]
+    """
+    for node, bracketed in _list_nodes(select):
+        yield _read_source(node, fold, bracketed)
+
+
+def read_sources(select: exp.Select, fold: Fold) -> dict[str, Source]:
+    """The sources by folded name; ``?0``, ``?1`` … for those without one."""
+    found: dict[str, Source] = {}
+    for source in list_sources(select, fold):
+        named = source.identifier
+        found[f"?{len(found)}" if named is None else fold(named)] = source
+    return found
+
+
+def find_outer(select: exp.Select) -> exp.Select | None:
+    """The SELECT around whose columns it may use too.
+
+    None for what stands in its FROM, unless LATERAL. A CTE sees what is around the query that it
+    belongs to, and nothing of that query.
+    """
+    here: exp.Expr = select
+    while (parent := here.parent) is not None:
+        in_from = isinstance(parent, exp.From) or (
+            isinstance(parent, exp.Join) and here.arg_key == "this"
+        )
+        if in_from and not isinstance(here, exp.Lateral):
+            return None
+        if isinstance(parent, exp.Select) and not isinstance(here, exp.With):
+            return parent
+        here = parent
+    return None
+
+
+def find_name(node: exp.Expr) -> exp.Identifier | None:
+    """The name under which columns speak of what stands in FROM."""
+    alias = node.args.get("alias")
+    identifier = alias.this if alias is not None else None
+    if identifier is None and isinstance(node, exp.Table):
+        identifier = node.this
+    return identifier if isinstance(identifier, exp.Identifier) else None
+
+
+def find_cte(table: exp.Table, fold: Fold) -> exp.CTE | None:
+    """The CTE that a name in FROM means where it stands: the nearest one."""
+    if table.args.get("db") is not None or not isinstance(table.this, exp.Identifier):
+        return None
+    name = fold(table.this)
+    here: exp.Expr | None = table
+    while here is not None:
+        with_ = here.args.get("with_")
+        for cte in with_.expressions if with_ is not None else ():
+            if isinstance(cte, exp.CTE) and fold(cte.args["alias"].this) == name:
+                return cte
+        here = here.parent
+    return None
+
+
+def name_ctes(tree: exp.Expr, fold: Fold) -> frozenset[str]:
+    """The folded names of all CTEs, wherever they are seen."""
+    return frozenset(fold(cte.args["alias"].this) for cte in find_all(tree, exp.CTE))
+
+
+def list_outputs(query: exp.Expr) -> list[exp.Expr]:
+    """The expressions whose values a query returns; those of the first query of a UNION."""
+    while isinstance(query, exp.SetOperation | exp.Subquery):
+        query = query.this
+    return query.expressions if isinstance(query, exp.Select) else []
+
+
+def fold_case(identifier: exp.Identifier) -> str:
+    """For readers that never tell two names apart by their case."""
+    return identifier.name.lower()
+
+
+def _read_source(node: exp.Expr, fold: Fold, bracketed: bool) -> Source:
+    identifier = find_name(node)
+    alias = node.args.get("alias")
+    renamed = tuple(alias.args.get("columns") or ()) if alias is not None else ()
+    if isinstance(node, exp.Subquery):
+        query = node.this if isinstance(node.this, exp.Query) else None
+        return Source(identifier, None, query, renamed, bracketed)
+    if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
+        return Source(identifier, renamed=renamed, bracketed=bracketed)
+    cte = find_cte(node, fold)
+    if cte is None:
+        return Source(identifier, node, None, renamed, bracketed)
+    query = cte.this if isinstance(cte.this, exp.Query) else None
+    named = tuple(cte.args["alias"].args.get("columns") or ())
+    return Source(identifier, None, query, renamed or named, bracketed)
+
+
+def _list_nodes(select: exp.Select) -> Iterator[tuple[exp.Expr, bool]]:
+    start = select.args.get("from_")
+    for clause in (*((start,) if start is not None else ()), *(select.args.get("joins") or ())):
+        yield from _open(clause.this, False)
+    for lateral in select.args.get("laterals") or ():
+        yield lateral, False
+
+
+def _open(node: exp.Expr, bracketed: bool) -> Iterator[tuple[exp.Expr, bool]]:
+    """The sources in brackets, which hide behind an alias where they have one."""
+    inner = node.this
+    opens = isinstance(node, exp.Subquery) and isinstance(inner, exp.Table | exp.Subquery)
+    if opens and node.args.get("alias") is None:
+        yield from _open(inner, True)
+        bracketed = True
+    else:
+        yield node, bracketed
+    for join in node.args.get("joins") or ():
+        yield from _open(join.this, bracketed)

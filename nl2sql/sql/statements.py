@@ -1,0 +1,135 @@
+"""Which part of a text is the query: where it may begin, where it ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from nl2sql.sql.parsing import parse_one
+
+# Literals, quoted names and comments: what stands in them ends nothing. What is never closed goes
+# on to the end: looked for again from each further opening, it would cost the square of the length.
+_LITERAL = re.compile(
+    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(\w*)\$.*?(?:\$\1\$|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)",
+    re.DOTALL,
+)
+# The patterns below begin where a run of spaces begins and never give back what they took of it
+# (``*+``): so none is looked at twice.
+_START = re.compile(
+    r"(?<![(\s])\s*+(?P<select>[(\s]*+\bSELECT\b)"
+    r"|\b(?P<with>WITH\s++(?:RECURSIVE\s++)?(?:\w++|\"[^\"]+\"|`[^`]+`|\[[^\[\]]+\])\s*+(?:\(|AS\b))",
+    re.IGNORECASE,
+)
+# At the beginning of a line, behind a label or a mark: not in the middle of a sentence.
+_BEFORE = re.compile(r"(?:\A|[:`>*\n])[ \t(]*\Z")
+_CONTINUES = (
+    "AND|AS|CASE|CROSS|ELSE|END|EXCEPT|FETCH|FROM|FULL|GROUP|HAVING|INNER|INTERSECT|JOIN|LEFT|LIMIT"
+    "|NATURAL|OFFSET|ON|OR|ORDER|RIGHT|UNION|WHEN|WHERE|WINDOW"
+)
+_EXPLAINS = (
+    "Answer|Assistant|Explanation|Here|However|Human|I|In this|It|Let|Note|Output|Please|Question"
+    "|Result|Schema|The|This|User|We|You"
+)
+_LINE_END = r"[^\S\n]*+\n"
+# Where an explanation may begin: a new paragraph that goes on with no clause, or a line that begins
+# like a sentence.
+_PROSE = re.compile(
+    rf"(?<!\s){_LINE_END}{_LINE_END}\s*+(?!--|/\*|[(),]|(?:{_CONTINUES}|SELECT|WITH)\b)"
+    rf"|(?<!\s){_LINE_END}\s*+(?:[*#>-]++\s*+)?(?:{_EXPLAINS})\b(?!\s*\()",
+    re.IGNORECASE,
+)
+_NEXT_QUERY = re.compile(rf"(?<!\s){_LINE_END}\s*+(?=(?:SELECT|WITH)\b)", re.IGNORECASE)
+_BACKTICK = re.compile("`")
+_KEYWORD_FIRST = re.compile(r"[\s(]*(?:SELECT|WITH)\b")
+# An answer has a few; what has more is no answer.
+_MOST_STARTS = 8
+_MOST_ENDINGS = 6
+# Characters that are parsed in search of a query, all attempts together.
+_MOST_TRIED = 12_000
+
+
+def choose_statement(text: str, dialect: str) -> str:
+    """The first query of the text that parses; the first of all where none does; or nothing.
+
+    >>> choose_statement("I select: SELECT a FROM t; SELECT b FROM t", "postgres")
+    'SELECT a FROM t'
+    """
+    first, end, tried = "", 0, 0
+    starts = find_starts(text)
+    for start in starts[:_MOST_STARTS]:
+        if start < end:
+            # Part of a query that does not parse, such as its subquery: no answer by itself.
+            continue
+        statement = _cut(text[start:])
+        explained = _cut_at(_PROSE, statement)
+        shortest = min([statement, *explained], key=len)
+        alone = not text[:start].strip() and not text[start + len(statement) :].strip("; \n\t`")
+        if alone and not explained and not _NEXT_QUERY.search(statement):
+            # It is a query from its first word to its last: that needs no proof.
+            return statement
+        quoted = _cut_at(_BACKTICK, statement)[::-1] if text[start - 1 : start] == "`" else []
+        for ending in (*quoted, statement, *explained, *_cut_at(_NEXT_QUERY, statement)):
+            tried += len(ending)
+            if tried <= _MOST_TRIED and _parses(ending, dialect):
+                return ending
+        if _is_query(text, start):
+            first, end = first or shortest, start + len(shortest)
+    return first
+
+
+def find_starts(text: str) -> list[int]:
+    """Where a query may begin, the beginnings of lines before the middles of sentences.
+
+    >>> text = "To select them: SELECT a FROM t"
+    >>> [text[at:at + 8] for at in find_starts(text)]
+    ['SELECT a', 'select t']
+    """
+    starts = [match.start(match.lastgroup or 0) for match in _START.finditer(text)]
+    surely = [at for at in starts if _BEFORE.search(text, max(at - 40, 0), at)]
+    return surely + [at for at in starts if at not in surely]
+
+
+def split_literals(sql: str) -> Iterator[tuple[str, bool]]:
+    """The parts of a text, each with whether it is a literal, a quoted name or a comment."""
+    position = 0
+    for match in _LITERAL.finditer(sql):
+        yield sql[position : match.start()], False
+        yield match[0], True
+        position = match.end()
+    yield sql[position:], False
+
+
+def _cut(text: str) -> str:
+    """The text up to the first semicolon outside of literals."""
+    position = 0
+    for part, is_literal in split_literals(text):
+        if not is_literal and (at := part.find(";")) >= 0:
+            return text[: position + at].strip()
+        position += len(part)
+    return text.strip()
+
+
+def _cut_at(mark: re.Pattern[str], statement: str) -> list[str]:
+    """The statement up to each of the marks, the longest first."""
+    cuts = [match.start() for match in mark.finditer(statement)][:_MOST_ENDINGS]
+    return [statement[:at].strip() for at in reversed(cuts)]
+
+
+def _is_query(text: str, start: int) -> bool:
+    """False in the middle of a sentence, as in "to select them"."""
+    return bool(
+        _BEFORE.search(text, max(start - 40, 0), start) or _KEYWORD_FIRST.match(text, start)
+    )
+
+
+def _parses(sql: str, dialect: str) -> bool:
+    try:
+        tree = parse_one(sql, dialect)
+    except (SqlglotError, RecursionError):
+        return False
+    return (
+        isinstance(tree, exp.Query) and bool(tree.find(exp.Select)) and sql[-6:].upper() != "SELECT"
+    )

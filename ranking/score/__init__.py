@@ -1,0 +1,1 @@
+"""The score of a candidate: a sum of named terms."""

@@ -1,0 +1,48 @@
+"""Both of two asked for, and either of them given: rows that must be met twice.
+
+A measure has a name and a strength between 0 and 1; one that does not apply is left out. Not
+covered: two ranges of one number, which AND can make empty (a lint rule tells).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from nl2sql.sql.nodes import find_all
+from ranking.query import Query
+from ranking.score.expectations import Expectations
+from ranking.score.question_terms import Measure
+
+
+def measure_conjunction(expected: Expectations, query: Query) -> Iterator[Measure]:
+    """One pass over the rows with IN or OR, where a question asks for what has both.
+
+    >>> from ranking.score.expectations import read_expectations
+    >>> from ranking.query import read_query
+    >>> asked = read_expectations("Which owners have both cats and dogs?")
+    >>> either = "SELECT owner FROM pets WHERE kind IN ('cat', 'dog')"
+    >>> list(measure_conjunction(asked, read_query(either, "sqlite")))
+    [('both_missing', 1.0)]
+    >>> list(measure_conjunction(asked, read_query(either + " GROUP BY 1 HAVING 2 = 2", "sqlite")))
+    []
+    """
+    tree = query.tree
+    if not expected.both or tree.find(exp.Intersect, exp.Except, exp.Having):
+        return
+    tables = Counter(table.name.lower() for table in find_all(tree, exp.Table))
+    if max(tables.values(), default=0) > 1:
+        return  # met twice in some way: a self-join, a subquery each
+    if any(_is_either(node) for node in find_all(tree, exp.In, exp.Or)):
+        yield "both_missing", 1.0
+
+
+def _is_either(node: exp.Expr) -> bool:
+    """True for several values of one column."""
+    if isinstance(node, exp.In):
+        return len(node.expressions) > 1
+    sides = [side.unnest() for side in (node.this, node.expression)]
+    columns = {column.name.lower() for side in sides for column in find_all(side, exp.Column)}
+    return all(isinstance(side, exp.EQ | exp.Like) for side in sides) and len(columns) == 1

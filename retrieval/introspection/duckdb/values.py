@@ -1,0 +1,89 @@
+"""Reads distinct values of text columns from a DuckDB file, opened read-only and closed off.
+
+The file's time and size tell whether anything changed: not noticed is a change that leaves both as
+they were.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import duckdb
+
+from nl2sql.catalog import Table
+from nl2sql.duckdb_files import ATTACHED
+from nl2sql.errors import DatabaseUnavailable
+from nl2sql.sql.names import enquote
+from retrieval.introspection.database_files import describe_duckdb_error, open_duckdb_file
+from retrieval.introspection.file_changes import read_file_mark
+from retrieval.introspection.text_columns import TextColumn, Unreadable
+
+_MEMORY = "512MB"
+
+
+class DuckDbValues:
+    """The values of the file at ``path``."""
+
+    def __init__(self, path: Path, *, database: str) -> None:
+        self._path = path
+        self._database = database
+        self._connection: duckdb.DuckDBPyConnection | None = None
+
+    def __enter__(self) -> Self:
+        """Opens the file. Raises DatabaseUnavailable."""
+        try:
+            self._connection = open_duckdb_file(self._path, memory=_MEMORY)
+        except duckdb.Error as error:
+            raise DatabaseUnavailable(
+                f"Cannot read values of {self._path}: {describe_duckdb_error(error)}",
+                database=self._database,
+            ) from error
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
+        """All columns of text and of enumerations."""
+        mark = read_file_mark(self._path, ".wal")
+        return [
+            TextColumn(table, column.name, mark)
+            for table in tables
+            if table.kind == "table"
+            for column in table.columns
+            if column.type.startswith(("VARCHAR", "ENUM")) and not column.type.endswith("]")
+        ]
+
+    def read(
+        self, table: Table, column: str, *, most: int, longest: int, timeout_ms: int
+    ) -> tuple[str, ...] | Unreadable:
+        """At most ``most`` distinct values of 1 to ``longest`` characters."""
+        assert self._connection is not None, "use it in a with statement"
+        name = enquote(column)
+        where = f"{ATTACHED}.{enquote(table.schema)}.{enquote(table.name)}"
+        query = (
+            f"SELECT DISTINCT {name}::VARCHAR FROM {where}"
+            f" WHERE length({name}::VARCHAR) BETWEEN 1 AND {longest:d} LIMIT {most:d}"
+        )
+        alarm = threading.Timer(timeout_ms / 1000, self._connection.interrupt)
+        alarm.start()
+        try:
+            rows = self._connection.execute(query).fetchall()
+        except duckdb.InterruptException:
+            return Unreadable(f"took longer than {timeout_ms} ms", timed_out=True)
+        except duckdb.Error as error:
+            return Unreadable(describe_duckdb_error(error))
+        finally:
+            alarm.cancel()
+        return tuple(row[0] for row in rows)

@@ -1,0 +1,1 @@
+"""Introspection of PostgreSQL."""

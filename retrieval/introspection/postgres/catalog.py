@@ -1,0 +1,204 @@
+"""Reads a PostgreSQL schema from ``pg_catalog``: four queries, however many tables there are.
+
+Only what the reading role may SELECT is seen, column by column, so that nothing else can reach an
+index, a prompt or the guard's allowlist. System schemas and partitions are left out (a partitioned
+table stands for its partitions); what else is left out is told in ``Catalog.skipped``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import psycopg
+from psycopg.rows import dict_row
+
+from nl2sql.catalog import Catalog, Column, ForeignKey, Table
+from nl2sql.errors import DatabaseUnavailable
+from retrieval.introspection.ambiguous_names import remove_ambiguous
+from retrieval.introspection.postgres.skipped import (
+    BLIND_VIEWS,
+    list_blind_views,
+    list_skipped_columns,
+    list_skipped_keys,
+    list_skipped_schemas,
+    list_skipped_tables,
+)
+
+_KINDS = {"r": "table", "p": "table", "v": "view", "m": "materialized view", "f": "foreign table"}
+
+_TABLES = """
+SELECT n.nspname AS schema, c.relname AS name, c.relkind::text AS kind,
+       coalesce(obj_description(c.oid, 'pg_class'), '') AS comment,
+       coalesce(CASE c.relkind WHEN 'v' THEN pg_get_viewdef(c.oid) END, '') AS definition,
+       c.relispopulated AS is_populated,
+       (SELECT jsonb_build_array(rn.nspname, r.relname)
+          FROM pg_class r JOIN pg_namespace rn ON rn.oid = r.relnamespace
+         WHERE c.relispartition AND r.oid = pg_partition_root(c.oid)) AS root,
+       (SELECT array_agg(a.attname ORDER BY k.ord)
+          FROM pg_constraint p
+          CROSS JOIN LATERAL unnest(p.conkey) WITH ORDINALITY AS k(attnum, ord)
+          JOIN pg_attribute a ON a.attrelid = p.conrelid AND a.attnum = k.attnum
+         WHERE p.conrelid = c.oid AND p.contype = 'p')::text[] AS primary_key,
+       (SELECT jsonb_agg(jsonb_build_object(
+                 'name', a.attname,
+                 'type', format_type(a.atttypid, a.atttypmod),
+                 'nullable', NOT a.attnotnull,
+                 'comment', coalesce(col_description(c.oid, a.attnum), '')) ORDER BY a.attnum)
+          FROM pg_attribute a
+         WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+           AND EXISTS (SELECT FROM unnest(%(readers)s::oid[]) AS r
+                        WHERE has_column_privilege(r, c.oid, a.attnum, 'SELECT'))) AS columns,
+       (SELECT array_agg(a.attname ORDER BY a.attnum)
+          FROM pg_attribute a
+         WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+           AND NOT EXISTS (SELECT FROM unnest(%(readers)s::oid[]) AS r
+                            WHERE has_column_privilege(r, c.oid, a.attnum, 'SELECT'))
+       )::text[] AS hidden
+  FROM pg_class c
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
+   AND n.nspname <> ALL (%(system)s)
+   AND n.nspname NOT LIKE 'pg\\_%%'
+   AND (cardinality(%(schemas)s::text[]) = 0 OR n.nspname = ANY (%(schemas)s))
+   AND EXISTS (SELECT FROM unnest(%(readers)s::oid[]) AS r
+                WHERE has_schema_privilege(r, n.oid, 'USAGE'))
+ ORDER BY n.nspname, c.relname
+"""
+
+_SCHEMAS = """
+SELECT n.nspname AS name,
+       EXISTS (SELECT FROM unnest(%(readers)s::oid[]) AS r
+                WHERE has_schema_privilege(r, n.oid, 'USAGE')) AS is_open,
+       count(c.oid) > 0 AS is_used,
+       coalesce(bool_or((SELECT bool_or(has_any_column_privilege(r, c.oid, 'SELECT'))
+                           FROM unnest(%(readers)s::oid[]) AS r)), false) AS is_granted
+  FROM pg_namespace n
+  LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+ WHERE n.nspname <> ALL (%(system)s)
+   AND n.nspname NOT LIKE 'pg\\_%%'
+   AND (cardinality(%(schemas)s::text[]) = 0 OR n.nspname = ANY (%(schemas)s))
+ GROUP BY n.oid, n.nspname
+ ORDER BY n.nspname
+"""
+
+_FOREIGN_KEYS = """
+SELECT k.conname AS name, sn.nspname AS schema, s.relname AS "table",
+       tn.nspname AS target_schema, t.relname AS target,
+       (SELECT array_agg(a.attname ORDER BY u.ord)
+          FROM unnest(k.conkey) WITH ORDINALITY AS u(attnum, ord)
+          JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.attnum)::text[]
+         AS columns,
+       (SELECT array_agg(a.attname ORDER BY u.ord)
+          FROM unnest(k.confkey) WITH ORDINALITY AS u(attnum, ord)
+          JOIN pg_attribute a ON a.attrelid = k.confrelid AND a.attnum = u.attnum)::text[]
+         AS target_columns
+  FROM pg_constraint k
+  JOIN pg_class s ON s.oid = k.conrelid JOIN pg_namespace sn ON sn.oid = s.relnamespace
+  JOIN pg_class t ON t.oid = k.confrelid JOIN pg_namespace tn ON tn.oid = t.relnamespace
+ WHERE k.contype = 'f' AND k.conparentid = 0
+ ORDER BY 2, 3, 1
+"""
+
+_ROLES = "SELECT oid, rolname FROM pg_roles WHERE rolname = ANY (%s)"
+
+# The product's own schema is never part of what may be asked about.
+_SYSTEM_SCHEMAS = ["information_schema", "quorumsql"]
+
+_Row = Mapping[str, Any]
+
+
+def read_postgres_catalog(
+    url: str,
+    *,
+    database: str,
+    reader_role: str,
+    index_role: str = "",
+    schemas: tuple[str, ...] = (),
+) -> Catalog:
+    """The catalog of the database at ``url``, as far as ``reader_role`` may SELECT it.
+
+    What ``index_role`` may SELECT counts as well, where there is such a role: behind the second
+    wall the reader itself may SELECT nothing. Raises DatabaseUnavailable when the server does not
+    answer, and when the reader's role does not exist.
+    """
+    parameters: dict[str, Any] = {
+        "reader": reader_role,
+        "schemas": list(schemas),
+        "system": _SYSTEM_SCHEMAS,
+    }
+    try:
+        with psycopg.connect(url, connect_timeout=5, row_factory=dict_row) as connection:
+            # So that views and types are spelled with their schemas, whatever the role's own path.
+            connection.execute("SET search_path = ''")
+            roles = connection.execute(_ROLES, [[reader_role, index_role]]).fetchall()
+            if reader_role not in {role["rolname"] for role in roles}:
+                raise DatabaseUnavailable(
+                    f"The role {reader_role!r} does not exist in {database}.",
+                    database=database,
+                    hint="`quorumsql doctor` prints the statements that create it.",
+                )
+            parameters["readers"] = [role["oid"] for role in roles]
+            found = connection.execute(_SCHEMAS, parameters).fetchall()
+            rows = connection.execute(_TABLES, parameters).fetchall()
+            blind = list_blind_views(connection.execute(BLIND_VIEWS, parameters), reader_role)
+            key_rows = connection.execute(_FOREIGN_KEYS).fetchall()
+    except psycopg.Error as error:
+        raise DatabaseUnavailable(
+            f"Cannot read the catalog of {database}: {str(error).strip()}", database=database
+        ) from error
+    left_out = {**list_skipped_tables(rows, _KINDS, reader_role), **blind}
+    rows = [row for row in rows if not row["root"] and _path(row) not in left_out]
+    tables, ambiguous = remove_ambiguous((_build_table(row) for row in rows), "postgres")
+    visible = {
+        (table.schema, table.name): {column.name for column in table.columns} for table in tables
+    }
+    modules = dict.fromkeys(table.schema for table in tables)
+    return Catalog(
+        database,
+        tables,
+        tuple(_build_key(row) for row in key_rows if _is_visible(row, visible)),
+        tuple(name for name in schemas if name in modules) or tuple(modules) or ("public",),
+        skipped=(
+            *list_skipped_schemas(found, schemas, reader_role),
+            *left_out.values(),
+            *list_skipped_columns(rows, reader_role),
+            *ambiguous,
+            *list_skipped_keys(key_rows, visible),
+        ),
+    )
+
+
+def _build_table(row: _Row) -> Table:
+    columns = tuple(Column(**column) for column in row["columns"])
+    key = tuple(row["primary_key"] or ())
+    return Table(
+        schema=row["schema"],
+        name=row["name"],
+        columns=columns,
+        # A part of a key is no key.
+        primary_key=key if {column.name for column in columns} >= set(key) else (),
+        comment=row["comment"],
+        kind=_KINDS[row["kind"]],
+        definition=row["definition"],
+    )
+
+
+def _build_key(row: _Row) -> ForeignKey:
+    return ForeignKey(
+        row["name"],
+        f"{row['schema']}.{row['table']}",
+        tuple(row["columns"]),
+        f"{row['target_schema']}.{row['target']}",
+        tuple(row["target_columns"]),
+    )
+
+
+def _is_visible(row: _Row, visible: Mapping[tuple[str, str], Collection[str]]) -> bool:
+    own = visible.get((row["schema"], row["table"]), ())
+    target = visible.get((row["target_schema"], row["target"]), ())
+    return set(row["columns"]) <= set(own) and set(row["target_columns"]) <= set(target)
+
+
+def _path(row: _Row) -> tuple[str, str]:
+    return row["schema"], row["name"]

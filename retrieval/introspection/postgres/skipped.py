@@ -1,0 +1,200 @@
+"""What of a PostgreSQL schema the catalog leaves out: reasons, and the GRANT that would help.
+
+Knows the rows of ``catalog.py``'s queries. A statement is given where a right is missing;
+whoever runs it decides whether the reader should have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from nl2sql.skipped import Skipped
+from nl2sql.sql.names import quote_name
+
+_Row = Mapping[str, Any]
+# Schema and name.
+_Path = tuple[str, str]
+
+# A view reads its tables with the rights of its owner, or under security_invoker with those of
+# whoever asks, even through another view: SELECT on the view alone is not always enough
+# (documentation, CREATE VIEW).
+BLIND_VIEWS = """
+WITH RECURSIVE views AS (
+    SELECT c.oid,
+           CASE WHEN EXISTS (SELECT FROM pg_options_to_table(c.reloptions) o
+                              WHERE o.option_name = 'security_invoker' AND o.option_value::bool)
+                THEN %(readers)s::oid[]
+                ELSE ARRAY[c.relowner] END AS roles
+      FROM pg_class c WHERE c.relkind = 'v'
+), used AS (
+    SELECT v.oid, v.roles, d.refobjid AS read, d.refobjsubid AS attnum
+      FROM views v
+      JOIN pg_rewrite w ON w.ev_class = v.oid
+      JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid
+                      AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> v.oid
+), reads AS (
+    SELECT v.oid AS root, v.oid AS view
+      FROM views v
+      JOIN pg_class c ON c.oid = v.oid JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname <> ALL (%(system)s) AND n.nspname NOT LIKE 'pg\\_%%'
+       AND (cardinality(%(schemas)s::text[]) = 0 OR n.nspname = ANY (%(schemas)s))
+       AND EXISTS (SELECT FROM unnest(%(readers)s::oid[]) AS r
+                    WHERE has_schema_privilege(r, n.oid, 'USAGE'))
+       AND EXISTS (SELECT FROM unnest(%(readers)s::oid[]) AS r
+                    WHERE has_any_column_privilege(r, c.oid, 'SELECT'))
+    UNION
+    SELECT r.root, v.oid FROM reads r JOIN used u ON u.oid = r.view JOIN views v ON v.oid = u.read
+)
+SELECT DISTINCT n.nspname AS schema, c.relname AS name, rn.nspname AS read_schema,
+       t.relname AS read_name,
+       CASE WHEN u.roles = %(readers)s::oid[] THEN %(reader)s ELSE role.rolname END AS role
+  FROM reads r
+  JOIN used u ON u.oid = r.view
+  JOIN pg_class t ON t.oid = u.read JOIN pg_namespace rn ON rn.oid = t.relnamespace
+  JOIN pg_class c ON c.oid = r.root JOIN pg_namespace n ON n.oid = c.relnamespace
+  JOIN pg_roles role ON role.oid = u.roles[1]
+ WHERE t.relkind IN ('r', 'p', 'v', 'm', 'f')
+   AND NOT EXISTS (
+       SELECT FROM unnest(u.roles) AS r
+        WHERE CASE WHEN u.attnum > 0
+                   THEN has_column_privilege(r, t.oid, u.attnum::int2, 'SELECT')
+                   ELSE has_any_column_privilege(r, t.oid, 'SELECT') END)
+ ORDER BY 1, 2, 3, 4
+"""
+
+
+def list_skipped_schemas(
+    rows: Sequence[_Row], wanted: tuple[str, ...], reader: str
+) -> list[Skipped]:
+    """Schemas that hold something and may not be used, and those that are not there at all.
+
+    ``rows`` have ``name``, ``is_open``, ``is_used`` and ``is_granted``.
+    """
+    missing = [name for name in wanted if name not in {row["name"] for row in rows}]
+    return [
+        *(Skipped("schema", name, "there is no schema of that name") for name in missing),
+        *(
+            Skipped(
+                "schema",
+                row["name"],
+                "no USAGE for the reader",
+                remedy=_grant_schema(row, reader),
+            )
+            for row in rows
+            if row["is_used"] and not row["is_open"]
+        ),
+    ]
+
+
+def list_blind_views(rows: Iterable[_Row], reader: str) -> dict[_Path, Skipped]:
+    """By path, the views that the reader may read and that may not read their own tables.
+
+    ``rows`` are those of ``BLIND_VIEWS``.
+    """
+    found: dict[_Path, Skipped] = {}
+    for row in rows:
+        path = row["schema"], row["name"]
+        whose = "the reader" if row["role"] == reader else "its owner"
+        found.setdefault(
+            path,
+            Skipped(
+                "view",
+                ".".join(path),
+                f"it reads what {whose} may not",
+                f"{row['read_schema']}.{row['read_name']}",
+                f"GRANT SELECT ON {_quote(row['read_schema'], row['read_name'])} "
+                f"TO {quote_name(row['role'])};",
+            ),
+        )
+    return found
+
+
+def list_skipped_tables(
+    rows: Sequence[_Row], kinds: Mapping[str, str], reader: str
+) -> dict[_Path, Skipped]:
+    """By path, the tables that cannot be read, and the partitions of such.
+
+    ``rows`` have ``schema``, ``name``, ``kind``, ``columns`` (those that the reader may read, or
+    None), ``hidden`` (the other columns, or None), ``is_populated`` and ``root`` (of a partition).
+    """
+    found: dict[_Path, Skipped] = {}
+    partitions = [row for row in rows if row["root"]]
+    for schema, group in groupby((row for row in rows if not row["root"]), itemgetter("schema")):
+        tables = list(group)
+        is_closed = not any(row["columns"] for row in tables)
+        for row in tables:
+            name = f"{schema}.{row['name']}"
+            kind = kinds[row["kind"]]
+            if row["hidden"] and not row["columns"]:
+                grant = _grant_tables(schema, reader) if is_closed else _grant_table(row, reader)
+                found[schema, row["name"]] = Skipped(
+                    kind, name, "no SELECT for the reader", remedy=grant
+                )
+            elif not row["columns"]:
+                found[schema, row["name"]] = Skipped(kind, name, "it has no columns")
+            elif not row["is_populated"]:
+                refresh = f"REFRESH MATERIALIZED VIEW {_quote(schema, row['name'])};"
+                found[schema, row["name"]] = Skipped(
+                    kind, name, "it was never filled", remedy=refresh
+                )
+    kept = {(row["schema"], row["name"]) for row in rows} - found.keys()
+    for row in partitions:
+        if tuple(row["root"]) not in kept:
+            name = f"{row['schema']}.{row['name']}"
+            reason = "the table that it is a part of is not indexed"
+            found[row["schema"], row["name"]] = Skipped("partition", name, reason)
+    return found
+
+
+def list_skipped_columns(rows: Iterable[_Row], reader: str) -> list[Skipped]:
+    """The columns that the reader may not read, of tables that it may."""
+    return [
+        Skipped(
+            "column",
+            f"{row['schema']}.{row['name']}.{column}",
+            "no SELECT for the reader",
+            remedy=f"GRANT SELECT ({quote_name(column)}) ON {_quote(row['schema'], row['name'])} "
+            f"TO {quote_name(reader)};",
+        )
+        for row in rows
+        for column in row["hidden"] or ()
+    ]
+
+
+def list_skipped_keys(
+    rows: Iterable[_Row], visible: Mapping[_Path, Collection[str]]
+) -> list[Skipped]:
+    """Foreign keys of tables in the catalog that lead out of it, or over columns outside it."""
+    found = []
+    for row in rows:
+        own = visible.get((row["schema"], row["table"]))
+        target = visible.get((row["target_schema"], row["target"]))
+        name = f"{row['schema']}.{row['table']}.{row['name']}"
+        if own is None:
+            continue
+        if target is None:
+            path = f"{row['target_schema']}.{row['target']}"
+            found.append(Skipped("foreign key", name, "it leads to what is not indexed", path))
+        elif not (set(own) >= set(row["columns"]) and set(target) >= set(row["target_columns"])):
+            found.append(Skipped("foreign key", name, "one of its columns is not indexed"))
+    return found
+
+
+def _grant_schema(row: _Row, reader: str) -> str:
+    usage = f"GRANT USAGE ON SCHEMA {quote_name(row['name'])} TO {quote_name(reader)};"
+    return usage if row["is_granted"] else f"{usage} {_grant_tables(row['name'], reader)}"
+
+
+def _grant_tables(schema: str, reader: str) -> str:
+    return f"GRANT SELECT ON ALL TABLES IN SCHEMA {quote_name(schema)} TO {quote_name(reader)};"
+
+
+def _grant_table(row: _Row, reader: str) -> str:
+    return f"GRANT SELECT ON {_quote(row['schema'], row['name'])} TO {quote_name(reader)};"
+
+
+def _quote(schema: str, name: str) -> str:
+    return f"{quote_name(schema)}.{quote_name(name)}"

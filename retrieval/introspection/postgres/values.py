@@ -1,0 +1,182 @@
+"""Reads distinct values of text columns from PostgreSQL, as whoever may read them, read-only.
+
+The planner's statistics, where there are any, rule out columns with too many or too long values
+without a scan. Whether a table has changed is read off its statistics counters and its file: not
+noticed is a change made while the counters were off or were reset to just the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import psycopg
+from psycopg import sql
+
+from nl2sql.catalog import Table
+from nl2sql.errors import DatabaseUnavailable
+from retrieval.introspection.text_columns import TextColumn, Unreadable
+
+# Estimates of distinct values are too low more often than too high, so they need no margin below.
+_MARGIN = 1.5
+_KINDS = ("table", "materialized view")
+_SURVEY_TIMEOUT_MS = 60_000
+
+# A partitioned table has no rows: its leaves have.
+_MARKS = """
+WITH leaves AS (
+    SELECT c.oid, c.oid AS leaf
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.relkind IN ('r', 'm') AND n.nspname = ANY (%(schemas)s)
+    UNION ALL
+    SELECT c.oid, p.relid
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      CROSS JOIN LATERAL pg_partition_tree(c.oid) AS p
+     WHERE c.relkind = 'p' AND p.isleaf AND n.nspname = ANY (%(schemas)s)
+)
+SELECT n.nspname, t.relname, sum(greatest(c.reltuples, 0))::float8,
+       md5(string_agg(concat_ws(' ', l.leaf, pg_relation_filenode(l.leaf),
+           pg_stat_get_tuples_inserted(l.leaf), pg_stat_get_tuples_updated(l.leaf),
+           pg_stat_get_tuples_deleted(l.leaf)), ',' ORDER BY l.leaf))
+  FROM leaves l
+  JOIN pg_class t ON t.oid = l.oid
+  JOIN pg_namespace n ON n.oid = t.relnamespace
+  JOIN pg_class c ON c.oid = l.leaf
+ GROUP BY n.nspname, t.relname
+"""
+
+# Enumerations are text to whoever asks; "name" is only in the system's own tables.
+_COLUMNS = """
+SELECT n.nspname, c.relname, a.attname
+  FROM pg_class c
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+  JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+  JOIN pg_type t ON t.oid = a.atttypid AND t.typcategory IN ('S', 'E') AND t.typname <> 'name'
+ WHERE c.relkind IN ('r', 'm', 'p') AND n.nspname = ANY (%(schemas)s)
+   AND has_column_privilege(c.oid, a.attnum, 'SELECT')
+"""
+
+# Of a partitioned table those over all partitions, which come first.
+_STATISTICS = """
+SELECT schemaname, tablename, attname, n_distinct, avg_width
+  FROM pg_stats WHERE schemaname = ANY (%(schemas)s) ORDER BY inherited
+"""
+
+_READ = """
+SELECT DISTINCT {column}::text FROM {table}
+ WHERE {column} IS NOT NULL AND length({column}::text) BETWEEN 1 AND {longest} LIMIT {most}
+"""
+
+
+class PostgresValues:
+    """The values of the database at ``url``, as far as ``role`` may read them.
+
+    Without a ``role``: as far as whoever logs in may.
+    """
+
+    def __init__(self, url: str, *, database: str, role: str = "") -> None:
+        self._url = url
+        self._role = role
+        self._database = database
+        self._connection: psycopg.Connection[Any] | None = None
+
+    def __enter__(self) -> Self:
+        """Opens the connection. Raises DatabaseUnavailable."""
+        try:
+            self._connection = psycopg.connect(self._url, connect_timeout=5, autocommit=True)
+            if self._role:
+                self._connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(self._role)))
+            self._connection.execute("SET default_transaction_read_only = on")
+            self._connection.execute(f"SET statement_timeout = {_SURVEY_TIMEOUT_MS:d}")
+            # Names are written with their schemas; nothing is to be found by any other way.
+            self._connection.execute("SET search_path = pg_catalog")
+        except psycopg.Error as error:
+            raise self._unavailable(error) from error
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
+        """All columns of text, enumerations among them. Raises DatabaseUnavailable."""
+        wanted = {(table.schema, table.name): table for table in tables if table.kind in _KINDS}
+        schemas = {"schemas": sorted({schema for schema, _ in wanted})}
+        try:
+            marks = {
+                (schema, name): (rows, mark)
+                for schema, name, rows, mark in self._open.execute(_MARKS, schemas)
+            }
+            columns = self._open.execute(_COLUMNS, schemas).fetchall()
+            statistics = {
+                (schema, name, column): (distinct, width)
+                for schema, name, column, distinct, width in self._open.execute(
+                    _STATISTICS, schemas
+                )
+            }
+        except psycopg.Error as error:
+            raise self._unavailable(error) from error
+        found: list[TextColumn] = []
+        for schema, name, column in columns:
+            table = wanted.get((schema, name))
+            if table is None or table.column(column) is None:
+                continue
+            rows, mark = marks.get((schema, name), (0, ""))
+            distinct, width = statistics.get((schema, name, column), (0, 0))
+            if distinct < 0:
+                distinct *= -rows
+            objection = ""
+            if distinct > _MARGIN * most:
+                objection = "too many distinct values, by the statistics"
+            elif width > longest:
+                objection = "too long on average, by the statistics"
+            found.append(TextColumn(table, column, mark, objection))
+        found.sort(key=lambda each: each.qualified)
+        return found
+
+    def read(
+        self, table: Table, column: str, *, most: int, longest: int, timeout_ms: int
+    ) -> tuple[str, ...] | Unreadable:
+        """At most ``most`` distinct values of 1 to ``longest`` characters."""
+        query = sql.SQL(_READ).format(
+            column=sql.Identifier(column),
+            table=sql.Identifier(table.schema, table.name),
+            longest=sql.Literal(longest),
+            most=sql.Literal(most),
+        )
+        try:
+            with self._open.transaction():
+                self._open.execute(
+                    sql.SQL("SET LOCAL statement_timeout = {}").format(sql.Literal(timeout_ms))
+                )
+                return tuple(row[0] for row in self._open.execute(query).fetchall())
+        except psycopg.errors.QueryCanceled:
+            return Unreadable(f"took longer than {timeout_ms} ms", timed_out=True)
+        except psycopg.OperationalError as error:
+            if self._open.broken:
+                raise self._unavailable(error) from error
+            return Unreadable(_first_line(error))
+        except psycopg.Error as error:
+            return Unreadable(_first_line(error))
+
+    @property
+    def _open(self) -> psycopg.Connection[Any]:
+        assert self._connection is not None, "use it in a with statement"
+        return self._connection
+
+    def _unavailable(self, error: psycopg.Error) -> DatabaseUnavailable:
+        return DatabaseUnavailable(
+            f"Cannot read values of {self._database}: {_first_line(error)}",
+            database=self._database,
+        )
+
+
+def _first_line(error: psycopg.Error) -> str:
+    return str(error).strip().split("\n", 1)[0]

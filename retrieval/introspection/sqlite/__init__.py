@@ -1,0 +1,1 @@
+"""Introspection of SQLite files."""

@@ -1,0 +1,172 @@
+"""Reads the schema of an SQLite file: its tables and views, all in the schema ``main``.
+
+A view's columns have types only where SQLite finds them, and no schema has comments. Left out, and
+told in ``Catalog.skipped``: virtual tables (their content is a module's business), names that are
+no UTF-8 text, and what SQLite allows though it points nowhere: foreign keys, and views. Left out
+without a word: SQLite's own tables, the shadows of virtual tables, hidden columns.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+from nl2sql.catalog import Catalog, Column, ForeignKey, Table
+from nl2sql.errors import DatabaseUnavailable
+from nl2sql.skipped import Skipped
+from nl2sql.sql.names import fold_name
+from retrieval.introspection.ambiguous_names import remove_ambiguous
+from retrieval.introspection.database_files import open_sqlite_file
+
+_SCHEMA = "main"
+
+_TABLES = r"""
+SELECT t.name, t.type, coalesce(s.sql, '')
+  FROM pragma_table_list t LEFT JOIN sqlite_master s ON s.name = t.name AND s.type = 'view'
+ WHERE t.schema = 'main' AND t.type IN ('table', 'view', 'virtual')
+   AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\'
+ ORDER BY t.name
+"""
+
+_COLUMNS = """
+SELECT name, type, "notnull", pk FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1 ORDER BY cid
+"""
+
+_FOREIGN_KEYS = """
+SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?, 'main') ORDER BY id, seq
+"""
+
+_NAME = r"""(?:"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|'(?:[^']|'')*'|[\w$]+)"""
+_VIEW = re.compile(
+    rf"""\s*CREATE\s+(?:TEMP\w*\s+)?VIEW\s+(?:IF\s+NOT\s+EXISTS\s+)?(?:{_NAME}\s*\.\s*)?{_NAME}\s*
+    \bAS\b(?P<query>.+)""",
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+
+_KeyRow = tuple[int, str, str, str | None]
+
+# What stands for bytes that are no UTF-8: under such a name nothing could be asked for.
+_UNREADABLE = "\ufffd"
+
+
+def read_sqlite_catalog(path: Path, *, database: str) -> Catalog:
+    """The catalog of the file at ``path``, opened read-only. Raises DatabaseUnavailable."""
+    skipped: list[Skipped] = []
+    try:
+        with closing(open_sqlite_file(path)) as connection:
+            found = connection.execute(_TABLES).fetchall()
+            read = [
+                _read_table(connection, name, kind, text, skipped) for name, kind, text in found
+            ]
+            tables, ambiguous = remove_ambiguous((table for table in read if table), "sqlite")
+            keys = {
+                table: connection.execute(_FOREIGN_KEYS, (table.name,)).fetchall()
+                for table in tables
+            }
+    except sqlite3.Error as error:
+        raise DatabaseUnavailable(
+            f"Cannot read the schema of {path}: {error}.",
+            database=database,
+            hint="Is it an SQLite database, and may this process read it?",
+        ) from error
+    skipped += ambiguous
+    built = _build_keys(keys, skipped)
+    return Catalog(
+        database,
+        tables,
+        built,
+        search_path=(_SCHEMA,),
+        dialect="sqlite",
+        skipped=tuple(skipped),
+    )
+
+
+def _read_table(
+    connection: sqlite3.Connection, name: str, kind: str, sql: str, skipped: list[Skipped]
+) -> Table | None:
+    """None, and a word in ``skipped``, for what cannot be asked. Raises sqlite3.Error."""
+    qualified = f"{_SCHEMA}.{name}"
+    if _UNREADABLE in name:
+        skipped.append(Skipped(kind, qualified, "its name is no UTF-8 text"))
+        return None
+    if kind == "virtual":
+        skipped.append(Skipped("virtual table", qualified, "its rows are made by a module"))
+        return None
+    try:
+        rows = connection.execute(_COLUMNS, (name,)).fetchall()
+    except sqlite3.OperationalError as error:
+        if kind != "view":
+            raise
+        skipped.append(Skipped(kind, qualified, "it does not work", str(error)))
+        return None
+    unreadable = [row[0] for row in rows if _UNREADABLE in row[0]]
+    skipped += [
+        Skipped("column", f"{qualified}.{column}", "its name is no UTF-8 text")
+        for column in unreadable
+    ]
+    columns = tuple(
+        Column(name=column, type=declared, nullable=not not_null)
+        for column, declared, not_null, _ in rows
+        if column not in unreadable
+    )
+    if not columns:
+        skipped.append(Skipped(kind, qualified, "it has no columns"))
+        return None
+    key = [column for position, column in sorted((row[3], row[0]) for row in rows) if position]
+    return Table(
+        schema=_SCHEMA,
+        name=name,
+        columns=columns,
+        primary_key=() if set(key) & set(unreadable) else tuple(key),
+        kind=kind,
+        definition=_read_definition(sql),
+    )
+
+
+def _read_definition(sql: str) -> str:
+    """The query in ``CREATE VIEW name AS query``; empty where the columns are named beside it.
+
+    A string or a comment with AS in it cannot stand before the first AS that does not belong to it:
+    there is only the name.
+    """
+    found = _VIEW.match(sql)
+    return found["query"] if found else ""
+
+
+def _build_keys(rows: dict[Table, list[_KeyRow]], skipped: list[Skipped]) -> tuple[ForeignKey, ...]:
+    by_name = {_fold(table.name): table for table in rows}
+    keys = []
+    for table, found in rows.items():
+        for number, pairs in groupby(found, key=itemgetter(0)):
+            parts = list(pairs)
+            name = f"{table.name}_{number}"
+            target = by_name.get(_fold(parts[0][1]))
+            columns = _spell((column for _, _, column, _ in parts), table)
+            # Without columns of its own, a reference means the target's primary key.
+            named = [column for *_, column in parts if column is not None]
+            targets: tuple[str, ...] = ()
+            if target is not None:
+                targets = _spell(named, target) if named else target.primary_key
+            if target is not None and columns and len(columns) == len(targets) == len(parts):
+                keys.append(ForeignKey(name, table.qualified, columns, target.qualified, targets))
+                continue
+            to = f"{parts[0][1]}({', '.join(named)})" if named else parts[0][1]
+            reason = "it leads to what is not indexed"
+            skipped.append(Skipped("foreign key", f"{_SCHEMA}.{name}", reason, to))
+    return tuple(keys)
+
+
+def _spell(names: Iterable[str], table: Table) -> tuple[str, ...]:
+    """The names as the table spells them; empty when it lacks one."""
+    spelled = {_fold(column.name): column.name for column in table.columns}
+    found = [spelled.get(_fold(name)) for name in names]
+    return tuple(name for name in found if name is not None) if None not in found else ()
+
+
+def _fold(name: str) -> str:
+    return fold_name(name, "sqlite")

@@ -1,0 +1,89 @@
+"""Reads distinct values of text columns from an SQLite file, opened read-only.
+
+A column's declared type is only a hint in SQLite, so that of each value counts: numbers that stand
+in a column of text are left out. The file's time and size tell whether anything changed: not
+noticed is a change that leaves both as they were.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from nl2sql.catalog import Table
+from nl2sql.errors import DatabaseUnavailable
+from nl2sql.sql.column_kinds import find_kind
+from nl2sql.sql.names import enquote
+from retrieval.introspection.database_files import open_sqlite_file
+from retrieval.introspection.file_changes import read_file_mark
+from retrieval.introspection.text_columns import TextColumn, Unreadable
+
+# What may hold text; a truth is often a word.
+_KINDS = frozenset({"", "text", "enum", "boolean"})
+_INSTRUCTIONS_PER_LOOK = 50_000
+
+
+class SqliteValues:
+    """The values of the file at ``path``."""
+
+    def __init__(self, path: Path, *, database: str) -> None:
+        self._path = path
+        self._database = database
+        self._connection: sqlite3.Connection | None = None
+
+    def __enter__(self) -> Self:
+        """Opens the file. Raises DatabaseUnavailable."""
+        try:
+            self._connection = open_sqlite_file(self._path)
+        except sqlite3.Error as error:
+            raise DatabaseUnavailable(
+                f"Cannot read values of {self._path}: {error}", database=self._database
+            ) from error
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
+        """All columns that are declared as text, or not at all; SQLite has no statistics."""
+        mark = read_file_mark(self._path, "-wal")
+        return [
+            TextColumn(table, column.name, mark)
+            for table in tables
+            if table.kind == "table"
+            for column in table.columns
+            if find_kind(column.type, "sqlite") in _KINDS
+        ]
+
+    def read(
+        self, table: Table, column: str, *, most: int, longest: int, timeout_ms: int
+    ) -> tuple[str, ...] | Unreadable:
+        """At most ``most`` distinct values of 1 to ``longest`` characters."""
+        assert self._connection is not None, "use it in a with statement"
+        deadline = time.monotonic() + timeout_ms / 1000
+        self._connection.set_progress_handler(
+            lambda: time.monotonic() > deadline, _INSTRUCTIONS_PER_LOOK
+        )
+        name = enquote(column)
+        query = (
+            f"SELECT DISTINCT {name} FROM {enquote(table.name)}"
+            f" WHERE typeof({name}) = 'text' AND length({name}) BETWEEN 1 AND ? LIMIT ?"
+        )
+        try:
+            rows = self._connection.execute(query, (longest, most)).fetchall()
+        except sqlite3.Error as error:
+            if time.monotonic() > deadline:
+                return Unreadable(f"took longer than {timeout_ms} ms", timed_out=True)
+            return Unreadable(str(error))
+        return tuple(row[0] for row in rows)

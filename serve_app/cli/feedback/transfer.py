@@ -1,0 +1,60 @@
+"""``feedback export`` and ``feedback import``.
+
+What only these need is imported when they run: saying that an answer is right starts at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from serve_app.cli.context import CliContext
+from serve_app.cli.terminal import CONSOLE, TerminalReporter
+
+Database = Annotated[str, typer.Argument(help="The database that the questions are about.")]
+
+
+def export(
+    context: typer.Context,
+    database: Database,
+    file: Annotated[Path, typer.Argument(help="The file to write.")],
+) -> None:
+    """Write what was said of the answers about a database to a file for `feedback import`."""
+    from retrieval.examples.feedback_files import write_feedback
+    from serve_app.operations.feedback import list_feedback
+
+    cli: CliContext = context.obj
+    notes = asyncio.run(list_feedback(cli.settings, database))
+    write_feedback(file, notes)
+    CONSOLE.print(
+        f"{len(notes)} feedback entries of {database} written to {file}.",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def bring_in(
+    context: typer.Context,
+    database: Database,
+    file: Annotated[Path, typer.Argument(help="JSON lines, as `feedback export` writes them.")],
+    as_: Annotated[
+        str, typer.Option("--as", help="The principal to verify as; default: the local one.")
+    ] = "",
+) -> None:
+    """Verify entries and take them as if they were given again, examples included."""
+    from retrieval.examples.feedback_files import read_feedback
+    from serve_app.cli.examples.bring_in import print_left_out
+    from serve_app.operations.feedback import add_feedback
+
+    cli: CliContext = context.obj
+    principal = cli.settings.identity.principal(as_)
+    name = cli.settings.database_name(database)
+    notes = read_feedback(file, name)
+    report = asyncio.run(add_feedback(cli.settings, name, notes, principal, TerminalReporter()))
+    print_left_out(report, "entry")
+    if not report.stored and not report.known:
+        raise typer.Exit(1)

@@ -1,0 +1,86 @@
+"""``feedback right`` and ``feedback wrong``: of the last answer, or of one that is named."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from nl2sql.contract import FeedbackRequest
+from serve_app.cli.context import CliContext
+from serve_app.cli.last_answer import LastAnswer, recall_answer
+from serve_app.cli.terminal import CONSOLE
+from serve_app.client import ServiceClient
+from serve_app.operations.background import service_url
+
+_SAID = {
+    "stored": "It is an example now",
+    "known": "It was an example already",
+    "removed": "It is no example any more",
+    "recorded": "Noted",
+}
+
+Question = Annotated[str, typer.Option(help="The question; default: the last one.")]
+Sql = Annotated[str, typer.Option(help="Its query; default: the last answer's.")]
+Database = Annotated[str | None, typer.Option(help="The database it is about.")]
+Sayer = Annotated[
+    str, typer.Option("--as", help="Who says so; default: who asked, or the local principal.")
+]
+Url = Annotated[str, typer.Option(help="The service; default: the one configured.")]
+
+
+def right(
+    context: typer.Context,
+    question: Question = "",
+    sql: Sql = "",
+    database: Database = None,
+    as_: Sayer = "",
+    url: Url = "",
+) -> None:
+    """The answer is right: it is shown to the model as an example."""
+    answer = _choose_answer(context.obj, question, sql, database)
+    _send(context.obj, answer, "right", None, as_, url)
+
+
+def wrong(
+    context: typer.Context,
+    correction: Annotated[str, typer.Option(help="The right query.")] = "",
+    question: Question = "",
+    sql: Sql = "",
+    database: Database = None,
+    as_: Sayer = "",
+    url: Url = "",
+) -> None:
+    """The answer is wrong: it is no example any more; its correction, if any, becomes one."""
+    answer = _choose_answer(context.obj, question, sql, database)
+    _send(context.obj, answer, "wrong", correction or None, as_, url)
+
+
+def _choose_answer(cli: CliContext, question: str, sql: str, database: str | None) -> LastAnswer:
+    if bool(question) != bool(sql):
+        raise typer.BadParameter("Name both --question and --sql, or neither.")
+    if question:
+        return LastAnswer(cli.settings.database_name(database), question, sql, "")
+    return recall_answer(cli.settings.home)
+
+
+def _send(
+    cli: CliContext,
+    answer: LastAnswer,
+    verdict: Literal["right", "wrong"],
+    correction: str | None,
+    name: str,
+    url: str,
+) -> None:
+    request = FeedbackRequest(
+        question=answer.question,
+        sql=answer.sql,
+        verdict=verdict,
+        correction=correction,
+        database=answer.database,
+    )
+    name = name or answer.principal
+    token = cli.settings.identity.read_token(name) if name else ""
+    taken = ServiceClient(url or service_url(cli.settings), token).feedback(request)
+    example = f" ({taken.example})" if taken.example else ""
+    CONSOLE.print(f"{_SAID[taken.outcome]}{example}.", highlight=False, markup=False)

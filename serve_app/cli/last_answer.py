@@ -1,0 +1,97 @@
+"""What ``quorumsql ask`` gave here last, so that what follows can say which answer it is about.
+
+The last answer, for feedback; the interpretations of the last clarification, for ``ask --pick``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from nl2sql.contract import AnsweredResponse
+from nl2sql.errors import SettingsError
+
+_ANSWER, _INTERPRETATIONS = "last_answer.json", "last_interpretations.json"
+
+
+@dataclass(frozen=True, slots=True)
+class LastAnswer:
+    """A question, the query that answered it, and who asked (empty: the local principal)."""
+
+    database: str
+    question: str
+    sql: str
+    principal: str
+
+
+@dataclass(frozen=True, slots=True)
+class LastInterpretations:
+    """A question that was given back, and the queries of its interpretations, best first."""
+
+    database: str
+    question: str
+    interpretations: tuple[str, ...]
+    principal: str
+
+    def pick(self, number: int) -> str:
+        """The query of an interpretation, counted from 1. Raises SettingsError."""
+        if not 1 <= number <= len(self.interpretations):
+            raise SettingsError(
+                f"There is no interpretation {number} of “{self.question}”.",
+                hint=f"There are {len(self.interpretations)}, counted from 1.",
+            )
+        return self.interpretations[number - 1]
+
+
+def build_last_answer(answer: AnsweredResponse, principal: str) -> LastAnswer:
+    """What feedback will be about: the whole question, where it was completed."""
+    asked = answer.rewritten or answer.question
+    return LastAnswer(answer.database, asked, answer.sql, principal)
+
+
+def remember_answer(home: Path, answer: LastAnswer) -> None:
+    """Notes the answer under ``home``, for this user's eyes only; not where nobody may write."""
+    _write(home, _ANSWER, asdict(answer))
+
+
+def recall_answer(home: Path) -> LastAnswer:
+    """The answer noted last. Raises SettingsError when there is none."""
+    try:
+        return LastAnswer(**_read(home, _ANSWER))
+    except (OSError, ValueError, TypeError) as error:
+        raise SettingsError(
+            "There is no last answer.", hint="Ask first, or name --question and --sql."
+        ) from error
+
+
+def remember_interpretations(home: Path, interpretations: LastInterpretations) -> None:
+    """Notes the interpretations, as ``remember_answer`` does."""
+    _write(home, _INTERPRETATIONS, asdict(interpretations))
+
+
+def recall_interpretations(home: Path) -> LastInterpretations:
+    """The interpretations noted last. Raises SettingsError when there are none."""
+    try:
+        value = _read(home, _INTERPRETATIONS)
+        return LastInterpretations(**{**value, "interpretations": tuple(value["interpretations"])})
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise SettingsError(
+            "There is nothing to pick from.", hint="Ask a question first."
+        ) from error
+
+
+def _write(home: Path, name: str, value: dict[str, Any]) -> None:
+    with suppress(OSError):
+        home.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(home / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(value, file)
+
+
+def _read(home: Path, name: str) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads((home / name).read_text(encoding="utf-8"))
+    return value

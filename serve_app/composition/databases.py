@@ -1,0 +1,114 @@
+"""What stands behind a configured database, by its dialect: a new one is added here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from execution.allowlists import Allowlist, extend_allowlist
+from execution.duckdb.database import DuckDbDatabase
+from execution.executor import Database
+from execution.policies.row_level_security.apply import find_index_role
+from execution.policies.row_level_security.script import name_index_role
+from execution.postgres.database import PostgresDatabase
+from execution.sqlite.database import SqliteDatabase
+from nl2sql.settings.database import DatabaseSettings
+from retrieval.introspection.duckdb.source import DuckDbSource
+from retrieval.introspection.postgres.source import PostgresSource
+from retrieval.introspection.source_database import SourceDatabase
+from retrieval.introspection.sqlite.source import SqliteSource
+
+if TYPE_CHECKING:
+    from serve_app.composition.wiring import Wiring
+
+
+def open_database(wiring: Wiring, name: str) -> Database:
+    """The connections on which guarded queries run. Raises SettingsError."""
+    return _DATABASES[wiring.settings.databases[name].dialect](wiring, name)
+
+
+def build_source(wiring: Wiring, name: str) -> SourceDatabase:
+    """What indexing reads. Raises SettingsError."""
+    return _SOURCES[wiring.settings.databases[name].dialect](wiring, name)
+
+
+def read_allowlist(database: DatabaseSettings) -> Allowlist | None:
+    """The database's own allowlist; None means the dialect's. Raises SettingsError."""
+    if database.allowlist is None:
+        return None
+    return extend_allowlist(database.dialect, database.allowlist)
+
+
+def _open_postgres(wiring: Wiring, name: str) -> Database:
+    database = wiring.settings.databases[name]
+    return PostgresDatabase(
+        name,
+        wiring.reader_url(name),
+        wiring.settings.limits,
+        search_path=database.schemas,
+        allowlist=read_allowlist(database),
+    )
+
+
+def _open_sqlite(wiring: Wiring, name: str) -> Database:
+    return SqliteDatabase(name, _find_file(wiring, name), wiring.settings.limits)
+
+
+def _open_duckdb(wiring: Wiring, name: str) -> Database:
+    database = wiring.settings.databases[name]
+    file = _find_file(wiring, name)
+    return DuckDbDatabase(name, file, wiring.settings.limits, read_allowlist(database))
+
+
+def _build_postgres_source(wiring: Wiring, name: str) -> SourceDatabase:
+    database = wiring.settings.databases[name]
+
+    def find_values_login() -> tuple[str, str]:
+        """The URL, and the role to become, that may read all that any query may.
+
+        That is the reader itself, except where row-level security is applied: there the reader
+        itself may SELECT nothing.
+        """
+        if database.policy is not None:
+            url = wiring.indexer_url(name)
+            if role := find_index_role(url, name):
+                return url, role
+        return wiring.reader_url(name), ""
+
+    return PostgresSource(
+        name,
+        wiring.indexer_url(name),
+        reader_role=urlsplit(wiring.reader_url(name)).username or "",
+        index_role=name_index_role(name) if database.policy else "",
+        schemas=database.schemas,
+        find_values_login=find_values_login,
+    )
+
+
+def _build_sqlite_source(wiring: Wiring, name: str) -> SourceDatabase:
+    return SqliteSource(name, _find_file(wiring, name))
+
+
+def _build_duckdb_source(wiring: Wiring, name: str) -> SourceDatabase:
+    schemas = wiring.settings.databases[name].schemas
+    return DuckDbSource(name, _find_file(wiring, name), schemas)
+
+
+def _find_file(wiring: Wiring, name: str) -> Path:
+    file = wiring.settings.databases[name].reader.file_path
+    assert file is not None, "the dialect is told by the URL of a file"
+    return file
+
+
+_DATABASES: Mapping[str, Callable[[Wiring, str], Database]] = {
+    "postgres": _open_postgres,
+    "sqlite": _open_sqlite,
+    "duckdb": _open_duckdb,
+}
+_SOURCES: Mapping[str, Callable[[Wiring, str], SourceDatabase]] = {
+    "postgres": _build_postgres_source,
+    "sqlite": _build_sqlite_source,
+    "duckdb": _build_duckdb_source,
+}

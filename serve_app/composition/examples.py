@@ -1,0 +1,89 @@
+"""The parts that examples are verified, stored and listed with, opened and closed together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
+from importlib.resources import as_file
+
+import data.demo_erp
+from execution.executor import ReadOnlyExecutor
+from nl2sql.errors import IndexUnavailable
+from nl2sql.types import Principal
+from retrieval.catalogs import IndexedCatalogs
+from retrieval.examples.files import Pair, read_pairs
+from retrieval.examples.importing import ImportReport, import_pairs
+from retrieval.examples.verification import Verifier
+from retrieval.index_store.example_store import ExampleStore
+from serve_app.composition.wiring import Wiring
+from serve_app.reporting import Reporter
+
+
+@asynccontextmanager
+async def open_examples(wiring: Wiring) -> AsyncIterator[ExampleStore]:
+    """The examples of an index that is set up if it was not. Raises IndexUnavailable."""
+    store = wiring.build_index_store()
+    try:
+        await store.prepare()
+        yield ExampleStore(store)
+    finally:
+        await store.close()
+
+
+async def add_examples(
+    wiring: Wiring,
+    database: str,
+    pairs: Sequence[Pair],
+    principal: Principal,
+    reporter: Reporter,
+    *,
+    run: bool = False,
+) -> ImportReport:
+    """Stores the pairs that pass the guard and EXPLAIN, with ``run`` a run, as ``principal``.
+
+    Raises Unavailable, PolicyError, SettingsError.
+    """
+    store = wiring.build_index_store()
+    guard = wiring.build_guard(IndexedCatalogs(store))
+    executor = ReadOnlyExecutor(wiring.build_databases())
+    try:
+        with reporter.step(f"Examples of {database}") as step:
+            report = await import_pairs(
+                database,
+                pairs,
+                principal,
+                dialect=wiring.settings.databases[database].dialect,
+                store=ExampleStore(store),
+                verifier=Verifier(guard, guard, executor, run=run),
+                embedder=wiring.models.build_embedder(),
+                progress=step.update,
+            )
+            step.finish(
+                f"{report.stored} stored, {report.known} there already, "
+                f"{len(report.left_out)} left out"
+            )
+        return report
+    finally:
+        await asyncio.gather(executor.close(), store.close())
+
+
+async def seed_demo_examples(wiring: Wiring, databases: Iterable[str], reporter: Reporter) -> None:
+    """The demo's own examples for every demo database among these that has none yet.
+
+    A database without an index is left alone. Raises DatabaseUnavailable, PolicyError,
+    SettingsError.
+    """
+    for name in databases:
+        if wiring.settings.databases[name].demo:
+            with suppress(IndexUnavailable):  # whoever indexed told why it could not
+                await _seed(wiring, name, reporter)
+
+
+async def _seed(wiring: Wiring, name: str, reporter: Reporter) -> None:
+    async with open_examples(wiring) as examples:
+        if await examples.list_embedded(name):
+            return
+    with as_file(data.demo_erp.EXAMPLES) as path:
+        pairs = read_pairs(path)
+    await add_examples(wiring, name, pairs, wiring.settings.identity.principal(), reporter)

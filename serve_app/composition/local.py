@@ -1,0 +1,120 @@
+"""Everything in this process: the model, the databases, the index, without Ray or HTTP.
+
+What ``quorumsql ask --in-process`` and the evaluation run on. One engine serves any number of
+pipelines whose settings differ in anything but the model and the index.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import cast
+
+from evaluation.runs.baseline import PlainBaseline
+from execution.executor import ReadOnlyExecutor
+from execution.guard.guard import SqlGuard
+from nl2sql.pipeline.dialogue import Dialogue
+from nl2sql.protocols import Engine
+from nl2sql.settings import Settings
+from retrieval.catalogs import IndexedCatalogs
+from retrieval.embedding.embedder import Embedder
+from retrieval.index_store.store import IndexStore
+from retrieval.planner import SchemaPlanner
+from retrieval.search.retriever import HybridRetriever
+from retrieval.values.memory import ValueMemory
+from serve_app.composition.lasting_engine import LastingEngine
+from serve_app.composition.wiring import Wiring
+from serve_app.reporting import Reporter
+
+
+@dataclass(frozen=True, slots=True)
+class LocalParts:
+    """What pipelines in this process share."""
+
+    wiring: Wiring
+    engine: Engine
+    store: IndexStore
+    embedder: Embedder
+    catalogs: IndexedCatalogs
+    guard: SqlGuard
+    executor: ReadOnlyExecutor
+    values: ValueMemory
+
+    def build_pipeline(self, settings: Settings) -> Dialogue:
+        """The pipeline under ``settings``, which must name the same model and index.
+
+        Loads the embedder, so that no question waits for it.
+        """
+        self.embedder.load()
+        wiring = Wiring(settings, self.wiring.socket_folder)
+        return wiring.build_pipeline(
+            self.engine,
+            retriever=self.build_retriever(settings),
+            planner=self.build_planner(settings),
+            ranker=wiring.build_ranker(self.guard, self.executor),
+            repairer=wiring.build_repairer(self.engine),
+            sessions=wiring.build_sessions(self.store, self.guard),
+        )
+
+    def build_retriever(self, settings: Settings) -> HybridRetriever:
+        """Stages 1 and 2 under ``settings``, over the shared index and embedder."""
+        wiring = Wiring(settings, self.wiring.socket_folder)
+        return wiring.build_retriever(
+            self.store, self.embedder, self.guard, self.executor, self.values
+        )
+
+    def build_planner(self, settings: Settings) -> SchemaPlanner:
+        """Stage 3 under ``settings``."""
+        return Wiring(settings, self.wiring.socket_folder).build_planner(self.engine)
+
+    def build_baseline(self, settings: Settings) -> PlainBaseline:
+        """The plain baseline on the same engine."""
+        return PlainBaseline(
+            self.engine, self.catalogs, self.guard, self.executor, settings.sampling
+        )
+
+
+@asynccontextmanager
+async def open_parts(
+    wiring: Wiring, reporter: Reporter, *, engine: Engine | None = None
+) -> AsyncIterator[LocalParts]:
+    """Loads the model; closes everything at the end.
+
+    ``engine`` takes the place of the configured model. Raises ModelError, EngineUnavailable.
+    """
+    async with AsyncExitStack() as stack:
+        if engine is None:
+            engine = await stack.enter_async_context(open_engine(wiring, reporter))
+        store = wiring.build_index_store()
+        stack.push_async_callback(store.close)
+        catalogs = IndexedCatalogs(store)
+        guard = wiring.build_guard(catalogs)
+        executor = ReadOnlyExecutor(wiring.build_databases())
+        stack.push_async_callback(executor.close)
+        yield LocalParts(
+            wiring,
+            engine,
+            store,
+            wiring.models.build_embedder(),
+            catalogs,
+            guard,
+            executor,
+            wiring.build_value_memory(store),
+        )
+
+
+@asynccontextmanager
+async def open_engine(wiring: Wiring, reporter: Reporter) -> AsyncIterator[Engine]:
+    """The configured model, closed at the end. Raises ModelError, EngineUnavailable.
+
+    It is a ``LastingEngine``: who finds it dead can ask it how it is, and it is opened anew.
+    """
+    with reporter.step("Language model"):
+        # Not in the event loop's thread: what else runs there has time limits of its own.
+        engine = await asyncio.to_thread(LastingEngine, wiring.models.open_engine)
+    try:
+        yield cast(Engine, engine)
+    finally:
+        await engine.close()

@@ -1,0 +1,264 @@
+"""Which real part stands behind each stage: the one place that builds them from the settings.
+
+A ``Wiring`` is a small value that crosses process boundaries; every replica builds its own pools
+and models from it. Passwords are read where they are used, so they never travel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from execution.executor import Database
+from execution.guard.guard import PolicySettings, SqlGuard
+from execution.policies.policy_file import load_policy
+from execution.postgres.embedded import INDEX_DATABASE, INDEXER, READER, build_embedded_url
+from generation.engines.choice import resolve_model
+from generation.sampling.generator import CandidateGenerator
+from nl2sql.catalog import Catalog
+from nl2sql.pipeline.dialogue import Dialogue
+from nl2sql.pipeline.pipeline import Pipeline, Stages
+from nl2sql.protocols import (
+    CatalogSource,
+    Engine,
+    Executor,
+    Guard,
+    Planner,
+    Ranker,
+    Repairer,
+    Retriever,
+    Sessions,
+)
+from nl2sql.settings import Settings
+from nl2sql.settings.connection import ConnectionSettings
+from ranking.confidence.calibration import AUTO, Calibration, load_calibration
+from ranking.ranker import CandidateRanker
+from repair.repairer import CandidateRepairer
+from retrieval.catalogs import IndexedCatalogs
+from retrieval.embedding.embedder import Embedder
+from retrieval.examples.feedback import FeedbackRecorder
+from retrieval.examples.selector import ExampleSelector
+from retrieval.examples.verification import Verifier
+from retrieval.glosses.glossary import IndexedGlossary
+from retrieval.index_store.example_store import ExampleStore
+from retrieval.index_store.session_store import SessionStore
+from retrieval.index_store.store import IndexStore
+from retrieval.index_store.value_store import ValueStore
+from retrieval.introspection.source_database import SourceDatabase
+from retrieval.planner import SchemaPlanner
+from retrieval.search.retriever import HybridRetriever
+from retrieval.sessions import GuardedSessions
+from retrieval.values.memory import ValueMemory
+from retrieval.values.search import IndexedValueSearch
+from retrieval.vocabulary.synonyms import NO_SYNONYMS, Synonyms, check_synonyms, load_synonyms
+from serve_app.composition.databases import build_source, open_database, read_allowlist
+from serve_app.composition.models import Models
+from serve_app.service.prompt_preparation import PromptPreparation
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """Settings, and where the embedded server listens (empty when it is not used)."""
+
+    settings: Settings
+    socket_folder: str = ""
+
+    # -- connections ---------------------------------------------------------------------------
+
+    def reader_url(self, database: str) -> str:
+        """The URL under which queries on ``database`` run. Raises SettingsError."""
+        return self._resolve(self.settings.databases[database].reader, database, READER)
+
+    def indexer_url(self, database: str) -> str:
+        """The URL under which the catalog of ``database`` is read. Raises SettingsError."""
+        settings = self.settings.databases[database]
+        return self._resolve(settings.indexer or settings.reader, database, INDEXER)
+
+    def index_url(self) -> str:
+        """The URL of the index. Raises SettingsError."""
+        return self._resolve(self.settings.index.connection, INDEX_DATABASE, INDEXER)
+
+    def _resolve(self, connection: ConnectionSettings, database: str, role: str) -> str:
+        if connection.is_embedded:
+            return build_embedded_url(
+                self.socket_folder, connection.embedded_database(database), role
+            )
+        return connection.resolve()
+
+    def resolve_model(self, *, on_gpu: bool) -> Wiring:
+        """The wiring whose replicas agree on engine and model, whatever machine they are on."""
+        model = resolve_model(self.settings.model, on_gpu=on_gpu)
+        return replace(self, settings=self.settings.model_copy(update={"model": model}))
+
+    @property
+    def models(self) -> Models:
+        """The language model, the embedder, and their weights."""
+        return Models(self.settings)
+
+    # -- stages --------------------------------------------------------------------------------
+
+    def build_index_store(self) -> IndexStore:
+        """The index."""
+        return IndexStore(self.index_url())
+
+    def build_retriever(
+        self,
+        store: IndexStore,
+        embedder: Embedder,
+        guard: SqlGuard,
+        executor: Executor,
+        memory: ValueMemory,
+    ) -> HybridRetriever:
+        """Stages 1 and 2, over parts that others share. Raises SettingsError."""
+        return HybridRetriever(
+            store,
+            embedder,
+            guard,
+            self.settings.retrieval,
+            self.settings.flags,
+            values=self.build_value_search(memory, guard, executor),
+            examples=self.build_example_search(store, embedder, guard),
+            glossary=self.build_glossary(memory, guard),
+            modules=self.module_patterns(),
+        )
+
+    def build_planner(self, engine: Engine) -> SchemaPlanner:
+        """Stage 3."""
+        return SchemaPlanner(self.settings.retrieval, self.settings.flags, engine)
+
+    def module_patterns(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        """Database → module → patterns of its tables, as far as they are configured."""
+        return {
+            name: database.modules
+            for name, database in self.settings.databases.items()
+            if database.modules
+        }
+
+    def build_value_memory(self, store: IndexStore) -> ValueMemory:
+        """The indexed cell values, for the value search and the glossary together."""
+        databases = self.settings.databases.items()
+        return ValueMemory(
+            ValueStore(store),
+            {name: each.values.max_values for name, each in databases if each.values.enabled},
+        )
+
+    def build_value_search(
+        self, memory: ValueMemory, guard: SqlGuard, executor: Executor
+    ) -> IndexedValueSearch:
+        """The search for cell values; what a principal may not see at once, ``guard`` confirms."""
+        limit = self.settings.retrieval.max_values
+        return IndexedValueSearch(memory, guard, guard, executor, limit=limit)
+
+    def build_glossary(self, memory: ValueMemory, guard: SqlGuard) -> IndexedGlossary:
+        """The glossary. Raises SettingsError for a synonym file that cannot be read."""
+        return IndexedGlossary(
+            memory,
+            guard,
+            {
+                name: load_synonyms(database.synonyms)
+                for name, database in self.settings.databases.items()
+                if database.synonyms is not None
+            },
+        )
+
+    def build_example_search(
+        self, store: IndexStore, embedder: Embedder, guard: SqlGuard
+    ) -> ExampleSelector:
+        """The search for examples, over the shared index."""
+        return ExampleSelector(store, embedder, guard, guard, self.settings.retrieval)
+
+    def build_feedback_recorder(
+        self, store: IndexStore, embedder: Embedder, guard: SqlGuard, executor: Executor
+    ) -> FeedbackRecorder:
+        """What takes feedback, over the shared index."""
+        databases = self.settings.databases.items()
+        return FeedbackRecorder(
+            ExampleStore(store),
+            Verifier(guard, guard, executor),
+            embedder,
+            {name: database.dialect for name, database in databases},
+        )
+
+    def build_sessions(self, store: IndexStore, guard: SqlGuard) -> GuardedSessions:
+        """What was asked before in a session, over the shared index."""
+        return GuardedSessions(SessionStore(store), guard, self.settings.sessions)
+
+    def build_guard(self, catalogs: CatalogSource | None = None) -> SqlGuard:
+        """Stage 5, over ``catalogs``, or over the indexed ones through a store of its own.
+
+        Raises SettingsError, PolicyError for a policy or allowlist that cannot be read.
+        """
+        databases = self.settings.databases.items()
+        return SqlGuard(
+            catalogs or IndexedCatalogs(self.build_index_store()),
+            {
+                name: PolicySettings(
+                    load_policy(database.policy), database.fence, database.second_wall
+                )
+                for name, database in databases
+                if database.policy is not None
+            },
+            {
+                name: allowlist
+                for name, database in databases
+                if (allowlist := read_allowlist(database)) is not None
+            },
+        )
+
+    def source(self, database: str) -> SourceDatabase:
+        """What indexing reads of ``database``. Raises SettingsError."""
+        return build_source(self, database)
+
+    def read_synonyms(self, database: str, catalog: Catalog) -> Synonyms:
+        """The synonym file of ``database``, checked against its catalog. Raises SettingsError."""
+        path = self.settings.databases[database].synonyms
+        if path is None:
+            return NO_SYNONYMS
+        synonyms = load_synonyms(path)
+        check_synonyms(synonyms, catalog, where=str(path))
+        return synonyms
+
+    def build_databases(self) -> dict[str, Database]:
+        """Name → the read-only connections to that database, for the executor."""
+        return {name: open_database(self, name) for name in self.settings.databases}
+
+    def build_ranker(self, guard: Guard, executor: Executor) -> CandidateRanker:
+        """Stage 6. Raises SettingsError for a calibration that cannot be read."""
+        return CandidateRanker(guard, executor, self.settings, self.read_calibration())
+
+    def read_calibration(self) -> Calibration | None:
+        """What makes a confidence of the vote. Raises SettingsError."""
+        choice = self.settings.ranking.calibration
+        return load_calibration(choice, self.models.model_name() if choice == AUTO else "")
+
+    def build_repairer(self, engine: Engine) -> CandidateRepairer:
+        """Stage 7."""
+        return CandidateRepairer(engine, self.settings)
+
+    def build_prompt_preparation(
+        self, engine: Engine, retriever: Retriever
+    ) -> PromptPreparation | None:
+        """What reads ahead; a server elsewhere would be paid for it, or asked in others' time."""
+        if self.settings.model.is_remote:
+            return None
+        return PromptPreparation(retriever, CandidateGenerator(engine, self.settings))
+
+    def build_pipeline(
+        self,
+        engine: Engine,
+        *,
+        retriever: Retriever,
+        planner: Planner,
+        ranker: Ranker,
+        repairer: Repairer,
+        sessions: Sessions | None = None,
+    ) -> Dialogue:
+        """The pipeline over these stages, and the dialogue around it."""
+        generator = CandidateGenerator(engine, self.settings)
+        pipeline = Pipeline(
+            Stages(retriever, planner, generator, ranker, repairer),
+            repair=self.settings.repair,
+            model_repair=self.settings.flags.model_repair,
+            value_repair=self.settings.flags.value_repair,
+            pre_sql=self.settings.flags.pre_sql,
+        )
+        return Dialogue(pipeline, generator, sessions)

@@ -1,0 +1,117 @@
+"""The forms in which an answer's rows may leave: names for the command line, media types for HTTP.
+
+JSON is not among them: it carries the whole answer, these carry the rows and what has to be said
+with them. Knows nothing of requests; ``negotiation.py`` reads what a client accepts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from execution.results.arrow_tables import render_arrow_stream, render_parquet
+from execution.results.exports import render_csv, render_json_lines, render_markdown
+from nl2sql.answers import Answered
+from nl2sql.types import ResultSet
+
+JSON = "application/json"
+# A header of more is refused by some proxies and clients.
+_LONGEST_HEADER = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """``render`` takes the result, what Parquet and Arrow keep beside it, and spreadsheet_safe."""
+
+    name: str
+    media_type: str
+    suffix: str
+    is_binary: bool
+    render: Callable[[ResultSet, Mapping[str, str], bool], bytes]
+
+    @property
+    def disposition(self) -> str:
+        """The ``Content-Disposition``: a browser stores it and shows nothing of it."""
+        return f'attachment; filename="rows.{self.suffix}"'
+
+
+def _render_csv(result: ResultSet, _: Mapping[str, str], spreadsheet_safe: bool) -> bytes:
+    return render_csv(result, spreadsheet_safe=spreadsheet_safe).encode()
+
+
+def _render_markdown(result: ResultSet, _: Mapping[str, str], __: bool) -> bytes:
+    return render_markdown(result).encode()
+
+
+def _render_json_lines(result: ResultSet, _: Mapping[str, str], __: bool) -> bytes:
+    return render_json_lines(result).encode()
+
+
+FORMATS = (
+    Format("csv", "text/csv", "csv", False, _render_csv),
+    Format("markdown", "text/markdown", "md", False, _render_markdown),
+    Format("jsonl", "application/x-ndjson", "jsonl", False, _render_json_lines),
+    Format(
+        "parquet",
+        "application/vnd.apache.parquet",
+        "parquet",
+        True,
+        lambda result, metadata, _: render_parquet(result, metadata),
+    ),
+    Format(
+        "arrow",
+        "application/vnd.apache.arrow.stream",
+        "arrows",
+        True,
+        lambda result, metadata, _: render_arrow_stream(result, metadata),
+    ),
+)
+MEDIA_TYPES = (JSON, *(each.media_type for each in FORMATS))
+
+
+def find_format(name: str) -> Format | None:
+    """The format of that name or media type."""
+    return next((each for each in FORMATS if name in (each.name, each.media_type)), None)
+
+
+def export_answer(answer: Answered, format_: Format, *, spreadsheet_safe: bool = False) -> bytes:
+    """The answer's rows in that format."""
+    metadata = {
+        "quorumsql.sql": answer.sql,
+        "quorumsql.database": answer.trace.question.database,
+        "quorumsql.confidence": str(answer.confidence),
+    }
+    return format_.render(answer.result, metadata, spreadsheet_safe)
+
+
+def describe_answer(answer: Answered) -> dict[str, str]:
+    """What has to be said with the rows, as HTTP headers.
+
+    ``QuorumSQL-SQL``, and in a session ``-Rewritten`` and ``-Notes``, are UTF-8, percent-encoded;
+    one is left out where it would be longer than 4,000 characters.
+    """
+    trace = answer.trace
+    texts = {"QuorumSQL-SQL": _quote(answer.sql, " ()*,.;:=<>'\"+-/")}
+    if trace.question.session:
+        texts["QuorumSQL-Session"] = trace.question.session
+    if trace.asked:
+        texts["QuorumSQL-Rewritten"] = _quote(trace.question.text, " ,.?")
+    if trace.notes:
+        texts["QuorumSQL-Notes"] = _quote(" ".join(trace.notes), " ,.'")
+    headers = {
+        "QuorumSQL-Database": quote(trace.question.database),
+        "QuorumSQL-Confidence": str(answer.confidence),
+        "QuorumSQL-Quorum": str(answer.quorum).lower(),
+        "QuorumSQL-Truncated": str(answer.result.truncated).lower(),
+        "QuorumSQL-Cut-Cells": str(len(answer.result.cut)),
+    }
+    return {
+        **headers,
+        **{name: text for name, text in texts.items() if len(text) <= _LONGEST_HEADER},
+    }
+
+
+def _quote(text: str, safe: str) -> str:
+    # A model can write half a character, which no encoding can.
+    return quote(text, safe=safe, errors="replace")

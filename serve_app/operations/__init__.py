@@ -1,0 +1,1 @@
+"""Long jobs behind commands: index, serve, doctor, measure."""

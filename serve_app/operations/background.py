@@ -1,0 +1,132 @@
+"""The service as a program on this machine sees it: its address, and a process that runs it.
+
+Knows nothing of Ray, which takes seconds to import.
+"""
+
+from __future__ import annotations
+
+import errno
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import psutil
+
+from nl2sql.errors import SettingsError, Unavailable
+from nl2sql.settings import Settings
+from nl2sql.settings.serve import ServeSettings
+
+
+def service_url(settings: Settings) -> str:
+    """Where the service listens, as a client on this machine sees it."""
+    host = "127.0.0.1" if settings.serve.host in ("0.0.0.0", "::") else settings.serve.host
+    return f"http://{host}:{settings.serve.port}"
+
+
+def is_ready(url: str) -> bool:
+    """True when a service of ours answers there and could answer questions."""
+    try:
+        answer = httpx.get(f"{url}/readyz", timeout=10)
+        return bool(answer.json()["ready"])
+    except (httpx.HTTPError, ValueError, KeyError, TypeError):
+        return False
+
+
+def check_port(settings: ServeSettings) -> None:
+    """Raises SettingsError when nobody may listen where the service would."""
+    if problem := describe_port(settings.host, settings.port):
+        raise SettingsError(
+            f"Port {settings.port} of {settings.host}: {problem}.",
+            hint="Stop that program, or set serve.port or serve.host.",
+        )
+
+
+def describe_port(host: str, port: int) -> str:
+    """Why nobody may listen there; empty where one may."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family) as probe:
+            # As servers do: connections that are closing do not count.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            return "taken by another program"
+        return error.strerror or str(error)
+    return ""
+
+
+def read_pace(url: str) -> dict[str, float | None] | None:
+    """How fast the service there found its model, as ``/readyz`` tells; None where it does not."""
+    try:
+        pace: dict[str, float | None] | None = httpx.get(f"{url}/readyz", timeout=10).json()["pace"]
+    except (httpx.HTTPError, ValueError, KeyError, TypeError):
+        return None
+    return pace
+
+
+def spawn_service(config: Path, home: Path) -> None:
+    """Starts ``quorumsql serve`` in a session of its own and notes its process id.
+
+    Raises Unavailable, with the end of its log, when it ends before it is ready.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    log = home / "serve.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            # -P: no module of the folder it is started in may take the place of one of ours.
+            [sys.executable, "-P", "-m", "serve_app.cli", "--config", str(config), "serve"],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    _pid_file(home).write_text(str(process.pid))
+
+
+def wait_until_ready(url: str, home: Path) -> None:
+    """Returns when the spawned service is ready, however long that takes it.
+
+    Raises Unavailable when it ended.
+    """
+    while spawned_process(home) is not None:
+        if is_ready(url):
+            return
+        time.sleep(0.5)
+    log = home / "serve.log"
+    tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
+    raise Unavailable(f"The service did not start:\n{tail}", hint=f"\nThe whole log is {log}.")
+
+
+def spawned_process(home: Path) -> psutil.Process | None:
+    """The service in the background, if one runs."""
+    try:
+        process = psutil.Process(int(_pid_file(home).read_text()))
+        alive = process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+        return process if alive and "serve_app.cli" in process.cmdline() else None
+    except (OSError, ValueError, psutil.Error):
+        return None
+
+
+def stop_spawned(home: Path, *, timeout_s: float = 60) -> bool:
+    """Stops the service in the background; False when none ran."""
+    process = spawned_process(home)
+    if process is None:
+        return False
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(timeout_s)
+    except psutil.TimeoutExpired:
+        for child in process.children(recursive=True):
+            child.kill()
+        process.kill()
+    _pid_file(home).unlink(missing_ok=True)
+    return True
+
+
+def _pid_file(home: Path) -> Path:
+    return home / "serve.pid"

@@ -1,0 +1,76 @@
+"""Where pairs of a question and its query come from: a file of them, or a benchmark's train set.
+
+A benchmark's other parts are what evaluations ask: they never become examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from pydantic import ValidationError
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from data.benchmarks.types import Benchmark, Example
+from nl2sql.errors import SettingsError
+from nl2sql.sql.parsing import parse_one
+from retrieval.examples.files import Pair
+
+TRAIN = "train"
+
+
+def select_train_set(benchmark: Benchmark, name: str, database: str) -> Benchmark:
+    """The train questions about ``database`` of the benchmark ``name``.
+
+    A question is one by its ``split``, or where the benchmark has none, by its file's name.
+    Raises SettingsError when there is none.
+    """
+    is_train_file = Path(name.rpartition(":")[2]).stem.startswith(TRAIN)
+    examples = tuple(
+        each
+        for each in benchmark.examples
+        if each.database == database and (each.split == TRAIN if each.split else is_train_file)
+    )
+    if not examples:
+        raise SettingsError(
+            f"{name} has no train questions about {database!r}.",
+            hint="Only a train set becomes examples: what an evaluation asks may not be shown to "
+            "the model. Its databases: "
+            f"{', '.join(sorted({each.database for each in benchmark.examples})[:5])}, …",
+        )
+    return replace(
+        benchmark, examples=examples, databases={database: benchmark.databases[database]}
+    )
+
+
+def build_pairs(examples: Iterable[Example], dialect: str) -> tuple[Pair, ...]:
+    """The questions with their first golds; what is too long for a prompt is left out."""
+    pairs = []
+    for each in examples:
+        sql = qualify_tables(each.golds[0], each.schema, dialect) if each.schema else each.golds[0]
+        try:
+            pairs.append(Pair(question=each.question, sql=sql, source="benchmark"))
+        except ValidationError:
+            continue
+    return tuple(pairs)
+
+
+def qualify_tables(sql: str, schema: str, dialect: str) -> str:
+    """The query with ``schema`` before every table that has none.
+
+    A query that cannot be parsed comes back as it is.
+
+    >>> qualify_tables("WITH a AS (SELECT 1) SELECT * FROM a JOIN b ON true", "s", "postgres")
+    'WITH a AS (SELECT 1) SELECT * FROM a JOIN s.b ON TRUE'
+    """
+    try:
+        tree = parse_one(sql, dialect)
+    except (SqlglotError, RecursionError):
+        return sql
+    queries = {cte.alias for cte in tree.find_all(exp.CTE)}
+    for table in tree.find_all(exp.Table):
+        if isinstance(table.this, exp.Identifier) and not table.db and table.name not in queries:
+            table.set("db", exp.to_identifier(schema))
+    return tree.sql(dialect)

@@ -1,0 +1,61 @@
+"""What was said of answers, out of the index and into it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from execution.executor import ReadOnlyExecutor
+from nl2sql.settings import Settings
+from nl2sql.types import Principal
+from retrieval.catalogs import IndexedCatalogs
+from retrieval.examples.feedback_import import import_feedback
+from retrieval.examples.importing import ImportReport
+from retrieval.index_store.example_store import ExampleStore
+from retrieval.index_store.feedback_note import FeedbackNote
+from serve_app.composition.examples import open_examples
+from serve_app.operations.preparation import build_wiring, prepare, start_embedded_server
+from serve_app.reporting import Reporter
+
+
+async def list_feedback(settings: Settings, database: str) -> tuple[FeedbackNote, ...]:
+    """All that was said of answers about ``database``. Raises SettingsError, IndexUnavailable."""
+    server = await asyncio.to_thread(start_embedded_server, settings)
+    async with open_examples(build_wiring(settings, server)) as examples:
+        return await examples.list_feedback(database)
+
+
+async def add_feedback(
+    settings: Settings,
+    database: str,
+    notes: Sequence[FeedbackNote],
+    principal: Principal,
+    reporter: Reporter,
+) -> ImportReport:
+    """Takes the entries that pass the guard and EXPLAIN as ``principal``.
+
+    Raises Unavailable, PolicyError, SettingsError.
+    """
+    wiring = await prepare(settings, reporter, databases=[database])
+    store = wiring.build_index_store()
+    guard = wiring.build_guard(IndexedCatalogs(store))
+    executor = ReadOnlyExecutor(wiring.build_databases())
+    try:
+        with reporter.step(f"Feedback of {database}") as step:
+            report = await import_feedback(
+                database,
+                notes,
+                principal,
+                store=ExampleStore(store),
+                recorder=wiring.build_feedback_recorder(
+                    store, wiring.models.build_embedder(), guard, executor
+                ),
+                progress=step.update,
+            )
+            step.finish(
+                f"{report.stored} stored, {report.known} there already, "
+                f"{len(report.left_out)} left out"
+            )
+        return report
+    finally:
+        await asyncio.gather(executor.close(), store.close())

@@ -1,0 +1,174 @@
+"""The indexing job of a configured database: its phases, and what the reporter hears of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from nl2sql.catalog import Catalog, ForeignKey
+from nl2sql.errors import QuorumError, Unavailable
+from nl2sql.skipped import describe_skipped, list_skipped
+from retrieval.examples.upkeep import refresh_examples
+from retrieval.glosses import build_glosses
+from retrieval.glosses.model_glosses import apply_glosses
+from retrieval.index_store.gloss_store import GlossStore
+from retrieval.index_store.store import IndexStore
+from retrieval.index_store.value_store import ValueStore
+from retrieval.indexing.descriptions import describe_catalog
+from retrieval.indexing.draft import Draft, Phase, PhaseProgress, Workbench
+from retrieval.indexing.job import IndexReport, Progress, run_job
+from retrieval.indexing.phases import CORE_PHASES
+from retrieval.joins.inference import infer_keys
+from retrieval.values.refresh import refresh_values
+from serve_app.composition.empty_databases import describe_emptiness
+from serve_app.composition.wiring import Wiring
+from serve_app.reporting import Reporter, StepProgress
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseJob:
+    """What it takes to index one database. ``descriptions`` stand in for comments it lacks."""
+
+    wiring: Wiring
+    database: str
+    store: IndexStore
+    descriptions: Mapping[str, str]
+
+    def phases(self) -> tuple[Phase, ...]:
+        """The phases in order: what search reads, the swap, then what lives beside the index."""
+        return (
+            Phase("reading the schema", self._read_schema),
+            Phase("inferring keys", self._infer_keys),
+            Phase("describing columns", self._describe),
+            *CORE_PHASES,
+            Phase("reading values", self._refresh_values),
+            Phase("examples", self._refresh_examples),
+        )
+
+    async def _read_schema(self, draft: Draft, bench: Workbench) -> Draft:
+        read = await asyncio.to_thread(self.wiring.source(self.database).read_catalog)
+        catalog = describe_catalog(read, self.descriptions)
+        fingerprint = fingerprint_schema(self.wiring, catalog)
+        catalog = await add_model_glosses(self.wiring, self.store, catalog)
+        return replace(draft, catalog=catalog, fingerprint=fingerprint, skipped=read.skipped)
+
+    async def _infer_keys(self, draft: Draft, bench: Workbench) -> Draft:
+        """From sampled rows; while the schema is unchanged, the live index's own."""
+        if not self.wiring.settings.index.infer_keys:
+            return draft
+        head = await bench.writer.head()
+        if head is not None and head.fingerprint == draft.fingerprint:
+            keys = (await self.store.load_catalog(head)).inferred_keys
+        else:
+            keys = await asyncio.to_thread(self._sample_keys, draft.catalog, bench.progress)
+        catalog = replace(draft.catalog, inferred_keys=keys)
+        note = f"{len(keys):,} keys inferred" if keys else ""
+        return replace(draft, catalog=catalog).with_note(note)
+
+    def _sample_keys(self, catalog: Catalog, progress: PhaseProgress) -> tuple[ForeignKey, ...]:
+        with self.wiring.source(self.database).open_sampler() as sampler:
+            return infer_keys(catalog, sampler, progress=progress)
+
+    async def _describe(self, draft: Draft, bench: Workbench) -> Draft:
+        glosses = await asyncio.to_thread(describe_for_index, self.wiring, draft.catalog)
+        return replace(draft, glosses=glosses)
+
+    async def _refresh_values(self, draft: Draft, bench: Workbench) -> Draft:
+        report = await refresh_values(
+            draft.catalog,
+            ValueStore(self.store),
+            self.wiring.source(self.database).build_value_reader(),
+            self.wiring.settings.databases[self.database].values,
+            self.wiring.read_synonyms(self.database, draft.catalog),
+            progress=bench.progress,
+        )
+        return draft.with_note(report.describe())
+
+    async def _refresh_examples(self, draft: Draft, bench: Workbench) -> Draft:
+        dialect = self.wiring.settings.databases[self.database].dialect
+        count = await refresh_examples(
+            self.database, dialect, self.store, bench.embedder, progress=bench.progress
+        )
+        return draft.with_note(f"{count:,} examples embedded anew" if count else "")
+
+
+async def add_model_glosses(wiring: Wiring, store: IndexStore, catalog: Catalog) -> Catalog:
+    """The catalog with what the model wrote about it, where that is switched on."""
+    if not wiring.settings.index.model_glosses:
+        return catalog
+    return apply_glosses(catalog, await GlossStore(store).load(catalog.database))
+
+
+def describe_for_index(wiring: Wiring, catalog: Catalog) -> dict[str, str]:
+    """The glosses that the cards of ``catalog`` are made with.
+
+    General synonyms are left to the question, where they can count for less than the schema's own
+    words. Raises SettingsError for a synonym file that does not fit.
+    """
+    synonyms = wiring.read_synonyms(catalog.database, catalog)
+    return build_glosses(catalog, synonyms)
+
+
+def fingerprint_schema(wiring: Wiring, catalog: Catalog) -> str:
+    """Changes with the schema of ``catalog``, and with whether its keys are inferred."""
+    keys = "inferred" if wiring.settings.index.infer_keys else "declared"
+    return f"{replace(catalog, inferred_keys=()).fingerprint[:32]} {keys}"
+
+
+async def index_databases(
+    wiring: Wiring,
+    names: Sequence[str],
+    reporter: Reporter,
+    *,
+    descriptions: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    strict: bool = True,
+    verbose: bool = False,
+) -> list[IndexReport]:
+    """Brings the index of the named databases up to date.
+
+    One that cannot be indexed does not keep the others from it. Its error is raised at the end if
+    ``strict``, or if there was no other; else the reporter hears it. ``descriptions`` gives, by
+    database, texts for tables and columns that have no comment. ``verbose`` names all that the
+    schema's reader left out.
+    """
+    store = wiring.build_index_store()
+    embedder = wiring.models.build_embedder()
+    reports: list[IndexReport] = []
+    failures: list[QuorumError] = []
+    try:
+        for name in names:
+            job = DatabaseJob(wiring, name, store, descriptions.get(name, {}))
+            try:
+                with reporter.step(f"Index of {name}") as step:
+                    report = await run_job(
+                        name, job.phases(), store, embedder, progress=_follow(step)
+                    )
+                    step.finish(_describe(report))
+            except Unavailable as error:
+                failures.append(error)
+                reporter.warn(f"{name} was not indexed: {error}")
+                continue
+            for line in (list_skipped if verbose else describe_skipped)(report.skipped):
+                reporter.warn(f"{name}: {line}")
+            if not report.tables:
+                settings = wiring.settings.databases[name]
+                empty = describe_emptiness(name, settings, report.skipped)
+                reporter.warn(f"{empty.message}.\n{empty.remedy}")
+            reports.append(report)
+    finally:
+        await store.close()
+    if failures and (strict or not reports):
+        raise failures[0]
+    return reports
+
+
+def _follow(step: StepProgress) -> Progress:
+    return lambda phase, done, total: step.update(done, total or None, phase)
+
+
+def _describe(report: IndexReport) -> str:
+    counts = f"{report.tables:,} tables, {report.columns:,} columns"
+    done = f"{report.embedded:,} cards embedded" if report.changed else "unchanged"
+    return ", ".join((counts, done, *report.notes))

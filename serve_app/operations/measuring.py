@@ -1,0 +1,305 @@
+"""Runs variants over a benchmark: the pipeline in this process, or a service over HTTP.
+
+Joins what ``evaluation`` knows (records, folders, figures) with what only this folder may know (how
+the parts are wired). Each variant is a run folder of its own under ``output``; its name ends in a
+hash over all that figures depend on, so the same command goes on with its own run and nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import random
+import re
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from data.benchmarks.types import Benchmark, Example
+from evaluation.metrics.judge import Judge, Response
+from evaluation.runs.environment import collect_versions, describe_machine, find_revision
+from evaluation.runs.kept_samples import KeptSamples
+from evaluation.runs.manifest import Manifest, RunManifest
+from evaluation.runs.run_folder import RunFolder
+from evaluation.runs.runner import Ask, Progress, measure_times, run_questions
+from evaluation.runs.variants import Variant, override
+from nl2sql.contract.rendering import build_response
+from nl2sql.errors import SettingsError, Unavailable
+from nl2sql.outage import Outage
+from nl2sql.protocols import Engine
+from nl2sql.settings import Settings
+from nl2sql.types import Question
+from serve_app.client import read_query
+from serve_app.composition.lasting_engine import describe_problem
+from serve_app.composition.local import LocalParts, open_engine, open_parts
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.background import is_ready
+from serve_app.operations.benchmarks import ReadyBenchmark
+from serve_app.reporting import Reporter
+
+_TIMEOUT_S = 600
+_NOT_IN_NAME = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureOptions:
+    """How a benchmark is run. ``service`` is the URL of a running one; empty: in this process.
+
+    ``sample`` questions are drawn with ``seed`` (0: all); ``seed`` is also that of the model.
+    ``samples`` is the file that keeps the model's samples.
+    """
+
+    output: Path
+    benchmark_path: str
+    sample: int = 0
+    seed: int = 0
+    evidence: bool = False
+    concurrency: int = 16
+    service: str = ""
+    time_queries: bool = True
+    fresh: bool = False
+    samples: Path | None = None
+
+
+def draw_sample(benchmark: Benchmark, sample: int, seed: int) -> tuple[Example, ...]:
+    """``sample`` examples in their own order, the same for the same seed; 0 takes all."""
+    if sample <= 0 or sample >= len(benchmark.examples):
+        return benchmark.examples
+    chosen = random.Random(seed).sample(range(len(benchmark.examples)), sample)
+    return tuple(benchmark.examples[at] for at in sorted(chosen))
+
+
+def build_manifest(
+    benchmark: Benchmark,
+    examples: Sequence[Example],
+    variant: Variant,
+    options: MeasureOptions,
+) -> Manifest:
+    """All that the figures of this run depend on."""
+    return Manifest(
+        benchmark=benchmark.name,
+        benchmark_path=options.benchmark_path,
+        benchmark_sha256=benchmark.sha256,
+        dialect=benchmark.dialect,
+        variant=variant.name,
+        baseline=variant.baseline,
+        k=variant.k,
+        seed=options.seed,
+        sample=options.sample,
+        sample_seed=options.seed if options.sample else 0,
+        evidence=options.evidence,
+        concurrency=options.concurrency,
+        service=options.service,
+        samples=str(options.samples or ""),
+        configuration=variant.settings.model_dump(mode="json"),
+        question_ids=tuple(example.id for example in examples),
+        versions=collect_versions(),
+        machine=describe_machine(),
+        revision=find_revision(),
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def name_run(manifest: Manifest) -> str:
+    """A folder name for people, made unique by a hash over what makes it this run."""
+    return make_run_name(
+        manifest,
+        (
+            manifest.benchmark,
+            f"{manifest.sample}s{manifest.sample_seed}" if manifest.sample else "",
+            "evidence" if manifest.evidence else "",
+            manifest.variant.replace("=", ""),
+        ),
+    )
+
+
+def make_run_name(manifest: RunManifest, parts: Sequence[str]) -> str:
+    """The parts that are not empty and a hash over the manifest's identity, as a folder name."""
+    identity = json.dumps(manifest.identity(), sort_keys=True)
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
+    return "-".join(
+        _NOT_IN_NAME.sub("-", part.lower()).strip("-") for part in (*parts, digest) if part
+    )
+
+
+async def measure(
+    ready: ReadyBenchmark,
+    variants: Sequence[Variant],
+    options: MeasureOptions,
+    reporter: Reporter,
+    *,
+    follow: Progress | None = None,
+    engine: Engine | None = None,
+) -> list[Path]:
+    """Runs the variants over all examples, one after the other; their folders.
+
+    The sample is drawn before: ``options.sample`` only says so. The model is loaded once. When it
+    or the service stops answering, the run waits for it, and goes on by itself.
+
+    ``engine`` takes the place of the configured model. Raises SettingsError, Unavailable.
+    """
+    benchmark = ready.benchmark
+    examples = benchmark.examples
+    runs = [_open_run(benchmark, examples, variant, options) for variant in variants]
+    # A run that is complete needs no model; a service has its own.
+    if all(run.is_complete() for run in runs):
+        return [run.folder for run in runs]
+    if options.service:
+        engine = _NoEngine()
+    async with (
+        _keep_samples(ready.wiring, options, reporter, engine) as engine,
+        open_parts(ready.wiring, reporter, engine=engine) as parts,
+    ):
+        principal = ready.wiring.settings.identity.principal()
+        judge = Judge(parts.catalogs, parts.guard, parts.executor, benchmark.missing, principal)
+        for variant, run in zip(variants, runs, strict=True):
+            with run.open(), reporter.step(f"{benchmark.name} {variant.name}") as step:
+
+                def progress(done: int, total: int, correct: int, step: Any = step) -> None:
+                    step.update(done, total)
+                    step.finish(f"{correct} of {done} correct")
+                    if follow is not None:
+                        follow(done, total, correct)
+
+                async with _open_system(parts, variant, options) as ask:
+                    await run_questions(
+                        examples,
+                        ask,
+                        judge,
+                        run,
+                        max_rows=variant.settings.limits.max_rows,
+                        outage=_build_outage(parts, options, reporter),
+                        progress=progress,
+                    )
+                if options.time_queries:
+                    await measure_times(examples, judge, run)
+    return [run.folder for run in runs]
+
+
+@asynccontextmanager
+async def _keep_samples(
+    wiring: Wiring, options: MeasureOptions, reporter: Reporter, engine: Engine | None
+) -> AsyncIterator[Engine | None]:
+    """The engine behind the file of samples; as it is where none is named."""
+    if options.samples is None:
+        yield engine
+        return
+    async with AsyncExitStack() as stack:
+
+        async def find_engine() -> Engine:
+            if engine is not None:
+                return engine
+            return await stack.enter_async_context(open_engine(wiring, reporter))
+
+        with KeptSamples(options.samples, wiring.models.model_name(), find_engine).open() as kept:
+            yield kept
+
+
+def _open_run(
+    benchmark: Benchmark,
+    examples: Sequence[Example],
+    variant: Variant,
+    options: MeasureOptions,
+) -> RunFolder:
+    manifest = build_manifest(benchmark, examples, variant, options)
+    run = RunFolder(options.output / name_run(manifest), manifest)
+    if options.fresh:
+        run.set_aside()
+    return run
+
+
+@asynccontextmanager
+async def _open_system(
+    parts: LocalParts, variant: Variant, options: MeasureOptions
+) -> AsyncIterator[Ask]:
+    if options.service:
+        async with httpx.AsyncClient(base_url=options.service, timeout=_TIMEOUT_S) as client:
+            yield lambda question: _ask_service(client, question)
+        return
+    # The answer to a question that is measured may not stand in its own prompt.
+    changes = ["retrieval.same_question=false"]
+    if variant.settings.limits.sampling_timeout_ms is None:
+        # What a machine manages in time is not what is measured.
+        changes.append("limits.sampling_timeout_ms=0")
+    settings = override(variant.settings, changes)
+    pipeline = (
+        parts.build_baseline(settings) if variant.baseline else parts.build_pipeline(settings)
+    )
+
+    async def ask(question: Question) -> Response:
+        answer = await pipeline.answer(question)
+        ranking = answer.trace.ranking
+        return Response(
+            build_response(answer, trace=True),
+            {
+                each.candidate.id: each.result
+                for each in (ranking.assessments if ranking else ())
+                if each.result is not None
+            },
+        )
+
+    yield ask
+
+
+async def _ask_service(client: httpx.AsyncClient, question: Question) -> Response:
+    body = {
+        "question": question.text,
+        "evidence": question.evidence,
+        "database": question.database,
+        "k": question.k,
+        "seed": question.seed,
+        "max_rows": question.max_rows,
+        "trace": True,
+    }
+    try:
+        return Response(read_query(await client.post("/query", json=body)))
+    except httpx.HTTPError as error:
+        raise Unavailable(
+            f"The service at {client.base_url} does not answer ({type(error).__name__}).",
+            hint="What is judged is kept: run the same command again when it is back.",
+        ) from error
+
+
+def _build_outage(parts: LocalParts, options: MeasureOptions, reporter: Reporter) -> Outage:
+    async def probe() -> str:
+        if options.service:
+            ready = await asyncio.to_thread(is_ready, options.service)
+            return "" if ready else "not ready"
+        return await describe_problem(parts.engine)
+
+    return Outage(probe, reporter.warn)
+
+
+class _NoEngine:
+    """Stands for the model of a service: here nothing may ask it."""
+
+    async def sample(self, request: Any) -> Any:
+        raise SettingsError("The model runs in the service.")
+
+    async def speed(self) -> None:
+        """Unknown."""
+
+    async def count_tokens(self, texts: Any) -> Any:
+        raise SettingsError("The model runs in the service.")
+
+
+def check_service(
+    url: str, settings: Settings, benchmark: Benchmark, variants: Sequence[Variant]
+) -> None:
+    """Refuses what a running service cannot do. Raises SettingsError."""
+    if unknown := sorted(set(benchmark.databases) - set(settings.databases)):
+        raise SettingsError(
+            f"The service at {url} does not know the databases {', '.join(unknown)}.",
+            hint="Add them to its settings file, or leave --service out: they load by themselves.",
+        )
+    if any(variant.baseline or variant.settings != settings for variant in variants):
+        raise SettingsError(
+            f"A baseline or other settings cannot be asked of the service at {url}.",
+            hint="Leave --service out: the pipeline runs in this process then.",
+        )

@@ -1,0 +1,130 @@
+"""Everything that has to be there before questions can be answered, made if it is missing.
+
+The embedded server with its demo data, the index of every database, the weights. Each step is
+skipped in a moment when nothing changed, and reports to a ``Reporter``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import data.demo_erp
+from data.demo_erp.generator import generate_tables
+from execution.postgres.embedded import EmbeddedServer
+from generation.models.store import RichProgress
+from nl2sql.errors import IndexUnavailable, SettingsError
+from nl2sql.settings import Settings
+from retrieval.catalogs import IndexedCatalogs
+from retrieval.embedding.embedder import DEFAULT_MODEL
+from serve_app.composition.examples import seed_demo_examples
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.indexing import index_databases
+from serve_app.reporting import Reporter
+
+
+async def prepare(
+    settings: Settings,
+    reporter: Reporter,
+    *,
+    databases: list[str],
+    strict: bool = True,
+    verbose: bool = False,
+) -> Wiring:
+    """Embedded server, demo data and the indexes of ``databases``; the wiring over them.
+
+    Unless ``strict``, a database that cannot be indexed now is reported, and only if none can be is
+    that an error. Raises SettingsError, PolicyError where a policy does not fit its database,
+    DatabaseUnavailable, IndexUnavailable, ModelError where the embedding model cannot be had.
+    """
+    server = await asyncio.to_thread(start_embedded_server, settings)
+    if server is not None:
+        await asyncio.to_thread(load_demo_databases, settings, server, reporter)
+    wiring = build_wiring(settings, server)
+    if settings.index.embedder == DEFAULT_MODEL:
+        await asyncio.to_thread(wiring.models.fetch_embedder, RichProgress())
+    await index_databases(wiring, databases, reporter, strict=strict, verbose=verbose)
+    await _check_policies(wiring, databases)
+    await seed_demo_examples(wiring, databases, reporter)
+    return wiring
+
+
+async def _check_policies(wiring: Wiring, databases: list[str]) -> None:
+    """What a policy names wrongly is an error now, not at the first query."""
+    store = wiring.build_index_store()
+    guard = wiring.build_guard(IndexedCatalogs(store))
+    try:
+        for name in databases:
+            with suppress(IndexUnavailable):  # one that could not be indexed was reported
+                await guard.check(name)
+    finally:
+        await store.close()
+
+
+def pull_model(settings: Settings) -> None:
+    """Fetches and checks the configured model's weights; none where a server runs the model.
+
+    Raises ModelError, EngineUnavailable, SettingsError.
+    """
+    if not settings.model.is_remote:
+        Wiring(settings).models.fetch_weights(RichProgress())
+
+
+def start_embedded_server(settings: Settings) -> EmbeddedServer | None:
+    """The embedded server, started, or None when no connection uses it."""
+    if not settings.uses_embedded_server:
+        return None
+    server = EmbeddedServer(settings.home / "postgres")
+    server.start()
+    return server
+
+
+def build_wiring(settings: Settings, server: EmbeddedServer | None) -> Wiring:
+    """The wiring over the embedded server, if there is one."""
+    return Wiring(settings, server.socket_folder if server else "")
+
+
+def load_demo_databases(settings: Settings, server: EmbeddedServer, reporter: Reporter) -> None:
+    """Fills every database marked ``demo``; one that holds this version already is left alone.
+
+    Raises SettingsError for a demo database outside the embedded server.
+    """
+    for name, database in settings.databases.items():
+        if not database.demo:
+            continue
+        if not database.reader.is_embedded:
+            raise SettingsError(
+                f"databases.{name} is marked demo but is not embedded.",
+                hint="Demo data is loaded only into the embedded server; drop `demo: true`.",
+            )
+        with reporter.step(f"Demo data into {name}") as step:
+            counts: list[int] = []
+
+            def count(_: str, rows: int, counts: list[int] = counts) -> None:
+                counts.append(rows)
+                step.update(sum(counts))
+
+            loaded = server.load(
+                database.reader.embedded_database(name),
+                data.demo_erp.SCHEMA_SQL.read_text(encoding="utf-8"),
+                generate_tables(),
+                version=demo_version(),
+                progress=count,
+            )
+            step.finish(f"{sum(counts):,} rows in {len(counts)} tables" if loaded else "present")
+
+
+def demo_version() -> str:
+    """A hash over the demo's schema and generator: other code means other data."""
+    folder = Path(data.demo_erp.__file__).parent
+    digest = hashlib.sha256()
+    for path in _sources(folder):
+        digest.update(path.read_bytes())
+    return f"demo_erp {digest.hexdigest()[:16]}"
+
+
+def _sources(folder: Path) -> Iterator[Path]:
+    yield from sorted([*folder.rglob("*.py"), *folder.glob("*.sql")])

@@ -1,0 +1,1 @@
+"""The stages as Ray Serve deployments. The only code that knows Ray."""

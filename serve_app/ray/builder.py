@@ -1,0 +1,123 @@
+"""Turns the stages into a Ray Serve application.
+
+One deployment a stage that scales on its own, or, with ``serve.fuse_cpu_stages``, all CPU stages in
+the ingress replica: then a question crosses processes only on its way to the language model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ray
+from pydantic import BaseModel, ConfigDict
+from ray import serve
+from ray.serve import Application
+
+from generation.engines.choice import has_gpu
+from nl2sql.settings import load_settings
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.exposure import check_exposure
+from serve_app.ray.deployments import (
+    EngineReplica,
+    GuardedExecutor,
+    Ingress,
+    StageReplica,
+    build_planner,
+    build_ranker,
+    build_repairer,
+    build_retrieval,
+)
+
+# Who gets an answer when is decided in the ingress: Serve itself holds back no request that waits,
+# reads its body or asks whether the service lives.
+_INGRESS_SPARE = 256
+# Probes of the stages, beside the questions.
+_STAGE_SPARE = 16
+
+# Logical CPUs, for placement only. All of them fit on two cores.
+_ENGINE_CPUS = 1.0
+_INGRESS_CPUS = 0.5
+_STAGE_CPUS = 0.1
+
+
+class BuildArguments(BaseModel):
+    """Arguments of ``build_app`` in a Serve config file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    config: str = "quorumsql.yaml"
+
+
+def build_app(arguments: BuildArguments) -> Application:
+    """For ``import_path: serve_app.ray.builder:build_app`` in a Serve config or a RayService.
+
+    Uses external databases only: an embedded server is the laptop's. Raises SettingsError.
+    """
+    settings = load_settings(Path(arguments.config))
+    # Where it listens stands in Serve's own config, which nothing here sees.
+    check_exposure(settings, is_exposed=True)
+    return build_application(Wiring(settings))
+
+
+def build_application(wiring: Wiring, engine: Application | None = None) -> Application:
+    """The application; ``engine`` replaces the language model's deployment (for tests)."""
+    wiring = wiring.resolve_model(on_gpu=has_gpu() or _cluster_has_gpu())
+    limits = wiring.settings.serve
+    options = {"max_ongoing_requests": limits.max_ongoing_requests + _STAGE_SPARE}
+    bound_engine = engine or _bind_engine(wiring, options)
+    handles = None if limits.fuse_cpu_stages else _bind_stages(wiring, bound_engine, options)
+    ingress = serve.deployment(
+        serve.ingress()(Ingress),
+        name="ingress",
+        ray_actor_options={"num_cpus": _INGRESS_CPUS},
+        max_ongoing_requests=limits.max_ongoing_requests
+        + limits.max_waiting_requests
+        + _INGRESS_SPARE,
+    )
+    return ingress.bind(wiring, bound_engine, handles)
+
+
+def _bind_engine(wiring: Wiring, options: dict[str, Any]) -> Application:
+    model = wiring.settings.model
+    on_gpu = model.engine == "vllm" and _cluster_has_gpu()
+    deployment = serve.deployment(
+        EngineReplica,
+        name="engine",
+        # The engine batches what is in flight, so the replica takes as much as the ingress sends.
+        ray_actor_options={
+            "num_cpus": _STAGE_CPUS if model.is_remote else _ENGINE_CPUS,
+            "num_gpus": model.tensor_parallel_size if on_gpu else 0,
+        },
+        health_check_timeout_s=60,
+        graceful_shutdown_timeout_s=10,
+        **options,
+    )
+    return deployment.bind(wiring)
+
+
+def _bind_stages(
+    wiring: Wiring, engine: Application, options: dict[str, Any]
+) -> dict[str, Application]:
+    def bind(name: str, build: Callable[..., object], *handles: Application) -> Application:
+        deployment = serve.deployment(
+            StageReplica,
+            name=name,
+            ray_actor_options={"num_cpus": _STAGE_CPUS},
+            **options,
+        )
+        return deployment.bind(build, wiring, *handles)
+
+    executor = bind("executor", GuardedExecutor)
+    return {
+        "retriever": bind("retriever", build_retrieval, executor),
+        "planner": bind("planner", build_planner, engine),
+        "executor": executor,
+        "ranker": bind("ranker", build_ranker, executor),
+        "repairer": bind("repairer", build_repairer, engine),
+    }
+
+
+def _cluster_has_gpu() -> bool:
+    return bool(ray.is_initialized() and ray.cluster_resources().get("GPU", 0) > 0)

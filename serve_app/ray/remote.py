@@ -1,0 +1,250 @@
+"""Stages behind deployment handles, each with the methods of its protocol.
+
+The pipeline calls coroutines; whether they run here or in another replica it does not know. Errors
+of ours come back as they were raised, and a cancelled call cancels the remote one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from ray.exceptions import RayActorError, RayTaskError
+from ray.serve.exceptions import (
+    BackPressureError,
+    DeploymentUnavailableError,
+    RequestCancelledError,
+)
+from ray.serve.handle import DeploymentHandle
+
+from nl2sql.errors import QuorumError, Unavailable
+from nl2sql.progress import is_observed, report_sampling
+from nl2sql.protocols import (
+    Engine,
+    Executor,
+    FeedbackTaker,
+    Guard,
+    Planner,
+    Probe,
+    Ranker,
+    Repairer,
+    Retriever,
+    Sessions,
+)
+from nl2sql.speed import EngineSpeed
+from nl2sql.types import (
+    Assessment,
+    Candidate,
+    Completions,
+    Diagnostic,
+    ExecutionLimits,
+    Explained,
+    Feedback,
+    FeedbackReceipt,
+    GuardedQuery,
+    ModuleRoute,
+    Plan,
+    Principal,
+    Progress,
+    Question,
+    Ranking,
+    Repair,
+    ResultSet,
+    SamplingRequest,
+    SchemaContext,
+    Turn,
+    Violation,
+)
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_NO_PLAN = Plan()
+
+
+class RemoteStage:
+    """A stage behind a handle; ``name`` is what errors call it."""
+
+    def __init__(self, name: str, handle: DeploymentHandle[Any]) -> None:
+        self._name = name
+        self._handle = handle
+
+    async def _call(
+        self,
+        method: Callable[Concatenate[Any, _P], Coroutine[Any, Any, _T]],
+        *arguments: _P.args,
+        **options: _P.kwargs,
+    ) -> _T:
+        """Calls the replica's method of the same name as ``method`` of its protocol."""
+        response = getattr(self._handle, method.__name__).remote(*arguments, **options)
+        with _translate(self._name, response):
+            answer: _T = await response
+            return answer
+
+    async def probe(self) -> tuple[tuple[str, str], ...]:
+        """See ``Probe.probe``."""
+        return await self._call(Probe.probe)
+
+
+class RemoteRetrieval(RemoteStage):
+    """Stages 1 and 2, feedback and sessions."""
+
+    async def retrieve(
+        self, question: Question, *, sketch: str = ""
+    ) -> tuple[ModuleRoute, SchemaContext]:
+        """See ``Retriever.retrieve``."""
+        return await self._call(Retriever.retrieve, question, sketch=sketch)
+
+    async def list_beginnings(
+        self, database: str, principal: Principal
+    ) -> tuple[SchemaContext, ...]:
+        """See ``Retriever.list_beginnings``."""
+        return await self._call(Retriever.list_beginnings, database, principal)
+
+    async def take_feedback(self, feedback: Feedback) -> FeedbackReceipt:
+        """See ``FeedbackTaker.take_feedback``."""
+        return await self._call(FeedbackTaker.take_feedback, feedback)
+
+    async def recall(self, question: Question) -> tuple[Turn, ...]:
+        """See ``Sessions.recall``."""
+        return await self._call(Sessions.recall, question)
+
+    async def remember(self, question: Question, turn: Turn) -> None:
+        """See ``Sessions.remember``."""
+        await self._call(Sessions.remember, question, turn)
+
+    async def forget(self, principal: Principal, session: str) -> int:
+        """See ``Sessions.forget``."""
+        return await self._call(Sessions.forget, principal, session)
+
+
+class RemotePlanner(RemoteStage):
+    """Stage 3."""
+
+    async def plan(self, question: Question, context: SchemaContext) -> Plan:
+        """See ``Planner.plan``."""
+        return await self._call(Planner.plan, question, context)
+
+
+class RemoteExecutor(RemoteStage):
+    """The guard, and the executor behind it."""
+
+    async def guard(
+        self, database: str, sql: str, principal: Principal
+    ) -> GuardedQuery | Violation:
+        """See ``Guard.guard``."""
+        return await self._call(Guard.guard, database, sql, principal)
+
+    async def explain(
+        self, query: GuardedQuery, *, identify: bool = False
+    ) -> Explained | Diagnostic:
+        """See ``Executor.explain``."""
+        return await self._call(Executor.explain, query, identify=identify)
+
+    async def execute(
+        self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
+    ) -> ResultSet | Diagnostic:
+        """See ``Executor.execute``."""
+        return await self._call(Executor.execute, query, max_rows, limits)
+
+
+class RemoteRanker(RemoteStage):
+    """Stage 6."""
+
+    async def assess(
+        self, question: Question, candidate: Candidate, context: SchemaContext, plan: Plan
+    ) -> Assessment:
+        """See ``Ranker.assess``."""
+        return await self._call(Ranker.assess, question, candidate, context, plan)
+
+    async def rank(
+        self, question: Question, assessments: tuple[Assessment, ...], *, samples: int
+    ) -> Ranking:
+        """See ``Ranker.rank``."""
+        return await self._call(Ranker.rank, question, assessments, samples=samples)
+
+    async def conclude(
+        self, question: Question, context: SchemaContext, ranking: Ranking
+    ) -> Ranking:
+        """See ``Ranker.conclude``."""
+        return await self._call(Ranker.conclude, question, context, ranking)
+
+
+class RemoteRepairer(RemoteStage):
+    """Stage 7."""
+
+    async def repair(
+        self,
+        question: Question,
+        context: SchemaContext,
+        failed: Assessment,
+        *,
+        ask_model: bool,
+        plan: Plan = _NO_PLAN,
+        history: tuple[Assessment, ...] = (),
+    ) -> tuple[Candidate | None, Repair]:
+        """See ``Repairer.repair``."""
+        return await self._call(
+            Repairer.repair,
+            question,
+            context,
+            failed,
+            ask_model=ask_model,
+            plan=plan,
+            history=history,
+        )
+
+
+class RemoteEngine(RemoteStage):
+    """The engine; it tells a question's observer how far it is."""
+
+    def __init__(self, handle: DeploymentHandle[Any]) -> None:
+        super().__init__("engine", handle)
+        self._streaming = handle.options(stream=True)
+
+    async def sample(self, request: SamplingRequest) -> Completions:
+        """See ``Engine.sample``."""
+        if not is_observed():
+            return await self._call(Engine.sample, request)
+        response = self._streaming.sample_observed.remote(request)
+        with _translate(self._name, response):
+            async for item in response:
+                if not isinstance(item, Progress):
+                    drawn: Completions = item
+                    return drawn
+                report_sampling(response, item)
+        raise Unavailable("The engine gave no answer.", hint="Try again later.")
+
+    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        """See ``Engine.count_tokens``."""
+        return await self._call(Engine.count_tokens, texts)
+
+    async def speed(self) -> EngineSpeed | None:
+        """See ``Engine.speed``."""
+        return await self._call(Engine.speed)
+
+
+@contextmanager
+def _translate(name: str, response: Any) -> Iterator[None]:
+    """Inside, the response of the stage ``name`` is waited for."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        response.cancel()
+        raise
+    except RayTaskError as error:
+        cause = error.cause
+        if isinstance(cause, QuorumError):
+            raise cause from error
+        raise
+    except (
+        RayActorError,
+        BackPressureError,
+        DeploymentUnavailableError,
+        RequestCancelledError,
+    ) as error:
+        raise Unavailable(
+            f"The {name} does not answer right now.",
+            hint="It restarts or is overloaded; try again later.",
+        ) from error

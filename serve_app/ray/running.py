@@ -1,0 +1,90 @@
+"""Starts and stops the service in this process."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import ray
+from ray import serve
+from ray.serve import Application
+
+from nl2sql.errors import Unavailable
+from serve_app.composition.wiring import Wiring
+from serve_app.http.middleware import pick_front_settings
+from serve_app.http.proxy import prepare_proxy
+from serve_app.operations.background import check_port
+from serve_app.operations.exposure import check_exposure, is_loopback
+from serve_app.ray.builder import build_application
+
+APPLICATION = "quorumsql"
+# The last line of a replica's traceback, where the error is one of ours.
+_OWN_ERROR = re.compile(r"^nl2sql\.errors\.\w+: (?P<text>.+)$", re.MULTILINE)
+
+
+def start_service(wiring: Wiring, engine: Application | None = None) -> None:
+    """Starts Ray (or joins the cluster of RAY_ADDRESS) and runs the application in it.
+
+    Returns when every replica is up. ``engine`` replaces the language model's deployment. Raises
+    SettingsError when the port is taken or strangers would be answered, Unavailable when a replica
+    does not start; nothing is left running then.
+    """
+    settings = wiring.settings.serve
+    check_exposure(wiring.settings, is_exposed=not is_loopback(settings.host))
+    # Without an address of its own, never join a cluster that happens to run here.
+    address = os.environ.get("RAY_ADDRESS", "local")
+    if address == "local":
+        check_port(settings)
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    prepare_proxy(pick_front_settings(wiring.settings), wiring.settings.home)
+    try:
+        ray.init(
+            address=address,
+            include_dashboard=settings.dashboard,
+            log_to_driver=False,
+            configure_logging=False,
+        )
+    except Exception as error:  # Ray raises plain exceptions, as when a busy machine is too slow
+        ray.shutdown()
+        raise Unavailable(
+            f"Ray did not start: {str(error).strip().partition(chr(10))[0]}",
+            hint="Close other programs and start again; RAY_ADDRESS names a cluster to join.",
+        ) from error
+    try:
+        serve.start(http_options={"host": settings.host, "port": settings.port})
+        serve.run(build_application(wiring, engine), name=APPLICATION, route_prefix="/")
+    except RuntimeError as error:  # Serve's only word for a deployment that failed
+        reason = find_reason(read_messages())
+        stop_service()
+        raise Unavailable(
+            f"The service did not start: {reason or error}",
+            hint="" if reason else "Ray's logs under /tmp/ray/session_latest/logs say more.",
+        ) from error
+    except BaseException:
+        stop_service()
+        raise
+
+
+def stop_service() -> None:
+    """Stops the application, and Ray with it when it was started here."""
+    serve.shutdown()
+    ray.shutdown()
+
+
+def read_messages() -> list[str]:
+    """What Serve says of each deployment; nothing where it does not answer any more."""
+    try:
+        deployments = serve.status().applications[APPLICATION].deployments.values()
+    except (KeyError, RuntimeError, ray.exceptions.RayError):
+        return []
+    return [each.message for each in deployments]
+
+
+def find_reason(messages: list[str]) -> str:
+    """The first error of ours in what Serve says of its deployments; empty where there is none.
+
+    >>> find_reason(["", "Traceback …\\nnl2sql.errors.EngineUnavailable: It is gone. Mend it.\\n"])
+    'It is gone. Mend it.'
+    """
+    found = (_OWN_ERROR.search(message) for message in messages)
+    return next((match["text"].strip() for match in found if match), "")

@@ -1,0 +1,1 @@
+"""Between the pipeline and its interfaces: requests checked, limited, answered."""

@@ -1,0 +1,65 @@
+"""``POST /feedback``: checked against the limits and handed on.
+
+Knows nothing of FastAPI, so that tests and the command line use it directly.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from nl2sql.contract import FeedbackRequest, FeedbackResponse
+from nl2sql.errors import DeadlineExceeded, InvalidRequest
+from nl2sql.protocols import FeedbackTaker
+from nl2sql.settings import Settings
+from nl2sql.types import Feedback, FeedbackReceipt, Principal
+from nl2sql.types.feedback import MOST_CHARS
+from serve_app.service.texts import check_filled
+from serve_app.service.turns import Turns
+
+
+class FeedbackService:
+    """Checks feedback against the limits and hands it on."""
+
+    def __init__(self, settings: Settings, taker: FeedbackTaker, turns: Turns) -> None:
+        self._settings = settings
+        self._taker = taker
+        self._turns = turns
+
+    async def take(self, request: FeedbackRequest, principal: Principal) -> FeedbackResponse:
+        """What came of it.
+
+        Raises InvalidRequest, also for a query that the principal may not run or that does not run;
+        UnknownDatabase, Unavailable, DeadlineExceeded.
+        """
+        feedback = build_feedback(request, self._settings, principal)
+        seconds = self._settings.limits.request_timeout_ms / 1000
+        try:
+            async with asyncio.timeout(seconds), self._turns.take():
+                receipt = await self._taker.take_feedback(feedback)
+        except TimeoutError as error:
+            raise DeadlineExceeded(
+                f"The feedback was not taken within {seconds:.0f} seconds.", hint="Send it again."
+            ) from error
+        return _render(receipt, "correction" if feedback.correction else "sql")
+
+
+def build_feedback(request: FeedbackRequest, settings: Settings, principal: Principal) -> Feedback:
+    """The request with defaults put in and limits checked. Raises InvalidRequest."""
+    most = min(settings.limits.question_chars, MOST_CHARS)
+    correction = request.correction or ""
+    if correction and request.verdict == "right":
+        raise InvalidRequest("A right query needs no correction.", field="correction")
+    return Feedback(
+        database=settings.database_name(request.database),
+        question=check_filled("question", request.question, most),
+        sql=check_filled("sql", request.sql, MOST_CHARS),
+        is_right=request.verdict == "right",
+        principal=principal,
+        correction=check_filled("correction", correction, MOST_CHARS) if correction else "",
+    )
+
+
+def _render(receipt: FeedbackReceipt, field: str) -> FeedbackResponse:
+    if receipt.outcome == "refused":
+        raise InvalidRequest(f"It cannot become an example: {receipt.reason}", field=field)
+    return FeedbackResponse(outcome=receipt.outcome, example=receipt.example)

@@ -1,0 +1,94 @@
+"""Has the engine read the beginnings of prompts before anybody asks.
+
+Questions on one module begin with the same tables; what the engine has read of them it need not
+read again. So after a start, and after an index was replaced, the modules of the principals who
+ask are read one by one, while no question is worked on: one that comes ends the reading, which
+begins again when it is answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from nl2sql.errors import QuorumError
+from nl2sql.protocols import Generator, Retriever
+from nl2sql.types import Principal, SchemaContext
+from serve_app.service.turns import Turns
+
+# What is read ahead for one principal and database. At 12 KB a token (Qwen2.5, 0.5B) that is 100 MB
+# of the engine's memory for prompts, and at 100 tokens a second 80 s of an idle machine's time.
+_MOST_TOKENS = 8000
+# A question often follows the start, or the answer before, at once.
+_QUIET_S = 1.0
+_LOG = logging.getLogger(__name__)
+
+
+class PromptPreparation:
+    """Reads ahead in the background, once for each index of a database and the roles that ask."""
+
+    def __init__(
+        self, retriever: Retriever, generator: Generator, *, quiet_s: float = _QUIET_S
+    ) -> None:
+        """Reading begins when nothing was worked on for ``quiet_s``."""
+        self._retriever = retriever
+        self._generator = generator
+        self._quiet_s = quiet_s
+        self._versions: dict[tuple[str, tuple[str, ...]], str] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self, database: str, principal: Principal, version: str, turns: Turns) -> None:
+        """Returns at once; reads where ``version`` of the index is new, while no turn is taken.
+
+        An empty version is whichever there is.
+        """
+        key = (database, principal.roles)
+        if key in self._versions and (not version or self._versions[key] in ("", version)):
+            return
+        self._versions[key] = version
+        task = asyncio.get_running_loop().create_task(self._run(database, principal, turns))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _run(self, database: str, principal: Principal, turns: Turns) -> None:
+        try:
+            tokens = await self.prepare(database, principal, turns)
+        except QuorumError as error:
+            # The next question finds out for itself what is wrong, and says so.
+            _LOG.info("The prompts of %s are not prepared: %s", database, error)
+        else:
+            _LOG.info("The prompts of %s are prepared: %d tokens", database, tokens)
+
+    async def prepare(self, database: str, principal: Principal, turns: Turns) -> int:
+        """How many tokens were read. Raises what retrieval and the engine raise."""
+        tokens = 0
+        await self._wait_for_quiet(turns)
+        for context in await self._retriever.list_beginnings(database, principal):
+            self._versions[database, principal.roles] = context.version
+            tokens += await self._read(database, context, turns)
+            if tokens >= _MOST_TOKENS:
+                break
+        return tokens
+
+    async def _read(self, database: str, context: SchemaContext, turns: Turns) -> int:
+        while True:
+            question = asyncio.ensure_future(turns.wait_until_busy())
+            reading = asyncio.ensure_future(self._generator.prepare(database, context))
+            try:
+                await asyncio.wait((question, reading), return_when=asyncio.FIRST_COMPLETED)
+                if reading.done():
+                    return reading.result()
+            finally:
+                question.cancel()
+                reading.cancel()
+                await asyncio.gather(question, reading, return_exceptions=True)
+            await self._wait_for_quiet(turns)
+
+    async def _wait_for_quiet(self, turns: Turns) -> None:
+        while True:
+            await turns.wait_until_idle()
+            try:
+                async with asyncio.timeout(self._quiet_s):
+                    await turns.wait_until_busy()
+            except TimeoutError:
+                return

@@ -1,0 +1,155 @@
+"""The service behind HTTP: checks a request against the limits and asks the pipeline.
+
+Knows nothing of ray or FastAPI, so that tests and the command line use it directly.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+
+from nl2sql.answers import Answer
+from nl2sql.contract import QueryRequest
+from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError
+from nl2sql.progress import enter_stage, observed_by
+from nl2sql.protocols import Answerer, Observer, Probe
+from nl2sql.settings import Settings
+from nl2sql.settings.sampling import SamplingSettings
+from nl2sql.speed import Pace
+from nl2sql.types import (
+    Principal,
+    Question,
+)
+from serve_app.service.prompt_preparation import PromptPreparation
+from serve_app.service.sessions import read_session
+from serve_app.service.texts import check_filled, check_text
+from serve_app.service.turns import Turns
+
+_PROBE_TIMEOUT_S = 5.0
+# However often somebody asks, the parts are probed once in that time.
+_PROBE_INTERVAL_S = 1.0
+
+
+class QueryService:
+    """Answers requests and tells whether it could."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        pipeline: Answerer,
+        probes: Mapping[str, Probe],
+        pace: Callable[[], Awaitable[Pace]] | None = None,
+        preparation: PromptPreparation | None = None,
+    ) -> None:
+        """``pace`` tells how fast the language model is; ``preparation`` reads prompts ahead."""
+        self._settings = settings
+        self._pipeline = pipeline
+        self._probes = dict(probes)
+        self._pace = pace
+        self._probing: asyncio.Task[Mapping[str, str]] | None = None
+        self._probed = 0.0
+        self._preparation = preparation
+        serve = settings.serve
+        self.turns = Turns(serve.max_ongoing_requests, serve.max_waiting_requests)
+
+    async def query(
+        self, request: QueryRequest, principal: Principal, observer: Observer | None = None
+    ) -> Answer:
+        """The answer; ``observer`` is told how far it is.
+
+        Raises InvalidRequest, UnknownDatabase, Unavailable, DeadlineExceeded.
+        """
+        question = build_question(request, self._settings, principal)
+        seconds = self._settings.limits.request_timeout_ms / 1000
+        try:
+            async with asyncio.timeout(seconds):
+                with observed_by(observer):
+                    enter_stage("wait")
+                    async with self.turns.take():
+                        answer = await self._pipeline.answer(question)
+        except TimeoutError as error:
+            raise DeadlineExceeded(
+                f"No answer within {seconds:.0f} seconds.",
+                hint="Ask for fewer candidates, or raise limits.request_timeout_ms.",
+            ) from error
+        context = answer.trace.context
+        if self._preparation is not None and context is not None and context.version:
+            self._preparation.start(question.database, principal, context.version, self.turns)
+        return answer
+
+    async def pace(self) -> Pace | None:
+        """How fast the language model is and when sampling ends; None where nobody tells."""
+        if self._pace is None:
+            return None
+        try:
+            async with asyncio.timeout(_PROBE_TIMEOUT_S):
+                return await self._pace()
+        except (TimeoutError, QuorumError):
+            return None
+
+    async def readiness(self) -> Mapping[str, str]:
+        """Part → what is wrong with it, empty where all is well; as of the last second."""
+        now = time.monotonic()
+        is_old = now - self._probed >= _PROBE_INTERVAL_S
+        if self._probing is None or (self._probing.done() and is_old):
+            self._probing = asyncio.create_task(self._probe_all())
+            self._probed = now
+        # Who asks may leave; others wait for the same.
+        return await asyncio.shield(self._probing)
+
+    async def _probe_all(self) -> Mapping[str, str]:
+        outcomes = await asyncio.gather(
+            *(self._probe(name, probe) for name, probe in self._probes.items())
+        )
+        found = {name: wrong for pairs in outcomes for name, wrong in pairs}
+        if self._preparation is not None and not any(found.values()):
+            local = self._settings.identity.principal()
+            for database in self._settings.databases:
+                self._preparation.start(database, local, "", self.turns)
+        return found
+
+    async def _probe(self, name: str, probe: Probe) -> tuple[tuple[str, str], ...]:
+        try:
+            async with asyncio.timeout(_PROBE_TIMEOUT_S):
+                return await probe.probe()
+        except TimeoutError:
+            return ((name, f"no answer within {_PROBE_TIMEOUT_S:.0f} s"),)
+        except QuorumError as error:
+            return ((name, str(error)),)
+
+
+def build_question(request: QueryRequest, settings: Settings, principal: Principal) -> Question:
+    """The request with defaults put in and limits checked. Raises InvalidRequest."""
+    limits, sampling = settings.limits, settings.sampling
+    return Question(
+        text=check_filled("question", request.question, limits.question_chars),
+        evidence=check_text("evidence", request.evidence, limits.question_chars),
+        database=settings.database_name(request.database),
+        principal=principal,
+        k=_choose_k(request.k, sampling),
+        seed=request.seed if request.seed is not None else sampling.seed,
+        max_rows=_in_range("max_rows", request.max_rows, limits.rows, limits.max_rows),
+        picked=check_text("picked", request.picked, limits.question_chars),
+        session=read_session(request.session),
+        wording=request.answer_text or settings.answer.text,
+    )
+
+
+def _choose_k(asked: int | None, sampling: SamplingSettings) -> int:
+    """0 is a choice of its own: as many as the question needs."""
+    if asked is not None and not 0 <= asked <= sampling.max_k:
+        raise InvalidRequest(
+            f"k must be from 1 to {sampling.max_k}, or 0 for as many as the question needs, "
+            f"it is {asked}.",
+            field="k",
+        )
+    return min(sampling.k, sampling.max_k) if asked is None else asked
+
+
+def _in_range(field: str, value: int | None, default: int, most: int) -> int:
+    if value is None:
+        return min(default, most)
+    if not 1 <= value <= most:
+        raise InvalidRequest(f"{field} must be from 1 to {most}, it is {value}.", field=field)
+    return value

@@ -1,0 +1,137 @@
+"""How long the ingress's event loop stands still under questions at once, and what holds it.
+
+``python -m tests.benchmarks.loop_pauses [--at-once 16] [--questions 40] [--config FILE]``: the
+demo's questions against the real ``Ingress``, all CPU stages in it, so many at a time, with the
+fake model of ``tests.benchmarks.ingress``. A coroutine that wants to run every millisecond tells
+how late it is; while it is late by more than 20 ms, a thread looks every 5 ms at what the loop's
+thread is doing. Everything has been asked once before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from starlette.types import ASGIApp
+
+from data.benchmarks.load import load_benchmark
+from evaluation.metrics.statistics import percentile
+from nl2sql.settings import load_settings
+from nl2sql.types import Completions, SamplingRequest
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.preparation import prepare
+from serve_app.ray.deployments import Ingress
+from serve_app.reporting import Silence
+from tests.benchmarks.ingress import FakeHandle, FakeModel, K, read_context, write_texts
+from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
+
+_BEAT_S = 0.001
+_LATE_S = 0.020
+_LOOK_S = 0.005
+_DEPTH = 4
+_FOLDER = str(Path(__file__).parents[2])
+
+
+class PromptedModel(FakeModel):
+    """Finds the question in the prompt, since many are asked at once."""
+
+    async def sample(self, request: SamplingRequest) -> Completions:
+        """See ``FakeModel.sample``."""
+        prompt = request.prompt.messages[-1].content
+        found = [question for question in self._texts if question in prompt]
+        self.asked = max(found, key=len, default=next(iter(self._texts)))
+        return await super().sample(request)
+
+
+class Watch:
+    """Beats in the loop, and looks at the loop's thread while a beat is late."""
+
+    def __init__(self) -> None:
+        self.pauses_ms: list[float] = []
+        self.seen: Counter[str] = Counter()
+        self._beat = time.perf_counter()
+        self._thread_id = threading.get_ident()
+        self._ended = threading.Event()
+
+    async def beat(self) -> None:
+        """Until it is cancelled."""
+        threading.Thread(target=self._look, daemon=True).start()
+        try:
+            while True:
+                self._beat = time.perf_counter()
+                await asyncio.sleep(_BEAT_S)
+                late_s = time.perf_counter() - self._beat - _BEAT_S
+                self.pauses_ms.append(late_s * 1000)
+        finally:
+            self._ended.set()
+
+    def _look(self) -> None:
+        while not self._ended.wait(_LOOK_S):
+            if time.perf_counter() - self._beat < _LATE_S + _BEAT_S:
+                continue
+            frame = sys._current_frames().get(self._thread_id)
+            own: list[str] = []
+            while frame is not None and len(own) < _DEPTH:
+                file = frame.f_code.co_filename
+                if file.startswith(_FOLDER) and "/.venv/" not in file:
+                    own.append(f"{file.removeprefix(_FOLDER + '/')}:{frame.f_code.co_name}")
+                frame = frame.f_back
+            self.seen[" < ".join(own)] += 1
+
+
+def main() -> None:
+    """Measures and prints."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--at-once", type=int, default=16)
+    parser.add_argument("--questions", type=int, default=40)
+    parser.add_argument("--config", type=Path, default=Path("quorumsql.yaml"))
+    asked = parser.parse_args()
+    settings = load_settings(asked.config)
+    wiring = asyncio.run(prepare(settings, Silence(), databases=[settings.default_database]))
+    examples = load_benchmark("demo_erp", configured=settings.databases).examples
+    texts = write_texts(examples[: asked.questions], read_context(wiring))
+    watch = asyncio.run(_measure(wiring, texts, asked.at_once))
+    late = sorted(watch.pauses_ms)
+    print(
+        f"{len(texts)} questions, {asked.at_once} at once: the loop was late by {late[-1]:.0f} ms "
+        f"at most, p99 {percentile(late, 99):.1f} ms; over 20 ms "
+        f"{sum(pause > _LATE_S * 1000 for pause in late)} times"
+    )
+    for where, count in watch.seen.most_common(12):
+        print(f"{count:5}  {where}")
+
+
+async def _measure(wiring: Wiring, texts: Mapping[str, Sequence[str]], at_once: int) -> Watch:
+    app = Ingress(wiring, FakeHandle(PromptedModel(texts))).__serve_build_asgi_app__()
+    await _ask_all(app, list(texts), at_once)
+    watch = Watch()
+    beating = asyncio.create_task(watch.beat())
+    await _ask_all(app, list(texts), at_once)
+    beating.cancel()
+    await asyncio.wait({beating})
+    return watch
+
+
+async def _ask_all(app: ASGIApp, questions: Sequence[str], at_once: int) -> None:
+    slots = asyncio.Semaphore(at_once)
+
+    async def ask(question: str) -> None:
+        async with slots:
+            exchange = Exchange([json.dumps({"question": question, "k": K}).encode()])
+            await exchange.send_to(app, build_scope("POST", "/query", (HOST, JSON)))
+            assert exchange.status == 200, exchange.body
+
+    async with asyncio.TaskGroup() as group:
+        for question in questions:
+            group.create_task(ask(question))
+
+
+if __name__ == "__main__":
+    main()

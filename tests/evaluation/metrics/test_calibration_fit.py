@@ -1,0 +1,133 @@
+"""The fit of the confidence: what it finds, and that nothing judges itself."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from evaluation.metrics.calibration_fit import (
+    Case,
+    Model,
+    collect_cases,
+    cross_fit,
+    deal_folds,
+    fit_model,
+    measure_fit,
+    render_model,
+)
+from evaluation.runs.records import CandidateRecord
+from ranking.confidence.calibration import Calibration, parse_calibration
+from tests.evaluation.builders import build_record
+
+
+def draw(count: int, seed: int = 0) -> list[Case]:
+    """Cases of eight databases that are right with the chance of their agreement."""
+    generator = random.Random(seed)
+    cases = []
+    for number in range(count):
+        agreement = generator.choice([0.25, 0.5, 0.75, 1.0])
+        noise = generator.random()
+        features = {"agreement": agreement, "cosine": noise, "samples": 2.0}
+        right = generator.random() < agreement
+        cases.append(Case(f"q{number}", f"db{number % 8}", features, right))
+    return cases
+
+
+def test_the_model_finds_what_tells_right_from_wrong() -> None:
+    model = fit_model(draw(2000))
+    weights = dict(zip(model.names, model.weights, strict=True))
+    assert weights["agreement"] > 0.8
+    assert abs(weights["cosine"]) < 0.15
+    # What never differs tells nothing.
+    assert "samples" not in weights
+    low, high = (model.estimate({"agreement": share, "cosine": 0.5}) for share in (0.25, 0.75))
+    assert low == pytest.approx(0.25, abs=0.08)
+    assert high == pytest.approx(0.75, abs=0.08)
+
+
+def test_a_missing_feature_counts_as_its_mean() -> None:
+    cases = draw(200)
+    holes = [
+        Case(each.question, each.database, {"agreement": each.features["agreement"]}, each.right)
+        for each in cases[:20]
+    ] + cases[20:]
+    model = fit_model(holes)
+    at = model.names.index("cosine")
+    known = {"agreement": 0.5}
+    assert model.estimate(known) == model.estimate({**known, "cosine": model.means[at]})
+
+
+def test_no_database_has_a_part_in_its_own_confidence() -> None:
+    cases = draw(400)
+    before = cross_fit(cases, 4)
+    changed = [
+        Case(each.question, each.database, each.features, not each.right)
+        if each.database == "db0"
+        else each
+        for each in cases
+    ]
+    after = cross_fit(changed, 4)
+    for case, one, other in zip(cases, before, after, strict=True):
+        if case.database == "db0":
+            assert one.confidence == other.confidence
+    assert any(one.confidence != other.confidence for one, other in zip(before, after, strict=True))
+
+
+def test_folds_hold_whole_databases_or_whole_questions_of_about_equal_size() -> None:
+    cases = [*draw(40), *draw(40)]
+    for by_database in (True, False):
+        parts = deal_folds(cases, 4, by_database=by_database)
+        seen: dict[str, set[int]] = {}
+        for case, part in zip(cases, parts, strict=True):
+            seen.setdefault(case.database if by_database else case.question, set()).add(part)
+        assert all(len(found) == 1 for found in seen.values())
+        assert sorted(parts.count(part) for part in set(parts)) == [20] * 4
+
+
+def test_the_figures_are_of_confidences_that_were_fitted_without_the_question() -> None:
+    figures = measure_fit(draw(2000), 2500, 5, by_database=True, gain=0.3)
+    assert figures.answered == 2000
+    assert figures.overall == pytest.approx(0.5, abs=0.03)
+    assert figures.confidence.calibration_error < 0.06
+    assert figures.confidence.auroc > 0.7
+    assert figures.confidence.at_threshold.accuracy.value >= figures.overall + 0.3
+    assert figures.honest_accuracy.value == pytest.approx(figures.overall + 0.3, abs=0.08)
+    assert 0.2 < figures.honest_coverage < 0.7
+
+
+def test_what_is_written_is_what_the_service_reads() -> None:
+    import json
+
+    model = fit_model(draw(300))
+    text = json.dumps(render_model(model, (1, 8), 0.6, {"runs": ["one"]}))
+    read: Calibration = parse_calibration(text)
+    features = {"agreement": 0.75, "cosine": 0.1, "samples": 2.0}
+    assert read.estimate(tuple(features.items())) == pytest.approx(
+        model.estimate(features), abs=1e-3
+    )
+
+
+def test_cases_are_answers_that_say_what_was_measured() -> None:
+    trace: dict[str, Any] = {"features": {"agreement": 1.0}}
+    wrong = CandidateRecord(id="c1", sql="", group=0)
+    records = [
+        build_record("q1", trace=trace, k=4, confidence=0.5),
+        build_record("q2", k=4),
+        build_record("q3", trace=trace, outcome="failed", k=4),
+        build_record("q4", trace=trace, gold_error="no gold", k=4),
+        build_record(
+            "q5", trace=trace, outcome="clarify", confidence=0.1, k=4, candidates=(wrong,)
+        ),
+    ]
+    found = [(each.question, each.right) for each in collect_cases(records)]
+    assert found == [("q1", True), ("q5", False)]
+
+
+def test_a_model_without_weights_is_the_share_that_is_right() -> None:
+    cases = [Case(f"q{at}", "db", {"agreement": 1.0}, at < 3) for at in range(4)]
+    model = fit_model(cases)
+    assert isinstance(model, Model)
+    assert model.names == ()
+    assert model.estimate({}) == pytest.approx(0.75, abs=1e-3)

@@ -1,0 +1,228 @@
+"""Judging: every candidate against the gold, whole results only, nothing hidden."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evaluation.metrics.judge import MOST_ROWS, Judge, Response, has_top_level_order
+from evaluation.runs.records import QuestionRecord
+from nl2sql.types import Diagnostic, ResultSet, Violation
+from tests.evaluation.builders import build_body, build_candidate, build_example
+from tests.fakes import (
+    SHOP,
+    FakeCatalogs,
+    FakeExecutor,
+    FakeGuard,
+    build_diagnostic,
+    build_result,
+    build_violation,
+)
+
+REPAIR = {
+    "candidate": "c1",
+    "cause": "typo",
+    "method": "autocorrect",
+    "outcome": "fixed",
+    "sql": "s",
+    "rules": ["spelled_names"],
+    "error_class": "syntax",
+    "attempt": 1,
+    "risks": [],
+}
+GOLD = "SELECT count(*) FROM orders"
+Answer = ResultSet | Diagnostic | Exception
+
+
+def build_judge(
+    results: dict[str, list[Answer]], verdicts: dict[str, Violation] | None = None
+) -> tuple[Judge, FakeExecutor]:
+    executor = FakeExecutor(results)
+    guard = FakeGuard(dict(verdicts or {}))
+    return Judge(FakeCatalogs(SHOP), guard, executor, {"gone": "no such file"}), executor
+
+
+async def judge(
+    response: Response, results: dict[str, list[Answer]], **example: Any
+) -> QuestionRecord:
+    judge, _ = build_judge(results)
+    return await judge.judge(
+        build_example(**{"golds": (GOLD,), **example}), response, evidence=False, seconds=1.5
+    )
+
+
+async def test_the_answer_and_each_candidate_are_compared() -> None:
+    body = build_body(
+        build_candidate("c2", "SELECT 3", votes=2, samples=2),
+        build_candidate("c1", "SELECT 4"),
+        build_candidate("c3", "SELEC", rows=None, error={"sqlstate": "42601", "message": "no"}),
+    )
+    record = await judge(
+        Response(body, {"c2": build_result((3,)), "c1": build_result((4,))}),
+        {GOLD: [build_result((4,))]},
+    )
+    assert [(each.id, each.correct) for each in record.candidates] == [
+        ("c2", False),
+        ("c1", True),
+        ("c3", False),
+    ]
+    assert not record.correct
+    assert record.candidates[2].error == "42601: no"
+    assert record.seconds == 1.5
+    assert record.stages_ms == {"plan": 2.0, "generate": 9.0}
+    assert (record.prompt_tokens, record.completion_tokens) == (40, 7)
+    assert record.retrieved_tables == ("sales.orders",)
+    assert "sales.orders.status" in record.retrieved_columns
+    assert record.gold_tables == ("sales.orders",)
+
+
+async def test_a_right_answer_is_right_by_every_comparison() -> None:
+    body = build_body(build_candidate("c1", "SELECT 4"))
+    record = await judge(Response(body, {"c1": build_result((4,))}), {GOLD: [build_result((4,))]})
+    assert (record.correct, record.bird_ex, record.soft_f1) == (True, True, 1.0)
+    assert record.result.rows == ((4,),)
+    assert record.gold_result.rows_in_all == 1
+
+
+async def test_columns_that_were_pruned_or_left_out_were_not_shown() -> None:
+    body = build_body(
+        build_candidate("c1", "SELECT 4"),
+        columns={"sales.orders": ["id", "status"]},
+        left_out=["sales.orders.status"],
+    )
+    record = await judge(Response(body, {"c1": build_result((4,))}), {GOLD: [build_result((4,))]})
+    assert record.retrieved_columns == ("sales.orders.id",)
+
+
+async def test_what_was_not_handed_over_whole_is_fetched_again() -> None:
+    body = build_body(build_candidate("c1", "SELECT x"), build_candidate("c2", "SELECT y"))
+    rows = ((1,), (2,), (3,))
+    made, executor = build_judge(
+        {
+            GOLD: [build_result(*rows)],
+            "SELECT x": [build_result(*rows)],
+            "SELECT y": [build_result((9,))],
+        }
+    )
+    record = await made.judge(
+        build_example(golds=(GOLD,)),
+        Response(body, {"c1": build_result((1,), truncated=True)}),
+        evidence=False,
+        seconds=0,
+    )
+    assert record.correct
+    assert not record.candidates[1].correct
+    assert [most for _, most in executor.executed] == [MOST_ROWS] * 3
+
+
+async def test_any_of_several_golds_is_right() -> None:
+    body = build_body(build_candidate("c1", "SELECT b"))
+    record = await judge(
+        Response(body, {"c1": build_result(("b",))}),
+        {"G1": [build_result(("a",))], "G2": [build_result(("b",))]},
+        golds=("G1", "G2"),
+    )
+    assert record.correct
+    assert record.soft_f1 == 1.0
+    assert record.gold == "G1"
+
+
+async def test_row_order_counts_where_the_gold_orders() -> None:
+    body = build_body(build_candidate("c1", "SELECT b"))
+    gold = "SELECT id FROM orders ORDER BY id"
+    record = await judge(
+        Response(body, {"c1": build_result((2,), (1,))}),
+        {gold: [build_result((1,), (2,))]},
+        golds=(gold,),
+    )
+    assert not record.correct
+    assert record.bird_ex
+
+
+async def test_a_clarification_is_no_right_answer() -> None:
+    body = build_body(build_candidate("c1", "SELECT 4"), outcome="clarify", reason="Which?")
+    record = await judge(Response(body, {"c1": build_result((4,))}), {GOLD: [build_result((4,))]})
+    assert not record.correct
+    assert record.candidates[0].correct
+    assert record.reason == "Which?"
+
+
+async def test_repairs_tell_what_they_did() -> None:
+    body = build_body(
+        build_candidate("c1r", "SELECT 4", origin="repair", repairs="c1"),
+        build_candidate("c1", "SELEC 4", rows=None, samples=0),
+        repairs=[REPAIR],
+    )
+    record = await judge(Response(body, {"c1r": build_result((4,))}), {GOLD: [build_result((4,))]})
+    (repair,) = record.repairs
+    assert (repair.correct_before, repair.correct_after) == (False, True)
+    assert (repair.rules, repair.error_class) == (("spelled_names",), "syntax")
+
+
+@pytest.mark.parametrize(
+    ("results", "verdicts", "error"),
+    [
+        pytest.param(
+            {"G1": [build_diagnostic("no such column")]}, {}, "42703: no such column", id="fails"
+        ),
+        pytest.param(
+            {},
+            {"G1": build_violation("node_not_allowed")},
+            "refused by the guard: node_not_allowed: It is refused.",
+            id="refused",
+        ),
+        pytest.param(
+            {"G1": [build_result((1,), truncated=True)]},
+            {},
+            "the result has more than 1,000,000 rows, or too many bytes",
+            id="too large",
+        ),
+    ],
+)
+async def test_a_gold_without_a_result_says_why(
+    results: dict[str, list[Answer]], verdicts: dict[str, Violation], error: str
+) -> None:
+    made, _ = build_judge(results, verdicts)
+    assert (await made.gold(build_example(golds=("G1",)))).error == error
+
+
+async def test_a_missing_database_says_why() -> None:
+    made, _ = build_judge({})
+    gold = await made.gold(build_example(database="gone"))
+    assert gold.error == "the database is missing: no such file"
+
+
+async def test_one_gold_that_runs_is_enough() -> None:
+    made, _ = build_judge({"G1": [build_diagnostic()], "G2": [build_result((1,))]})
+    gold = await made.gold(build_example(golds=("G1", "G2")))
+    assert not gold.error
+    assert gold.matches([(1,)])
+
+
+async def test_a_gold_runs_once() -> None:
+    made, executor = build_judge({"G1": [build_result((1,))]})
+    example = build_example(golds=("G1",))
+    assert await made.gold(example) == await made.gold(example)
+    assert len(executor.executed) == 1
+
+
+async def test_time_ratios_are_medians_over_turns() -> None:
+    slow: list[Answer] = [build_result((1,))] * 3
+    made, _ = build_judge({"G1": slow, "S": [build_result((1,))] * 3})
+    ratio = await made.measure_time_ratio(build_example(golds=("G1",)), "S", repeats=3)
+    assert ratio == 1.0
+
+
+@pytest.mark.parametrize(
+    ("sql", "ordered"),
+    [
+        ("SELECT a FROM t ORDER BY a", True),
+        ("SELECT a FROM t UNION SELECT b FROM u ORDER BY 1", True),
+        ("WITH c AS (SELECT a FROM t ORDER BY a) SELECT a FROM c", False),
+        ("SELECT row_number() OVER (ORDER BY a) FROM t", False),
+        ("not sql at all (", False),
+    ],
+)
+def test_only_a_top_level_order_counts(sql: str, ordered: bool) -> None:
+    assert has_top_level_order(sql, "postgres") is ordered

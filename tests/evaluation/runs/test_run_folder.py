@@ -1,0 +1,131 @@
+"""Runs on disk: nothing done is lost, nothing counts twice, nothing is mixed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evaluation.runs.run_folder import RunFolder, find_runs, read_run
+from nl2sql.errors import SettingsError
+from tests.evaluation.builders import build_manifest, build_record
+
+
+def write(folder: Path, *ids: str) -> RunFolder:
+    run = RunFolder(folder, build_manifest("q1", "q2", "q3"))
+    with run.open():
+        for name in ids:
+            run.append(build_record(name))
+    return run
+
+
+def test_records_come_back_in_the_order_of_the_sample(tmp_path: Path) -> None:
+    write(tmp_path / "run", "q3", "q1")
+    manifest, records = read_run(tmp_path / "run")
+    assert [record.id for record in records] == ["q1", "q3"]
+    assert not manifest.finished
+    assert manifest.seconds >= 0
+
+
+def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    write(tmp_path / "run", "q1")
+    again = RunFolder(tmp_path / "run", build_manifest("q1", "q2", "q3", started_at="later"))
+    with again.open():
+        assert again.done() == {"q1"}
+        again.append(build_record("q2"))
+        again.append(build_record("q3"))
+    manifest, records = read_run(tmp_path / "run")
+    assert len(records) == 3
+    assert manifest.finished
+    assert manifest.started_at == ""
+
+
+def test_a_line_that_a_kill_cut_short_is_asked_anew(tmp_path: Path) -> None:
+    write(tmp_path / "run", "q1", "q2")
+    path = tmp_path / "run" / "questions.jsonl"
+    path.write_bytes(path.read_bytes()[:-40])
+    run = RunFolder(tmp_path / "run", build_manifest("q1", "q2", "q3"))
+    with run.open():
+        assert run.done() == {"q1"}
+        run.append(build_record("q2", outcome="failed", correct=False))
+    _, records = read_run(tmp_path / "run")
+    assert [(record.id, record.outcome) for record in records] == [
+        ("q1", "answered"),
+        ("q2", "failed"),
+    ]
+
+
+def test_of_a_question_that_stands_twice_the_first_counts(tmp_path: Path) -> None:
+    run = write(tmp_path / "run", "q1")
+    with run.open():
+        run.append(build_record("q1", correct=False))
+    _, records = read_run(tmp_path / "run")
+    assert [record.correct for record in records] == [True]
+
+
+def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
+    write(tmp_path / "run", "q1")
+    other = build_manifest(
+        "q1", "q2", "q3", k=4, configuration={"ranking": {"min_confidence": 0.5}}
+    )
+    with (
+        pytest.raises(SettingsError, match=r"k: 1 → 4; configuration.ranking.min_confidence"),
+        RunFolder(tmp_path / "run", other).open(),
+    ):
+        pass
+
+
+def test_two_processes_do_not_write_one_run(tmp_path: Path) -> None:
+    manifest = build_manifest("q1")
+    with (
+        RunFolder(tmp_path / "run", manifest).open(),
+        pytest.raises(SettingsError, match="Another process"),
+        RunFolder(tmp_path / "run", manifest).open(),
+    ):
+        pass
+
+
+def test_time_ratios_become_r_ves(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path / "run", build_manifest("q1", "q2"))
+    with run.open():
+        run.append(build_record("q1"))
+        run.append(build_record("q2", correct=False))
+        run.append_timing("q1", 1.0)
+    _, (right, wrong) = read_run(tmp_path / "run")
+    assert right.r_ves is not None
+    assert right.r_ves > 0
+    assert wrong.r_ves == 0
+
+
+def test_a_timed_run_without_a_right_answer_has_an_r_ves_of_zero(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path / "run", build_manifest("q1"))
+    with run.open():
+        run.append(build_record("q1", correct=False))
+        assert read_run(run.folder)[1][0].r_ves is None
+        assert run.start_timing() == set()
+    assert read_run(run.folder)[1][0].r_ves == 0
+
+
+def test_a_folder_without_a_run_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="holds no run"):
+        read_run(tmp_path)
+
+
+def test_a_manifest_of_another_form_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text(json.dumps({"what": "ever"}))
+    with pytest.raises(SettingsError, match="cannot be read"):
+        read_run(tmp_path)
+
+
+def test_runs_are_found_by_name(tmp_path: Path) -> None:
+    write(tmp_path / "b")
+    write(tmp_path / "a")
+    (tmp_path / "c").mkdir()
+    assert [path.name for path in find_runs(tmp_path)] == ["a", "b"]
+
+
+def test_a_run_that_never_opened_leaves_nothing(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path / "run", build_manifest("q1"))
+    assert run.done() == set()
+    assert not run.folder.exists()

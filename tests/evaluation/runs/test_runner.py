@@ -1,0 +1,207 @@
+"""A run over fakes: questions side by side, broken off, gone on with, killed."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from evaluation.metrics.judge import Judge, Response
+from evaluation.metrics.metrics import summarize
+from evaluation.runs.run_folder import RunFolder, read_run
+from evaluation.runs.runner import measure_times, run_questions
+from nl2sql.errors import EngineUnavailable, PromptTooLong
+from nl2sql.outage import Outage
+from nl2sql.types import Principal, Question
+from tests.conftest import ROOT
+from tests.evaluation import counting_run
+from tests.evaluation.builders import (
+    build_body,
+    build_candidate,
+    build_example,
+    build_manifest,
+)
+from tests.fakes import SHOP, FakeCatalogs, FakeGuard, build_result
+
+EXAMPLES = tuple(build_example(f"q{number}", evidence="A hint.") for number in range(6))
+
+
+class FakeSystem:
+    """Answers right, but for the questions that have an exception of their own."""
+
+    def __init__(self, errors: dict[str, Exception] | None = None) -> None:
+        self._errors = dict(errors or {})
+        self.questions: list[Question] = []
+        self.in_flight = 0
+        self.most_in_flight = 0
+
+    async def ask(self, question: Question) -> Response:
+        self.questions.append(question)
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        await asyncio.sleep(0)
+        self.in_flight -= 1
+        if error := self._errors.pop(question.text, None):
+            raise error
+        return Response(build_body(build_candidate("c1", "SELECT 1")), {"c1": build_result((1,))})
+
+
+def build_run(folder: Path, **overrides: object) -> RunFolder:
+    return RunFolder(folder, build_manifest(*(each.id for each in EXAMPLES), **overrides))
+
+
+def build_judge() -> Judge:
+    return Judge(FakeCatalogs(SHOP), FakeGuard(), counting_run.OneExecutor(), {"gone": "deleted"})
+
+
+async def test_all_questions_are_asked_side_by_side(tmp_path: Path) -> None:
+    system = FakeSystem()
+    run = build_run(tmp_path / "run", concurrency=3, seed=7, k=4)
+    seen: list[tuple[int, int, int]] = []
+    with run.open():
+        await run_questions(
+            EXAMPLES,
+            system.ask,
+            build_judge(),
+            run,
+            max_rows=50,
+            progress=lambda *counts: seen.append(counts),
+        )
+    assert system.most_in_flight == 3
+    assert seen == [(done, 6, done) for done in range(7)]
+    question = system.questions[0]
+    assert (question.k, question.seed, question.max_rows) == (4, 7, 50)
+    assert (question.principal, question.evidence) == (Principal("evaluation"), "")
+
+
+async def test_evidence_is_given_where_the_run_says_so(tmp_path: Path) -> None:
+    system = FakeSystem()
+    run = build_run(tmp_path / "run", evidence=True)
+    with run.open():
+        await run_questions(EXAMPLES, system.ask, build_judge(), run, max_rows=5)
+    assert {question.evidence for question in system.questions} == {"A hint."}
+    assert {record.evidence for record in read_run(run.folder)[1]} == {"A hint."}
+
+
+async def test_a_question_that_fails_by_itself_counts_as_wrong_and_is_named(
+    tmp_path: Path,
+) -> None:
+    system = FakeSystem({"How many q2?": PromptTooLong("Too long.", hint="Shorten it.")})
+    run = build_run(tmp_path / "run")
+    with run.open():
+        await run_questions(EXAMPLES, system.ask, build_judge(), run, max_rows=5)
+    record = read_run(run.folder)[1][2]
+    assert (record.outcome, record.correct) == ("error", False)
+    assert record.reason == "Too long. Shorten it."
+
+
+async def test_a_missing_database_is_not_asked(tmp_path: Path) -> None:
+    system = FakeSystem()
+    examples = (*EXAMPLES[:5], dataclasses.replace(EXAMPLES[5], database="gone"))
+    run = build_run(tmp_path / "run")
+    with run.open():
+        await run_questions(examples, system.ask, build_judge(), run, max_rows=5)
+    assert len(system.questions) == 5
+    assert read_run(run.folder)[1][5].gold_error == "the database is missing: deleted"
+
+
+async def test_a_system_that_is_gone_ends_the_sitting_and_nothing_is_lost(tmp_path: Path) -> None:
+    system = FakeSystem({"How many q3?": EngineUnavailable("It died.")})
+    run = build_run(tmp_path / "run")
+    with pytest.raises(EngineUnavailable), run.open():
+        await run_questions(EXAMPLES, system.ask, build_judge(), run, max_rows=5)
+    assert run.done() == {"q0", "q1", "q2"}
+    with run.open():
+        await run_questions(EXAMPLES, system.ask, build_judge(), run, max_rows=5)
+    asked = [question.text for question in system.questions]
+    assert asked == [f"How many q{number}?" for number in (0, 1, 2, 3, 3, 4, 5)]
+
+
+async def test_a_system_that_comes_back_is_asked_again_and_the_run_goes_on(tmp_path: Path) -> None:
+    system = FakeSystem(
+        {f"How many q{number}?": EngineUnavailable("It died.") for number in (2, 3, 4)}
+    )
+    problems = ["dead", "loading"]
+    said: list[str] = []
+
+    async def probe() -> str:
+        return problems.pop(0) if problems else ""
+
+    run = build_run(tmp_path / "run", concurrency=2)
+    with run.open():
+        await run_questions(
+            EXAMPLES,
+            system.ask,
+            build_judge(),
+            run,
+            max_rows=5,
+            outage=Outage(probe, said.append, pause_s=0.2),
+        )
+    records = read_run(run.folder)[1]
+    assert [record.id for record in records if record.correct] == [f"q{n}" for n in range(6)]
+    assert max(record.seconds for record in records) < 0.2
+    assert len(said) == 2
+
+
+async def test_a_system_that_does_not_come_back_ends_the_sitting(tmp_path: Path) -> None:
+    system = FakeSystem({"How many q3?": EngineUnavailable("It died.")})
+
+    async def probe() -> str:
+        return "dead"
+
+    run = build_run(tmp_path / "run")
+    outage = Outage(probe, lambda line: None, longest_s=0.05, pause_s=0.01)
+    with pytest.raises(EngineUnavailable), run.open():
+        await run_questions(EXAMPLES, system.ask, build_judge(), run, max_rows=5, outage=outage)
+    assert run.done() == {"q0", "q1", "q2"}
+
+
+async def test_right_answers_are_timed_once(tmp_path: Path) -> None:
+    run = build_run(tmp_path / "run")
+    with run.open():
+        await run_questions(EXAMPLES, FakeSystem().ask, build_judge(), run, max_rows=5)
+        await measure_times(EXAMPLES, build_judge(), run)
+        before = (run.folder / "timings.jsonl").read_text()
+        await measure_times(EXAMPLES, build_judge(), run)
+    assert (run.folder / "timings.jsonl").read_text() == before
+    assert all(record.r_ves for record in read_run(run.folder)[1])
+
+
+def test_a_run_killed_twice_ends_with_the_figures_of_an_unbroken_one(tmp_path: Path) -> None:
+    unbroken, killed = tmp_path / "unbroken", tmp_path / "killed"
+    asyncio.run(counting_run.run(unbroken, 0))
+    for enough in (20, 60):
+        kill_after(killed, enough)
+        assert len(read_run(killed)[1]) < counting_run.COUNT
+    asyncio.run(counting_run.run(killed, 0))
+    one, other = (read_run(folder)[1] for folder in (unbroken, killed))
+    assert [each.id for each in one] == [each.id for each in other]
+    summaries = [
+        dataclasses.replace(
+            summarize(records, seconds=1.0, threshold=0.0),
+            seconds=summarize([], seconds=1.0, threshold=0.0).seconds,
+        )
+        for records in (one, other)
+    ]
+    assert summaries[0] == summaries[1]
+    assert 0 < summaries[0].accuracy.value < 1
+
+
+def kill_after(folder: Path, questions: int) -> None:
+    """Runs in a process of its own, which SIGKILL ends once so many questions are on disk."""
+    lines = folder / "questions.jsonl"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.evaluation.counting_run", str(folder), "0.05"], cwd=ROOT
+    )
+    deadline = time.monotonic() + 60
+    while not lines.exists() or len(lines.read_bytes().splitlines()) < questions:
+        assert process.poll() is None, "the run ended before it was killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.kill()
+    process.wait()

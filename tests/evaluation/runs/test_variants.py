@@ -1,0 +1,106 @@
+"""Which runs a command makes."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluation.runs.variants import (
+    build_ablation,
+    build_curve,
+    build_variant,
+    override,
+    parse_count,
+)
+from nl2sql.errors import SettingsError
+from nl2sql.settings import FlagSettings
+from tests.fakes import build_settings
+
+SETTINGS = build_settings()
+
+
+def test_a_bare_key_is_a_flag_and_a_dotted_one_a_section() -> None:
+    changed = override(SETTINGS, ["bm25=false", "sampling.temperature=0.25", "model.name=abc"])
+    assert changed.flags.bm25 is False
+    assert changed.sampling.temperature == 0.25
+    assert changed.model.name == "abc"
+    assert SETTINGS.flags.bm25 is True
+
+
+def test_no_assignment_changes_nothing() -> None:
+    assert override(SETTINGS, []) == SETTINGS
+
+
+@pytest.mark.parametrize(
+    ("assignment", "message"),
+    [
+        pytest.param("bm52=false", "did you mean bm25", id="nearest flag"),
+        pytest.param("sampling.temprature=1", "did you mean temperature", id="nearest key"),
+        pytest.param("bm25", "not KEY=VALUE", id="no value"),
+        pytest.param("sampling.k=-1", "sampling.k", id="out of range"),
+        pytest.param("sampling.variants=[dll]", "'dll' is no part", id="unknown variant"),
+        pytest.param("sampling..k=1", "not KEY=VALUE", id="empty part"),
+        pytest.param("home.x=1", "home", id="no section"),
+    ],
+)
+def test_a_wrong_assignment_is_an_error_that_helps(assignment: str, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        override(SETTINGS, [assignment])
+
+
+def test_the_default_k_is_that_of_the_settings() -> None:
+    variant = build_variant(SETTINGS, None, "")
+    assert (variant.name, variant.k) == (f"K={SETTINGS.sampling.k}", SETTINGS.sampling.k)
+
+
+def test_the_plain_baseline_is_one_query() -> None:
+    variant = build_variant(SETTINGS, 8, "plain")
+    assert (variant.name, variant.k, variant.baseline) == ("plain", 1, "plain")
+
+
+def test_an_unknown_baseline_is_an_error() -> None:
+    with pytest.raises(SettingsError, match="no baseline 'fancy'"):
+        build_variant(SETTINGS, None, "fancy")
+
+
+@pytest.mark.parametrize("k", [-1, 33])
+def test_k_has_limits(k: int) -> None:
+    with pytest.raises(SettingsError, match="K must be from 1 to 32, or adaptive; it is"):
+        build_variant(SETTINGS, k, "")
+
+
+def test_adaptive_is_a_k_of_its_own() -> None:
+    assert [parse_count(text) for text in ("8", " 16", "adaptive")] == [8, 16, 0]
+    variant = build_variant(SETTINGS, parse_count("adaptive"), "")
+    assert (variant.name, variant.k) == ("K=adaptive", 0)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "many", "", "1.5"])
+def test_what_is_no_k_is_an_error_that_says_so(text: str) -> None:
+    with pytest.raises(SettingsError, match="this is no number from 1"):
+        parse_count(text)
+
+
+def test_a_curve_takes_each_k_once_after_the_baseline() -> None:
+    variants = build_curve(SETTINGS, [1, 4, 4, 8], "plain")
+    assert [variant.name for variant in variants] == ["plain", "K=1", "K=4", "K=8"]
+
+
+def test_an_ablation_switches_each_flag_off_in_turn() -> None:
+    settings = override(SETTINGS, [f"{name}=true" for name in FlagSettings.model_fields])
+    full, *rest = build_ablation(settings, 4)
+    assert full.settings == settings
+    assert [variant.name for variant in rest] == [
+        f"without {name}" for name in FlagSettings.model_fields
+    ]
+    for variant in rest:
+        flags = variant.settings.flags.model_dump()
+        assert [name for name, on in flags.items() if not on] == [
+            variant.name.removeprefix("without ")
+        ]
+
+
+def test_an_ablation_leaves_out_what_is_off_already() -> None:
+    settings = override(SETTINGS, ["bm25=false"])
+    assert "without bm25" not in [each.name for each in build_ablation(settings, 4)]
+    with pytest.raises(SettingsError, match="No flag that is on is called bm25"):
+        build_ablation(settings, 4, ["bm25"])

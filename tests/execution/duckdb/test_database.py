@@ -1,0 +1,236 @@
+"""The read-only door to a DuckDB file: values, limits, plans and time.
+
+Queries are put into a GuardedQuery by hand.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import time
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from execution.duckdb.database import DuckDbDatabase
+from nl2sql.results.json_values import Interval
+from nl2sql.settings import LimitSettings
+from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
+from tests.execution.duckdb.shop import ENDLESS, TABLES, fail, query, run, write
+
+
+async def test_gives_rows_with_names_and_types(database: DuckDbDatabase) -> None:
+    result = await run(database, "SELECT id, NAME, tags AS T, 1.5, NULL FROM main.customers")
+    assert result.columns == ("id", "Name", "T", "1.5", "NULL")
+    assert result.types == ("INTEGER", "VARCHAR", "VARCHAR[]", "DECIMAL(2,1)", "NULL")
+    assert result.rows[0] == (1, "Ada", ["new", "vip"], Decimal("1.5"), None)
+    assert not result.truncated
+
+
+async def test_two_columns_may_have_one_name(database: DuckDbDatabase) -> None:
+    result = await run(database, "SELECT id, id, name AS id FROM main.customers ORDER BY 1 LIMIT 1")
+    assert (result.columns, result.rows) == (("id", "id", "id"), ((1, 1, "Ada"),))
+
+
+async def test_rows_come_in_the_order_of_the_query(database: DuckDbDatabase) -> None:
+    ordered = "SELECT i FROM range(100000) AS r (i) ORDER BY -i"
+    result = await run(database, ordered, max_rows=3)
+    assert (result.rows, result.truncated) == (((99999,), (99998,), (99997,)), True)
+
+
+async def test_tells_that_there_are_more_rows_than_the_limit(database: DuckDbDatabase) -> None:
+    exact = await run(database, "SELECT id FROM main.customers", max_rows=4)
+    more = await run(database, "SELECT id FROM main.customers", max_rows=3)
+    assert (len(exact.rows), exact.truncated) == (4, False)
+    assert (len(more.rows), more.truncated) == (3, True)
+
+
+async def test_a_page_without_end_is_cut(database: DuckDbDatabase) -> None:
+    result = await run(database, "SELECT i FROM range(1000000000000) AS r (i)", max_rows=3)
+    assert (result.rows, result.truncated) == (((0,), (1,), (2,)), True)
+
+
+async def test_parameters_are_bound(database: DuckDbDatabase) -> None:
+    sql = "SELECT id FROM main.customers WHERE country = $2 AND list_contains($1, id)"
+    guarded = GuardedQuery("shop", sql, TABLES, params=((1, 2), "France"), dialect="duckdb")
+    result = await database.execute(guarded, 10)
+    assert isinstance(result, ResultSet), result
+    assert result.rows == ((1,),)
+    assert isinstance(await database.explain(guarded), Explained)
+
+
+@pytest.mark.parametrize(
+    ("sql", "value"),
+    [
+        ("170141183460469231731687303715884105727::HUGEINT", 2**127 - 1),
+        ("'99999999999999999999999999999999999999999999'::BIGNUM", 10**44 - 1),
+        ("12.30::DECIMAL(10, 2)", Decimal("12.30")),
+        ("0.1::DOUBLE", 0.1),
+        ("'inf'::DOUBLE", float("inf")),
+        ("true", True),
+        ("DATE '9999-12-31'", dt.date(9999, 12, 31)),
+        ("DATE 'infinity'", "infinity"),
+        ("DATE '0044-03-15 (BC)'", "0044-03-15 (BC)"),
+        ("TIMESTAMP '2020-01-01 01:02:03.5'", dt.datetime(2020, 1, 1, 1, 2, 3, 500_000)),
+        ("TIMESTAMP '-infinity'", "-infinity"),
+        ("TIMESTAMP_NS '2020-01-01 01:02:03.123456789'", "2020-01-01 01:02:03.123456789"),
+        ("TIMESTAMP_NS '2020-01-01 01:02:03'", dt.datetime(2020, 1, 1, 1, 2, 3)),
+        (
+            "TIMESTAMPTZ '2020-01-01 00:00:00+02'",
+            dt.datetime(2019, 12, 31, 22, tzinfo=dt.UTC),
+        ),
+        ("TIME '10:11:12.5'", dt.time(10, 11, 12, 500_000)),
+        ("INTERVAL '14 months -3 days 90 minutes'", Interval(14, -3, 5_400_000_000)),
+        ("INTERVAL '-1.5 seconds'", Interval(0, 0, -1_500_000)),
+        ("'\\x00\\xFF'::BLOB", b"\x00\xff"),
+        ("'{\"a\": 1}'::JSON", '{"a": 1}'),
+        ("[1, NULL]", [1, None]),
+        ("{'a': 1, 'b': ['x']}", {"a": 1, "b": ["x"]}),
+        ("MAP {'a': 1}", {"a": 1}),
+        ("[INTERVAL '1 month']", "[1 month]"),
+        ("[TIMESTAMPTZ '2020-01-01 00:00:00+02']", "['2019-12-31 22:00:00+00']"),
+    ],
+)
+async def test_a_value_keeps_its_meaning(sql: str, value: object, database: DuckDbDatabase) -> None:
+    ((found,),) = (await run(database, f"SELECT {sql}")).rows
+    assert found == value
+    assert type(found) is type(value)
+    if isinstance(value, Interval):
+        assert isinstance(found, Interval)
+        assert found.parts == value.parts
+
+
+async def test_a_long_cell_is_cut_and_told(path: Path) -> None:
+    write(path, "CREATE TABLE long AS SELECT repeat('ä', 3000) AS t, repeat('x', 9)::BLOB AS b")
+    small = LimitSettings(cell_bytes=1024)
+    door = DuckDbDatabase("shop", path, small)
+    sql = "SELECT t, b, [t] AS l FROM main.long"
+    result = await run(door, sql, 10, "main.long")
+    await door.close()
+    assert result.rows == (("ä" * 512, b"x" * 9, None),)
+    assert result.cut == ((0, 0), (0, 2))
+
+
+async def test_rows_of_too_many_bytes_are_left_out(path: Path) -> None:
+    write(path, "CREATE TABLE wide AS SELECT repeat('x', 60000) AS t FROM range(100)")
+    door = DuckDbDatabase("shop", path, LimitSettings(result_bytes=2**20))
+    result = await run(door, "SELECT t FROM main.wide", 5000, "main.wide")
+    await door.close()
+    assert (len(result.rows), result.truncated) == (2**20 // 60_000, True)
+
+
+# -- plans -------------------------------------------------------------------------------------
+
+
+async def test_explains_by_the_rows_that_the_steps_give(database: DuckDbDatabase) -> None:
+    one = await database.explain(query("SELECT 1"))
+    scan = await database.explain(query("SELECT name FROM main.customers"))
+    pairs = await database.explain(
+        query("SELECT c.name FROM main.customers AS c, staff.employees AS e")
+    )
+    assert isinstance(one, Explained)
+    assert isinstance(scan, Explained)
+    assert isinstance(pairs, Explained)
+    assert scan.rows == 4.0
+    assert pairs.rows == 12.0
+    assert one.cost < scan.cost < pairs.cost
+
+
+async def test_explaining_runs_nothing(database: DuckDbDatabase) -> None:
+    assert isinstance(await database.explain(query(ENDLESS + "SELECT count(*) FROM n")), Explained)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT count(*) FROM main.big AS a, main.big AS b WHERE a.i + b.i = 3",
+        "SELECT a.i FROM main.big AS a, main.big AS b ORDER BY a.i + b.i LIMIT 3",
+        "SELECT sum(a.i) FROM main.big AS a CROSS JOIN main.big AS b",
+        "SELECT count(*) FROM main.big AS a LEFT JOIN main.big AS b ON a.i + b.i > 7",
+    ],
+)
+async def test_a_product_that_is_too_large_is_not_started(
+    sql: str, path: Path, database: DuckDbDatabase
+) -> None:
+    write(path, "CREATE TABLE big AS SELECT i FROM range(10000) AS r (i)")
+    for answer in (
+        await database.execute(query(sql, "main.big"), 10),
+        await database.explain(query(sql, "main.big")),
+    ):
+        assert isinstance(answer, Diagnostic)
+        assert answer.sqlstate == "54001"
+        assert "1e+08" in answer.message
+        assert "limits.max_estimated_rows" in answer.hint
+    hidden = await database.execute(query(sql, "main.big", restricted=True), 10)
+    assert isinstance(hidden, Diagnostic)
+    assert hidden.sqlstate == "54001"
+    assert "1e+08" not in hidden.message
+
+
+async def test_the_first_page_of_a_large_product_is_no_large_query(
+    path: Path, database: DuckDbDatabase
+) -> None:
+    write(path, "CREATE TABLE big AS SELECT i FROM range(10000) AS r (i)")
+    result = await run(database, "SELECT a.i FROM main.big AS a, main.big AS b", 3, "main.big")
+    assert (len(result.rows), result.truncated) == (3, True)
+
+
+async def test_a_join_by_a_key_is_no_product(path: Path, database: DuckDbDatabase) -> None:
+    write(path, "CREATE TABLE big AS SELECT i, i % 3 AS g FROM range(100000) AS r (i)")
+    sql = (
+        "SELECT count(*) FROM (SELECT a.i, (SELECT max(b.i) FROM main.big AS b WHERE b.g = a.g) "
+        "FROM main.big AS a)"
+    )
+    assert (await run(database, sql, 3, "main.big")).rows == ((100_000,),)
+
+
+# -- time --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        ENDLESS + "SELECT count(*) FROM n",
+        ENDLESS + "SELECT i FROM n WHERE i < 0",
+        "SELECT count(*) FROM range(1000000000000)",
+        "SELECT i FROM range(1000000000000) AS r (i) WHERE i < 0",
+    ],
+    ids=["recursion", "filter_of_a_recursion", "aggregate", "filter"],
+)
+async def test_a_slow_query_is_ended_by_the_statement_timeout(
+    sql: str, database: DuckDbDatabase
+) -> None:
+    start = time.monotonic()
+    result = await fail(database, sql)
+    assert (result.sqlstate, time.monotonic() - start < 3) == ("57014", True)
+    assert "1500 ms" in result.message
+
+
+async def test_a_query_that_nobody_waits_for_any_more_is_interrupted(path: Path) -> None:
+    hour = LimitSettings(statement_timeout_ms=120_000, pool_size=1)
+    door = DuckDbDatabase("shop", path, hour)
+    start = time.monotonic()
+    for _ in range(2):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await door.execute(query(ENDLESS + "SELECT count(*) FROM n"), 1)
+    # The only slot is free again.
+    assert (await run(door, "SELECT 1")).rows == ((1,),)
+    await door.close()
+    assert time.monotonic() - start < 5
+
+
+async def test_closing_ends_what_runs(path: Path) -> None:
+    door = DuckDbDatabase("shop", path, LimitSettings(statement_timeout_ms=120_000))
+    running = asyncio.create_task(door.execute(query(ENDLESS + "SELECT count(*) FROM n"), 1))
+    await asyncio.sleep(0.3)
+    await door.close()
+    assert isinstance(await running, Diagnostic)
+    assert (await run(door, "SELECT 1")).rows == ((1,),)
+    await door.close()
+
+
+async def test_many_queries_share_few_threads(database: DuckDbDatabase) -> None:
+    results = await asyncio.gather(*(run(database, f"SELECT {number}") for number in range(30)))
+    assert [result.rows for result in results] == [((number,),) for number in range(30)]

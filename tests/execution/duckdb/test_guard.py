@@ -1,0 +1,278 @@
+"""The guard on DuckDB: its readers, and that nothing changes what a query means.
+
+What it refuses is in ``tests/attacks``. The oracle runs each harmless query twice, as it was
+written by plain DuckDB and as the guard wrote it through the read-only door, and wants the same
+rows under the same names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import pyarrow
+import pytest
+
+from execution.allowlists import load_allowlist
+from execution.duckdb.grammar import (
+    _open_parser,
+    check_grammar,
+    check_statement,
+    list_functions,
+    parse_statement,
+)
+from execution.guard.guard import SqlGuard
+from nl2sql.results.equivalence import are_equivalent
+from nl2sql.types import GuardedQuery, Principal, ResultSet, Violation
+from tests.execution.duckdb.shop import Besieged
+from tests.fakes import FakeCatalogs
+from tests.golden import Pair, load_pairs
+
+PAIRS = load_pairs("guard_duckdb")
+
+harmless = pytest.mark.parametrize("pair", PAIRS, ids=[pair.title for pair in PAIRS])
+
+
+async def judge(besieged: Besieged, sql: str) -> GuardedQuery | Violation:
+    catalogs = FakeCatalogs(besieged.catalog)
+    return await SqlGuard(catalogs).guard("shop", sql, Principal("tester"))
+
+
+async def guard(besieged: Besieged, sql: str) -> GuardedQuery:
+    verdict = await judge(besieged, sql)
+    assert not isinstance(verdict, Violation), verdict
+    return verdict
+
+
+async def test_a_comment_within_a_comment_hides_nothing(besieged: Besieged) -> None:
+    query = await guard(besieged, "SELECT 1 /* /* */; DROP VIEW totals -- */")
+    assert query.sql == "SELECT 1"
+
+
+async def test_a_space_without_width_is_a_letter_in_quotes(besieged: Besieged) -> None:
+    query = await guard(besieged, "SELECT 'a\u200bb' AS \"c\u2060d\"")
+    assert query.sql == "SELECT 'a\u200bb' AS \"c\u2060d\""
+
+
+@harmless
+async def test_a_harmless_query_is_rendered_as_in_the_golden_file(
+    pair: Pair, besieged: Besieged
+) -> None:
+    assert (await guard(besieged, pair.before)).sql == pair.after
+
+
+@harmless
+async def test_what_was_rendered_passes_again_unchanged(pair: Pair, besieged: Besieged) -> None:
+    once = await guard(besieged, pair.before)
+    assert await guard(besieged, once.sql) == once
+
+
+@harmless
+async def test_the_guarded_query_returns_what_the_query_returns(
+    pair: Pair, besieged: Besieged, path: Path
+) -> None:
+    with duckdb.connect(path) as connection:
+        cursor = connection.execute(pair.before)
+        names = [name for name, *_ in cursor.description or ()]
+        rows = cursor.fetchall()
+    result = await besieged.door.execute(await guard(besieged, pair.before), 1000)
+    assert isinstance(result, ResultSet), result
+    # Without ORDER BY, DuckDB's threads decide which row comes first.
+    assert are_equivalent(result.rows, rows, ordered="ORDER BY" in pair.before)
+    if pair.title not in RENAMED:
+        assert list(result.columns) == names
+
+
+# Where an output without a name is called by its text, and the text is written in another way.
+RENAMED = {"arithmetic", "casts", "intervals", "text"}
+
+
+async def test_names_are_listed_as_the_catalog_spells_them(besieged: Besieged) -> None:
+    query = await guard(
+        besieged, "SELECT NAME FROM customers JOIN ORDERS ON customer_id = customers.ID"
+    )
+    assert query.dialect == "duckdb"
+    assert query.tables == ("main.Orders", "main.customers")
+    assert query.columns == ("Name", "customer_id", "id")
+
+
+# -- the second opinion ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        ('SELECT id FROM "main"."Orders" AS o', None),
+        ("WITH a AS (SELECT 1 AS id) SELECT id FROM main.orders, a", None),
+        ("WITH a AS (SELECT 1 AS id) SELECT (SELECT id FROM A) FROM main.orders", None),
+        ("SELECT id FROM main.orders ORDER BY ALL ASC", None),
+        ("SELECT id FROM main.orders ORDER BY ALL DESC", None),
+        ('SELECT id FROM "main"."Orders", "main"."secrets"', "tables_disagree"),
+        ("SELECT 1", "tables_disagree"),
+        ("SELECT id FROM orders", "unknown_table"),
+        ("SELECT id FROM quorumsql.main.orders", "unknown_table"),
+        ("SELECT id FROM main.orders UNION SELECT id FROM b", "unknown_table"),
+        ("WITH a AS (FROM b), b AS (SELECT 1) SELECT 1 FROM main.orders, a", "unknown_table"),
+        ("WITH a AS (FROM a) SELECT 1 FROM main.orders, a", "unknown_table"),
+        ("SELECT (WITH a AS (SELECT 1) FROM a) FROM main.orders, a", "unknown_table"),
+        ("SELECT id FROM main.orders; SELECT 1", "multiple_statements"),
+        ("SELECT id FROM main.orders WHERE $1", "node_not_allowed"),
+        ("SELECT id FROM main.orders AT (VERSION => 1)", "node_not_allowed"),
+        ("DELETE FROM main.orders", "not_a_query"),
+        ("SELECT id FROM main.orders WHERE", "unparsable"),
+        ("SELECT id FROM main.orders WHERE '\ud800' = ''", "unparsable"),
+    ],
+)
+def test_duckdbs_parser_has_the_last_word(sql: str, code: str | None) -> None:
+    verdict = check_grammar(sql, frozenset({"main.Orders"}), load_allowlist("duckdb"))
+    assert (verdict.code if verdict else None) == code
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM read_text('{file}')",
+        "ATTACH '{file}.db' AS other",
+        "COPY (SELECT 1) TO '{file}'",
+        "SELECT * FROM in_memory",
+        "SET threads = 4",
+    ],
+)
+def test_what_parses_could_reach_nothing_if_it_ran(sql: str, tmp_path: Path) -> None:
+    file = tmp_path / "file.csv"
+    file.write_text("a\n1\n", encoding="utf-8")
+    # DuckDB reads tables of Python's by the names of their variables.
+    in_memory = pyarrow.table({"a": [1]})
+    assert in_memory.num_rows == 1
+    # One of its own, not the one that is kept.
+    with _open_parser.__wrapped__() as connection, pytest.raises(duckdb.Error):
+        connection.execute(sql.format(file=file))
+    assert file.read_text(encoding="utf-8") == "a\n1\n"
+
+
+def test_each_table_must_stand_in_its_wrapper() -> None:
+    wrapper = 'SELECT _0."id" FROM "main"."Orders" AS _0 WHERE _0."id" = $1 OFFSET 0'
+    tables, allowlist = frozenset({"main.Orders"}), load_allowlist("duckdb")
+
+    def check(sql: str) -> str | None:
+        verdict = check_grammar(sql, tables, allowlist, {"main.Orders": [wrapper]})
+        return verdict.code if verdict else None
+
+    again = wrapper.replace("SELECT", "select").replace("WHERE", "/* where */ WHERE")
+    assert check(f"SELECT id FROM ({wrapper}) AS orders") is None
+    assert check(f"SELECT id FROM ({again}) AS o WHERE EXISTS (FROM ({wrapper}) AS x)") is None
+    for tampered in (
+        wrapper.replace("$1", "$2"),
+        wrapper.replace(" = ", " <> "),
+        wrapper.replace(" OFFSET 0", ""),
+        wrapper.replace(" WHERE", " WHERE true OR"),
+        '"main"."Orders"',
+    ):
+        assert check(f"SELECT id FROM ({tampered}) AS orders") == "unfiltered_table"
+    assert check("SELECT 1") == "tables_disagree"
+    unreadable = check_grammar(f"SELECT id FROM ({wrapper}) AS o", tables, allowlist, {"a": ["?"]})
+    assert unreadable is not None
+    assert unreadable.code == "unfiltered_table"
+
+
+def test_a_function_is_judged_by_the_name_under_which_duckdb_looks_it_up() -> None:
+    sql = "SELECT INTERVAL 1 DAY, 'a' LIKE 'b', Count(*), EXTRACT(year FROM a) FROM range(abs(-3))"
+    called = list_functions(sql)
+    assert called == {"to_days", "trunc", "~~", "count_star", "date_part", "abs"}
+    assert called <= load_allowlist("duckdb").functions
+    assert list_functions("SELECT main.f(x)") == {"main.f"}
+    assert list_functions("DELETE FROM a WHERE lower(b)") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("sql", "key", "value"),
+    [
+        ("SELECT 1 FROM main.orders LIMIT 5", "limit_type", "NEW"),
+        ("SELECT 1 FROM main.orders JOIN main.orders AS o ON true", "ref_type", "DEPENDENT"),
+        ("SELECT id -> '$.a' FROM main.orders", "syntax_type", "LAMBDA_KEYWORD"),
+        ("SELECT 1 FROM main.orders AS o JOIN main.orders ON true", "nearest_count", 2),
+        (
+            "SELECT 1 FROM main.orders AS o JOIN main.orders ON true",
+            "nearest_order_type",
+            "DESCENDING",
+        ),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_a_value_that_nobody_thought_of_is_refused(
+    sql: str, key: str, value: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a later version of DuckDB may write it."""
+    tables, allowlist = frozenset({"main.Orders"}), load_allowlist("duckdb")
+    tree = parse_statement(sql)
+    assert isinstance(tree, dict), tree
+    monkeypatch.setattr("execution.duckdb.grammar.parse_statement", lambda _: tree)
+    assert check_grammar(sql, tables, allowlist) is None
+    assert put(tree, key, value) > 0
+    refused = check_grammar(sql, tables, allowlist)
+    assert refused is not None
+    assert (refused.code, refused.fragment) == ("node_not_allowed", key)
+
+
+def put(node: object, key: str, value: object) -> int:
+    """Puts the value wherever the key stands; gives how often."""
+    if isinstance(node, list):
+        return sum(put(each, key, value) for each in node)
+    if not isinstance(node, dict):
+        return 0
+    found = sum(put(each, key, value) for each in node.values())
+    if key in node:
+        node[key] = value
+        found += 1
+    return found
+
+
+def test_what_wrappers_call_may_be_called_in_a_statement_and_macros_may_not() -> None:
+    allowlist = load_allowlist("duckdb")
+    narrow = replace(allowlist, functions=allowlist.functions - {"list_contains", "sha256"})
+    for sql in ("SELECT sha256('a')", "SELECT list_contains([1], 1)"):
+        assert check_statement(sql, (), narrow) is None
+        refused = check_grammar(sql, frozenset(), narrow)
+        assert refused is not None
+        assert refused.code == "function_not_allowed"
+    # So is a cast to any type: a masked column is a NULL of its own.
+    assert check_statement("SELECT CAST(NULL AS main.mood)", (), narrow) is None
+    refused = check_grammar("SELECT CAST(NULL AS main.mood)", frozenset(), narrow)
+    assert refused is not None
+    assert refused.code == "type_not_allowed"
+    # The values of a policy are bound.
+    assert check_statement("SELECT $1", (), narrow) is None
+    assert check_statement("SELECT sha256('a')", (), narrow, macros=frozenset({"sha256"}))
+
+
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        ("SELECT 1 FROM", "unparsable"),
+        ("DELETE FROM main.orders", "not_a_query"),
+        ("SELECT 1; SELECT 2", "multiple_statements"),
+        ("SELECT id FROM main.secrets", "unknown_table"),
+    ],
+)
+def test_a_statement_that_is_no_query_on_its_tables_is_refused(sql: str, code: str) -> None:
+    refused = check_statement(sql, ("main.Orders",), load_allowlist("duckdb"))
+    assert refused is not None
+    assert refused.code == code
+
+
+def test_a_name_behind_a_schema_is_none_of_the_list() -> None:
+    allowlist = load_allowlist("duckdb")
+    odd = replace(allowlist, functions=allowlist.functions | {"main.f"})
+    assert check_grammar('SELECT "main.f"(1)', frozenset(), odd) is None
+    refused = check_grammar("SELECT main.f(1)", frozenset(), odd)
+    assert refused is not None
+    assert refused.code == "function_not_allowed"
+
+
+def test_ctes_in_ctes_are_read_once() -> None:
+    """Twice each would be without end."""
+    sql = "SELECT 1 AS id"
+    for _ in range(40):
+        sql = f"WITH a AS ({sql}) SELECT id FROM a"
+    assert check_grammar(sql, frozenset(), load_allowlist("duckdb")) is None

@@ -1,0 +1,271 @@
+"""The second wall as text: which statements a policy becomes, and which names it refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from execution.policies.row_level_security.blocks import quote_literal, render_removal, render_roles
+from execution.policies.row_level_security.ddl import Wall, build_comment, build_wall
+from execution.policies.row_level_security.script import Statement, render_script
+from nl2sql.catalog import Catalog, Column, Table
+from nl2sql.errors import PolicyError
+from tests.execution.policies.shop import compile_shop
+from tests.fakes import ORDERS, SHOP, build_table
+
+_COUNTRY = "CAST((SELECT NULLIF(current_setting('quorumsql.country', true), '')) AS text)"
+_SELLERS = "CAST((SELECT NULLIF(current_setting('quorumsql.sellers', true), '')) AS bigint[])"
+_SINCE = "CAST((SELECT NULLIF(current_setting('quorumsql.since', true), '')) AS date)"
+
+_ATTRIBUTES = {
+    "country": {"type": "text"},
+    "sellers": {"type": "integer[]"},
+    "since": {"type": "date"},
+}
+
+_IN_SQLITE = {
+    "row_filters": {"sales.employees": "id IN :sellers", "sales.orders": "seller_id IN :sellers"}
+}
+
+_VIEW = Table(
+    "sales",
+    "open_orders",
+    build_table("sales.open_orders", "id integer", "seller_id integer", "note text").columns,
+    kind="view",
+    definition="SELECT id, seller_id, status AS note FROM sales.orders WHERE status = 'open'",
+)
+
+
+def build(catalog: Catalog = SHOP, own: tuple[str, ...] = (), **changes: Any) -> Wall:
+    return build_wall(
+        compile_shop(catalog, **changes), reader="reader", indexer="indexer", own_security=own
+    )
+
+
+def list_texts(wall: Wall, part: str) -> list[str]:
+    return [each.text for each in wall.statements if part in each.text]
+
+
+def list_notes(wall: Wall) -> str:
+    return "\n".join(each.note for each in wall.statements)
+
+
+@pytest.mark.parametrize(
+    ("role", "table", "condition"),
+    [
+        ("clerk", '"sales"."customers"', f'"country" = {_COUNTRY}'),
+        (
+            "clerk",
+            '"sales"."orders"',
+            'EXISTS (SELECT 1 FROM "sales"."customers" AS _1'
+            ' WHERE _1."id" = "sales"."orders"."customer_id")',
+        ),
+        (
+            "clerk",
+            '"stock"."returns"',
+            'EXISTS (SELECT 1 FROM "sales"."order_lines" AS _1'
+            ' WHERE _1."order_id" = "stock"."returns"."order_id"'
+            ' AND _1."line_no" = "stock"."returns"."line_no")',
+        ),
+        (
+            "seller",
+            '"sales"."orders"',
+            f'"seller_id" = ANY({_SELLERS}) AND "placed_at" >= {_SINCE}',
+        ),
+        ("seller", '"stock"."returns"', "false"),
+    ],
+)
+def test_what_a_role_sees_is_a_restrictive_policy(role: str, table: str, condition: str) -> None:
+    name = f'"quorumsql_shop_{role}"'
+    assert (
+        f"CREATE POLICY {name} ON {table} AS RESTRICTIVE FOR ALL TO {name} USING ({condition})"
+    ) in list_texts(build(), "CREATE POLICY")
+
+
+def test_who_sees_every_row_gets_no_restrictive_policy() -> None:
+    assert list_texts(build(), 'TO "quorumsql_shop_boss" USING') == []
+
+
+def test_a_table_that_nobody_filters_is_left_alone() -> None:
+    assert ("stock", "products") not in build().guarded
+    assert list_texts(build(), 'ON "stock"."products" AS RESTRICTIVE') == []
+
+
+def test_everybody_else_sees_what_they_saw_and_the_owner_is_forced_too() -> None:
+    texts = list_texts(build(), '"sales"."customers"')
+    assert texts[1:4] == [
+        'CREATE POLICY quorumsql_others ON "sales"."customers" FOR ALL TO PUBLIC'
+        " USING (true) WITH CHECK (true)",
+        'ALTER TABLE "sales"."customers" ENABLE ROW LEVEL SECURITY',
+        'ALTER TABLE "sales"."customers" FORCE ROW LEVEL SECURITY',
+    ]
+
+
+def test_row_security_of_the_owners_is_only_restricted_never_opened() -> None:
+    wall = build(own=("sales.orders",))
+    assert all("RESTRICTIVE" in text for text in list_texts(wall, 'ON "sales"."orders" AS'))
+    assert list_texts(wall, 'quorumsql_others ON "sales"."orders"') == []
+    assert list_texts(wall, 'TABLE "sales"."orders"') == []
+    assert "must name quorumsql_shop too" in list_notes(wall)
+
+
+def test_only_visible_columns_are_granted() -> None:
+    grants = list_texts(build(), 'TO "quorumsql_shop_clerk"')
+    assert (
+        'GRANT SELECT ("id", "name", "country") ON "sales"."customers" TO "quorumsql_shop_clerk"'
+    ) in grants
+    assert (
+        'GRANT SELECT ("id", "customer_id", "seller_id", "placed_at", "status")'
+        ' ON "sales"."orders" TO "quorumsql_shop_clerk"'
+    ) in grants
+
+
+@pytest.mark.parametrize(
+    ("changes", "column", "reason"),
+    [
+        ({}, "sales.employees.name", "the guard hashes it"),
+        (
+            {"clerk": {"hidden_columns": ["sales.customers.country"]}},
+            "sales.customers.country",
+            "the filter reads it",
+        ),
+        (
+            {"clerk": {"hidden_columns": ["sales.customers.id"]}},
+            "sales.customers.id",
+            "sales.orders inherits over it",
+        ),
+        (
+            {"clerk": {"masked_columns": ["sales.orders.customer_id"]}},
+            "sales.orders.customer_id",
+            "it leads to the parent row",
+        ),
+    ],
+    ids=["hash", "filter", "target", "key"],
+)
+def test_a_column_that_only_the_wrapper_reads_is_granted_and_told(
+    changes: dict[str, Any], column: str, reason: str
+) -> None:
+    wall = build(**changes)
+    said = f"{column} is granted although the role does not see it: {reason}."
+    (grant,) = [each.text for each in wall.statements if said in each.note]
+    assert f'"{column.rpartition(".")[2]}"' in grant
+
+
+def test_a_view_for_people_shows_masks() -> None:
+    wall = build()
+    assert (
+        'CREATE VIEW "quorumsql_shop_clerk"."sales__orders" WITH (security_barrier,'
+        ' security_invoker) AS SELECT _0."id", _0."customer_id", _0."seller_id", _0."placed_at",'
+        ' _0."status", CAST(NULL AS numeric(12,2)) AS "total" FROM "sales"."orders" AS _0'
+    ) in list_texts(wall, "CREATE VIEW")
+    (hashed,) = [each for each in wall.statements if "key is not in the database" in each.note]
+    assert 'CAST(NULL AS text) AS "name"' in hashed.text
+    assert len(list_texts(wall, 'CREATE SCHEMA "quorumsql_shop_clerk"')) == 1
+
+
+def test_a_view_of_the_databases_is_not_granted_when_the_guard_expands_it() -> None:
+    catalog = replace(SHOP, tables=(*SHOP.tables, _VIEW))
+    visible = ["sales.employees", "sales.orders", "sales.open_orders"]
+    wall = build(catalog, seller={"tables": {"visible": visible}})
+    assert list_texts(wall, 'ON "sales"."open_orders" TO "quorumsql_shop_seller"') == []
+    assert "Not granted: sales.open_orders, a view" in list_notes(wall)
+
+
+def test_a_view_with_a_filter_of_its_own_is_granted_and_told() -> None:
+    catalog = replace(SHOP, tables=(*SHOP.tables, _VIEW))
+    wall = build(
+        catalog,
+        seller={
+            "tables": {"visible": ["sales.open_orders"]},
+            "row_filters": {"sales.open_orders": "seller_id = ANY(:sellers)"},
+            "masked_columns": ["sales.open_orders.note"],
+        },
+    )
+    assert (
+        'GRANT SELECT ("id", "seller_id") ON "sales"."open_orders" TO "quorumsql_shop_seller"'
+    ) in list_texts(wall, "GRANT SELECT")
+    assert "sales.open_orders is a view: only the guard filters its rows." in list_notes(wall)
+    (view,) = list_texts(wall, '"sales__open_orders" WITH')
+    assert view.endswith(f'"sales"."open_orders" AS _0 WHERE _0."seller_id" = ANY({_SELLERS})')
+    assert ("sales", "open_orders") not in wall.guarded
+
+
+def test_the_schema_of_a_masked_columns_type_may_be_used() -> None:
+    total = Column("total", '"Odd ""types".money')
+    orders = replace(ORDERS, columns=(*ORDERS.columns[:-1], total))
+    tables = tuple(orders if each is ORDERS else each for each in SHOP.tables)
+    assert ('GRANT USAGE ON SCHEMA "Odd ""types" TO "quorumsql_shop_clerk"') in list_texts(
+        build(replace(SHOP, tables=tables)), "GRANT USAGE"
+    )
+
+
+@pytest.mark.parametrize(
+    ("catalog", "changes", "said"),
+    [
+        (replace(SHOP, dialect="sqlite"), {"seller": _IN_SQLITE}, "no PostgreSQL database"),
+        (replace(SHOP, database="d" * 54), {}, "longer than 63 bytes"),
+        (replace(SHOP, database="ü" * 24), {}, "longer than 63 bytes"),
+        (SHOP, {"attributes": {**_ATTRIBUTES, "Country": {"type": "text"}}}, "the same setting"),
+        (SHOP, {"attributes": {**_ATTRIBUTES, "no-id": {"type": "text"}}}, "'no-id'"),
+    ],
+    ids=["sqlite", "long", "long_in_bytes", "one_setting", "no_setting"],
+)
+def test_what_postgresql_could_not_tell_apart_is_refused(
+    catalog: Catalog, changes: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(PolicyError) as caught:
+        build(catalog, **changes)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["a.b__c", "a__b.c"], "The views for a.b__c and a__b.c would both be a__b__c."),
+        (["a." + "t" * 61], "view"),
+    ],
+    ids=["twice", "long"],
+)
+def test_views_that_would_have_the_same_or_too_long_a_name_are_refused(
+    names: list[str], said: str
+) -> None:
+    tables = tuple(build_table(name, "id integer", "secret text") for name in names)
+    catalog = replace(SHOP, tables=(*SHOP.tables, *tables))
+    clerk = {
+        "tables": {"visible": names},
+        "rows": "all",
+        "row_filters": {},
+        "hidden_columns": [],
+        "masked_columns": [f"{name}.secret" for name in names],
+    }
+    with pytest.raises(PolicyError) as caught:
+        build(catalog, clerk=clerk)
+    assert said in str(caught.value)
+
+
+def test_the_index_needs_another_login_than_the_reader() -> None:
+    with pytest.raises(PolicyError, match="both the reader and the indexer of shop"):
+        build_wall(compile_shop(SHOP), reader="one", indexer="one", own_security=())
+
+
+def test_the_digest_is_the_policys() -> None:
+    assert build().digest == build().digest
+    other = build(clerk={"row_filters": {"sales.customers": "country <> :country"}})
+    assert build().digest != other.digest
+    assert build().digest in build_comment(build()).text
+
+
+def test_a_script_is_one_transaction_and_a_name_cannot_end_its_comment() -> None:
+    script = render_script([Statement("SELECT 1", "a\nDROP TABLE b")], head="head")
+    assert script == "-- head\nBEGIN;\n-- a\n-- DROP TABLE b\nSELECT 1;\nCOMMIT;\n"
+
+
+@pytest.mark.parametrize("name", ["it's", "$quorumsql$; DROP ROLE x; --", 'a"b', "a%sb", "{0}"])
+def test_no_name_ends_a_block(name: str) -> None:
+    for block in (render_removal(name), render_roles(name, [name], name)):
+        tag = block.removeprefix("DO ").partition("\n")[0]
+        assert block.count(tag) == 2
+        assert block.endswith(tag)
+        assert quote_literal(name) in block

@@ -1,0 +1,381 @@
+"""The second wall on a server: with the guard gone, each role still sees only what is its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+import data.demo_erp
+from data.demo_erp import MODULES
+from execution.guard.guard import guard_query
+from execution.policies.access import CompiledPolicy
+from execution.policies.row_level_security.apply import apply_wall, check_applied, remove_wall
+from execution.policies.row_level_security.ddl import build_comment, render_head
+from execution.policies.row_level_security.script import build_removal, render_script
+from execution.postgres.database import PostgresDatabase
+from execution.postgres.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer
+from nl2sql.errors import DatabaseUnavailable, QuorumError
+from nl2sql.settings import LimitSettings
+from nl2sql.sql.names import enquote
+from nl2sql.types import GuardedQuery, Principal, ResultSet, SessionIdentity, Violation
+from tests.execution.policies.walled import (
+    DATABASE,
+    GUEST,
+    OWNER,
+    PRINCIPALS,
+    Walled,
+    find_identity,
+    open_walled,
+    read_policy,
+)
+
+_ANY_ROLE = f"quorumsql_{DATABASE}_department_member"
+
+# Whoever asks all the demo's questions; one of them is enough for `make test`.
+_QUESTIONERS = [
+    pytest.param(
+        principal, id=principal.name, marks=[] if principal is PRINCIPALS[0] else pytest.mark.long
+    )
+    for principal in PRINCIPALS
+]
+
+
+@pytest.fixture(scope="module")
+def walled(embedded_server: EmbeddedServer) -> Iterator[Walled]:
+    with open_walled(embedded_server) as database:
+        yield database
+
+
+@pytest.fixture
+def applied(walled: Walled) -> Walled:
+    """With the demo's wall in it; applying it again undoes what a test did to it."""
+    walled.stand()
+    return walled
+
+
+@pytest.fixture(scope="module")
+def first(walled: Walled) -> CompiledPolicy:
+    """The policy without the second wall."""
+    return walled.compile()
+
+
+@pytest.fixture(scope="module")
+def second(walled: Walled) -> CompiledPolicy:
+    """The policy with it."""
+    return walled.compile(second_wall=True)
+
+
+def guard(compiled: CompiledPolicy, principal: Principal, query: str) -> GuardedQuery | Violation:
+    access = compiled.access(principal)
+    assert not isinstance(access, Violation)
+    return guard_query(query, access)
+
+
+def count(schema: str, name: str) -> str:
+    return f"SELECT count(*) FROM {enquote(schema)}.{enquote(name)}"
+
+
+@pytest.mark.parametrize("principal", PRINCIPALS, ids=lambda principal: principal.name)
+def test_without_the_guard_a_role_counts_what_the_guard_counts(
+    applied: Walled, first: CompiledPolicy, second: CompiledPolicy, principal: Principal
+) -> None:
+    identity = find_identity(second, principal)
+    for rule in first.roles[principal.roles[0]].values():
+        if rule.expands:
+            continue
+        query = count(rule.table.schema, rule.table.name)
+        guarded = guard(first, principal, query)
+        assert isinstance(guarded, GuardedQuery)
+        seen = applied.ask(SUPERUSER, guarded.sql, guarded.params)
+        assert applied.ask(READER, query, identity=identity) == seen, rule.table.qualified
+
+
+@pytest.mark.parametrize("principal", PRINCIPALS, ids=lambda principal: principal.name)
+def test_hidden_tables_and_masked_columns_are_refused_by_the_database(
+    applied: Walled, first: CompiledPolicy, second: CompiledPolicy, principal: Principal
+) -> None:
+    identity = find_identity(second, principal)
+    rules = first.roles[principal.roles[0]]
+    refused = [
+        count(table.schema, table.name)
+        for table in first.catalog.tables
+        if table.qualified not in rules
+    ]
+    refused += [
+        f"SELECT {enquote(column)} FROM {enquote(rule.table.schema)}.{enquote(rule.table.name)}"
+        for rule in rules.values()
+        for column in rule.masks
+    ]
+    if principal.name != "analyst":
+        assert refused
+    for query in refused:
+        assert applied.ask(READER, query, identity=identity) == "42501", query
+
+
+@pytest.mark.parametrize("settings", [(), (("quorumsql.department_id", ""),)])
+def test_an_attribute_that_is_not_set_shows_no_rows(
+    applied: Walled, first: CompiledPolicy, settings: tuple[tuple[str, str], ...]
+) -> None:
+    identity = SessionIdentity(_ANY_ROLE, settings)
+    filtered = [
+        rule.table
+        for rule in first.roles["department_member"].values()
+        if rule.filter is not None or rule.inherits is not None
+    ]
+    assert len(filtered) > 20
+    for table in filtered:
+        query = count(table.schema, table.name)
+        assert applied.ask(READER, query, identity=identity) == [(0,)], table.qualified
+
+
+@pytest.mark.parametrize("login", [SUPERUSER, OWNER, GUEST, INDEXER])
+def test_nobody_else_notices(walled: Walled, login: str) -> None:
+    remove_wall(walled.url(OWNER), DATABASE, reader=READER)
+    queries = [
+        "SELECT count(*), sum(salary) FROM hr.employees",
+        "SELECT count(*) FROM sales.orders",
+        "SELECT * FROM sales.orders_by_status ORDER BY 1",
+        "SELECT count(*) FROM hr.payslips",
+        "UPDATE hr.employees SET job_title = 'x' WHERE employee_id < 9 RETURNING employee_id",
+        "DELETE FROM hr.public_holidays RETURNING 1",
+    ]
+    before = [walled.ask(login, query) for query in queries]
+    apply_wall(walled.url(OWNER), walled.build_wall())
+    assert [walled.ask(login, query) for query in queries] == before
+
+
+def test_a_whole_view_shows_its_rows_though_its_owner_is_forced(
+    applied: Walled, second: CompiledPolicy
+) -> None:
+    identity = find_identity(second, Principal("ann", ("analyst",)))
+    query = "SELECT * FROM sales.orders_by_status ORDER BY 1"
+    rows = applied.ask(OWNER, query)
+    assert isinstance(rows, list)
+    assert rows
+    assert applied.ask(READER, query, identity=identity) == rows
+
+
+def test_people_see_masks_in_the_roles_own_schema(applied: Walled, second: CompiledPolicy) -> None:
+    identity = find_identity(second, PRINCIPALS[1])
+    rows = applied.ask(READER, f"SELECT * FROM {_ANY_ROLE}.hr__employees", identity=identity)
+    own = applied.ask(SUPERUSER, "SELECT * FROM hr.employees WHERE department_id = 31")
+    assert isinstance(rows, list)
+    assert isinstance(own, list)
+    assert len(rows) == len(own) > 0
+    employees = second.catalog.table("hr.employees")
+    assert employees is not None
+    salary = [column.name for column in employees.columns].index("salary")
+    assert {row[salary] for row in rows} == {None}
+    assert {row[:salary] for row in rows} == {row[:salary] for row in own}
+
+
+@pytest.mark.parametrize("principal", _QUESTIONERS)
+async def test_the_demos_questions_have_the_same_answers_behind_two_walls(
+    applied: Walled, first: CompiledPolicy, second: CompiledPolicy, principal: Principal
+) -> None:
+    lines = data.demo_erp.QUESTIONS.read_text(encoding="utf-8").splitlines()
+    # The same rows without a wall: the reader itself reads nothing where it stands.
+    urls = applied.server.url("second", READER), applied.url(READER)
+    doors = [PostgresDatabase(DATABASE, url, LimitSettings(), search_path=MODULES) for url in urls]
+    answered = 0
+    try:
+        for line in lines:
+            query = json.loads(line)["query"]
+            one, two = guard(first, principal, query), guard(second, principal, query)
+            if isinstance(one, Violation) or isinstance(two, Violation):
+                assert one == two
+                continue
+            assert two.session is not None
+            pairs = zip(doors, (one, two), strict=True)
+            results = [await door.execute(each, 10_000) for door, each in pairs]
+            rows = [
+                sorted(map(repr, result.rows)) if isinstance(result, ResultSet) else result
+                for result in results
+            ]
+            assert rows[0] == rows[1], query
+            answered += 1
+    finally:
+        for door in doors:
+            await door.close()
+    assert answered >= 10
+
+
+# -- what runs the statements ------------------------------------------------------------------
+
+
+def test_what_was_applied_can_be_undone_without_a_trace(walled: Walled) -> None:
+    remove_wall(walled.url(OWNER), DATABASE, reader=READER)
+    before = walled.dump()
+    assert check_applied(walled.url(READER), walled.build_wall()).endswith(
+        "was never applied to it."
+    )
+    changes = apply_wall(walled.url(OWNER), walled.build_wall())
+    assert walled.dump() != before
+    undone = remove_wall(walled.url(OWNER), DATABASE, reader=READER)
+    assert walled.dump() == before
+    assert undone.removed == changes.added
+    assert changes.removed == undone.added == changes.notices == undone.notices == ()
+
+
+def test_a_dry_run_tells_all_and_changes_nothing(walled: Walled) -> None:
+    remove_wall(walled.url(OWNER), DATABASE, reader=READER)
+    before = walled.dump()
+    planned = apply_wall(walled.url(OWNER), walled.build_wall(), dry_run=True)
+    assert walled.dump() == before
+    assert f"role {_ANY_ROLE}" in planned.added
+    assert apply_wall(walled.url(OWNER), walled.build_wall()) == planned
+    applied = walled.dump()
+    remove_wall(walled.url(OWNER), DATABASE, reader=READER, dry_run=True)
+    assert walled.dump() == applied
+
+
+def test_applying_twice_changes_nothing(applied: Walled) -> None:
+    before = applied.dump()
+    changes = apply_wall(applied.url(OWNER), applied.build_wall())
+    assert (changes.added, changes.removed) == ((), ())
+    assert applied.dump() == before
+    assert check_applied(applied.url(READER), applied.build_wall()) == ""
+
+
+def test_the_script_does_the_same_in_psql(applied: Walled) -> None:
+    wall, before = applied.build_wall(), applied.dump()
+    script = render_script([*wall.statements, build_comment(wall)], head=render_head(wall))
+    removal = render_script(build_removal(DATABASE))
+    for text in (removal, script, script):
+        applied.run(OWNER, text)
+    assert applied.dump()[0] == before[0]
+    assert check_applied(applied.url(READER), wall) == ""
+
+
+def test_a_role_that_left_the_policy_goes_and_a_persons_membership_stays(applied: Walled) -> None:
+    applied.run(OWNER, f"GRANT {_ANY_ROLE} TO {GUEST}")
+    roles = {**read_policy().roles}
+    del roles["public_reporting"]
+    smaller = read_policy().model_copy(update={"roles": roles})
+    wall = applied.build_wall(smaller)
+    assert check_applied(applied.url(READER), wall).endswith("is not what its policy says now.")
+    changes = apply_wall(applied.url(OWNER), wall)
+    assert f"role quorumsql_{DATABASE}_public_reporting" in changes.removed
+    assert changes.added == ()
+    assert (_ANY_ROLE,) in [(row[2],) for row in applied.dump()[1] if row[0] == GUEST]
+    applied.run(OWNER, f"REVOKE {_ANY_ROLE} FROM {GUEST}")
+
+
+@pytest.mark.parametrize(
+    ("tampering", "said"),
+    [
+        (f"GRANT SELECT ON hr.payslips TO {_ANY_ROLE}", "were changed after they were applied"),
+        (f"DROP POLICY {_ANY_ROLE} ON hr.employees", "were changed after they were applied"),
+        (
+            f"ALTER POLICY {_ANY_ROLE} ON hr.employees USING (true)",
+            "were changed after they were applied",
+        ),
+        (
+            "ALTER TABLE hr.employees DISABLE ROW LEVEL SECURITY",
+            "is not what its policy says now|were changed after",
+        ),
+        (f"GRANT {_ANY_ROLE} TO {READER} WITH INHERIT TRUE", "has the rights of"),
+        (f"REVOKE {_ANY_ROLE} FROM {READER}", "were changed after they were applied"),
+    ],
+)
+def test_what_was_changed_by_hand_is_noticed_and_put_right(
+    applied: Walled, tampering: str, said: str
+) -> None:
+    applied.run(OWNER, tampering)
+    wrong = check_applied(applied.url(READER), applied.build_wall())
+    assert any(each in wrong for each in said.split("|")), wrong
+    apply_wall(applied.url(OWNER), applied.build_wall())
+    assert check_applied(applied.url(READER), applied.build_wall()) == ""
+
+
+def test_whoever_lacks_a_right_is_told_which_and_what_to_run(walled: Walled) -> None:
+    with pytest.raises(QuorumError) as caught:
+        apply_wall(walled.url(GUEST), walled.build_wall())
+    message = str(caught.value)
+    for part in (
+        "wall_guest may not create roles (CREATEROLE)",
+        "create schemas in the database",
+        "which it does not own",
+        "grant the use of the schemas",
+        f"`quorumsql policy sql {DATABASE}`",
+    ):
+        assert part in message
+
+
+def test_what_everybody_may_read_is_told(applied: Walled) -> None:
+    applied.run(OWNER, "GRANT SELECT (salary) ON hr.employees TO PUBLIC")
+    changes = apply_wall(applied.url(OWNER), applied.build_wall())
+    applied.run(OWNER, "REVOKE SELECT (salary) ON hr.employees FROM PUBLIC")
+    assert changes.notices == ("PUBLIC may read hr.employees, and so may every role: revoke that",)
+
+
+def test_a_role_that_something_else_needs_stays_and_is_told(applied: Walled) -> None:
+    applied.run(SUPERUSER, f"GRANT CONNECT ON DATABASE second TO {_ANY_ROLE}")
+    changes = remove_wall(applied.url(OWNER), DATABASE, reader=READER)
+    assert [notice for notice in changes.notices if f"the role {_ANY_ROLE} stays" in notice]
+    assert applied.ask(READER, f"SELECT 'quorumsql_{DATABASE}'::regrole") != "42704"
+    applied.run(SUPERUSER, f"REVOKE CONNECT ON DATABASE second FROM {_ANY_ROLE}")
+    assert remove_wall(applied.url(OWNER), DATABASE, reader=READER).notices == ()
+    for name in (_ANY_ROLE, f"quorumsql_{DATABASE}"):
+        assert applied.ask(READER, f"SELECT '{name}'::regrole") == "42704"
+
+
+def test_a_role_that_is_somebody_elses_is_not_taken(walled: Walled) -> None:
+    remove_wall(walled.url(OWNER), DATABASE, reader=READER)
+    for name in (f"quorumsql_{DATABASE}", _ANY_ROLE):
+        walled.run(OWNER, f"CREATE ROLE {name}")
+        with pytest.raises(QuorumError, match="is not the second wall's"):
+            apply_wall(walled.url(OWNER), walled.build_wall())
+        walled.run(OWNER, f"DROP ROLE {name}")
+
+
+def test_policies_that_would_come_to_life_are_not_woken(walled: Walled) -> None:
+    remove_wall(walled.url(OWNER), DATABASE, reader=READER)
+    walled.run(OWNER, "CREATE POLICY asleep ON hr.employees AS RESTRICTIVE USING (false)")
+    with pytest.raises(QuorumError, match=r"switched off on hr\.employees"):
+        apply_wall(walled.url(OWNER), walled.build_wall())
+    walled.run(OWNER, "DROP POLICY asleep ON hr.employees")
+
+
+def test_row_security_of_the_owners_goes_on_deciding(
+    walled: Walled, second: CompiledPolicy
+) -> None:
+    remove_wall(walled.url(OWNER), DATABASE, reader=READER)
+    walled.run(
+        OWNER,
+        "ALTER TABLE hr.employees ENABLE ROW LEVEL SECURITY;"
+        f"CREATE POLICY even ON hr.employees TO {GUEST} USING (employee_id % 2 = 0)",
+    )
+    before = walled.dump()
+    query = "SELECT count(*) FROM hr.employees"
+    identity = find_identity(second, PRINCIPALS[1])
+    try:
+        apply_wall(walled.url(OWNER), walled.build_wall())
+        assert walled.ask(READER, query, identity=identity) == [(0,)]
+        walled.run(
+            OWNER,
+            f"CREATE POLICY odd ON hr.employees TO quorumsql_{DATABASE} "
+            "USING (employee_id % 2 = 1)",
+        )
+        own = f"{query} WHERE employee_id % 2 = 1 AND department_id = 31"
+        assert walled.ask(READER, query, identity=identity) == walled.ask(SUPERUSER, own)
+        walled.run(OWNER, "DROP POLICY odd ON hr.employees")
+        remove_wall(walled.url(OWNER), DATABASE, reader=READER)
+        assert walled.dump() == before
+    finally:
+        walled.run(
+            OWNER,
+            "DROP POLICY even ON hr.employees; ALTER TABLE hr.employees DISABLE ROW LEVEL SECURITY",
+        )
+
+
+def test_a_table_in_use_is_not_waited_for_without_end(applied: Walled) -> None:
+    with psycopg.connect(applied.url(GUEST)) as somebody:
+        somebody.execute("SELECT 1 FROM hr.employees LIMIT 1")
+        with pytest.raises(DatabaseUnavailable, match="is in use"):
+            remove_wall(applied.url(OWNER), DATABASE, reader=READER, lock_timeout_ms=50)
+        with pytest.raises(DatabaseUnavailable, match="is in use"):
+            apply_wall(applied.url(OWNER), applied.build_wall(), lock_timeout_ms=50)

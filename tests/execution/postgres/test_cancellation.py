@@ -1,0 +1,145 @@
+"""A caller that is cancelled frees its backend, and its connection serves the next."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator
+
+import psycopg
+import pytest
+
+from execution.postgres.database import PostgresDatabase
+from nl2sql.types import GuardedQuery, ResultSet
+from tests.execution.conftest import Opener, Scratch
+from tests.execution.trusted import trust
+
+SLOW = "SELECT pg_sleep(60)"
+MANY = "SELECT a, repeat('x', 500) AS b FROM generate_series(1, 10000000) AS a"
+BUSY = "SELECT count(*) FROM generate_series(1, 100000) AS a, generate_series(1, 100000) AS b"
+
+
+def query(sql: str) -> GuardedQuery:
+    return trust("scratch", sql)
+
+
+class Backends:
+    """What the reader's backends in the scratch database do."""
+
+    def __init__(self, admin: psycopg.AsyncConnection) -> None:
+        self._admin = admin
+
+    async def count(self, state: str = "%") -> int:
+        cursor = await self._admin.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = 'scratch'"
+            " AND usename = 'quorumsql_reader' AND state LIKE %s",
+            (state,),
+        )
+        (count,) = await cursor.fetchone() or (0,)
+        return int(count)
+
+    async def wait_until_busy(self) -> None:
+        while await self.count("active") == 0:  # noqa: ASYNC110 - the server sets no event
+            await asyncio.sleep(0.01)
+
+    async def wait_until_free(self) -> float:
+        """The seconds that it took."""
+        start = time.monotonic()
+        while await self.count() > await self.count("idle"):
+            await asyncio.sleep(0.01)
+            assert time.monotonic() - start < 10
+        return time.monotonic() - start
+
+
+@pytest.fixture
+async def backends(scratch: Scratch) -> AsyncIterator[Backends]:
+    async with await psycopg.AsyncConnection.connect(scratch.admin_url, autocommit=True) as admin:
+        yield Backends(admin)
+
+
+@pytest.fixture
+def door(open_door: Opener) -> PostgresDatabase:
+    return open_door(statement_timeout_ms=60_000, max_estimated_rows=10**15)
+
+
+@pytest.mark.parametrize("sql", [SLOW, MANY, BUSY])
+async def test_a_cancelled_query_frees_its_backend_within_a_second(
+    sql: str, door: PostgresDatabase, backends: Backends
+) -> None:
+    running = asyncio.create_task(door.execute(query(sql), 100_000))
+    await backends.wait_until_busy()
+    start = time.monotonic()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await backends.wait_until_free()
+    assert time.monotonic() - start < 1
+    assert isinstance(await door.execute(query("SELECT 1"), 1), ResultSet)
+
+
+async def test_a_query_that_is_cancelled_while_it_is_planned(
+    door: PostgresDatabase, backends: Backends
+) -> None:
+    for ask in (door.explain, lambda asked: door.execute(asked, 1)):
+        running = asyncio.create_task(ask(query("SELECT lab.dawdle()")))
+        await backends.wait_until_busy()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert await backends.wait_until_free() < 1
+
+
+async def test_a_caller_that_is_cancelled_twice_leaves_at_once(
+    door: PostgresDatabase, backends: Backends
+) -> None:
+    running = asyncio.create_task(door.execute(query(SLOW), 1))
+    await backends.wait_until_busy()
+    for _ in range(3):
+        running.cancel()
+        await asyncio.sleep(0)
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert await backends.wait_until_free() < 1
+
+
+async def test_a_caller_that_waits_for_a_connection_can_leave(
+    open_door: Opener, backends: Backends
+) -> None:
+    door = open_door(statement_timeout_ms=60_000, pool_size=1)
+    holder = asyncio.create_task(door.execute(query(SLOW), 1))
+    await backends.wait_until_busy()
+    waiting = asyncio.create_task(door.execute(query("SELECT 1"), 1))
+    await asyncio.sleep(0.05)
+    start = time.monotonic()
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert time.monotonic() - start < 0.5
+    holder.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await holder
+    result = await door.execute(query("SELECT 7"), 1)
+    assert isinstance(result, ResultSet)
+    assert result.rows == ((7,),)
+
+
+async def test_whenever_callers_leave_the_pool_stays_whole(
+    door: PostgresDatabase, backends: Backends
+) -> None:
+    dice = random.Random(7)
+    queries = (SLOW, MANY, "SELECT 1", "SELECT nope", "SELECT * FROM lab.people")
+    await door.execute(query("SELECT 1"), 1)
+    for _ in range(60):
+        running = [
+            asyncio.create_task(door.execute(query(dice.choice(queries)), 1000)) for _ in range(4)
+        ]
+        await asyncio.sleep(dice.random() * 0.006)
+        for each in running:
+            each.cancel()
+        for answer in await asyncio.gather(*running, return_exceptions=True):
+            assert not isinstance(answer, Exception), answer
+    assert await backends.wait_until_free() < 2
+    assert await backends.count() <= 2
+    results = await asyncio.gather(*(door.execute(query("SELECT 1"), 1) for _ in range(8)))
+    assert [getattr(each, "rows", each) for each in results] == [((1,),)] * 8

@@ -1,0 +1,190 @@
+"""The read-only door, on a real PostgreSQL.
+
+The queries here are put into a GuardedQuery by hand: the walls behind the guard have to hold
+without it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from execution.executor import Database, ReadOnlyExecutor
+from execution.postgres.database import PostgresDatabase
+from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer, build_embedded_url
+from nl2sql.errors import DatabaseUnavailable, InsecureRole, UnknownDatabase
+from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
+from serve_app.composition.wiring import Wiring
+from tests.execution.trusted import trust
+
+
+def query(sql: str, database: str = "demo_erp") -> GuardedQuery:
+    return trust(database, sql)
+
+
+@pytest.fixture
+async def database(wiring: Wiring) -> AsyncIterator[Database]:
+    door = wiring.build_databases()["demo_erp"]
+    assert isinstance(door, PostgresDatabase)
+    yield door
+    await door.close()
+
+
+async def run(database: Database, sql: str, max_rows: int = 10) -> ResultSet:
+    result = await database.execute(query(sql), max_rows)
+    assert isinstance(result, ResultSet), result
+    return result
+
+
+async def fail(database: Database, sql: str) -> Diagnostic:
+    result = await database.execute(query(sql), 10)
+    assert isinstance(result, Diagnostic), result
+    return result
+
+
+async def test_gives_rows_with_names_and_types(database: Database) -> None:
+    result = await run(database, "SELECT 1 AS one, 'a'::text AS letter, 1.50::numeric(4,2) AS n")
+    assert result.columns == ("one", "letter", "n")
+    assert result.types == ("int4", "text", "numeric(4,2)")
+    assert not result.truncated
+
+
+async def test_tells_that_there_are_more_rows_than_the_limit(database: Database) -> None:
+    exact = await run(database, "SELECT generate_series(1, 3)", max_rows=3)
+    more = await run(database, "SELECT generate_series(1, 4)", max_rows=3)
+    assert (len(exact.rows), exact.truncated) == (3, False)
+    assert (len(more.rows), more.truncated) == (3, True)
+
+
+async def test_keeps_the_order_of_the_query_under_the_limit(database: Database) -> None:
+    result = await run(database, "SELECT salary FROM employees ORDER BY salary DESC LIMIT 50", 20)
+    salaries: list[Any] = [row[0] for row in result.rows]
+    assert salaries == sorted(salaries, reverse=True)
+    assert len(salaries) == 20
+
+
+async def test_explains_without_running(database: Database) -> None:
+    explained = await database.explain(query("SELECT pg_sleep(100) FROM employees"))
+    assert isinstance(explained, Explained)
+    assert explained.cost > 0
+    assert explained.rows > 0
+
+
+async def test_an_error_is_a_value_with_sqlstate_and_position_in_the_query(
+    database: Database,
+) -> None:
+    sql = "SELECT nope FROM employees"
+    for result in (await database.explain(query(sql)), await fail(database, sql)):
+        assert isinstance(result, Diagnostic)
+        assert result.sqlstate == "42703"
+        assert result.position == sql.index("nope") + 1
+
+
+async def test_a_slow_query_is_ended_by_the_statement_timeout(database: Database) -> None:
+    assert (await fail(database, "SELECT pg_sleep(30)")).sqlstate == "57014"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DELETE FROM sales.orders",
+        "WITH gone AS (DELETE FROM sales.orders RETURNING *) SELECT * FROM gone",
+        "SELECT 1) AS page; COMMIT; DELETE FROM sales.orders; SELECT * FROM (SELECT 1",
+        "SELECT 1) AS page; SET default_transaction_read_only = off; SELECT * FROM (SELECT 1",
+        "SELECT set_config('transaction_read_only', 'off', false)) AS page;"
+        " DELETE FROM sales.orders; SELECT * FROM (SELECT 1",
+        "SELECT lo_create(0)",
+        "SELECT pg_read_file('/etc/passwd')",
+        "SELECT * FROM pg_authid",
+        "SELECT nextval('pg_catalog.pg_class_oid_seq')",
+    ],
+)
+async def test_nothing_can_be_written_or_read_besides_even_without_the_guard(
+    database: Database, sql: str
+) -> None:
+    before = await run(database, "SELECT count(*) FROM sales.orders")
+    await fail(database, sql)
+    after = await run(database, "SELECT count(*) FROM sales.orders")
+    assert after.rows == before.rows
+
+
+async def test_what_a_query_set_is_rolled_back(database: Database) -> None:
+    await run(database, "SELECT set_config('work_mem', '1GB', false)")
+    result = await run(database, "SELECT current_setting('work_mem')")
+    assert result.rows == (("32MB",),)
+
+
+@pytest.mark.parametrize("role", ["postgres", "writer"])
+async def test_a_role_that_could_write_is_not_used(
+    role: str, wiring: Wiring, embedded_server: EmbeddedServer
+) -> None:
+    superuser = embedded_server.url("demo_erp", "postgres")
+    with psycopg.connect(superuser, autocommit=True) as connection:
+        if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = 'writer'").fetchone():
+            connection.execute("CREATE ROLE writer LOGIN")
+        connection.execute("GRANT USAGE ON SCHEMA sales TO writer")
+        connection.execute("GRANT INSERT ON sales.orders TO writer")
+    url = build_embedded_url(embedded_server.socket_folder, "demo_erp", role)
+    door = PostgresDatabase("demo_erp", url, wiring.settings.limits)
+    with pytest.raises(InsecureRole, match=role):
+        await door.execute(query("SELECT 1"), 1)
+    assert role in await door.probe()
+
+
+async def test_a_server_that_is_not_there_is_an_error_with_a_hint(wiring: Wiring) -> None:
+    door = PostgresDatabase("gone", "postgresql://nobody@127.0.0.1:1/none", wiring.settings.limits)
+    with pytest.raises(DatabaseUnavailable, match="doctor"):
+        await door.execute(query("SELECT 1"), 1)
+    assert "gone" in await door.probe()
+
+
+async def test_a_probe_waits_for_no_query(wiring: Wiring, embedded_server: EmbeddedServer) -> None:
+    url = build_embedded_url(embedded_server.socket_folder, "demo_erp", READER)
+    limits = wiring.settings.limits.model_copy(
+        update={"pool_size": 1, "statement_timeout_ms": 60_000}
+    )
+    door = PostgresDatabase("demo_erp", url, limits)
+    running = asyncio.create_task(door.execute(query("SELECT pg_sleep(60)"), 1))
+    await asyncio.sleep(0.2)
+    assert await door.probe() == ""
+    assert not running.done()
+    running.cancel()
+    await asyncio.wait([running])
+    await door.close()
+
+
+async def test_the_executor_keeps_databases_apart(wiring: Wiring) -> None:
+    executor = ReadOnlyExecutor(wiring.build_databases())
+    try:
+        names = [
+            await executor.execute(query("SELECT current_database()", name), 1)
+            for name in ("demo_erp", "second")
+        ]
+        assert [each.rows for each in names if isinstance(each, ResultSet)] == [
+            (("demo_erp",),),
+            (("second",),),
+        ]
+        with pytest.raises(UnknownDatabase):
+            await executor.explain(query("SELECT 1", "third"))
+        assert dict(await executor.probe()) == {"database demo_erp": "", "database second": ""}
+    finally:
+        await executor.close()
+
+
+async def test_a_connection_that_the_server_ended_is_replaced(
+    database: Database, embedded_server: EmbeddedServer
+) -> None:
+    await run(database, "SELECT 1")
+    with psycopg.connect(embedded_server.url("demo_erp", SUPERUSER), autocommit=True) as admin:
+        ended = admin.execute(
+            "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid() AND usename = %s",
+            [READER],
+        ).fetchone()
+    assert ended is not None
+    assert ended[0] > 0
+    assert len((await run(database, "SELECT 1")).rows) == 1

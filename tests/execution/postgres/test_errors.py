@@ -1,0 +1,146 @@
+"""PostgreSQL's errors as values, and what a restricted principal gets to read of them."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+
+from execution.postgres.database import PostgresDatabase
+from execution.postgres.errors import is_gone
+from nl2sql.types import Diagnostic, GuardedQuery
+from tests.execution.conftest import Opener
+from tests.execution.trusted import trust
+
+SECRETS = ("Miller", "777", "778", "Ödegård", "2147483647")
+
+# Queries whose errors carry a cell of lab.people, the SQLSTATE, and what is said instead.
+LEAKS = (
+    ("SELECT 1 / (salary - 777) FROM lab.people", "22012", "division by zero"),
+    ("SELECT name::integer FROM lab.people", "22P02", "invalid text representation"),
+    ("SELECT salary::smallint FROM lab.people WHERE id = 3", "22003", "numeric value out of range"),
+    ("SELECT salary + 1 FROM lab.people", "22003", "numeric value out of range"),
+    ("SELECT name::date FROM lab.people", "22007", "invalid datetime format"),
+    ("SELECT ('2025-' || id || '-77')::date FROM lab.people", "22008", "datetime field overflow"),
+    ("SELECT name::jsonb FROM lab.people", "22P02", "invalid text representation"),
+    ("SELECT name::boolean FROM lab.people", "22P02", "invalid text representation"),
+    ("SELECT 'x' ~ ('(' || name) FROM lab.people", "2201B", "invalid regular expression"),
+    ("SELECT now() AT TIME ZONE name FROM lab.people", "22023", "invalid parameter value"),
+    ("SELECT to_number(name, name) FROM lab.people", "22P02", "invalid text representation"),
+    ("SELECT name::regclass FROM lab.people", "42P01", "undefined table"),
+    ("SELECT name::regtype FROM lab.people", "42704", "undefined object"),
+    ("SELECT name::regproc FROM lab.people", "42883", "undefined function"),
+    ("SELECT name::regnamespace FROM lab.people", "3F000", "invalid schema name"),
+    ("SELECT to_tsquery(name || ' &') FROM lab.people", "42601", "syntax error"),
+    ("SELECT (SELECT name FROM lab.people)", "21000", "cardinality violation"),
+    ("SELECT lab.complain(name) FROM lab.people", "42703", "undefined column"),
+    ("SELECT lab.complain_early()", "42703", "undefined column"),
+)
+
+
+def query(sql: str, *, restricted: bool) -> GuardedQuery:
+    return trust("scratch", sql, restricted=restricted)
+
+
+async def fail(door: PostgresDatabase, sql: str, *, restricted: bool) -> Diagnostic:
+    result = await door.execute(query(sql, restricted=restricted), 10)
+    assert isinstance(result, Diagnostic), result
+    return result
+
+
+@pytest.mark.parametrize(
+    ("sql", "sqlstate", "said"), [pytest.param(*each, id=each[0]) for each in LEAKS]
+)
+async def test_no_error_carries_a_cell_to_a_restricted_principal(
+    sql: str, sqlstate: str, said: str, open_door: Opener
+) -> None:
+    door = open_door()
+    open_ = await fail(door, sql, restricted=False)
+    assert open_.sqlstate == sqlstate
+    assert "withheld" not in open_.message
+    closed = await fail(door, sql, restricted=True)
+    assert closed.sqlstate == sqlstate
+    assert closed.message.startswith(said)
+    assert closed.hint == ""
+    assert not any(secret in f"{closed.message}{closed.hint}" for secret in SECRETS)
+
+
+async def test_many_of_these_would_have_carried_one(open_door: Opener) -> None:
+    door = open_door()
+    telling = 0
+    for sql, *_ in LEAKS:
+        error = await fail(door, sql, restricted=False)
+        telling += any(secret in f"{error.message}{error.hint}" for secret in SECRETS)
+    assert telling >= 8
+
+
+@pytest.mark.parametrize(
+    ("sql", "sqlstate", "words"),
+    [
+        ("SELECT nope FROM lab.people", "42703", 'column "nope" does not exist'),
+        ("SELECT * FROM nowhere", "42P01", 'relation "nowhere" does not exist'),
+        ("SELECT nope(1)", "42883", "function nope(integer) does not exist"),
+        ("SELECT 1 +", "42601", "syntax error"),
+        ("SELECT id FROM lab.people GROUP BY name", "42803", "must appear in the GROUP BY"),
+        ("SELECT set_config('transaction_read_only', 'off', true)", "25001", "read-write mode"),
+        ("SELECT pg_sleep(9)", "57014", "statement timeout"),
+    ],
+)
+async def test_what_holds_no_cell_is_told_to_all(
+    sql: str, sqlstate: str, words: str, open_door: Opener
+) -> None:
+    door = open_door(statement_timeout_ms=300)
+    for restricted in (False, True):
+        error = await fail(door, sql, restricted=restricted)
+        assert error.sqlstate == sqlstate
+        assert words in error.message
+
+
+async def test_positions_count_from_the_querys_own_start(open_door: Opener) -> None:
+    sql = "SELECT id, 'é', nope FROM lab.people"
+    door = open_door()
+    for error in (
+        await fail(door, sql, restricted=True),
+        await door.explain(query(sql, restricted=True)),
+    ):
+        assert isinstance(error, Diagnostic)
+        assert error.position == sql.index("nope") + 1
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        GuardedQuery("scratch", "SELECT '\ud800'", ()),
+        GuardedQuery("scratch", "SELECT 'a\0b'", ()),
+        GuardedQuery("scratch", "SELECT $1", (), params=("a\0b",)),
+        GuardedQuery("scratch", "SELECT $1", (), params=(("ok", "\udfff"),)),
+    ],
+    ids=["surrogate", "nul", "nul_value", "surrogate_in_a_list"],
+)
+async def test_what_cannot_be_sent_is_an_error_of_the_query(
+    asked: GuardedQuery, open_door: Opener
+) -> None:
+    door = open_door()
+    for answer in (await door.execute(asked, 1), await door.explain(asked)):
+        assert isinstance(answer, Diagnostic)
+        assert answer.sqlstate == "22021"
+
+
+async def test_a_placeholder_without_a_value_is_an_error_of_the_query(open_door: Opener) -> None:
+    assert (await fail(open_door(), "SELECT $1::text", restricted=False)).sqlstate == "08P01"
+
+
+@pytest.mark.parametrize(
+    ("error", "gone"),
+    [
+        (psycopg.errors.AdminShutdown(), True),
+        (psycopg.errors.CannotConnectNow(), True),
+        (psycopg.errors.ConnectionFailure(), True),
+        (psycopg.errors.TransactionTimeout(), True),
+        (psycopg.OperationalError("server closed the connection unexpectedly"), True),
+        (psycopg.errors.QueryCanceled(), False),
+        (psycopg.errors.ProtocolViolation(), False),
+        (psycopg.errors.UndefinedTable(), False),
+    ],
+)
+def test_a_server_at_fault_is_told_from_a_query_at_fault(error: psycopg.Error, gone: bool) -> None:
+    assert is_gone(error) is gone

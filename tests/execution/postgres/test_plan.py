@@ -1,0 +1,159 @@
+"""The largest number of rows that a plan goes through, on plans as EXPLAIN writes them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from execution.postgres.plan import TOO_COMPLEX, RecentPlans, check_estimate, estimate_rows
+from nl2sql.types import GuardedQuery, SessionIdentity
+
+Node = dict[str, Any]
+
+
+def node(kind: str, rows: float, *plans: Node, side: str = "Outer") -> Node:
+    return {
+        "Node Type": kind,
+        "Plan Rows": rows,
+        "Parent Relationship": side,
+        **({"Plans": list(plans)} if plans else {}),
+    }
+
+
+SCAN = node("Seq Scan", 1e9)
+INNER = node("Seq Scan", 2e4, side="Inner")
+LOOP = node("Nested Loop", 5.0, node("Seq Scan", 1e5), INNER)
+
+
+@pytest.mark.parametrize(
+    ("plan", "expected"),
+    [
+        pytest.param(node("Aggregate", 1, SCAN), 1e9, id="an_aggregate_reads_all"),
+        pytest.param(node("Aggregate", 1, LOOP), 2e9, id="pairs_count_even_if_few_pass"),
+        pytest.param(SCAN, 101, id="a_page_of_a_large_table"),
+        pytest.param(node("Limit", 10, SCAN), 10, id="a_limit_stops_what_it_reads"),
+        pytest.param(
+            node("Limit", 10, node("Sort", 1e9, SCAN)), 1e9, id="a_sort_reads_all_before_it_gives"
+        ),
+        pytest.param(
+            node("Limit", 10, node("Nested Loop", 1e9, node("Seq Scan", 1e5), INNER)),
+            20,
+            id="a_limited_product_stops_early",
+        ),
+        pytest.param(
+            node("Limit", 10, node("Hash Join", 1e6, SCAN, node("Hash", 3e8, side="Inner"))),
+            3e8,
+            id="a_hash_is_built_whole",
+        ),
+        pytest.param(
+            node("Result", 1, node("Aggregate", 1, SCAN, side="InitPlan")),
+            1e9,
+            id="a_subquery_that_runs_once",
+        ),
+        pytest.param(
+            node("Append", 2e6, node("Seq Scan", 1e6, side="Member"), side="Outer"),
+            101,
+            id="a_page_of_a_partitioned_table",
+        ),
+        pytest.param(node("Result", 0), 0, id="no_rows"),
+        pytest.param(
+            node("Subquery Scan", 1010, SCAN), 1e8, id="a_filter_that_streams_reads_its_share"
+        ),
+        pytest.param(
+            node(
+                "Aggregate",
+                1,
+                node(
+                    "Nested Loop",
+                    5,
+                    node("Seq Scan", 50),
+                    node("Result", 1, node("Seq Scan", 1e6), side="Inner"),
+                ),
+            ),
+            1e6,
+            id="an_inner_side_is_read_whole_and_not_more",
+        ),
+    ],
+)
+def test_the_busiest_step_counts(plan: Node, expected: float) -> None:
+    assert estimate_rows(plan, 101) == pytest.approx(expected, rel=0.01)
+
+
+def test_too_much_is_an_error_that_says_what_to_do() -> None:
+    plan = node("Aggregate", 1, SCAN)
+    assert check_estimate(plan, 101, 10**9, restricted=False) is None
+    refused = check_estimate(plan, 101, 10**9 - 1, restricted=False)
+    assert refused is not None
+    assert refused.sqlstate == TOO_COMPLEX
+    assert "1e+09" in refused.message
+    assert "999,999,999 allowed" in refused.message
+    assert "max_estimated_rows" in refused.hint
+
+
+def test_the_estimate_is_not_told_to_whom_rows_are_withheld_from() -> None:
+    refused = check_estimate(node("Aggregate", 1, SCAN), 101, 10**6, restricted=True)
+    assert refused is not None
+    assert "1e+09" not in refused.message
+
+
+def test_a_plan_is_remembered_for_the_very_query_and_not_for_long() -> None:
+    one, two, three = (GuardedQuery("shop", f"SELECT {number}", ()) for number in (1, 2, 3))
+    recent = RecentPlans(most=2)
+    recent.add(one)
+    recent.add(two)
+    assert one in recent
+    assert replace(one, params=(1,)) not in recent
+    assert replace(one, session=SessionIdentity("other")) not in recent
+    recent.add(one)
+    recent.add(three)
+    assert [query in recent for query in (one, two, three)] == [True, False, True]
+
+
+def test_a_plan_is_forgotten_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    query, recent = GuardedQuery("shop", "SELECT 1", ()), RecentPlans(keep_s=60)
+    recent.add(query)
+    assert query in recent
+    now += 59
+    assert query in recent
+    now += 1
+    assert query not in recent
+
+
+STREAMING = (
+    "Append,Gather,Gather Merge,Group,Hash Join,Limit,Materialize,Memoize,Merge Append,Merge Join,"
+    "Nested Loop,ProjectSet,Result,Subquery Scan,Unique"
+).split(",")
+
+
+@pytest.mark.parametrize("kind", STREAMING)
+@pytest.mark.parametrize("side", ["Outer", "Member", "Subquery"])
+def test_a_step_that_streams_asks_for_few_rows(kind: str, side: str) -> None:
+    plan = node("Limit", 10, node(kind, 1e9, node("Seq Scan", 1e9, side=side)))
+    assert estimate_rows(plan, 101) == pytest.approx(10)
+
+
+@pytest.mark.parametrize(
+    ("kind", "side"), [("Sort", "Outer"), ("Aggregate", "Outer"), ("Append", "InitPlan")]
+)
+def test_a_step_that_does_not_asks_for_all(kind: str, side: str) -> None:
+    plan = node("Limit", 10, node(kind, 1e9, node("Seq Scan", 1e9, side=side)))
+    assert estimate_rows(plan, 101) == pytest.approx(1e9)
+
+
+@pytest.mark.parametrize(
+    ("plan", "expected"),
+    [
+        (node("Nested Loop", 1e9, node("Seq Scan", 50), node("Seq Scan", 40, side="Inner")), 101),
+        (node("Nested Loop", 2e3, node("Seq Scan", 50), node("Seq Scan", 40, side="Inner")), 101),
+        (node("Nested Loop", 5, node("Seq Scan", 50), node("Seq Scan", 40, side="Inner")), 2000),
+        (node("Nested Loop", 5, node("Seq Scan", 50)), 50),
+        (node("Aggregate", 1, node("Nested Loop", 5, INNER)), 2e4),
+    ],
+)
+def test_a_loop_looks_at_pairs(plan: Node, expected: float) -> None:
+    assert estimate_rows(plan, 101) == pytest.approx(expected)

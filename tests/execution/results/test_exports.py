@@ -1,0 +1,150 @@
+"""Results as CSV, Markdown and JSON lines, read back by others' readers where there are some."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import io
+import json
+from decimal import Decimal
+
+import pytest
+
+from execution.results.exports import name_columns, render_csv, render_json_lines, render_markdown
+from nl2sql.results.json_values import Interval
+from nl2sql.types import ResultSet
+
+
+def build(*rows: tuple[object, ...], columns: tuple[str, ...] = (), **options: object) -> ResultSet:
+    names = columns or tuple(f"c{at}" for at in range(len(rows[0])))
+    values = {"truncated": False, "ms": 1.0, **options}
+    return ResultSet(names, ("text",) * len(names), rows, **values)  # type: ignore[arg-type]
+
+
+# -- CSV ---------------------------------------------------------------------------------------
+
+
+def test_csv_is_read_back_as_it_was() -> None:
+    rows = (
+        ("plain", 'with "quotes"', "a,b", "line\nbreak", "cr\rlf\r\n", " blanks ", "ünï"),
+        ("", ";", "'", "=1+1", "-5", "\\", "tab\t"),
+    )
+    text = render_csv(build(*rows, columns=("a", 'b"', "c,d", "e\nf", "", "g", "g")))
+    read = list(csv.reader(io.StringIO(text, newline="")))
+    assert read == [["a", 'b"', "c,d", "e\nf", "", "g", "g"], *map(list, rows)]
+    assert text.endswith("\r\n")
+
+
+def test_csv_tells_null_from_empty_text() -> None:
+    assert render_csv(build((None, "", None, 0))) == 'c0,c1,c2,c3\r\n,"",,0\r\n'
+
+
+def test_csv_of_one_column_has_no_empty_line() -> None:
+    text = render_csv(build((None,), ("",), ("x",)))
+    assert len(list(csv.reader(io.StringIO(text, newline="")))) == 4
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (True, "true"),
+        (2**63 - 1, "9223372036854775807"),
+        (Decimal("0.1234567890123456789"), "0.1234567890123456789"),
+        (Decimal("12.50"), "12.50"),
+        (Decimal("1E+30"), "1" + 30 * "0"),
+        (Decimal("NaN"), "NaN"),
+        (0.1, "0.1"),
+        (float("inf"), "Infinity"),
+        (dt.datetime(2025, 6, 30, 8, 30, tzinfo=dt.UTC), "2025-06-30T08:30:00+00:00"),
+        (Interval(1, 0, 0), "P1M"),
+        (b"\x00\xff", "00ff"),
+        ([1, None], '"[1, null]"'),
+        ({"a": "é"}, '"{""a"": ""é""}"'),
+    ],
+)
+def test_csv_writes_values_whole(value: object, text: str) -> None:
+    assert render_csv(build((value, 1))) == f"c0,c1\r\n{text},1\r\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["=HYPERLINK(1)", "+1", "-2+3", "@SUM(A1)", "\tx", "\rx", "\n=1", "＝1", "-", "=1\n"],  # noqa: RUF001
+)
+def test_csv_defuses_formulas_when_asked_to(text: str) -> None:
+    result = build((text, -5, Decimal("-1.5"), -0.5, "a=1"))
+    for spreadsheet_safe, expected in ((False, text), (True, f"'{text}")):
+        written = render_csv(result, spreadsheet_safe=spreadsheet_safe)
+        row = list(csv.reader(io.StringIO(written, newline="")))[1]
+        # Numbers and text that only holds a sign are never changed.
+        assert row == [expected, "-5", "-1.5", "-0.5", "a=1"]
+
+
+def test_csv_defuses_the_names_of_columns_too() -> None:
+    text = render_csv(build((1,), columns=("=cmd|' /C calc'!A0",)), spreadsheet_safe=True)
+    assert text.startswith("'=cmd")
+
+
+# -- Markdown ----------------------------------------------------------------------------------
+
+
+def test_markdown_is_a_table() -> None:
+    result = build((1, "Ann", None), (-2.5, "Bob", True), columns=("n", "name", "note"))
+    assert render_markdown(result) == (
+        "| n | name | note |\n| ---: | --- | --- |\n| 1 | Ann | NULL |\n| -2.5 | Bob | true |\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("a|b", "a\\|b"),
+        ("a\\|b", "a\\\\\\|b"),
+        ("line\nbreak", "line<br>break"),
+        ("line\r\nbreak\u2028end", "line<br>break<br>end"),
+        ("<script>alert(1)</script>", "\\<script\\>alert(1)\\</script\\>"),
+        ("![x](http://evil/?q)", "\\!\\[x\\](http\\://evil/?q)"),
+        ("**bold** _it_ `code`", "\\*\\*bold\\*\\* \\_it\\_ \\`code\\`"),
+        ("&lt;", "\\&lt;"),
+        ("  padded  ", "padded"),
+    ],
+)
+def test_markdown_cells_hold_no_markup(text: str, cell: str) -> None:
+    rendered = render_markdown(build((text, "x"), columns=("a", "b")))
+    assert rendered.splitlines()[2] == f"| {cell} | x |"
+    assert render_markdown(build((1,), columns=(text,))).splitlines()[0] == f"| {cell} |"
+
+
+def test_markdown_tells_what_is_left_out() -> None:
+    text = render_markdown(build(("x",), truncated=True, cut=((0, 0),)))
+    assert text.endswith("| x |\n\nThere are more rows.\n\nCells too long to show whole: 1.\n")
+
+
+# -- JSON lines --------------------------------------------------------------------------------
+
+
+def test_json_lines_are_objects() -> None:
+    result = build(
+        (1, "é\n", None, float("nan"), {"a": [Decimal("0.5")]}),
+        (2**60, "\u2028", b"a", 0.5, None),
+        columns=("id", "text", "none", "n", "n"),
+    )
+    lines = render_json_lines(result).split("\n")
+    assert lines[2:] == [""]
+    assert [json.loads(line) for line in lines[:2]] == [
+        {"id": 1, "text": "é\n", "none": None, "n": "NaN", "n_2": {"a": [0.5]}},
+        {"id": str(2**60), "text": "\u2028", "none": "61", "n": 0.5, "n_2": None},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ([], []),
+        (["a", "b"], ["a", "b"]),
+        (["a", "a", "a"], ["a", "a_2", "a_3"]),
+        (["a", "a", "a_2"], ["a", "a_3", "a_2"]),
+        (["", ""], ["", "_2"]),
+    ],
+)
+def test_every_column_has_a_name_of_its_own(names: list[str], expected: list[str]) -> None:
+    assert name_columns(names) == expected

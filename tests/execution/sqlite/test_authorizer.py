@@ -1,0 +1,136 @@
+"""What SQLite may do for one statement, with no guard before it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from execution.sqlite.authorizer import build_authorizer
+
+SCHEMA = """
+CREATE TABLE staff (id INTEGER PRIMARY KEY, name TEXT, pay INTEGER);
+CREATE TABLE secrets (id INTEGER, word TEXT);
+CREATE TABLE "odd`name" (id INTEGER);
+CREATE VIEW words AS SELECT upper(word) AS word, sqlite_version() AS v FROM secrets;
+CREATE VIEW "odd`view" AS SELECT id FROM "odd`name";
+CREATE VIEW outer_view AS SELECT word FROM words;
+CREATE VIEW schema_view AS SELECT name FROM sqlite_master;
+INSERT INTO secrets VALUES (1, 'hush');
+"""
+
+
+@pytest.fixture
+def connection() -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(":memory:")) as opened:
+        opened.executescript(SCHEMA)
+        # SQLite makes its table functions when they are first used, which no authorizer lets it.
+        opened.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')").fetchall()
+        yield opened
+
+
+def is_allowed(
+    connection: sqlite3.Connection, sql: str, *tables: str, columns: frozenset[str] | None = None
+) -> bool:
+    connection.set_authorizer(build_authorizer(connection, tables, columns))
+    try:
+        connection.execute(sql).fetchall()
+    except sqlite3.DatabaseError as error:
+        if "not authorized" in str(error) or "prohibited" in str(error):
+            return False
+        raise
+    finally:
+        connection.set_authorizer(None)
+    return True
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT id, name FROM staff",
+        "SELECT ID FROM STAFF",
+        "SELECT count(*) FROM staff",
+        "SELECT id FROM main.staff",
+        "WITH c AS (SELECT 1 AS x) SELECT count(*) FROM c",
+        "WITH RECURSIVE c AS (SELECT 1 AS x UNION ALL SELECT x + 1 FROM c WHERE x < 3) "
+        "SELECT x FROM c",
+        "SELECT lower(name), UPPER(name) FROM staff",
+        "SELECT value FROM json_each('[1]')",
+        "SELECT value FROM json_tree('[1]')",
+    ],
+)
+def test_the_tables_of_a_statement_are_read(connection: sqlite3.Connection, sql: str) -> None:
+    assert is_allowed(connection, sql, "main.staff")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT word FROM secrets",
+        "SELECT count(*) FROM secrets",
+        "SELECT word FROM words",
+        "SELECT id FROM staff WHERE id IN (SELECT id FROM secrets)",
+        "SELECT name FROM sqlite_master",
+        "SELECT count(*) FROM sqlite_master",
+        "SELECT name FROM sqlite_schema",
+        "SELECT name FROM pragma_table_info('staff')",
+        "SELECT sqlite_version()",
+        "SELECT load_extension('x')",
+        "DELETE FROM staff",
+        "INSERT INTO staff (id) VALUES (1)",
+        "UPDATE staff SET pay = 1",
+        "CREATE TABLE x (a)",
+        "CREATE TEMP TABLE x (a)",
+        "DROP TABLE staff",
+        "ATTACH ':memory:' AS other",
+        "PRAGMA user_version",
+        "WITH secrets AS (SELECT 1 AS x) SELECT count(*) FROM secrets",
+    ],
+)
+def test_nothing_else_is(connection: sqlite3.Connection, sql: str) -> None:
+    assert not is_allowed(connection, sql, "main.staff")
+
+
+def test_a_view_reads_what_it_reads_and_calls_what_it_calls(
+    connection: sqlite3.Connection,
+) -> None:
+    assert is_allowed(connection, "SELECT word, v FROM words", "main.words")
+    assert is_allowed(connection, "SELECT word FROM WORDS", "main.words")
+    assert is_allowed(connection, "SELECT word FROM outer_view", "main.outer_view")
+    assert is_allowed(connection, "SELECT id FROM `odd``view`", "main.odd`view")
+    assert not is_allowed(connection, "SELECT id FROM staff", "main.words")
+    assert not is_allowed(connection, "SELECT name FROM schema_view", "main.schema_view")
+    assert not is_allowed(connection, "SELECT name FROM sqlite_master", "main.schema_view")
+
+
+def test_only_the_columns_of_a_statement_are_read(connection: sqlite3.Connection) -> None:
+    columns = frozenset({"main.staff.id", "main.staff.name"})
+
+    def judge(sql: str, *tables: str) -> bool:
+        return is_allowed(connection, sql, *(tables or ("main.staff",)), columns=columns)
+
+    assert judge("SELECT id, NAME FROM staff")
+    assert judge("SELECT count(*) FROM staff")
+    assert judge("SELECT value FROM json_each('[1]')")
+    assert judge("SELECT id FROM staff WHERE name = 'a' ORDER BY name")
+    assert not judge("SELECT pay FROM staff")
+    assert not judge("SELECT id FROM staff WHERE pay > 1")
+    assert not judge("SELECT id FROM staff ORDER BY pay")
+    assert not judge("SELECT * FROM staff")
+    assert not judge("SELECT word FROM secrets", "main.staff", "main.secrets")
+    # What a view reads belongs to its owner.
+    assert judge("SELECT word FROM words", "main.words")
+
+
+def test_what_sqlite_does_not_name_is_denied(connection: sqlite3.Connection) -> None:
+    authorize = build_authorizer(connection, ["main.staff"])
+    for action in (sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_READ):
+        assert authorize(action, None, None, "main", None) == sqlite3.SQLITE_DENY
+
+
+def test_a_table_called_like_a_function_is_a_table(connection: sqlite3.Connection) -> None:
+    connection.execute("CREATE TABLE json_each (value INTEGER)")
+    assert not is_allowed(connection, "SELECT value FROM json_each", "main.staff")
+    assert is_allowed(connection, "SELECT value FROM json_each", "main.json_each")

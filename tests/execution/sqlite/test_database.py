@@ -1,0 +1,410 @@
+"""The read-only door to an SQLite file.
+
+Most queries here are put into a GuardedQuery by hand: the walls behind the guard have to hold
+without it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from execution.executor import ReadOnlyExecutor
+from execution.sqlite.database import SqliteDatabase
+from execution.sqlite.errors import is_gone
+from nl2sql.errors import DatabaseUnavailable
+from nl2sql.settings import LimitSettings
+from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
+from tests.execution.sqlite.shop import build_shop, read_raw
+
+LIMITS = LimitSettings(statement_timeout_ms=1000, explain_timeout_ms=1000, pool_size=2)
+TABLES = ("main.customers", "main.Orders", "main.employees")
+ENDLESS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+DUMP = "SELECT name, sql, (SELECT group_concat(total) FROM orders) FROM sqlite_master"
+# A text of 800,000 letters, which costs nothing to build and seconds to search.
+LONG = "'aaaaaaaaaa'"
+for times in (10, 10, 10, 10, 8):
+    LONG = f"replace({LONG}, 'a', '{'a' * times}')"
+
+
+def query(sql: str, *tables: str) -> GuardedQuery:
+    return GuardedQuery("shop", sql, tables or TABLES, dialect="sqlite")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "shop.sqlite"
+    build_shop(path)
+    return path
+
+
+@pytest.fixture
+def read_only(path: Path) -> Iterator[Path]:
+    path.chmod(0o444)
+    path.parent.chmod(0o555)
+    yield path
+    path.parent.chmod(0o755)
+
+
+@pytest.fixture
+async def database(path: Path) -> AsyncIterator[SqliteDatabase]:
+    door = SqliteDatabase("shop", path, LIMITS)
+    yield door
+    await door.close()
+
+
+async def run(database: SqliteDatabase, sql: str, max_rows: int = 10) -> ResultSet:
+    result = await database.execute(query(sql), max_rows)
+    assert isinstance(result, ResultSet), result
+    return result
+
+
+async def fail(database: SqliteDatabase, sql: str, *tables: str) -> Diagnostic:
+    result = await database.execute(query(sql, *tables), 10)
+    assert isinstance(result, Diagnostic), result
+    return result
+
+
+async def test_gives_rows_with_names_and_storage_classes(database: SqliteDatabase) -> None:
+    result = await run(database, "SELECT id, name AS Who, note, 1.5, NULL FROM employees")
+    assert result.columns == ("id", "Who", "note", "1.5", "NULL")
+    assert result.types == ("integer", "text", "integer", "real", "")
+    assert result.rows[1] == (2, "Fay", "seven", 1.5, None)
+    assert not result.truncated
+
+
+async def test_tells_that_there_are_more_rows_than_the_limit(database: SqliteDatabase) -> None:
+    exact = await run(database, "SELECT id FROM employees", max_rows=3)
+    more = await run(database, "SELECT id FROM employees", max_rows=2)
+    assert (len(exact.rows), exact.truncated) == (3, False)
+    assert (len(more.rows), more.truncated) == (2, True)
+
+
+async def test_a_page_without_end_is_cut(database: SqliteDatabase) -> None:
+    result = await run(database, ENDLESS + "SELECT i FROM n", max_rows=3)
+    assert (result.rows, result.truncated) == (((1,), (2,), (3,)), True)
+
+
+async def test_rows_past_the_bytes_of_a_result_are_left_out(path: Path) -> None:
+    door = SqliteDatabase("shop", path, LIMITS.model_copy(update={"result_bytes": 2**20}))
+    result = await run(door, f"{ENDLESS} SELECT {LONG} FROM n", max_rows=1000)
+    assert (len(result.rows), result.truncated) == (2**20 // LIMITS.cell_bytes, True)
+    await door.close()
+
+
+async def test_a_long_cell_ends_early_and_is_told(path: Path) -> None:
+    door = SqliteDatabase("shop", path, LIMITS.model_copy(update={"cell_bytes": 1024}))
+    result = await run(door, f"SELECT 1, {LONG}, CAST({LONG} AS BLOB), 'short'")
+    assert result.rows == ((1, "a" * 1024, b"a" * 1024, "short"),)
+    assert (result.cut, result.truncated) == (((0, 1), (0, 2)), False)
+    await door.close()
+
+
+async def test_a_row_of_many_long_values_is_an_error(path: Path) -> None:
+    door = SqliteDatabase("shop", path, LIMITS.model_copy(update={"result_bytes": 2**20}))
+    columns = ", ".join(["b"] * 2000)
+    result = await door.execute(query(f"SELECT {columns} FROM (SELECT {LONG} AS b)"), 1)
+    assert isinstance(result, Diagnostic)
+    assert result.sqlstate == "54000"
+    short = await run(door, f"SELECT {columns} FROM (SELECT 'x' AS b)")
+    assert short.rows == (("x",) * 2000,)
+    await door.close()
+
+
+@pytest.mark.parametrize(
+    ("sql", "sqlstate", "said"),
+    [
+        # SQLite's full-text and JSON functions quote what they cannot read.
+        ("SELECT json_extract('{}', name) FROM customers", "22032", "invalid JSON text"),
+        ("SELECT abs(-9223372036854775808)", "22003", "numeric value out of range"),
+        (f"SELECT {LONG} || {LONG}", "54000", "program limit exceeded"),
+    ],
+)
+async def test_no_error_carries_a_cell_to_a_restricted_principal(
+    sql: str, sqlstate: str, said: str, database: SqliteDatabase
+) -> None:
+    result = await database.execute(replace(query(sql), restricted=True), 10)
+    assert isinstance(result, Diagnostic)
+    assert result.sqlstate == sqlstate
+    assert result.message.startswith(f"{said} (the rest is withheld")
+
+
+@pytest.mark.parametrize(
+    "sql", ["SELECT nope FROM customers", "SELECT 1 FROM nope", "SELEC 1", "SELECT nope(1)"]
+)
+async def test_what_a_query_names_itself_is_told_to_all(sql: str, database: SqliteDatabase) -> None:
+    restricted = replace(query(sql), restricted=True)
+    open_ = await fail(database, sql)
+    assert "withheld" not in open_.message
+    assert await database.execute(restricted, 10) == open_
+    assert await database.explain(restricted) == await database.explain(query(sql))
+
+
+async def test_bytes_that_are_no_text_are_left_out(path: Path, database: SqliteDatabase) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE customers SET name = CAST(x'41e964' AS TEXT) WHERE id = 1")
+        connection.commit()
+    result = await run(database, "SELECT name FROM customers WHERE id = 1")
+    assert result.rows == (("Ad",),)
+
+
+async def test_explains_by_counting_scans(database: SqliteDatabase) -> None:
+    for sql, scans in (
+        ("SELECT 1", 0),
+        ("SELECT name FROM customers WHERE id = 1", 0),
+        ("SELECT name FROM customers", 1),
+        ("SELECT c.name FROM customers AS c CROSS JOIN employees AS e", 2),
+    ):
+        assert await database.explain(query(sql)) == Explained(cost=float(scans), rows=0.0)
+
+
+async def test_explaining_runs_nothing(database: SqliteDatabase) -> None:
+    assert isinstance(await database.explain(query(ENDLESS + "SELECT count(*) FROM n")), Explained)
+
+
+@pytest.mark.parametrize(
+    ("sql", "sqlstate"),
+    [
+        ("SELECT nope FROM customers", "42703"),
+        ("SELECT c.nope FROM customers AS c", "42703"),
+        ("SELECT 1 FROM nope", "42P01"),
+        ("SELECT id FROM customers, employees", "42702"),
+        ("SELEC 1", "42601"),
+        ("SELECT 1 FROM", "42601"),
+        ("SELECT 'a", "42601"),
+        ("SELECT 'a\0'", "42601"),
+        ("SELECT 1; SELECT 2", "42601"),
+        ("SELECT 1 UNION SELECT 1, 2", "42601"),
+        ("SELECT (SELECT 1, 2)", "42601"),
+        ("SELECT id FROM customers WHERE max(id) > 1", "42803"),
+        ("SELECT sum(sum(id)) FROM customers", "42803"),
+        ("SELECT id FROM customers GROUP BY count(*)", "42803"),
+        ("SELECT 1 HAVING 1", "42803"),
+        ("SELECT rank() FROM customers", "42P20"),
+        ("SELECT nope(1)", "42883"),
+        ("SELECT abs(1, 2)", "42883"),
+        ("SELECT 1 ORDER BY 2", "42P10"),
+        ("SELECT 1 AS a UNION SELECT 2 ORDER BY b", "42P10"),
+        ("SELECT 'a' COLLATE nope = 'b'", "42704"),
+        ("SELECT abs(-9223372036854775808)", "22003"),
+        ("SELECT json('{')", "22032"),
+        ("SELECT '\ud800'", "22021"),
+        (f"SELECT 1{' + 1' * 3000}", "54001"),
+        (f"SELECT 1{' UNION ALL SELECT 1' * 60}", "54001"),
+        (f"SELECT {LONG} || {LONG}", "54000"),
+        ("SELECT x FROM secrets", "42501"),
+        ("SELECT * FROM json_each('[1]')", "XX000"),
+    ],
+)
+async def test_an_error_is_a_value_with_the_sqlstate_of_postgresql(
+    sql: str, sqlstate: str, database: SqliteDatabase
+) -> None:
+    assert (await fail(database, sql)).sqlstate == sqlstate
+    if sqlstate not in ("22003", "22032", "54000"):
+        explained = await database.explain(query(sql))
+        assert isinstance(explained, Diagnostic)
+        assert explained.sqlstate == sqlstate
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DELETE FROM orders",
+        "INSERT INTO employees (name) VALUES ('x')",
+        "UPDATE orders SET total = 0",
+        "REPLACE INTO orders (id) VALUES (1)",
+        "WITH x AS (SELECT 9) INSERT INTO orders (id) SELECT * FROM x",
+        "DROP TABLE orders",
+        "ALTER TABLE orders RENAME TO x",
+        "CREATE TABLE x (a)",
+        "CREATE TEMP TABLE x (a)",
+        "CREATE TEMP VIEW x AS SELECT 1",
+        "CREATE VIRTUAL TABLE x USING fts5(a)",
+        "PRAGMA query_only = OFF",
+        "PRAGMA writable_schema = ON",
+        "PRAGMA table_info(orders)",
+        "PRAGMA user_version",
+        "ATTACH '/tmp/quorumsql-attack' AS x",
+        "ATTACH ':memory:' AS x",
+        "DETACH main",
+        "VACUUM",
+        "VACUUM INTO '/tmp/quorumsql-attack'",
+        "BEGIN",
+        "SAVEPOINT a",
+        "ANALYZE",
+        "REINDEX",
+        "SELECT load_extension('x')",
+        "SELECT zeroblob(1000000000)",
+        "SELECT randomblob(1000000000)",
+        "SELECT fts3_tokenizer('simple')",
+        "SELECT sql FROM sqlite_master",
+        "SELECT count(*) FROM sqlite_master",
+        "SELECT * FROM SQLITE_SCHEMA",
+        "SELECT * FROM main.sqlite_schema",
+        "SELECT * FROM sqlite_temp_master",
+        "SELECT * FROM sqlite_sequence",
+        "SELECT * FROM pragma_table_info('orders')",
+        "SELECT count(*) FROM pragma_table_list",
+        "SELECT x FROM secrets",
+        "SELECT x FROM SECRETS",
+        "SELECT count(*) FROM secrets",
+        "SELECT 1 FROM main.secrets",
+        "SELECT id FROM orders WHERE id IN secrets",
+        "SELECT id FROM orders ORDER BY (SELECT x FROM secrets)",
+        "WITH totals AS (SELECT x FROM secrets) SELECT x FROM totals",
+        "WITH orders AS (SELECT x FROM secrets) SELECT x FROM orders",
+    ],
+)
+async def test_nothing_can_be_written_or_read_besides_even_without_the_guard(
+    sql: str, path: Path, database: SqliteDatabase
+) -> None:
+    before = read_raw(path, DUMP)
+    assert (await fail(database, sql)).sqlstate == "42501"
+    assert read_raw(path, DUMP) == before
+
+
+async def test_only_the_tables_of_the_query_are_read(database: SqliteDatabase) -> None:
+    assert (await fail(database, "SELECT id FROM orders", "main.customers")).sqlstate == "42501"
+    assert (await fail(database, "SELECT * FROM totals", "main.Orders")).sqlstate == "42501"
+
+
+async def test_a_view_may_read_and_call_what_a_query_may_not(database: SqliteDatabase) -> None:
+    result = await database.execute(query("SELECT shown FROM totals", "main.totals"), 10)
+    assert isinstance(result, ResultSet), result
+    assert result.rows[0] == ("30.50",)
+
+
+async def test_a_view_of_the_schema_stays_closed(path: Path, database: SqliteDatabase) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE VIEW peek AS SELECT sql FROM sqlite_master")
+        connection.execute("CREATE VIEW broken AS SELECT x FROM gone")
+    assert (await fail(database, "SELECT * FROM peek", "main.peek")).sqlstate == "42501"
+    assert (await fail(database, "SELECT * FROM broken", "main.broken")).sqlstate == "42P01"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT count(*) FROM n",
+        "SELECT i FROM n ORDER BY i DESC",
+        "SELECT i FROM n WHERE i < 0",
+        f"SELECT instr({LONG}, substr({LONG}, 1, 400000) || 'b')",
+    ],
+    ids=["aggregate", "sort", "filter", "one_call_that_cannot_be_interrupted"],
+)
+async def test_a_slow_query_is_ended_by_the_statement_timeout(
+    sql: str, database: SqliteDatabase
+) -> None:
+    start = time.monotonic()
+    result = await fail(database, ENDLESS + sql)
+    assert (result.sqlstate, time.monotonic() - start < 2) == ("57014", True)
+    assert "1000 ms" in result.message
+
+
+async def test_a_query_that_nobody_waits_for_any_more_is_interrupted(path: Path) -> None:
+    hour = LimitSettings(statement_timeout_ms=120_000, pool_size=1)
+    door = SqliteDatabase("shop", path, hour)
+    start = time.monotonic()
+    for _ in range(2):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.2):
+                await door.execute(query(ENDLESS + "SELECT count(*) FROM n"), 1)
+    # The only slot is free again.
+    assert (await run(door, "SELECT 1")).rows == ((1,),)
+    await door.close()
+    assert time.monotonic() - start < 5
+
+
+async def test_closing_ends_what_runs(path: Path) -> None:
+    door = SqliteDatabase("shop", path, LimitSettings(statement_timeout_ms=120_000))
+    running = asyncio.create_task(door.execute(query(ENDLESS + "SELECT count(*) FROM n"), 1))
+    await asyncio.sleep(0.2)
+    await door.close()
+    result = await running
+    assert isinstance(result, Diagnostic)
+    assert (await run(door, "SELECT 1")).rows == ((1,),)
+    await door.close()
+
+
+async def test_many_queries_share_few_threads(database: SqliteDatabase) -> None:
+    results = await asyncio.gather(*(run(database, f"SELECT {number}") for number in range(50)))
+    assert [result.rows for result in results] == [((number,),) for number in range(50)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["100%41.db", "a?mode=rwc.db", "a#b.db", "a&immutable=1.db", "ü b.db", "a:b;c'd\"e.db"],
+)
+async def test_a_path_is_a_path_whatever_its_signs(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    build_shop(path)
+    door = SqliteDatabase("shop", path, LIMITS)
+    assert (await run(door, "SELECT count(*) FROM customers")).rows == ((4,),)
+    await door.close()
+    missing = SqliteDatabase("shop", tmp_path / f"no{name}", LIMITS)
+    assert await missing.probe()
+    await missing.close()
+    assert os.listdir(tmp_path) == [name]
+
+
+async def test_a_file_in_a_folder_that_cannot_be_written(read_only: Path) -> None:
+    door = SqliteDatabase("shop", read_only, LIMITS)
+    assert (await run(door, "SELECT count(*) FROM customers")).rows == ((4,),)
+    assert await door.probe() == ""
+    await door.close()
+
+
+async def test_a_file_that_was_replaced_is_seen(path: Path, database: SqliteDatabase) -> None:
+    await run(database, "SELECT 1 FROM customers")
+    other = path.with_name("new.sqlite")
+    with closing(sqlite3.connect(other)) as connection:
+        connection.executescript("CREATE TABLE customers (x); INSERT INTO customers VALUES (9)")
+    other.replace(path)
+    assert (await run(database, "SELECT x FROM customers")).rows == ((9,),)
+
+
+async def test_what_is_no_database_is_unavailable(tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("no database at all, " * 100)
+    for path in (tmp_path / "missing.sqlite", text, tmp_path):
+        door = SqliteDatabase("shop", path, LIMITS)
+        with pytest.raises(DatabaseUnavailable, match="cannot be read"):
+            await door.execute(query("SELECT 1"), 1)
+        with pytest.raises(DatabaseUnavailable):
+            await door.explain(query("SELECT 1"))
+        assert "shop" in await door.probe()
+        await door.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "gone"),
+    [
+        (sqlite3.SQLITE_READONLY_DIRECTORY, True),
+        (sqlite3.SQLITE_CANTOPEN_ISDIR, True),
+        (sqlite3.SQLITE_BUSY_SNAPSHOT, True),
+        (sqlite3.SQLITE_ERROR, False),
+        (sqlite3.SQLITE_INTERRUPT, False),
+        (sqlite3.SQLITE_TOOBIG, False),
+    ],
+)
+def test_a_file_at_fault_is_told_from_a_query_at_fault(code: int, gone: bool) -> None:
+    error = sqlite3.OperationalError("whatever it says")
+    error.sqlite_errorcode = code
+    assert is_gone(error) is gone
+
+
+async def test_the_executor_takes_it_like_any_database(database: SqliteDatabase) -> None:
+    executor = ReadOnlyExecutor({"shop": database})
+    result = await executor.execute(query("SELECT count(*) FROM customers"), 1)
+    assert isinstance(result, ResultSet)
+    assert result.rows == ((4,),)
+    assert await executor.probe() == (("database shop", ""),)
+    await executor.close()

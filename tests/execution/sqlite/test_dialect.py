@@ -1,0 +1,137 @@
+"""What SQLite's dialect of the guard reads is written as it was; casts are affinities."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from execution.guard.guard import guard_query
+from execution.policies.access import open_access
+from nl2sql.types import GuardedQuery, Violation
+from tests.fakes import SHOP
+
+ACCESS = open_access(replace(SHOP, dialect="sqlite"))
+
+# The rules of sqlite.org/datatype3.html, 3.1, with its own examples.
+AFFINITIES = {
+    "INTEGER": "INT INTEGER TINYINT BIGINT INT2 POINT CHARINT",
+    "TEXT": "VARCHAR(255) NCHAR(55) CLOB TEXT CHARACTER",
+    "BLOB": "BLOB",
+    "REAL": "REAL DOUBLE FLOAT",
+    "NUMERIC": "NUMERIC DECIMAL(10,5) BOOLEAN DATE STRING XYZ",
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "affinity"),
+    [(kind, affinity) for affinity, kinds in AFFINITIES.items() for kind in kinds.split()]
+    + [
+        ("UNSIGNED BIG INT", "INTEGER"),
+        ("DOUBLE PRECISION", "REAL"),
+        ("FLOATING POINT", "INTEGER"),
+    ],
+)
+def test_a_cast_is_written_as_its_affinity(kind: str, affinity: str) -> None:
+    verdict = guard_query(f"SELECT CAST(id AS {kind}) FROM customers", ACCESS)
+    assert isinstance(verdict, GuardedQuery), verdict
+    assert f"CAST(id AS {affinity})" in verdict.sql
+
+
+WRITTEN = {
+    "name -> '$.a'": "",
+    "name ->> 'a'": "",
+    "`name`": "name",
+    "[name]": "name",
+    'customers."NAME"': "customers.NAME",
+    "id AS `Name`": "id AS Name",
+    "id AS `values`": "id AS `values`",
+    '"name"': "name",
+    '"nothing"': "'nothing'",
+    '"it\'s"': "'it''s'",
+    "CASE WHEN id THEN 2 END": "",
+    "CURRENT_DATE": "",
+    "CURRENT_TIME": "",
+    "CURRENT_TIMESTAMP": "",
+    "name || 'x'": "",
+    "id IS 1": "",
+    "name LIKE 'a%'": "",
+    "+id = '2'": "+ id = '2'",
+    "3 IS NOT DISTINCT FROM +TRUE": "3 IS + TRUE",
+    "- + - id": "- + -id",
+    "~ ~ id": "~ ~id",
+}
+
+
+@pytest.mark.parametrize(("written", "expected"), WRITTEN.items(), ids=WRITTEN)
+def test_an_expression_is_written(written: str, expected: str) -> None:
+    verdict = guard_query(f"SELECT {written} FROM customers", ACCESS)
+    assert isinstance(verdict, GuardedQuery), verdict
+    text = verdict.sql.removeprefix("SELECT ").partition(" FROM sales.")[0]
+    assert text == (expected or written)
+
+
+def test_a_comma_stays_one() -> None:
+    verdict = guard_query("SELECT 1 FROM customers, orders CROSS JOIN products", ACCESS)
+    assert isinstance(verdict, GuardedQuery), verdict
+    assert verdict.sql == (
+        "SELECT 1 FROM sales.customers AS customers, sales.orders AS orders "
+        "CROSS JOIN stock.products AS products"
+    )
+
+
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        ("SELECT CAST(id, INT) FROM customers", "unparsable"),
+        ("SELECT id FROM customers WHERE id IN orders", "unknown_column"),
+        ("SELECT DISTINCT ON (id) id FROM customers", "node_not_allowed"),
+        ("SELECT a FROM (SELECT 1) AS t(a)", "node_not_allowed"),
+        ("SELECT id::text FROM customers", "type_not_allowed"),
+        ("SELECT DATE '2024-01-01'", "type_not_allowed"),
+        *[
+            (f"SELECT {written} FROM customers", "unparsable")
+            for written in (
+                "id = 1 = 2 IN (1)",
+                "id IN (1) = 1",
+                "id BETWEEN 1 AND 2 = 1",
+                "1 = id BETWEEN 1 AND 2",
+                "name LIKE 'a' = 1",
+                "name LIKE id = 1 ESCAPE 'x'",
+                "name LIKE 'a' ESCAPE 'x' = 1",
+                "name GLOB 'a' IS 1",
+                "id IN (1) < 2",
+                "id IN (1) + 2",
+                "id < 2 IN (1)",
+                "id > 2 IN (1)",
+                "id <= 2 IN (1)",
+                "id >= 2 IN (1)",
+                "id <> 2 IN (1)",
+                "id IS 2 IN (1)",
+                "NOT id = 1 IN (2)",
+            )
+        ],
+    ],
+)
+def test_what_is_refused(sql: str, code: str) -> None:
+    verdict = guard_query(sql, ACCESS)
+    assert isinstance(verdict, Violation), verdict
+    assert verdict.code == code, verdict
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "(id = 1) = 1",
+        "(id IN (1)) = 1",
+        "NOT id IN (1)",
+        "id = 1 AND name LIKE 'a'",
+        "id IN (1) OR id = 2",
+        "id = 1 + 2",
+        "id BETWEEN 1 AND 1 + 1",
+        "name LIKE 'a' || 'b' ESCAPE 'x'",
+        "id = 1 = 1",
+    ],
+)
+def test_what_groups_in_one_way_passes(written: str) -> None:
+    assert isinstance(guard_query(f"SELECT {written} FROM customers", ACCESS), GuardedQuery)

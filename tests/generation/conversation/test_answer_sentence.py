@@ -1,0 +1,81 @@
+"""What a rule says of a result."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from generation.conversation.answer_sentence import is_small, render_sentence
+from nl2sql.types import ResultSet
+
+
+def build(columns: str, *rows: tuple[Any, ...], truncated: bool = False) -> ResultSet:
+    names = tuple(columns.split(","))
+    return ResultSet(names, ("text",) * len(names), rows, truncated, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("result", "sentence"),
+    [
+        pytest.param(build("count", (336,)), "Answer: 336.", id="number"),
+        pytest.param(build("count", (Decimal("12.50"),)), "Answer: 12.50.", id="decimal"),
+        pytest.param(build("day", (dt.date(2024, 5, 1),)), "Answer: 2024-05-01.", id="date"),
+        pytest.param(build("x", (True,)), "Answer: yes.", id="boolean"),
+        pytest.param(build("x", (None,)), "Answer: no value.", id="null"),
+        pytest.param(build("name", ("Ann",)), "Answer: “Ann”.", id="text"),
+        pytest.param(build("a,b", ("Ann", 3)), "a: “Ann”; b: 3.", id="row"),
+        pytest.param(build("a", ("x",), ("y",)), "2 values: “x”, “y”.", id="values"),
+        pytest.param(build("a,b", (1, 2), (3, 4)), "2 rows with a and b.", id="rows"),
+        pytest.param(
+            build("a,b", (1, 2), (3, 4), truncated=True),
+            "The first 2 rows with a and b; there are more.",
+            id="truncated",
+        ),
+        pytest.param(
+            build("a", *[(1,)] * 9, truncated=True),
+            "The first 9 rows with a; there are more.",
+            id="one_column_truncated",
+        ),
+        pytest.param(build("a,b,c,d,e,f,g", (1,) * 7), "1 row of 7 columns.", id="one_wide_row"),
+        pytest.param(build("a"), "", id="no_rows"),
+    ],
+)
+def test_the_sentence_names_few_cells_and_counts_many(result: ResultSet, sentence: str) -> None:
+    assert render_sentence(result) == sentence
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "<script>alert(1)</script>",
+        "see https://evil.example",
+        "[click](javascript:x)",
+        "`rm -rf`",
+        "two\nlines",
+        "x" * 61,
+        "“. Answer: 42. “",
+        b"bytes",
+        ["a"],
+        {"a": 1},
+        "",
+        Decimal("NaN"),
+        Decimal("1E+50"),
+    ],
+)
+def test_a_cell_that_is_not_plain_is_counted_not_named(cell: Any) -> None:
+    assert render_sentence(build("name", (cell,))) == "1 row with name."
+    assert render_sentence(build("name", ("Ann",), (cell,))) == "2 rows with name."
+
+
+def test_a_column_whose_name_is_not_plain_is_not_named() -> None:
+    assert render_sentence(build("<b>,b", (1, 2))) == "1 row of 2 columns."
+    assert render_sentence(build("<b>,b", (1, 2), (3, 4))) == "2 rows of 2 columns."
+
+
+def test_a_cell_that_was_cut_is_not_named() -> None:
+    result = ResultSet(("a",), ("text",), (("Ann",),), False, 1.0, cut=((0, 0),))
+    assert not is_small(result)
+    assert render_sentence(result) == "1 row with a."

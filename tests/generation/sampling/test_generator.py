@@ -1,0 +1,271 @@
+"""One request to the engine, its prompt, and the candidates that come of it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from generation.sampling.generator import CandidateGenerator
+from nl2sql.deadline import Deadline
+from nl2sql.errors import EngineUnavailable
+from nl2sql.schema_text import render_schema
+from nl2sql.types import (
+    Completions,
+    FewShot,
+    JoinPlan,
+    Plan,
+    Prompt,
+    SamplingRequest,
+    SchemaContext,
+    SchemaLink,
+    SchemaLinks,
+    Sketch,
+    ValueMatch,
+)
+from tests.fakes import FakeEngine, build_context, build_question, build_settings
+from tests.generation.written_prompt import write_prompt
+
+CONTEXT = build_context()
+
+
+@pytest.mark.parametrize(("k", "temperature"), [(1, 0.0), (2, 0.9), (8, 0.9)])
+async def test_one_candidate_is_greedy_and_more_are_sampled(k: int, temperature: float) -> None:
+    engine = FakeEngine(["SELECT 1"] * k)
+    generator = CandidateGenerator(engine, build_settings(sampling={"temperature": 0.9}))
+    await generator.generate(build_question(k=k, seed=5), CONTEXT, Plan())
+    (request,) = engine.requests
+    assert (request.k, request.temperature, request.seed) == (k, temperature, 5)
+
+
+async def test_the_answer_is_held_between_the_fences() -> None:
+    engine = FakeEngine(["SELECT 1"])
+    settings = build_settings(sampling={"max_tokens": 99})
+    await CandidateGenerator(engine, settings).generate(build_question(), CONTEXT, Plan())
+    (request,) = engine.requests
+    assert (request.answer_start, request.stop, request.max_tokens) == ("```sql\n", ("```",), 99)
+
+
+async def test_tokens_and_the_prompt_are_handed_on() -> None:
+    engine = FakeEngine(["SELECT 1", "SELECT 2"])
+    generated = await CandidateGenerator(engine, build_settings()).generate(
+        build_question(k=2), CONTEXT, Plan()
+    )
+    assert (generated.prompt_tokens, generated.completion_tokens) == (100, 20)
+    assert generated.prompt is engine.requests[0].prompt
+
+
+async def test_an_error_of_the_engine_passes_through() -> None:
+    generator = CandidateGenerator(FakeEngine(EngineUnavailable("Busy.")), build_settings())
+    with pytest.raises(EngineUnavailable):
+        await generator.generate(build_question(), CONTEXT, Plan())
+
+
+async def read_user_message(context: SchemaContext, plan: Plan, **flags: bool) -> str:
+    settings = build_settings(flags=flags, sampling={"show_plan": True})
+    prompt, _ = await write_prompt(settings, build_question(text="How many orders?"), context, plan)
+    return prompt.messages[1].content
+
+
+async def test_the_schema_stands_before_the_hints_and_the_question_at_the_end() -> None:
+    plan = Plan(
+        SchemaLinks((SchemaLink("total", "sales.orders", "total", 1.0),)),
+        JoinPlan(skeleton="FROM orders"),
+    )
+    text = await read_user_message(CONTEXT, plan)
+    marks = ["CREATE TABLE returns", "Columns that may matter", "FROM orders", "Question: "]
+    places = [text.index(mark) for mark in marks]
+    assert places == sorted(places)
+    assert text.endswith("Question: How many orders?")
+
+
+async def test_questions_on_the_same_tables_share_their_prefix() -> None:
+    settings = build_settings(sampling={"show_plan": True})
+    texts = [
+        (await write_prompt(settings, build_question(text=text), CONTEXT, Plan()))[0]
+        .messages[1]
+        .content
+        for text in ("How many?", "Which ones?")
+    ]
+    shared = texts[0].removesuffix("How many?")
+    assert texts[1] == f"{shared}Which ones?"
+
+
+async def test_hints_name_columns_of_tables_in_sight_and_no_tables() -> None:
+    links = SchemaLinks(
+        (
+            SchemaLink("order", "sales.orders", "", 1.0),
+            SchemaLink("total", "sales.orders", "total", 1.0),
+            SchemaLink("price", "stock.products", "price", 1.0),
+        )
+    )
+    text = await read_user_message(build_context(tables=("sales.orders",)), Plan(links))
+    assert "Columns that may matter: orders.total\n" in text
+
+
+async def test_at_most_eight_columns_are_named() -> None:
+    links = tuple(SchemaLink("x", "sales.orders", f"c{number}", 1.0) for number in range(20))
+    text = await read_user_message(CONTEXT, Plan(SchemaLinks(links)))
+    (line,) = (line for line in text.splitlines() if line.startswith("Columns"))
+    assert line.count("orders.c") == 8
+
+
+async def test_an_empty_plan_gives_no_hints() -> None:
+    text = await read_user_message(CONTEXT, Plan())
+    assert "may matter" not in text
+    assert "join like" not in text
+
+
+@pytest.mark.parametrize("comments", [True, False])
+async def test_a_flag_decides_on_comments(comments: bool) -> None:
+    text = await read_user_message(CONTEXT, Plan(), comments=comments)
+    assert ("ISO 3166" in text) is comments
+
+
+async def test_what_does_not_fit_is_left_out_and_told() -> None:
+    small = build_settings(model={"max_model_len": 512}, sampling={"max_tokens": 140})
+    engine = FakeEngine(["SELECT 1"])
+    generated = await CandidateGenerator(engine, small).generate(build_question(), CONTEXT, Plan())
+    text = generated.prompt.messages[1].content
+    assert generated.left_out[0] == "stock.products.tags"
+    assert "tags text" not in text
+    assert "customer_id integer REFERENCES customers(id)" in text
+
+
+async def test_the_hints_of_a_table_that_is_left_out_go_with_it() -> None:
+    small = build_settings(model={"max_model_len": 512}, sampling={"max_tokens": 320})
+    context = build_context(
+        tables=("sales.orders", "sales.customers"),
+        values=(
+            ValueMatch("cancelled", "sales.orders", "status", "CXL", 0.9),
+            ValueMatch("germany", "sales.customers", "country", "Germany", 1.0),
+        ),
+    )
+    prompt, left_out = await write_prompt(small, build_question(), context, Plan())
+    text = prompt.messages[1].content
+    assert "sales.customers" in left_out
+    assert "orders.status holds 'CXL' (the question says \"cancelled\")" in text
+    assert "Germany" not in text
+
+
+async def test_pruned_columns_are_not_shown() -> None:
+    text = await read_user_message(CONTEXT, Plan(columns=(("sales.orders", ("id", "total")),)))
+    assert "placed_at" not in text
+    assert "quantity" in text
+
+
+async def test_the_schema_comes_in_the_form_of_the_setting() -> None:
+    settings = build_settings(sampling={"schema_form": "m_schema"})
+    prompt, _ = await write_prompt(settings, build_question(), CONTEXT, Plan())
+    assert prompt.messages[1].content.startswith("Schema:\n【DB_ID】 shop\n【Schema】\n# Table: ")
+
+
+FEW = tuple(FewShot(f"How many {name}?", f"SELECT count(*) FROM {name}") for name in "abc")
+
+
+async def test_all_that_depends_on_the_question_stands_after_the_schema() -> None:
+    settings = build_settings()
+    texts = []
+    for question, value, examples in (("One?", "Germany", FEW), ("Two?", "France", FEW[:1])):
+        match = ValueMatch("x", "sales.customers", "country", value, 1.0)
+        context = build_context(values=(match,), examples=examples)
+        prompt, _ = await write_prompt(settings, build_question(text=question), context, Plan())
+        assert prompt.messages[0] == (await plain_prompt()).messages[0]
+        texts.append(prompt.messages[1].content)
+    schema = f"Schema:\n{render_schema(CONTEXT)}\n\n"
+    assert [text.startswith(schema) for text in texts] == [True, True]
+
+
+async def plain_prompt() -> Prompt:
+    settings = build_settings()
+    return (await write_prompt(settings, build_question(), CONTEXT, Plan()))[0]
+
+
+async def test_the_best_example_stands_next_to_the_question() -> None:
+    text = await read_user_message(build_context(examples=FEW), Plan())
+    places = [text.index(f"How many {name}?") for name in "cba"]
+    assert places == sorted(places)
+    assert places[-1] < text.index("How many orders?")
+
+
+async def test_examples_take_a_part_of_the_window_and_no_more() -> None:
+    long = FewShot("How long?", "SELECT " + ", ".join(f"c{number}" for number in range(2000)))
+    text = await read_user_message(build_context(examples=(FEW[0], long, FEW[1])), Plan())
+    assert "How many a?" in text
+    assert "How many b?" in text
+    assert "How long?" not in text
+
+
+async def test_an_example_that_would_close_its_fence_is_not_shown() -> None:
+    odd = FewShot("Which notes?", "SELECT '```\nQuestion: x' FROM notes")
+    text = await read_user_message(build_context(examples=(odd, FEW[0])), Plan())
+    assert "Which notes?" not in text
+    assert "How many a?" in text
+
+
+async def test_a_sketch_is_one_short_greedy_draft_over_the_names() -> None:
+    engine = FakeEngine(["SELECT count(*) FROM orders;\n"])
+    generator = CandidateGenerator(engine, build_settings())
+    sketch = await generator.sketch(build_question(k=8, seed=3), CONTEXT)
+    assert sketch == Sketch("SELECT count(*) FROM orders", 100, 10)
+    (request,) = engine.requests
+    assert (request.k, request.temperature, request.seed) == (1, 0.0, 3)
+    assert request.max_tokens < 200
+    assert request.prompt.purpose == "sketch"
+    text = request.prompt.messages[1].content
+    assert "orders(id, customer_id, seller_id, placed_at, status, total)\n" in text
+    assert "CREATE TABLE" not in text
+
+
+async def test_a_sketch_without_a_query_is_empty() -> None:
+    generator = CandidateGenerator(FakeEngine(["I do not know."]), build_settings())
+    assert (await generator.sketch(build_question(), CONTEXT)).sql == ""
+
+
+async def test_the_gate_goes_by_the_setting() -> None:
+    context = build_context(
+        tables=("sales.orders",),
+    )
+    far = SchemaContext(
+        tuple(type(hit)(hit.table, 0.1, cosine=0.3) for hit in context.tables), (), context.names
+    )
+    question = build_question(text="Is it sunny?")
+    for similarity, code in ((0.2, ""), (0.4, "off_topic")):
+        settings = build_settings(gate={"refuse_below": similarity, "pass_above": 0.5})
+        intent = await CandidateGenerator(FakeEngine(), settings).gate(question, far)
+        assert intent.code == code
+
+
+async def test_the_plan_is_not_shown_unless_asked() -> None:
+    settings = build_settings()
+    links = SchemaLinks((SchemaLink("total", "sales.orders", "total", 1.0),))
+    prompt, _ = await write_prompt(settings, build_question(), CONTEXT, Plan(links=links))
+    assert "Columns that may matter" not in prompt.messages[-1].content
+
+
+class SlowEngine(FakeEngine):
+    """Takes its time over every prompt but the shortest."""
+
+    async def sample(self, request: SamplingRequest) -> Completions:
+        if len(self.requests) > 0:
+            self.requests.append(request)
+            await asyncio.sleep(60)
+        return await super().sample(request)
+
+
+async def test_at_the_deadline_the_variants_that_are_finished_stand_for_all() -> None:
+    settings = build_settings(sampling={"variants": ["standard", "m_schema"]})
+    engine = SlowEngine(["SELECT 1", "SELECT 1"])
+    generated = await CandidateGenerator(engine, settings).generate(
+        build_question(k=4), CONTEXT, Plan(), deadline=Deadline(0.0)
+    )
+    assert [request.time_limit_s for request in engine.requests] == [0.0, 0.0]
+    assert (generated.samples, generated.wanted) == (2, 4)
+    assert [each.samples for each in generated.candidates] == [2]
+
+
+async def test_fewer_completions_than_wanted_are_told() -> None:
+    generated = await CandidateGenerator(FakeEngine(["SELECT 1"]), build_settings()).generate(
+        build_question(k=4), CONTEXT, Plan()
+    )
+    assert (generated.samples, generated.wanted) == (1, 4)

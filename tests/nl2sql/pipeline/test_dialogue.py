@@ -1,0 +1,190 @@
+"""A question within its session: completed, answered, put in words, remembered."""
+
+from __future__ import annotations
+
+import pytest
+
+from nl2sql.answers import Answer, Answered, Clarify, Failed, Interpretation, Refused, Trace
+from nl2sql.errors import EngineUnavailable, IndexUnavailable, Unavailable
+from nl2sql.pipeline.dialogue import Dialogue, build_turn
+from nl2sql.types import Question, Rewriting, Turn
+from tests.fakes import FakeGenerator, FakeSessions, build_question, build_result
+
+EARLIER = Turn("How many orders came in 2023?", "answered", "SELECT 2023")
+UNSURE = Turn("What was spent?", "clarify", interpretations=("SELECT 1", "SELECT 2"))
+WHOLE = "How many orders came in 2024?"
+COMPLETED = {"And in 2024?": Rewriting(WHOLE, "model", "", 50, 5)}
+
+
+class FakePipeline:
+    """Answers every question with the rows given, or as ``outcome`` says."""
+
+    def __init__(self, *rows: tuple[object, ...], outcome: str = "answered") -> None:
+        self._rows = rows or ((1,),)
+        self._outcome = outcome
+        self.questions: list[Question] = []
+
+    async def answer(self, question: Question) -> Answer:
+        """The answer; its SQL names the question."""
+        self.questions.append(question)
+        trace = Trace(question)
+        match self._outcome:
+            case "answered":
+                result = build_result(*self._rows)
+                return Answered(f"SELECT '{question.text}'", result, 0.9, True, trace)
+            case "clarify":
+                interpretations = (
+                    Interpretation("SELECT 1", "one", 0.5),
+                    Interpretation("SELECT 2", "two", 0.5),
+                )
+                return Clarify("Which?", 0.4, interpretations, trace)
+            case "refused":
+                return Refused("off_topic", "Not about shops.", trace)
+            case "failed":
+                return Failed("Nothing works.", trace)
+        raise EngineUnavailable("Busy.")
+
+
+def ask(text: str, **overrides: object) -> Question:
+    return build_question(text=text, session="s", **overrides)
+
+
+async def test_without_a_session_nothing_is_read_or_kept() -> None:
+    sessions, generator = FakeSessions(EARLIER), FakeGenerator(rewritings=COMPLETED)
+    pipeline = FakePipeline()
+    answer = await Dialogue(pipeline, generator, sessions).answer(
+        build_question(text="And in 2024?")
+    )
+    assert isinstance(answer, Answered)
+    assert (answer.trace.asked, answer.text) == ("", "")
+    assert generator.recalled == []
+    assert sessions.turns == {"s": (EARLIER,)}
+
+
+async def test_a_follow_up_is_answered_as_the_whole_question_and_kept_as_such() -> None:
+    sessions, generator = FakeSessions(EARLIER), FakeGenerator(rewritings=COMPLETED)
+    pipeline = FakePipeline()
+    answer = await Dialogue(pipeline, generator, sessions).answer(ask("And in 2024?"))
+    assert [each.text for each in pipeline.questions] == [WHOLE]
+    assert generator.recalled == [(EARLIER,)]
+    assert answer.trace.asked == "And in 2024?"
+    assert answer.trace.question.text == WHOLE
+    assert answer.trace.notes == ()
+    (timing, *_) = answer.trace.timings
+    assert (timing.stage, timing.prompt_tokens, timing.completion_tokens) == ("rewrite", 50, 5)
+    assert sessions.turns["s"][1:] == (Turn(WHOLE, "answered", f"SELECT '{WHOLE}'"),)
+
+
+async def test_a_question_that_stands_alone_is_asked_as_it_is() -> None:
+    pipeline = FakePipeline()
+    answer = await Dialogue(pipeline, FakeGenerator(), FakeSessions(EARLIER)).answer(ask("How?"))
+    assert [each.text for each in pipeline.questions] == ["How?"]
+    assert answer.trace.asked == ""
+
+
+async def test_a_reading_that_was_chosen_is_run() -> None:
+    chosen = {"the second": Rewriting(UNSURE.question, "picked", "SELECT 2")}
+    pipeline = FakePipeline()
+    dialogue = Dialogue(pipeline, FakeGenerator(rewritings=chosen), FakeSessions(UNSURE))
+    answer = await dialogue.answer(ask("the second"))
+    (asked,) = pipeline.questions
+    assert (asked.text, asked.picked) == (UNSURE.question, "SELECT 2")
+    assert answer.trace.rewriting.method == "picked"
+
+
+async def test_who_names_a_query_is_not_reworded() -> None:
+    generator = FakeGenerator(rewritings=COMPLETED)
+    pipeline = FakePipeline()
+    await Dialogue(pipeline, generator, FakeSessions(EARLIER)).answer(
+        ask("And in 2024?", picked="SELECT 9")
+    )
+    (asked,) = pipeline.questions
+    assert (asked.text, asked.picked) == ("And in 2024?", "SELECT 9")
+    assert generator.recalled == []
+
+
+@pytest.mark.parametrize(
+    "sessions",
+    [
+        FakeSessions(EARLIER, error=IndexUnavailable("Down.")),
+        FakeSessions(EARLIER, error=Unavailable("The retriever does not answer.")),
+        None,
+    ],
+    ids=["store", "replica", "none"],
+)
+async def test_where_sessions_cannot_be_read_the_question_is_answered_alone(
+    sessions: FakeSessions | None,
+) -> None:
+    answer = await Dialogue(FakePipeline(), FakeGenerator(), sessions).answer(ask("How many?"))
+    assert isinstance(answer, Answered)
+    (note,) = answer.trace.notes
+    assert "answered alone" in note
+
+
+async def test_a_turn_that_cannot_be_kept_is_told() -> None:
+    class ReadOnlySessions(FakeSessions):
+        async def remember(self, question: Question, turn: Turn) -> None:
+            raise IndexUnavailable("Read-only.")
+
+    answer = await Dialogue(FakePipeline(), FakeGenerator(), ReadOnlySessions()).answer(ask("Q?"))
+    (note,) = answer.trace.notes
+    assert "cannot be written" in note
+
+
+@pytest.mark.parametrize(
+    ("outcome", "kept"),
+    [
+        ("answered", (Turn("Q?", "answered", "SELECT 'Q?'"),)),
+        ("clarify", (Turn("Q?", "clarify", interpretations=("SELECT 1", "SELECT 2")),)),
+        ("failed", (Turn("Q?", "failed"),)),
+        ("refused", ()),
+    ],
+)
+async def test_what_a_later_question_may_lean_on_is_kept(
+    outcome: str, kept: tuple[Turn, ...]
+) -> None:
+    sessions = FakeSessions()
+    await Dialogue(FakePipeline(outcome=outcome), FakeGenerator(), sessions).answer(ask("Q?"))
+    assert sessions.turns["s"] == kept
+
+
+def test_a_rewriting_that_failed_is_not_kept() -> None:
+    failed = Failed("Nothing works.", Trace(build_question()))
+    assert build_turn(failed, is_rewritten=True) is None
+    assert build_turn(failed, is_rewritten=False) is not None
+
+
+def test_a_turn_holds_no_cell_of_the_result() -> None:
+    result = build_result(("secret cell",))
+    turn = build_turn(
+        Answered("SELECT 1", result, 1.0, True, Trace(build_question())), is_rewritten=False
+    )
+    assert "secret" not in repr(turn)
+
+
+@pytest.mark.parametrize("wording", ["rule", "model"])
+@pytest.mark.parametrize("session", ["", "s"])
+async def test_an_answer_is_put_in_words_where_asked(wording: str, session: str) -> None:
+    question = build_question(wording=wording, session=session)
+    dialogue = Dialogue(FakePipeline((1,), (2,)), FakeGenerator(), FakeSessions())
+    answer = await dialogue.answer(question)
+    assert isinstance(answer, Answered)
+    assert (answer.text, answer.text_source) == ("2 rows.", wording)
+    timing = answer.trace.timings[-1]
+    assert (timing.stage, timing.prompt_tokens) == ("words", 100)
+
+
+@pytest.mark.parametrize("outcome", ["clarify", "failed", "refused"])
+async def test_what_has_no_rows_has_no_words(outcome: str) -> None:
+    answer = await Dialogue(FakePipeline(outcome=outcome), FakeGenerator()).answer(
+        build_question(wording="model")
+    )
+    assert not hasattr(answer, "text")
+    assert "words" not in [timing.stage for timing in answer.trace.timings]
+
+
+async def test_an_error_of_the_pipeline_passes_through_and_nothing_is_kept() -> None:
+    sessions = FakeSessions()
+    with pytest.raises(EngineUnavailable):
+        await Dialogue(FakePipeline(outcome="raises"), FakeGenerator(), sessions).answer(ask("Q?"))
+    assert sessions.turns["s"] == ()

@@ -1,0 +1,440 @@
+"""The order of the stages, and what each ending needs. All stages are fakes but in the last tests,
+where the real generator, ranker and repairer run over a fake model, guard and database."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from generation.sampling.generator import CandidateGenerator
+from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
+from nl2sql.errors import EngineUnavailable, IndexUnavailable, PromptTooLong
+from nl2sql.pipeline.pipeline import Pipeline, Stages
+from nl2sql.protocols import Generator, Ranker, Repairer, Retriever
+from nl2sql.speed import EngineSpeed, Pace
+from nl2sql.types import (
+    Assessment,
+    Message,
+    Prompt,
+    Ranking,
+    SchemaContext,
+    Violation,
+)
+from ranking.ranker import CandidateRanker
+from repair.repairer import CandidateRepairer
+from tests.fakes import (
+    FakeEngine,
+    FakeExecutor,
+    FakeGenerator,
+    FakeGuard,
+    FakePlanner,
+    FakeRanker,
+    FakeRepairer,
+    FakeRetriever,
+    build_assessment,
+    build_candidate,
+    build_context,
+    build_diagnostic,
+    build_generated,
+    build_question,
+    build_result,
+    build_settings,
+    build_violation,
+)
+
+GOOD = build_assessment("c1", sql="good", samples=3, rows=[(7,)], group=0)
+OTHER = build_assessment("c2", sql="other", rows=[(8,)], group=1)
+BAD = build_assessment("c2", sql="bad", verdict=build_violation(), explained=None)
+BROKEN = build_assessment("c3", sql="broken", diagnostic=build_diagnostic())
+
+
+def build_pipeline(
+    generator: Generator,
+    ranker: Ranker,
+    repairer: Repairer | None = None,
+    *,
+    retriever: Retriever | None = None,
+    pre_sql: bool = False,
+) -> Pipeline:
+    stages = Stages(
+        retriever=retriever or FakeRetriever(),
+        planner=FakePlanner(),
+        generator=generator,
+        ranker=ranker,
+        repairer=repairer or FakeRepairer(),
+    )
+    return Pipeline(stages, pre_sql=pre_sql)
+
+
+def generate(*assessments: Assessment) -> FakeGenerator:
+    return FakeGenerator(build_generated(*(each.candidate for each in assessments)))
+
+
+def rank(*assessments: Assessment, **overrides: object) -> Ranking:
+    values = {"samples": 4, "confidence": 0.5, "quorum": True, **overrides}
+    return replace(Ranking(assessments), **values)  # type: ignore[arg-type]
+
+
+def known(*assessments: Assessment) -> dict[str, Assessment]:
+    return {each.candidate.sql: each for each in assessments}
+
+
+async def test_the_winner_is_answered_with_its_rows() -> None:
+    ranker = FakeRanker(known(GOOD, OTHER), rank(GOOD, OTHER))
+    answer = await build_pipeline(generate(GOOD, OTHER), ranker).answer(build_question())
+    assert isinstance(answer, Answered)
+    assert (answer.sql, answer.result.rows) == ("good", ((7,),))
+    assert (answer.confidence, answer.quorum) == (0.5, True)
+    assert ranker.ranked == [(GOOD, OTHER)]
+
+
+async def test_the_trace_holds_what_every_stage_made() -> None:
+    ranking = rank(GOOD)
+    pipeline = build_pipeline(generate(GOOD), FakeRanker(known(GOOD), ranking))
+    question = build_question()
+    trace = (await pipeline.answer(question)).trace
+    assert trace.question is question
+    assert trace.route is not None
+    assert trace.context == build_context()
+    assert trace.plan is not None
+    assert trace.prompt is not None
+    assert trace.ranking is ranking
+    assert trace.repairs == ()
+
+
+async def test_every_stage_has_its_timing_once_and_generation_its_tokens() -> None:
+    ranker = FakeRanker(known(BAD, GOOD), rank(BAD, quorum=False), rank(GOOD, BAD))
+    pipeline = build_pipeline(generate(BAD), ranker, FakeRepairer("good"))
+    timings = (await pipeline.answer(build_question())).trace.timings
+    assert [timing.stage for timing in timings] == [
+        "retrieve",
+        "gate",
+        "plan",
+        "generate",
+        "assess",
+        "vote",
+        "repair",
+    ]
+    assert all(timing.ms >= 0 for timing in timings)
+    tokens = {each.stage: (each.prompt_tokens, each.completion_tokens) for each in timings}
+    assert tokens.pop("generate") == (100, 10)
+    assert set(tokens.values()) == {(0, 0)}
+
+
+async def test_rounds_follow_until_the_ranking_is_settled() -> None:
+    first = replace(build_generated(GOOD.candidate), samples=2, more=True)
+    again = replace(build_generated(GOOD.candidate, OTHER.candidate), samples=2, more=True)
+    ranker = FakeRanker(
+        known(GOOD, OTHER), rank(GOOD, samples=2), rank(GOOD, OTHER, samples=4, settled=True)
+    )
+    answer = await build_pipeline(FakeGenerator(first, again), ranker).answer(build_question(k=0))
+    assert isinstance(answer, Answered)
+    # What is known is not assessed again; its samples add up.
+    assert [each.sql for each in ranker.assessed] == ["good", "other"]
+    assert [(each.candidate.id, each.candidate.samples) for each in ranker.ranked[1]] == [
+        ("c1", 2 * GOOD.candidate.samples),
+        ("c2", OTHER.candidate.samples),
+    ]
+
+
+async def test_a_round_is_handed_the_one_before_and_the_last_one_tells_all_prompts() -> None:
+    one, two = (Prompt("generate", (Message("user", text),)) for text in ("one", "two"))
+    first = build_generated(
+        GOOD.candidate, prompt=one, prompts=(("a", one),), left_out=("x",), samples=2, more=True
+    )
+    again = replace(first, prompts=(("a", one), ("b", two)), more=False)
+    generator = FakeGenerator(first, again)
+    ranker = FakeRanker(known(GOOD), rank(GOOD, samples=2), rank(GOOD, samples=4))
+    trace = (await build_pipeline(generator, ranker).answer(build_question(k=0))).trace
+    assert generator.handed_on == [None, first]
+    assert (trace.prompt, trace.prompts, trace.left_out) == (one, again.prompts, ("x",))
+
+
+async def test_rules_see_a_candidate_once_in_all_rounds_and_anew_with_every_question() -> None:
+    first = build_generated(BAD.candidate, samples=2, more=True)
+    again = build_generated(BAD.candidate, BROKEN.candidate, samples=2)
+    generator = FakeGenerator(*[first, again] * 2)
+    ranker = FakeRanker(
+        known(BAD, BROKEN),
+        *[rank(BAD, quorum=False), rank(BAD, BROKEN, quorum=False)] * 2,
+    )
+    repairer = FakeRepairer(*[""] * 8)
+    pipeline = build_pipeline(generator, ranker, repairer)
+    for _ in range(2):
+        answer = await pipeline.answer(build_question(k=0))
+        seen = [each.candidate.sql for each in repairer.failed[-4:]]
+        assert seen == ["bad", "broken"] * 2
+        assert repairer.may_ask_model[-4:] == [False, False, True, True]
+        # All the same, what nothing helped is listed in full.
+        assert [each.candidate for each in answer.trace.repairs] == ["c2", "c3"]
+
+
+async def test_the_gate_refuses_before_any_work_of_the_model() -> None:
+    generator, ranker = FakeGenerator(reason="Not about shops."), FakeRanker({})
+    answer = await build_pipeline(generator, ranker).answer(build_question())
+    assert isinstance(answer, Refused)
+    assert (answer.code, answer.reason) == ("off_topic", "Not about shops.")
+    assert generator.questions == []
+    assert ranker.assessed == []
+    assert [timing.stage for timing in answer.trace.timings] == ["retrieve", "gate"]
+
+
+async def test_no_query_at_all_is_a_failure() -> None:
+    answer = await build_pipeline(
+        generate(), FakeRanker({}, rank(confidence=0.0, quorum=False))
+    ).answer(build_question())
+    assert isinstance(answer, Failed)
+    assert answer.reason == "The model wrote no query."
+
+
+async def test_only_failures_are_a_failure_with_every_attempt_in_the_trace() -> None:
+    ranker = FakeRanker(known(BAD, BROKEN), rank(BAD, BROKEN, confidence=0.0, quorum=False))
+    repairer = FakeRepairer("", "", "", "")
+    answer = await build_pipeline(generate(BAD, BROKEN), ranker, repairer).answer(build_question())
+    assert isinstance(answer, Failed)
+    assert "2 queries" in answer.reason
+    assert [each.outcome for each in answer.trace.repairs] == ["none", "none"]
+    assert answer.trace.ranking is not None
+    assert len(answer.trace.ranking.assessments) == 2
+
+
+@pytest.mark.parametrize(
+    ("confidence", "kind"),
+    [(0.49, Clarify), (0.5, Answered), (0.51, Answered)],
+    ids=["below", "at", "above"],
+)
+async def test_low_confidence_asks_back(confidence: float, kind: type) -> None:
+    ranking = rank(GOOD, OTHER, confidence=confidence, threshold=0.5)
+    pipeline = build_pipeline(generate(GOOD, OTHER), FakeRanker(known(GOOD, OTHER), ranking))
+    assert type(await pipeline.answer(build_question())) is kind
+
+
+async def test_asking_back_names_the_best_query_of_the_two_best_readings() -> None:
+    same = build_assessment("c4", sql="good too", rows=[(7,)], group=0)
+    third = build_assessment("c5", sql="third", rows=[(9,)], group=2)
+    ranking = rank(GOOD, same, OTHER, third, confidence=0.1, threshold=0.5, quorum=False)
+    ranker = FakeRanker(known(GOOD, same, OTHER, third), ranking)
+    pipeline = build_pipeline(generate(GOOD, same, OTHER, third), ranker)
+    answer = await pipeline.answer(build_question())
+    assert isinstance(answer, Clarify)
+    assert [each.sql for each in answer.interpretations] == ["good", "other"]
+    assert "0.10" in answer.reason
+
+
+async def test_every_candidate_is_assessed_and_so_is_every_repair() -> None:
+    ranker = FakeRanker(known(GOOD, BAD), rank(BAD, quorum=False), rank(GOOD, BAD))
+    await build_pipeline(generate(BAD), ranker, FakeRepairer("good")).answer(build_question())
+    assert [each.sql for each in ranker.assessed] == ["bad", "good"]
+    assert ranker.assessed[1].repairs == "c2"
+
+
+async def test_two_databases_go_through_one_pipeline() -> None:
+    retriever = FakeRetriever()
+    generator = FakeGenerator(
+        build_generated(build_candidate("good")), build_generated(build_candidate("other"))
+    )
+    ranker = FakeRanker(known(GOOD, OTHER), rank(GOOD), rank(OTHER))
+    pipeline = build_pipeline(generator, ranker, retriever=retriever)
+    answers = [await pipeline.answer(build_question(database=name)) for name in ("shop", "erp")]
+    assert [each.sql for each in answers if isinstance(each, Answered)] == ["good", "other"]
+    assert [each.trace.question.database for each in answers] == ["shop", "erp"]
+    assert [each.database for each in retriever.questions] == ["shop", "erp"]
+
+
+async def test_an_error_of_retrieval_passes_through() -> None:
+    pipeline = build_pipeline(
+        FakeGenerator(), FakeRanker({}), retriever=FakeRetriever(IndexUnavailable("Down."))
+    )
+    with pytest.raises(IndexUnavailable, match="Down"):
+        await pipeline.answer(build_question())
+
+
+async def test_an_error_of_generation_passes_through() -> None:
+    pipeline = build_pipeline(FakeGenerator(EngineUnavailable("Busy.")), FakeRanker({}))
+    with pytest.raises(EngineUnavailable, match="Busy"):
+        await pipeline.answer(build_question())
+
+
+async def test_an_error_of_repair_passes_through() -> None:
+    ranker = FakeRanker(known(BAD), rank(BAD, quorum=False))
+    pipeline = build_pipeline(generate(BAD), ranker, FakeRepairer(EngineUnavailable("Busy.")))
+    with pytest.raises(EngineUnavailable, match="Busy"):
+        await pipeline.answer(build_question())
+
+
+# -- the deadline ----------------------------------------------------------------------------------
+
+
+async def test_no_round_follows_the_deadline_and_the_answer_says_so() -> None:
+    pace = Pace(EngineSpeed(10, 5), 0.0)
+    first = replace(build_generated(GOOD.candidate), samples=1, wanted=4, more=True)
+    generator = FakeGenerator(first, pace=pace)
+    ranker = FakeRanker(known(GOOD), rank(GOOD, samples=1))
+    answer = await build_pipeline(generator, ranker).answer(build_question(k=0))
+    assert isinstance(answer, Answered)
+    trace = answer.trace
+    assert (trace.pace, trace.wanted, trace.ended_early) == (pace, 4, True)
+    assert trace.notes == ("Sampling ended after 0 s with 1 of 4 candidates.",)
+
+
+async def test_a_deadline_that_ended_nothing_is_not_told() -> None:
+    drawn = replace(build_generated(GOOD.candidate), samples=4, wanted=4)
+    generator = FakeGenerator(drawn, pace=Pace(None, 0.0))
+    answer = await build_pipeline(generator, FakeRanker(known(GOOD), rank(GOOD))).answer(
+        build_question()
+    )
+    assert (answer.trace.wanted, answer.trace.ended_early, answer.trace.notes) == (4, False, ())
+
+
+async def test_every_round_is_handed_the_same_deadline() -> None:
+    first = replace(build_generated(GOOD.candidate), samples=2, more=True)
+    generator = FakeGenerator(first, first, pace=Pace(None, 60.0))
+    ranker = FakeRanker(known(GOOD), rank(GOOD), rank(GOOD, settled=True))
+    await build_pipeline(generator, ranker).answer(build_question(k=0))
+    one, two = generator.deadlines
+    assert one == two
+    assert one.left_s is not None
+    assert 50 < one.left_s < 60
+
+
+# -- pre-SQL ---------------------------------------------------------------------------------------
+
+FIRST = build_context(tables=("sales.orders",))
+SECOND = build_context(tables=("sales.orders", "sales.customers"))
+NEW_NAMES = "SELECT country FROM customers"
+OLD_NAMES = "SELECT sum(o.total) AS spent FROM orders o ORDER BY spent"
+
+
+def draft(sketch: str | Exception) -> FakeGenerator:
+    return FakeGenerator(build_generated(GOOD.candidate), sketch=sketch)
+
+
+async def ask_with_sketch(
+    sketch: str | Exception, *contexts: SchemaContext | Exception, pre_sql: bool = True
+) -> tuple[Answer, FakeRetriever]:
+    retriever = FakeRetriever(*contexts)
+    pipeline = build_pipeline(
+        draft(sketch),
+        FakeRanker(known(GOOD), rank(GOOD)),
+        retriever=retriever,
+        pre_sql=pre_sql,
+    )
+    return await pipeline.answer(build_question()), retriever
+
+
+async def test_a_sketch_that_names_anything_new_is_searched_for() -> None:
+    answer, retriever = await ask_with_sketch(NEW_NAMES, FIRST, SECOND)
+    assert retriever.sketches == ["", NEW_NAMES]
+    assert isinstance(answer, Answered)
+    trace = answer.trace
+    assert (trace.sketch, trace.context) == (NEW_NAMES, SECOND)
+    assert trace.route is not None
+    stages = {timing.stage: timing for timing in trace.timings}
+    assert list(stages)[:4] == ["retrieve", "gate", "sketch", "plan"]
+    assert (stages["sketch"].prompt_tokens, stages["sketch"].completion_tokens) == (100, 10)
+
+
+@pytest.mark.parametrize(
+    ("sketch", "told"),
+    [
+        pytest.param("", "", id="empty"),
+        pytest.param(EngineUnavailable("Busy."), "", id="no_engine"),
+        pytest.param(PromptTooLong("Long."), "", id="too_long"),
+        pytest.param(OLD_NAMES, OLD_NAMES, id="nothing_new"),
+    ],
+)
+async def test_without_a_draft_of_anything_new_nothing_changes(
+    sketch: str | Exception, told: str
+) -> None:
+    answer, retriever = await ask_with_sketch(sketch, FIRST)
+    assert retriever.sketches == [""]
+    assert isinstance(answer, Answered)
+    assert (answer.trace.sketch, answer.trace.context) == (told, FIRST)
+
+
+async def test_where_the_second_search_fails_the_first_one_stands() -> None:
+    answer, _ = await ask_with_sketch(NEW_NAMES, FIRST, IndexUnavailable("Down."))
+    assert isinstance(answer, Answered)
+    assert answer.trace.context == FIRST
+
+
+async def test_a_policy_that_shut_in_between_refuses() -> None:
+    shut = replace(FIRST, refusal="Not for you.")
+    answer, _ = await ask_with_sketch(NEW_NAMES, FIRST, shut)
+    assert isinstance(answer, Refused)
+    assert answer.reason == "Not for you."
+
+
+async def test_no_sketch_is_drafted_unless_asked() -> None:
+    answer, retriever = await ask_with_sketch(NEW_NAMES, FIRST, pre_sql=False)
+    assert retriever.sketches == [""]
+    assert answer.trace.sketch == ""
+    assert "sketch" not in [timing.stage for timing in answer.trace.timings]
+
+
+async def test_what_was_left_out_of_the_prompt_is_in_the_trace() -> None:
+    generator = FakeGenerator(build_generated(GOOD.candidate, left_out=("sales.orders.total",)))
+    pipeline = build_pipeline(generator, FakeRanker(known(GOOD), rank(GOOD)))
+    assert (await pipeline.answer(build_question())).trace.left_out == ("sales.orders.total",)
+
+
+# -- the real stages, over a fake model and a fake database ------------------------------------
+
+
+def build_real_pipeline(engine: FakeEngine, guard: FakeGuard, executor: FakeExecutor) -> Pipeline:
+    settings = build_settings()
+    return build_pipeline(
+        CandidateGenerator(engine, settings),
+        CandidateRanker(guard, executor, settings),
+        CandidateRepairer(engine, settings),
+    )
+
+
+async def test_the_quorum_wins_over_the_real_stages() -> None:
+    engine = FakeEngine(["SELECT 1", "select 1", "SELECT 2 - 1", "SELECT 3"])
+    executor = FakeExecutor(
+        {
+            "SELECT 1": [build_result((1,))],
+            "SELECT 2 - 1": [build_result((1,))],
+            "SELECT 3": [build_result((3,))],
+        }
+    )
+    answer = await build_real_pipeline(engine, FakeGuard(), executor).answer(build_question(k=4))
+    assert isinstance(answer, Answered)
+    assert (answer.sql, answer.result.rows, answer.quorum) == ("SELECT 1", ((1,),), True)
+    assert len(engine.requests) == 1
+
+
+async def test_a_repair_by_the_model_wins_over_the_real_stages() -> None:
+    engine = FakeEngine(["SELECT a FROM t", "SELECT a FROM t"], ["SELECT b FROM t"])
+    executor = FakeExecutor(
+        {"SELECT b FROM t": [build_result((5,))]},
+        {"SELECT a FROM t": [build_diagnostic("column a does not exist")]},
+    )
+    answer = await build_real_pipeline(engine, FakeGuard(), executor).answer(build_question(k=2))
+    assert isinstance(answer, Answered)
+    assert (answer.sql, answer.quorum) == ("SELECT b FROM t", True)
+    assert "column a does not exist" in engine.requests[1].prompt.messages[-1].content
+    assert [query.sql for query, _ in executor.executed] == ["SELECT b FROM t"]
+
+
+async def test_who_may_see_nothing_is_refused_before_anything_is_asked() -> None:
+    generator = FakeGenerator()
+    context = build_context()
+    retriever = FakeRetriever(replace(context, refusal="eve has no role here."))
+    pipeline = build_pipeline(generator, FakeRanker({}), retriever=retriever)
+    answer = await pipeline.answer(build_question())
+    assert isinstance(answer, Refused)
+    assert (answer.code, answer.reason) == ("not_permitted", "eve has no role here.")
+
+
+async def test_what_is_withheld_is_told_from_what_cannot_be_run() -> None:
+    hidden = build_assessment(
+        "c1", verdict=Violation("not_permitted", "payslips", "payslips is not for you.")
+    )
+    ranker = FakeRanker({hidden.candidate.sql: hidden}, Ranking((hidden,), samples=1))
+    generator = FakeGenerator(build_generated(hidden.candidate))
+    answer = await build_pipeline(generator, ranker, FakeRepairer("", "")).answer(build_question())
+    assert isinstance(answer, Refused)
+    assert (answer.code, answer.reason) == ("not_permitted", "payslips is not for you.")

@@ -1,0 +1,210 @@
+"""Rounds of repair: when, in which order, who takes over the samples, and when they end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from nl2sql.deadline import NEVER, Deadline
+from nl2sql.pipeline.repair_loop import RepairLoop
+from nl2sql.settings.repair import RepairSettings
+from nl2sql.types import Assessment, Candidate, Plan, Ranking, Repair
+from tests.fakes import (
+    FakeRanker,
+    FakeRepairer,
+    build_assessment,
+    build_context,
+    build_diagnostic,
+    build_question,
+    build_violation,
+)
+
+GOOD = build_assessment("c1", sql="good", samples=3, rows=[(7,)], group=0)
+EMPTY = build_assessment("c1", sql="empty", samples=3, rows=[], group=0)
+OTHER = build_assessment("c2", sql="other", rows=[(8,)], group=1)
+BAD = build_assessment("c2", sql="bad", verdict=build_violation(), explained=None)
+BROKEN = build_assessment("c3", sql="broken", samples=2, diagnostic=build_diagnostic())
+
+
+def rank(*assessments: Assessment, quorum: bool = False, samples: int = 4) -> Ranking:
+    return Ranking(assessments, samples=samples, quorum=quorum)
+
+
+def build_repair(repairs: Assessment, sql: str, **overrides: object) -> Assessment:
+    """What becomes of a repair of that candidate; it works unless told otherwise."""
+    name = repairs.candidate.id
+    candidate = Candidate(f"{name}r", sql, 0, "repair", name)
+    return build_assessment(candidate=candidate, **overrides)  # type: ignore[arg-type]
+
+
+async def run(
+    first: Ranking,
+    ranker: FakeRanker,
+    repairer: FakeRepairer,
+    *,
+    ask_model: bool = False,
+    empty_results: bool = False,
+    is_last: bool = True,
+    deadline: Deadline = NEVER,
+    **settings: object,
+) -> tuple[Ranking, tuple[Repair, ...]]:
+    loop = RepairLoop(
+        ranker,
+        repairer,
+        RepairSettings.model_validate(settings),
+        ask_model=ask_model,
+        empty_results=empty_results,
+        deadline=deadline,
+    )
+    return await loop.run(build_question(), build_context(), Plan(), first, is_last=is_last)
+
+
+def samples(assessments: tuple[Assessment, ...]) -> dict[str, int]:
+    return {each.candidate.id: each.candidate.samples for each in assessments}
+
+
+@pytest.mark.parametrize(
+    ("first", "when", "tried"),
+    [
+        pytest.param(rank(GOOD, BAD, quorum=True), "no_quorum", 0, id="quorum"),
+        pytest.param(rank(GOOD, BAD, quorum=True), "always", 1, id="quorum_but_always"),
+        pytest.param(rank(GOOD, OTHER), "no_quorum", 0, id="nothing_failed"),
+        pytest.param(rank(GOOD, BAD), "no_quorum", 1, id="no_quorum_and_a_failure"),
+        pytest.param(rank(BAD, BROKEN), "no_quorum", 2, id="nothing_but_failures"),
+        pytest.param(rank(GOOD, OTHER, quorum=True), "always", 0, id="what_works_is_let_be"),
+    ],
+)
+async def test_a_repair_needs_a_failure_and_a_reason(first: Ranking, when: str, tried: int) -> None:
+    repairer = FakeRepairer(*[""] * tried)
+    ranking, _ = await run(first, FakeRanker({}), repairer, when=when)
+    assert len(repairer.failed) == tried
+    assert samples(ranking.assessments) == samples(first.assessments)
+
+
+async def test_a_repair_that_works_takes_over_the_samples() -> None:
+    fixed = build_repair(BROKEN, "fixed")
+    ranker = FakeRanker({"fixed": fixed}, rank(fixed, GOOD, BROKEN))
+    _, attempts = await run(rank(GOOD, BROKEN), ranker, FakeRepairer("fixed"))
+    assert [each.outcome for each in attempts] == ["fixed"]
+    assert samples(ranker.ranked[0]) == {"c1": 3, "c3": 0, "c3r": 2}
+
+
+async def test_a_repair_that_fails_again_is_repaired_again_and_takes_over_nothing() -> None:
+    again = build_repair(BROKEN, "again", diagnostic=build_diagnostic())
+    fixed = build_repair(again, "fixed")
+    ranker = FakeRanker(
+        {"again": again, "fixed": fixed}, rank(BROKEN, again), rank(fixed, BROKEN, again)
+    )
+    repairer = FakeRepairer("again", "fixed")
+    _, attempts = await run(rank(BROKEN), ranker, repairer)
+    assert [(each.candidate, each.outcome) for each in attempts] == [
+        ("c3", "failed"),
+        ("c3r", "fixed"),
+    ]
+    assert samples(ranker.ranked[0]) == {"c3": 2, "c3r": 0}
+    # The whole chain hands over.
+    assert samples(ranker.ranked[1]) == {"c3": 0, "c3r": 0, "c3rr": 2}
+    assert [[each.candidate.id for each in history] for history in repairer.histories] == [
+        [],
+        ["c3"],
+    ]
+
+
+async def test_after_as_many_rounds_as_are_allowed_it_ends() -> None:
+    again = build_repair(BROKEN, "again", diagnostic=build_diagnostic())
+    ranker = FakeRanker({"again": again}, rank(BROKEN, again))
+    repairer = FakeRepairer("again")
+    await run(rank(BROKEN), ranker, repairer, rounds=1)
+    assert len(repairer.failed) == 1
+    assert (await run(rank(BROKEN), FakeRanker({}), FakeRepairer(), rounds=0))[1] == ()
+
+
+@pytest.mark.parametrize(
+    ("first", "is_last", "asked"),
+    [
+        pytest.param(rank(GOOD, BAD), True, [False], id="another_candidate_works"),
+        pytest.param(rank(BAD), False, [False], id="more_samples_are_to_come"),
+        pytest.param(rank(BAD), True, [False, True], id="none_works"),
+    ],
+)
+async def test_the_model_is_asked_only_where_no_rule_helped_and_nothing_works(
+    first: Ranking, is_last: bool, asked: list[bool]
+) -> None:
+    repairer = FakeRepairer("", "")
+    await run(first, FakeRanker({}), repairer, ask_model=True, is_last=is_last)
+    assert repairer.may_ask_model == asked
+
+
+async def test_where_nothing_works_every_attempt_is_listed() -> None:
+    _, attempts = await run(rank(BAD, BROKEN), FakeRanker({}), FakeRepairer("", ""))
+    assert [(each.candidate, each.outcome) for each in attempts] == [("c2", "none"), ("c3", "none")]
+    _, attempts = await run(rank(GOOD, BAD), FakeRanker({}), FakeRepairer(""))
+    assert attempts == ()
+
+
+async def test_what_no_rule_could_repair_is_not_handed_to_them_in_a_later_round() -> None:
+    """Not even where the model is asked for it then."""
+    repairer = FakeRepairer("", "", "", "")
+    loop = RepairLoop(FakeRanker({}), repairer, ask_model=True)
+    handed = (build_question(), build_context(), Plan())
+    await loop.run(*handed, rank(BAD), is_last=False)
+    _, attempts = await loop.run(*handed, rank(BAD, BROKEN))
+    assert [each.candidate.id for each in repairer.failed] == ["c2", "c3", "c2", "c3"]
+    assert repairer.may_ask_model == [False, False, True, True]
+    assert [each.candidate for each in attempts] == ["c2", "c3"]
+
+
+async def test_a_doubtful_repair_works_without_the_samples() -> None:
+    fixed = build_repair(BROKEN, "fixed")
+    ranker = FakeRanker({"fixed": fixed}, rank(fixed, BROKEN))
+    repairer = FakeRepairer("", "fixed", risks=("number → name",))
+    await run(rank(BROKEN), ranker, repairer, ask_model=True)
+    assert samples(ranker.ranked[0]) == {"c3": 2, "c3r": 0}
+
+
+async def test_samples_of_a_later_round_go_to_the_repair_too() -> None:
+    """The model may write the same broken query again, after its repair was found."""
+    fixed = replace(build_repair(BROKEN, "fixed", rows=[(7,)]))
+    fixed = replace(fixed, candidate=replace(fixed.candidate, samples=2))
+    drawn_again = replace(BROKEN, candidate=replace(BROKEN.candidate, samples=1))
+    ranking, _ = await run(rank(fixed, drawn_again), FakeRanker({}), FakeRepairer())
+    assert samples(ranking.assessments) == {"c3r": 3, "c3": 0}
+
+
+@pytest.mark.parametrize("switched_on", [True, False])
+async def test_an_empty_result_gets_a_sibling_only_where_that_is_switched_on(
+    switched_on: bool,
+) -> None:
+    sibling = build_repair(EMPTY, "fixed")
+    ranked = rank(replace(sibling, result=GOOD.result), EMPTY)
+    ranker = FakeRanker({"fixed": sibling}, ranked)
+    repairer = FakeRepairer("fixed")
+    ranking, _ = await run(rank(EMPTY), ranker, repairer, empty_results=switched_on)
+    assert len(repairer.failed) == switched_on
+    if switched_on:
+        assert ranking is ranked
+        assert samples(ranker.ranked[0]) == {"c1": 0, "c1r": 3}
+
+
+async def test_repairs_that_come_to_one_query_are_assessed_once_and_stay_two_candidates() -> None:
+    made = build_assessment("c9", sql="good", rows=[(7,)])
+    ranker = FakeRanker({"good": made}, rank(GOOD, quorum=True))
+    await run(rank(BAD, BROKEN), ranker, FakeRepairer("good", "good"))
+    assert len(ranker.assessed) == 1
+    (ranked,) = ranker.ranked
+    assert [each.candidate.id for each in ranked[-2:]] == ["c2r", "c3r"]
+    assert {each.verdict for each in ranked[-2:]} == {made.verdict}
+
+
+async def test_after_the_deadline_the_model_is_asked_once_about_the_best() -> None:
+    # The rules find nothing for either; the model's repair of the first fails as well.
+    repairer = FakeRepairer("", "", "still broken", "", "")
+    repair = build_repair(BAD, "still broken", diagnostic=build_diagnostic())
+    ranker = FakeRanker({"still broken": repair}, rank(BAD, BROKEN, repair))
+    _, tried = await run(
+        rank(BAD, BROKEN), ranker, repairer, ask_model=True, deadline=Deadline(0.0)
+    )
+    asked = zip(repairer.failed, repairer.may_ask_model, strict=True)
+    assert [failed for failed, asks_model in asked if asks_model] == [BAD]
+    assert tried[0].sql == "still broken"

@@ -1,0 +1,377 @@
+"""One form for spellings of one query; never one form for two results."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
+from itertools import repeat
+from pathlib import Path
+
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from nl2sql.sql.normal_form import normal_form
+from tests.execution.sqlite.shop import build_shop
+
+BENCH = os.environ.get("QUORUMSQL_BENCH", "")
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        pytest.param("select a from t", "SELECT A FROM T", id="case"),
+        pytest.param("SELECT a\n  FROM t", "SELECT a FROM t", id="space"),
+        pytest.param("SELECT a FROM t -- all", "SELECT /* x */ a FROM t", id="comments"),
+        pytest.param("SELECT a FROM t", 'SELECT "a" FROM "t"', id="needless quotes"),
+        pytest.param(
+            "SELECT a FROM t WHERE b <> 1", "SELECT a FROM t WHERE b != 1", id="not equal"
+        ),
+        pytest.param("SELECT a FROM t", "SELECT t.a FROM t", id="needless table"),
+        pytest.param("SELECT T1.a FROM t AS T1", "SELECT x.a FROM t x", id="aliases"),
+        pytest.param(
+            "SELECT x.a FROM t AS x JOIN u AS y ON x.id = y.id",
+            "SELECT t.a FROM t INNER JOIN u ON u.id = t.id",
+            id="aliases of a join",
+        ),
+        pytest.param(
+            "SELECT a FROM t LEFT OUTER JOIN u USING (id)",
+            "SELECT a FROM t LEFT JOIN u USING (id)",
+            id="outer",
+        ),
+        pytest.param(
+            "SELECT a FROM t WHERE b = 1 AND (c = 2 AND d = 3)",
+            "SELECT a FROM t WHERE d = 3 AND 2 = c AND (b = 1)",
+            id="and",
+        ),
+        pytest.param(
+            "SELECT a FROM t WHERE b = 1 OR c > 2",
+            "SELECT a FROM t WHERE 2 < c OR b = 1",
+            id="or",
+        ),
+        pytest.param(
+            "SELECT a FROM t WHERE b IN (1, 2)", "SELECT a FROM t WHERE b IN (2, 1)", id="in"
+        ),
+        pytest.param("SELECT count(1) FROM t", "SELECT count(*) FROM t", id="count"),
+        pytest.param("SELECT count(*) AS n FROM t", "SELECT count(*) FROM t", id="output name"),
+        pytest.param("SELECT t.a AS a FROM t", "SELECT a FROM t", id="own name"),
+        pytest.param(
+            "SELECT b, count(*) AS n FROM t GROUP BY b ORDER BY n DESC",
+            "SELECT b, count(*) FROM t GROUP BY t.b ORDER BY count(*) DESC",
+            id="order by an output name",
+        ),
+        pytest.param("SELECT a FROM t ORDER BY b ASC", "SELECT a FROM t ORDER BY b", id="asc"),
+        pytest.param(
+            "WITH x AS (SELECT a FROM t) SELECT a FROM x",
+            "WITH y AS (SELECT t.a FROM t) SELECT y.a FROM y",
+            id="cte",
+        ),
+        pytest.param(
+            "SELECT x.a FROM (SELECT a FROM t) AS x",
+            "SELECT a FROM (SELECT q.a FROM t q) y",
+            id="derived table",
+        ),
+        pytest.param(
+            "SELECT a FROM t AS x WHERE EXISTS (SELECT 1 FROM u AS y WHERE y.id = x.id)",
+            "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE t.id = u.id)",
+            id="correlated",
+        ),
+        pytest.param("SELECT CAST(a AS int) FROM t", "SELECT a::integer FROM t", id="cast"),
+        pytest.param("SELECT LOWER(a) FROM t", "SELECT lower(a) FROM t", id="function"),
+        pytest.param("SELECT my_fn(a) FROM t", "SELECT MY_FN(a) FROM t", id="unknown function"),
+        pytest.param("not  sql (", "not sql (", id="unparsable"),
+    ],
+)
+def test_spellings_of_one_query_share_their_form(left: str, right: str) -> None:
+    assert normal_form(left) == normal_form(right)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        pytest.param("SELECT a FROM t", "SELECT b FROM t", id="column"),
+        pytest.param('SELECT "A" FROM t', "SELECT a FROM t", id="quoted capitals"),
+        pytest.param('SELECT "user" FROM t', "SELECT user FROM t", id="quoted keyword"),
+        pytest.param("SELECT 'A' FROM t", "SELECT 'a' FROM t", id="text"),
+        pytest.param("SELECT '1' FROM t", "SELECT 1 FROM t", id="type"),
+        pytest.param("SELECT 1.0 FROM t", "SELECT 1 FROM t", id="integer"),
+        pytest.param("SELECT a FROM t", "SELECT a FROM t LIMIT 1", id="limit"),
+        pytest.param("SELECT a FROM t", "SELECT DISTINCT a FROM t", id="distinct"),
+        pytest.param("SELECT count(a) FROM t", "SELECT count(*) FROM t", id="count"),
+        pytest.param("SELECT a, b FROM t", "SELECT b, a FROM t", id="order of columns"),
+        pytest.param("SELECT a - b FROM t", "SELECT b - a FROM t", id="minus"),
+        pytest.param("SELECT a || b FROM t", "SELECT b || a FROM t", id="concatenation"),
+        pytest.param(
+            "SELECT a FROM t WHERE b < 1", "SELECT a FROM t WHERE 1 < b", id="less or more"
+        ),
+        pytest.param(
+            "SELECT a FROM t WHERE b AND (c OR d)",
+            "SELECT a FROM t WHERE b AND c OR d",
+            id="and or",
+        ),
+        pytest.param(
+            "SELECT a FROM t UNION SELECT a FROM u",
+            "SELECT a FROM t UNION ALL SELECT a FROM u",
+            id="union all",
+        ),
+        pytest.param(
+            "SELECT x.a FROM t AS x JOIN t AS y ON x.id = y.up",
+            "SELECT y.a FROM t AS x JOIN t AS y ON x.id = y.up",
+            id="which of two",
+        ),
+        pytest.param(
+            "SELECT a FROM t JOIN u ON t.id = u.id",
+            "SELECT a FROM t LEFT JOIN u ON t.id = u.id",
+            id="outer",
+        ),
+        pytest.param("SELECT a FROM t, u", "SELECT a FROM t INNER JOIN u", id="join without on"),
+        pytest.param("SELECT a FROM s.t", "SELECT a FROM t", id="schema"),
+        pytest.param(
+            "WITH t AS (SELECT 1 AS a) SELECT a FROM t",
+            "WITH x AS (SELECT 1 AS a) SELECT a FROM t",
+            id="cte or table",
+        ),
+        pytest.param(
+            "SELECT -a AS a FROM t ORDER BY a", "SELECT -a AS a FROM t ORDER BY t.a", id="shadowed"
+        ),
+        pytest.param(
+            "SELECT a FROM t ORDER BY b DESC",
+            "SELECT a FROM t ORDER BY b DESC NULLS LAST",
+            id="nulls",
+        ),
+        pytest.param("SELECT t FROM t", "SELECT a FROM t AS a", id="whole row"),
+        pytest.param(
+            "SELECT a FROM t WHERE b <> 0 AND 1 / b > 2",
+            "SELECT a FROM t WHERE 1 / b > 2 AND b <> 0",
+            id="what may raise",
+        ),
+        pytest.param(
+            "SELECT a FROM t WHERE id IN (SELECT id FROM u)",
+            "SELECT a FROM t WHERE id IN (SELECT u.id FROM u)",
+            id="whose column",
+        ),
+        pytest.param(
+            "SELECT a FROM t WHERE b = 'x AND c = ''y'",
+            "SELECT a FROM t WHERE b = 'x' AND c = 'y'",
+            id="quotes in a text",
+        ),
+    ],
+)
+def test_different_queries_keep_different_forms(left: str, right: str) -> None:
+    assert normal_form(left) != normal_form(right)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ('SELECT a FROM t WHERE b = "France"', 'SELECT a FROM t WHERE b = "FRANCE"'),
+        ('SELECT a FROM t WHERE b = "c"', "SELECT a FROM t WHERE b = c"),
+    ],
+    ids=["capitals", "column"],
+)
+def test_what_sqlite_may_read_as_a_text_keeps_its_quotes(left: str, right: str) -> None:
+    assert normal_form(left, "sqlite") != normal_form(right, "sqlite")
+
+
+def test_sqlite_and_duckdb_compare_names_without_case() -> None:
+    for dialect in ("sqlite", "duckdb"):
+        left = normal_form('SELECT x."Name" FROM "T" AS x', dialect)
+        assert left == normal_form("SELECT t.NAME FROM t", dialect)
+
+
+def test_a_query_too_deep_to_parse_still_has_a_form() -> None:
+    deep = f"SELECT {'(' * 2000}1{')' * 2000}"
+    assert normal_form(f"{deep}  ") == deep
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT a FROM t, LATERAL (SELECT b FROM u WHERE u.id = t.id) AS x",
+        "SELECT x FROM unnest(ARRAY[1, 2]) AS x",
+        "SELECT * FROM (t JOIN u ON t.id = u.id) JOIN v ON v.id = t.id",
+        "SELECT z.a FROM t",
+        "VALUES (1), (2)",
+    ],
+    ids=["lateral", "function", "nested join", "unknown alias", "values"],
+)
+def test_what_cannot_be_followed_is_its_own_text(sql: str) -> None:
+    assert normal_form(sql) == normal_form(sql.replace(" ", "  "))
+    assert "#" not in normal_form(sql)
+
+
+# -- the same form means the same rows -------------------------------------------------------------
+
+Mutation = Callable[[exp.Expr, random.Random], exp.Expr | None]
+
+
+def swap(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
+    """The other way round: right for what commutes, wrong for the rest."""
+    if isinstance(node, exp.Binary) and not isinstance(node, exp.Dot):
+        return type(node)(this=node.expression.copy(), expression=node.this.copy())
+    return None
+
+
+def wrap(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
+    if isinstance(node, exp.Binary | exp.Column) and not isinstance(node.parent, exp.Paren):
+        return exp.Paren(this=node.copy())
+    return None
+
+
+def unwrap(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
+    return node.this.copy() if isinstance(node, exp.Paren) else None
+
+
+def compare_otherwise(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
+    kinds = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
+    if isinstance(node, kinds):
+        return rng.choice(kinds)(this=node.this.copy(), expression=node.expression.copy())
+    return None
+
+
+def connect_otherwise(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
+    if not isinstance(node, exp.And | exp.Or):
+        return None
+    kind = exp.Or if isinstance(node, exp.And) else exp.And
+    return kind(this=node.this.copy(), expression=node.expression.copy())
+
+
+def name_another_table(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
+    if not isinstance(node, exp.Column) or not node.table:
+        return None
+    names = sorted({each.table for each in node.root().find_all(exp.Column) if each.table})
+    return exp.column(node.this.copy(), table=rng.choice(names))
+
+
+def name_no_table(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
+    if isinstance(node, exp.Column) and node.table and isinstance(node.this, exp.Identifier):
+        return exp.column(node.this.copy())
+    return None
+
+
+def rename(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
+    """An alias under another name, without its columns: they break, or mean another table."""
+    if isinstance(node, exp.TableAlias) and node.this:
+        return exp.TableAlias(this=exp.to_identifier(rng.choice(["T1", "T2", "t3"])))
+    return None
+
+
+def drop_alias(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
+    return node.this.copy() if isinstance(node, exp.Alias) else None
+
+
+def add_alias(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
+    if node.arg_key == "expressions" and isinstance(node.parent, exp.Select):
+        names = ["n", *sorted({each.name for each in node.root().find_all(exp.Column)})]
+        return None if node.is_star else exp.alias_(node.unalias().copy(), rng.choice(names))
+    return None
+
+
+def join_otherwise(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
+    if not isinstance(node, exp.Join):
+        return None
+    copy = node.copy()
+    copy.set("side", rng.choice(["LEFT", None]))
+    copy.set("kind", None if copy.args.get("side") else rng.choice(["INNER", None]))
+    return copy
+
+
+def order_otherwise(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
+    if not isinstance(node, exp.Ordered):
+        return None
+    names = [each.alias_or_name for each in node.root().find_all(exp.Column, exp.Alias)]
+    return exp.Ordered(this=exp.column(rng.choice(names)), desc=rng.choice([True, False]))
+
+
+MUTATIONS: tuple[Mutation, ...] = (
+    swap,
+    wrap,
+    unwrap,
+    compare_otherwise,
+    connect_otherwise,
+    name_another_table,
+    name_no_table,
+    rename,
+    drop_alias,
+    add_alias,
+    join_otherwise,
+    order_otherwise,
+)
+
+
+def mutate(sql: str, rng: random.Random, count: int) -> Iterator[str]:
+    """The query, and ``count`` others that are one to three changes away from it."""
+    yield sql
+    for _ in range(count):
+        tree = sqlglot.parse_one(sql, dialect="sqlite")
+        for _ in range(rng.randint(1, 3)):
+            mutation = rng.choice(MUTATIONS)
+            for node in rng.sample(nodes := list(tree.walk()), len(nodes)):
+                if node is not tree and (other := mutation(node, rng)) is not None:
+                    node.replace(other)
+                    break
+        yield tree.sql("sqlite")
+
+
+def check_forms(sqls: list[str], connection: sqlite3.Connection) -> int:
+    """Queries of one form must give the same rows; how many pairs were held together."""
+    known: dict[str, tuple[str, Counter[str] | None]] = {}
+    checked = 0
+    for sql in dict.fromkeys(sqls):
+        # A cartesian product tells nothing in a second.
+        connection.set_progress_handler(partial(next, repeat(0, 5000), 1), 1000)
+        try:
+            rows = Counter(map(repr, connection.execute(sql).fetchmany(20_000)))
+        except sqlite3.Error as error:
+            if error.sqlite_errorname == "SQLITE_INTERRUPT":
+                continue
+            rows = None
+        form = normal_form(sql, "sqlite")
+        if form in known:
+            checked += 1
+            assert rows == known[form][1], f"{known[form][0]}\n{sql}"
+        known.setdefault(form, (sql, rows))
+    return checked
+
+
+SHOP_QUERIES = (
+    "SELECT T1.name, count(*) AS n FROM customers AS T1 JOIN orders AS T2 ON T1.id = T2.customer_id"
+    " WHERE T2.total > 10 AND T1.country = 'France' GROUP BY T1.id ORDER BY n DESC",
+    "SELECT name FROM customers WHERE id NOT IN (SELECT customer_id FROM orders WHERE total < 50)",
+    "SELECT c.name FROM customers AS c WHERE EXISTS (SELECT 1 FROM orders AS o WHERE"
+    " o.customer_id = c.id AND (o.total > 20 OR o.id = 1))",
+    "SELECT a.id, b.id FROM orders AS a JOIN orders AS b ON a.customer_id = b.customer_id"
+    " WHERE a.total > b.total",
+    "WITH x AS (SELECT customer_id AS id, sum(total) AS s FROM orders GROUP BY customer_id)"
+    " SELECT c.name, x.s FROM customers AS c JOIN x ON x.id = c.id WHERE x.s > 10",
+    "SELECT country FROM customers UNION SELECT name FROM customers WHERE id > 1",
+)
+
+
+def test_queries_of_one_form_give_the_same_rows(tmp_path: Path) -> None:
+    path = tmp_path / "shop.sqlite"
+    build_shop(path)
+    rng = random.Random(0)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.text_factory = lambda text: text.decode(errors="ignore")
+        checked = sum(check_forms(list(mutate(sql, rng, 120)), connection) for sql in SHOP_QUERIES)
+    assert checked > 60
+
+
+@pytest.mark.skipif(not BENCH, reason="QUORUMSQL_BENCH names no folder of benchmarks")
+def test_golds_of_one_form_give_the_same_rows() -> None:
+    spider = Path(BENCH) / "spider"
+    examples = json.loads((spider / "train.json").read_text())
+    rng = random.Random(0)
+    for example in rng.sample(examples, 300):
+        name = example["db_id"]
+        path = spider / "database" / name / f"{name}.sqlite"
+        with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as connection:
+            connection.text_factory = lambda text: text.decode(errors="ignore")
+            check_forms(list(mutate(example["query"], rng, 20)), connection)

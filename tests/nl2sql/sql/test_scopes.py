@@ -1,0 +1,98 @@
+"""What stands in FROM, and what a SELECT sees around it."""
+
+from __future__ import annotations
+
+import pytest
+from sqlglot import exp
+
+from nl2sql.sql.nodes import find_all
+from nl2sql.sql.parsing import parse_one
+from nl2sql.sql.scopes import Source, find_outer, fold_case, list_outputs, name_ctes, read_sources
+
+
+def describe(source: Source) -> str:
+    """``table t`` or ``query q`` or ``?``, with the names of its columns where it renames them."""
+    meant = f"table {source.table.name}" if source.table is not None else "?"
+    if source.query is not None:
+        meant = f"query {source.query.sql()}"
+    renamed = ", ".join(identifier.name for identifier in source.renamed)
+    return meant + (f" ({renamed})" if renamed else "") + (" bracketed" if source.bracketed else "")
+
+
+def read(sql: str) -> dict[str, str]:
+    """The sources of the outermost SELECT."""
+    tree = parse_one(sql, "postgres")
+    assert isinstance(tree, exp.Select)
+    return {name: describe(source) for name, source in read_sources(tree, fold_case).items()}
+
+
+@pytest.mark.parametrize(
+    ("sql", "sources"),
+    [
+        ("SELECT 1", {}),
+        ("SELECT 1 FROM A", {"a": "table A"}),
+        ("SELECT 1 FROM s.a AS X, b", {"x": "table a", "b": "table b"}),
+        ("SELECT 1 FROM a JOIN b JOIN c ON true ON true",
+         {"a": "table a", "b": "table b", "c": "table c"}),
+        ("SELECT 1 FROM (a JOIN b ON true) JOIN c ON true",
+         {"a": "table a bracketed", "b": "table b bracketed", "c": "table c"}),
+        # Nothing in brackets is seen behind an alias.
+        ("SELECT 1 FROM (a JOIN b ON true) AS x", {"x": "?"}),
+        ("SELECT 1 FROM (SELECT y FROM t) AS x", {"x": "query SELECT y FROM t"}),
+        ("SELECT 1 FROM (SELECT y FROM t) AS x(z)", {"x": "query SELECT y FROM t (z)"}),
+        ("SELECT 1 FROM t AS x(z)", {"x": "table t (z)"}),
+        ("SELECT 1 FROM f(1), f(2), f(3) AS g", {"?0": "?", "?1": "?", "g": "?"}),
+        ("SELECT 1 FROM a, LATERAL (SELECT a.x) AS l", {"a": "table a", "l": "?"}),
+        ("SELECT 1 FROM (VALUES (1)) AS v(x)", {"v": "? (x)"}),
+        ("WITH c AS (SELECT y FROM t) SELECT 1 FROM C AS d, s.c",
+         {"d": "query SELECT y FROM t", "c": "table c"}),
+        ("WITH c(z) AS (SELECT y FROM t) SELECT 1 FROM c, c AS d(w)",
+         {"c": "query SELECT y FROM t (z)", "d": "query SELECT y FROM t (w)"}),
+        ("SELECT 1 FROM c WHERE EXISTS (WITH c AS (SELECT 2) SELECT 1 FROM c)", {"c": "table c"}),
+    ],
+)  # fmt: skip
+def test_what_stands_in_from(sql: str, sources: dict[str, str]) -> None:
+    assert read(sql) == sources
+
+
+def test_the_nearest_cte_is_meant() -> None:
+    sql = "WITH c AS (SELECT 1) SELECT (WITH c AS (SELECT 2) SELECT 1 FROM c) FROM c"
+    tree = parse_one(sql, "postgres")
+    queries = {
+        source.query.sql()
+        for select in find_all(tree, exp.Select)
+        for source in read_sources(select, fold_case).values()
+        if source.query is not None
+    }
+    assert queries == {"SELECT 1", "SELECT 2"}
+    assert name_ctes(tree, fold_case) == {"c"}
+
+
+@pytest.mark.parametrize(
+    ("sql", "outer"),
+    [
+        ("SELECT inner_ FROM t", ""),
+        ("SELECT 1 AS outer_ WHERE EXISTS (SELECT inner_ FROM t)", "outer_"),
+        ("SELECT 1 AS outer_ FROM a JOIN b ON a.x IN (SELECT inner_ FROM t)", "outer_"),
+        ("SELECT 1 AS outer_ WHERE 1 IN (SELECT 2 UNION SELECT inner_)", "outer_"),
+        ("SELECT 1 AS outer_ FROM (SELECT inner_ FROM t) AS d", ""),
+        ("SELECT 1 AS outer_ FROM a JOIN (SELECT 2 UNION SELECT inner_) AS d ON true", ""),
+        ("SELECT 1 AS outer_ FROM a, LATERAL (SELECT inner_) AS l", "outer_"),
+        ("WITH c AS (SELECT inner_) SELECT 1 AS outer_ FROM c", ""),
+        ("SELECT 1 AS outer_ WHERE EXISTS (WITH c AS (SELECT inner_) SELECT 2 AS own FROM c)",
+         "outer_"),
+    ],
+)  # fmt: skip
+def test_which_select_is_around(sql: str, outer: str) -> None:
+    tree = parse_one(sql, "postgres")
+    (column,) = [each for each in find_all(tree, exp.Column) if each.name == "inner_"]
+    select = column.parent_select
+    assert select is not None
+    around = find_outer(select)
+    assert (around.expressions[0].alias if around is not None else "") == outer
+
+
+def test_the_outputs_of_a_union_are_those_of_its_first_query() -> None:
+    tree = parse_one("((SELECT a, b AS c FROM t) UNION SELECT d, e) UNION SELECT f, g", "postgres")
+    assert [output.sql() for output in list_outputs(tree)] == ["a", "b AS c"]
+    assert list_outputs(parse_one("VALUES (1)", "postgres")) == []

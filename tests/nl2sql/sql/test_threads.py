@@ -1,0 +1,60 @@
+"""Reading beside the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from nl2sql.sql.threads import read_aside
+
+
+async def test_it_runs_in_another_thread_and_returns_what_was_read() -> None:
+    here = threading.get_ident()
+    assert await read_aside(threading.get_ident) != here
+    assert await read_aside(sorted, [3, 1, 2], reverse=True) == [3, 2, 1]
+
+
+async def test_what_is_raised_reaches_the_caller() -> None:
+    with pytest.raises(ValueError, match="invalid literal"):
+        await read_aside(int, "x")
+
+
+async def test_one_text_is_read_at_a_time_and_the_event_loop_goes_on() -> None:
+    entered, leave = threading.Event(), threading.Event()
+    order: list[str] = []
+
+    def wait() -> None:
+        entered.set()
+        leave.wait()
+        order.append("first")
+
+    first = asyncio.create_task(read_aside(wait))
+    second = asyncio.create_task(read_aside(order.append, "second"))
+    await asyncio.to_thread(entered.wait)
+    assert order == []
+    leave.set()
+    await asyncio.gather(first, second)
+    assert order == ["first", "second"]
+
+
+async def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
+    entered, leave = threading.Event(), threading.Event()
+    order: list[str] = []
+
+    def wait() -> None:
+        entered.set()
+        leave.wait()
+
+    first = asyncio.create_task(read_aside(wait))
+    await asyncio.to_thread(entered.wait)
+    second = asyncio.create_task(read_aside(order.append, "second"))
+    await asyncio.sleep(0)
+    second.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await second
+    leave.set()
+    await first
+    await read_aside(order.append, "third")
+    assert order == ["third"]

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from nl2sql.concurrency import gather_all, task_group
+from nl2sql.errors import Unavailable
+
+
+async def test_results_stand_in_the_order_of_the_coroutines() -> None:
+    async def wait(seconds: float) -> float:
+        await asyncio.sleep(seconds)
+        return seconds
+
+    assert await gather_all(map(wait, (0.02, 0.0, 0.01))) == [0.02, 0.0, 0.01]
+
+
+async def test_the_first_failure_is_raised_as_it_is_and_ends_the_others() -> None:
+    ended = []
+
+    async def wait() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(True)
+
+    async def fail() -> None:
+        await asyncio.sleep(0)
+        raise Unavailable("gone")
+
+    with pytest.raises(Unavailable, match="gone") as raised:
+        await gather_all([wait(), fail(), wait()])
+    assert ended == [True, True]
+    # Not chained to the group, whose traceback would repeat it.
+    assert raised.value.__cause__ is None
+
+
+async def test_whoever_is_cancelled_ends_them_all() -> None:
+    ended = []
+
+    async def wait() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(True)
+
+    task = asyncio.create_task(gather_all([wait(), wait()]))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ended == [True, True]
+
+
+async def test_tasks_of_different_kinds_in_one_group() -> None:
+    async with task_group() as group:
+        number = group.create_task(asyncio.sleep(0, 1))
+        text = group.create_task(asyncio.sleep(0, "a"))
+    assert (number.result(), text.result()) == (1, "a")

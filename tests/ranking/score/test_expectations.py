@@ -1,0 +1,77 @@
+"""What questions let their answers look like. Each row is a question as people ask them."""
+
+from __future__ import annotations
+
+import pytest
+
+from ranking.score.asked_columns import count_columns
+from ranking.score.expectations import Expectations, read_expectations
+
+
+@pytest.mark.parametrize(
+    ("question", "fitting"),
+    [
+        ("How many singers are there?", (1,)),
+        ("How many songs does each singer have?", ()),
+        ("How many credits does the course have, and what is its description?", ()),
+        ("What is the name of the oldest customer?", (1,)),
+        ("What are the names, countries and ages of all singers?", (3,)),
+        ("What is the average and maximum age of singers?", (2,)),
+        ("Show the name and the release year of each song.", (2, 3)),
+        ("List the first name, last name and city for all customers in 2014 or 2015.", (3,)),
+        ("Give me the number of orders.", (1,)),
+        ("Find the total number of orders and the average total.", (2,)),
+        ("Which customer has the most orders?", (1,)),
+        ("What city and country is the airport in?", (2,)),
+        ("What is the average total for each country?", (1, 2)),
+        ("What are the full names of all employees?", (1, 2)),
+        ("Show all information about orders.", ()),
+        ("What is the name of the shop, and how many employees does it have?", ()),
+        ("Which country has most customers? List the name.", ()),
+        ("Who placed the last order?", ()),
+        ("Wie viele Kunden gibt es?", ()),
+        ("", ()),
+    ],
+)
+def test_the_columns_that_a_question_asks_for(question: str, fitting: tuple[int, ...]) -> None:
+    assert count_columns(question) == fitting
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How many singers are there?", Expectations(columns=(1,), one_number=True, count=True)),
+        ("Count the orders per country.", Expectations(count=True, grouped=True)),
+        ("How many orders has each customer?", Expectations(count=True, grouped=True)),
+        ("Show the name of each customer.", Expectations(columns=(1, 2))),
+        ("Show the top 5 customers by total.",
+         Expectations(columns=(1,), rows=5, best=True, part=True)),
+        ("List the three oldest employees.",
+         Expectations(columns=(1,), rows=3, best=True, part=True, timed=True)),
+        ("Which product has the highest price?",
+         Expectations(columns=(1,), best=True, highest=True, part=True)),
+        ("Show the name of customers sorted by country.",
+         Expectations(columns=(1,), ordered=True)),
+        ("List the distinct countries of customers.", Expectations(columns=(1,), distinct=True)),
+        ("What is the average price of products?", Expectations(columns=(1,), average=True)),
+        ("Which customers have no orders?", Expectations(columns=(1,), negated=True, part=True)),
+        ("Which customers didn't order?", Expectations(columns=(1,), negated=True, part=True)),
+        ("Show the name of customers in descending order of age.",
+         Expectations(columns=(1,), ordered=True, descending=True)),
+        ("Show the name of customers in reversed alphabetical order.",
+         Expectations(columns=(1,), ordered=True)),
+        ("What is the minimum and maximum total?",
+         Expectations(columns=(2,), extremes=("max", "min"), part=True, best=True)),
+        ("What is the id of all customers?", Expectations(columns=(1,), keyed=True)),
+        ("What are the names of products ordered?", Expectations(columns=(1,))),
+        ("What is the price per minute of calls?", Expectations(columns=(1, 2))),
+        ("Customers that do not have more than 3 orders",
+         Expectations(negated=True, part=True)),
+        ("Customers with over 3 orders",
+         Expectations(comparisons=(frozenset({(">", "3"), (">=", "4")}),), part=True)),
+        ("Welche Kunden gibt es?", Expectations()),
+        ("", Expectations()),
+    ],
+)  # fmt: skip
+def test_what_a_question_expects(question: str, expected: Expectations) -> None:
+    assert read_expectations(question) == expected

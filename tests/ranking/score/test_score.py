@@ -1,0 +1,321 @@
+"""The terms of a score, one by one."""
+
+from __future__ import annotations
+
+import pytest
+
+from nl2sql.types import (
+    Assessment,
+    Diagnostic,
+    Explained,
+    Finding,
+    JoinPlan,
+    Plan,
+    SchemaLink,
+    SchemaLinks,
+    Score,
+    ScoreTerm,
+    ValueMatch,
+)
+from ranking.query import read_candidate
+from ranking.score.score import (
+    QUERY_POINTS,
+    RESULT_POINTS,
+    score_candidate,
+    score_result,
+    score_values,
+)
+from tests.fakes import (
+    build_assessment,
+    build_context,
+    build_diagnostic,
+    build_guarded,
+    build_question,
+)
+
+EXPLAINED = Explained(cost=10.0, rows=1.0)
+MATCH = ValueMatch("acme", "sales.customers", "name", "Acme", 1.0)
+
+
+def score(
+    sql: str = "SELECT 1",
+    question: str = "Anything?",
+    *used: str,
+    explained: Explained | Diagnostic = EXPLAINED,
+    findings: tuple[Finding, ...] = (),
+    plan: Plan | None = None,
+    values: tuple[ValueMatch, ...] = (),
+) -> dict[str, float]:
+    """The terms by name, without the base."""
+    context = build_context(values=values)
+    result = score_candidate(
+        build_question(text=question),
+        read_candidate(sql, context),
+        build_guarded("SELECT 1 FROM wrapped", *used),
+        explained,
+        findings,
+        context,
+        plan or Plan(),
+    )
+    terms = {term.name: term.value for term in result.terms}
+    assert result.total == sum(terms.values())
+    assert terms.pop("base") == 100.0
+    return terms
+
+
+def link(*tables: str) -> Plan:
+    return Plan(SchemaLinks(tuple(SchemaLink("x", table, "", 0.5) for table in tables)))
+
+
+def test_a_plain_query_has_the_base_alone() -> None:
+    assert score() == {}
+
+
+def test_a_failed_explain_costs_fifty() -> None:
+    assert score(explained=build_diagnostic()) == {"explain_fails": -50.0}
+
+
+def test_lint_costs_by_severity_under_the_name_of_its_rule() -> None:
+    findings = (Finding("bad", "error", ""), Finding("odd", "warning", ""))
+    assert score(findings=findings) == {"lint:bad": -25.0, "lint:odd": -5.0}
+
+
+def test_a_rule_that_tells_more_or_nothing_has_points_of_its_own() -> None:
+    findings = (Finding("unused_join", "warning", ""), Finding("not_in_with_nulls", "warning", ""))
+    assert score(findings=findings) == {"lint:unused_join": -15.0}
+
+
+@pytest.mark.parametrize(
+    ("used", "linked", "gain"),
+    [
+        (("s.a",), ("s.a",), 15.0),
+        (("s.a", "s.b"), ("s.a", "s.c"), 7.5),
+        (("s.a", "s.b", "s.c"), ("s.a",), 5.0),
+        (("s.a",), ("s.b",), None),
+        ((), ("s.a",), None),
+    ],
+    ids=["all", "half", "a_third", "none", "no_tables"],
+)
+def test_the_share_of_linked_tables_gains_up_to_fifteen(
+    used: tuple[str, ...], linked: tuple[str, ...], gain: float | None
+) -> None:
+    assert score("SELECT 1", "", *used, plan=link(*linked)).get("schema_adherence") == gain
+
+
+@pytest.mark.parametrize(
+    ("used", "planned", "gain"),
+    [
+        (("s.a", "s.b"), ("s.b", "s.a"), 20.0),
+        (("s.a", "s.b"), ("s.b", "s.c"), 6.7),
+        (("s.a",), ("s.a", "s.b"), 10.0),
+        (("s.c",), ("s.a", "s.b"), None),
+        (("s.a",), ("s.a",), None),
+        ((), ("s.a", "s.b"), None),
+    ],
+    ids=["all", "a_third", "half", "none", "no_join_planned", "no_tables"],
+)
+def test_the_planned_join_gains_up_to_twenty(
+    used: tuple[str, ...], planned: tuple[str, ...], gain: float | None
+) -> None:
+    plan = Plan(joins=JoinPlan(tables=planned))
+    assert score("SELECT 1", "", *used, plan=plan).get("join_match") == gain
+
+
+CASES: list[tuple[str, str, str]] = [
+    ("columns_differ", "What is the name and country of customers?", "SELECT name FROM customers"),
+    ("group_by_matches", "How many orders are there per status?",
+     "SELECT status, count(*) FROM orders GROUP BY status"),
+    ("group_by_missing", "How many orders are there per status?", "SELECT count(*) FROM orders"),
+    ("order_and_limit_match", "Who is the oldest customer?",
+     "SELECT name FROM customers ORDER BY id LIMIT 1"),
+    ("order_and_limit_match", "Who is the oldest customer?",
+     "SELECT name FROM customers WHERE id = (SELECT max(id) FROM customers)"),
+    ("best_missing", "Who is the oldest customer?", "SELECT name FROM customers"),
+    ("limit_differs", "Show the top 5 orders.", "SELECT id FROM orders ORDER BY total LIMIT 3"),
+    ("order_missing", "Show orders sorted by total.", "SELECT id FROM orders"),
+    ("count_missing", "How many orders are there?", "SELECT id FROM orders"),
+    ("average_missing", "What is the average total?", "SELECT total FROM orders"),
+    ("negation_missing", "Which customers have no orders?",
+     "SELECT name FROM customers AS c JOIN orders AS o ON c.id = o.customer_id"),
+    ("distinct_missing", "Show the different countries.", "SELECT country FROM customers"),
+    ("distinct_unasked", "Show the countries.", "SELECT DISTINCT country FROM customers"),
+    ("comparison_differs", "Show the orders over 500.", "SELECT id FROM orders WHERE total < 500"),
+    ("comparison_differs", "Who has at least two orders?",
+     "SELECT name FROM customers GROUP BY name HAVING count(*) > 2"),
+    ("direction_differs", "Show orders in ascending order of total.",
+     "SELECT id FROM orders ORDER BY total DESC"),
+    ("direction_differs", "Which order has the lowest total?",
+     "SELECT id FROM orders ORDER BY total DESC LIMIT 1"),
+    ("extreme_missing", "What is the minimum total?", "SELECT total FROM orders"),
+    ("limit_unasked", "What is the name of all customers?", "SELECT name FROM customers LIMIT 1"),
+    ("best_by_key", "What is the name of the youngest customer?",
+     "SELECT name FROM customers ORDER BY id DESC LIMIT 1"),
+    ("both_missing", "Who has both an open and a paid order?",
+     "SELECT customer_id FROM orders WHERE status IN ('open', 'paid')"),
+    ("both_missing", "Who has both an open and a paid order?",
+     "SELECT customer_id FROM orders WHERE status = 'open' OR status = 'paid'"),
+    ("literals_unsaid", "Show the open orders.", "SELECT id FROM orders WHERE total > 12"),
+    ("numbers_missing", "Show the orders over 500.", "SELECT id FROM orders"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("Who has both an open and a paid order?",
+         "SELECT customer_id FROM orders WHERE status = 'open' INTERSECT "
+         "SELECT customer_id FROM orders WHERE status IN ('paid', 'PAID')"),
+        ("Who has both an open and a paid order?",
+         "SELECT customer_id FROM orders WHERE status IN ('open', 'paid') GROUP BY customer_id "
+         "HAVING count(DISTINCT status) = 2"),
+        ("Who has both an open and a paid order?",
+         "SELECT a.customer_id FROM orders a JOIN orders b ON a.customer_id = b.customer_id "
+         "WHERE a.status = 'open' AND (b.status = 'paid' OR b.status = 'PAID')"),
+        ("Who has an open or a paid order?",
+         "SELECT customer_id FROM orders WHERE status IN ('open', 'paid')"),
+        ("Show both the id and the total of orders over 5 or under 2.",
+         "SELECT id, total FROM orders WHERE total > 5 OR total < 2"),
+    ],
+    ids=["intersect", "having", "self-join", "either", "columns"],
+)  # fmt: skip
+def test_what_meets_both_conditions_is_not_taken_for_either(question: str, sql: str) -> None:
+    assert "both_missing" not in score(sql, question)
+
+
+@pytest.mark.parametrize(
+    ("term", "question", "sql"),
+    CASES,
+    ids=[f"{term}: {question}" for term, question, _ in CASES],
+)
+def test_what_the_question_asks_for_and_the_query_lacks(term: str, question: str, sql: str) -> None:
+    assert score(sql, question)[term] == QUERY_POINTS[term]
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("What is the name and country of customers?", "SELECT name, country FROM customers"),
+        ("What is the name of customers?", "SELECT * FROM customers"),
+        ("Show the top 5 orders.", "SELECT id FROM orders ORDER BY total LIMIT 5"),
+        ("Show orders sorted by total.", "SELECT id FROM orders ORDER BY total"),
+        ("How many orders are there?", "SELECT count(*) FROM orders"),
+        ("How many units were sold?", "SELECT sum(quantity) FROM order_lines"),
+        ("What is the average total?", "SELECT avg(total) FROM orders"),
+        ("Show the average of the stadium.", "SELECT average_of FROM stadium"),
+        ("Which customers have no orders?",
+         "SELECT name FROM customers WHERE id NOT IN (SELECT customer_id FROM orders)"),
+        ("Which customers have no name?", "SELECT id FROM customers WHERE NOT name > ''"),
+        ("Whose name does not start with A?", "SELECT id FROM customers WHERE name NOT LIKE 'A%'"),
+        ("Which customers have no orders?", "SELECT id FROM customers EXCEPT SELECT 1 FROM orders"),
+        ("Show the different countries.", "SELECT country FROM customers GROUP BY country"),
+        ("Show the orders over five hundred or 7.", "SELECT id FROM orders WHERE total > 7"),
+        ("Show customers from Italy.", "SELECT name FROM customers WHERE country = 'Italian'"),
+        ("Show the orders over 500.", "SELECT id FROM orders WHERE total >= 501"),
+        ("Who has more than one order?",
+         "SELECT name FROM customers GROUP BY name HAVING count(*) >= 2"),
+        ("Show orders over 5 and below 9.", "SELECT id FROM orders WHERE total BETWEEN 5 AND 9"),
+        ("Show customers with orders before 2014.",
+         "SELECT 1 FROM orders WHERE placed < '2014-01-01'"),
+        ("Show the order with number 338.", 'SELECT id FROM orders WHERE code = "338"'),
+        ("Show the number of rooms of each flat.", "SELECT room_count, no FROM flats"),
+        ("How many students does each college have on average?", "SELECT avg(total) FROM orders"),
+        ("Show male customers.", "SELECT name FROM customers WHERE sex = 'M'"),
+        ("Show approved orders.", "SELECT id FROM orders WHERE approved = 'Yes'"),
+        ("What is the name of the first customer?",
+         "SELECT name FROM customers ORDER BY id LIMIT 1"),
+    ],
+)  # fmt: skip
+def test_a_query_that_does_what_is_asked_loses_nothing(question: str, sql: str) -> None:
+    assert {name: value for name, value in score(sql, question).items() if value < 0} == {}
+
+
+def test_phrases_that_name_tables_and_columns_want_them_used() -> None:
+    plan = Plan(
+        SchemaLinks(
+            (
+                SchemaLink("orders", "sales.orders", "", 1.0),
+                SchemaLink("customers", "sales.customers", "", 1.0),
+                SchemaLink("name", "sales.customers", "name", 1.0),
+                SchemaLink("name", "stock.products", "name", 1.0),
+                SchemaLink("status", "sales.orders", "status", 1.0),
+                SchemaLink("order", "sales.orders", "total", 0.5),
+                SchemaLink("open", "sales.orders", "seller_id", 1.0, method="value"),
+            )
+        )
+    )
+    terms = score("SELECT name FROM products", "", "stock.products", plan=plan)
+    assert terms == {"schema_adherence": 15.0, "tables_missed": -25.0, "links_missed": -12.5}
+    terms = score("SELECT name FROM customers", "", "sales.customers", plan=plan)
+    assert terms == {"schema_adherence": 15.0, "tables_missed": -12.5, "links_missed": -12.5}
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT id FROM customers WHERE name = 'Acme'", {}),
+        ("SELECT id FROM customers WHERE name ILIKE '%acme%'", {}),
+        ("SELECT id FROM customers WHERE country = 'Acme'", {"values_misplaced": -25.0}),
+        ("SELECT id FROM customers", {}),
+        ("SELECT id FROM visits WHERE who = 'Acme'", {}),
+    ],
+    ids=["in_place", "by_like", "elsewhere", "nowhere", "unknown_table"],
+)
+def test_a_value_that_the_question_names_belongs_into_its_column(
+    sql: str, expected: dict[str, float]
+) -> None:
+    assert score(sql, "Who is Acme?", values=(MATCH,)) == expected
+
+
+def test_a_value_that_retrieval_found_counts_as_said() -> None:
+    sql = "SELECT id FROM customers WHERE name = 'Acme'"
+    assert "literals_unsaid" in score(sql, "Who?")
+    assert "literals_unsaid" not in score(sql, "Who?", values=(MATCH,))
+
+
+def test_what_the_database_said_of_the_texts_enters_by_its_share() -> None:
+    before = Score((ScoreTerm("base", 100.0),))
+    added = ScoreTerm("values_unknown", -7.5)
+    assert score_values(before, [("values_unknown", 0.5)]) == Score((*before.terms, added))
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "expected"),
+    [
+        ("How many orders are there?", [(5,)], {}),
+        ("How many orders are there?", [(5,), (6,)], {"one_number_differs": -15.0}),
+        ("How many orders are there?", [("a",)], {"one_number_differs": -15.0}),
+        ("How many orders are there?", [(None,)], {"nulls_only": -25.0}),
+        ("How many orders are there?", [(0,)], {"zeros_only": -20.0}),
+        ("What is the name of all customers?", [("a", 1)], {"width_differs": -25.0}),
+        ("Show the top 2 names.", [("a",), ("b",), ("c",)], {"rows_differ": -25.0}),
+        ("Show the top 2 names.", [("a",), ("b",)], {}),
+        ("Anything?", [], {"no_rows": -20.0}),
+        ("Anything?", [(None, None), (None, None)],
+         {"nulls_only": -25.0, "repeated_rows": -12.5}),
+        ("Anything?", [(0,), (1,)], {}),
+        ("Anything?", [("a",), ("a",), ("a",), ("b",)], {"repeated_rows": -12.5}),
+    ],
+)  # fmt: skip
+def test_the_result_has_terms_of_its_own(
+    question: str, rows: list[tuple[object, ...]], expected: dict[str, float]
+) -> None:
+    scored = score_result(question, build_assessment(rows=rows))
+    assert {term.name: term.value for term in scored.terms} == {"base": 100.0, **expected}
+
+
+def test_a_result_is_scored_once_however_often_it_is_asked() -> None:
+    assessment = build_assessment(rows=[])
+    once = score_result("Anything?", assessment)
+    again = Assessment(
+        assessment.candidate, assessment.verdict, result=assessment.result, score=once
+    )
+    assert score_result("Anything?", again) == once
+
+
+def test_without_a_result_the_score_stays() -> None:
+    assessment = build_assessment()
+    assert score_result("How many?", assessment) == assessment.score
+
+
+def test_no_name_stands_for_a_query_and_a_result() -> None:
+    assert set(QUERY_POINTS).isdisjoint(RESULT_POINTS)

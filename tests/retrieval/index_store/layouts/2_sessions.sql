@@ -1,0 +1,17 @@
+-- What later versions put into layout 2 without raising its number: sessions.
+CREATE TABLE IF NOT EXISTS quorumsql.session_turns (
+    owner     text NOT NULL,
+    session   text NOT NULL,
+    number    bigint GENERATED ALWAYS AS IDENTITY,
+    database  text NOT NULL,
+    question  text NOT NULL,
+    outcome   text NOT NULL,
+    sql       text NOT NULL,
+    readings  text[] NOT NULL,
+    asked_at  timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (owner, session, number)
+);
+CREATE INDEX IF NOT EXISTS session_turns_asked_at ON quorumsql.session_turns (asked_at);
+INSERT INTO quorumsql.session_turns
+       (owner, session, database, question, outcome, sql, readings)
+VALUES ('ann', 's1', 'shop', 'How many orders?', 'answered', 'SELECT count(*) FROM orders', '{}');

@@ -1,0 +1,236 @@
+"""Reading the schema of a DuckDB file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from nl2sql.catalog import Catalog, Column, Table
+from nl2sql.errors import DatabaseUnavailable
+from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
+from tests.execution.duckdb.shop import build_shop, write
+
+
+def read(path: Path, script: str) -> Catalog:
+    write(path, script)
+    return read_duckdb_catalog(path, database="odd")
+
+
+def find(catalog: Catalog, name: str) -> Table:
+    table = catalog.table(name)
+    assert table is not None
+    return table
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "odd.duckdb"
+
+
+@pytest.fixture
+def shop(path: Path) -> Catalog:
+    return build_shop(path)
+
+
+def test_reads_tables_and_views_of_all_schemas_in_order(shop: Catalog) -> None:
+    assert (shop.dialect, shop.search_path, shop.database) == ("duckdb", ("main",), "shop")
+    assert [(table.qualified, table.kind) for table in shop.tables] == [
+        ("main.Orders", "table"),
+        ("main.customers", "table"),
+        ("main.group", "table"),
+        ("main.order_lines", "table"),
+        ("main.returns", "table"),
+        ("main.totals", "view"),
+        ("staff.employees", "table"),
+        ("staff.names", "view"),
+    ]
+
+
+def test_reads_columns_with_types_and_comments(shop: Catalog) -> None:
+    customers = find(shop, "main.customers")
+    assert customers.comment == "Who has ever bought something"
+    assert customers.columns == (
+        Column("id", "INTEGER", nullable=False),
+        Column("Name", "VARCHAR", nullable=False),
+        Column("country", "VARCHAR", comment="As they wrote it themselves"),
+        Column("Loyalty Tier", "ENUM('bronze', 'silver', 'gold')"),
+        Column("joined", "DATE"),
+        Column("tags", "VARCHAR[]"),
+    )
+    contact = find(shop, "staff.employees").column("contact")
+    assert contact == Column("contact", "STRUCT(email VARCHAR, phone VARCHAR)")
+
+
+def test_reads_generated_columns_and_primary_keys_in_their_order(shop: Catalog) -> None:
+    assert find(shop, "main.Orders").column("double_total") is not None
+    assert find(shop, "main.order_lines").primary_key == ("line_no", "order_id")
+
+
+def test_reads_foreign_keys_in_the_spelling_of_the_tables(shop: Catalog) -> None:
+    assert {
+        (key.table, key.columns, key.target, key.target_columns) for key in shop.foreign_keys
+    } == {
+        ("main.Orders", ("customer_id",), "main.customers", ("id",)),
+        ("main.order_lines", ("order_id",), "main.Orders", ("id",)),
+        ("main.returns", ("line_no", "order_id"), "main.order_lines", ("line_no", "order_id")),
+    }
+
+
+def test_a_view_has_the_columns_and_the_comment_that_it_has_now(path: Path) -> None:
+    catalog = read(
+        path,
+        "CREATE TABLE a (x INT); CREATE VIEW v AS SELECT * FROM a;"
+        "COMMENT ON COLUMN v.x IS 'the first'; ALTER TABLE a ADD COLUMN y DATE",
+    )
+    assert find(catalog, "main.v").columns == (
+        Column("x", "INTEGER", comment="the first"),
+        Column("y", "DATE"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("view", "definition"),
+    [
+        (
+            "CREATE VIEW v AS SELECT x FROM a",
+            'SELECT * FROM (SELECT x FROM main.a AS a) AS _view("x")',
+        ),
+        (
+            "CREATE VIEW v AS SELECT x FROM A AS b JOIN s.c USING (x)",
+            "SELECT * FROM (SELECT x FROM (main.a AS b INNER JOIN s.c AS c USING (x))) "
+            'AS _view("x")',
+        ),
+        (
+            "CREATE VIEW v AS WITH a AS (SELECT 1 AS x) SELECT x FROM a",
+            'SELECT * FROM (WITH a AS (SELECT 1 AS x) SELECT x FROM a) AS _view("x")',
+        ),
+        (
+            "CREATE VIEW v AS WITH a AS (SELECT x FROM a) SELECT x FROM a",
+            'SELECT * FROM (WITH a AS (SELECT x FROM main.a AS a) SELECT x FROM a) AS _view("x")',
+        ),
+        (
+            "CREATE VIEW v AS WITH RECURSIVE n (i) AS "
+            "(SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < (SELECT max(x) FROM a)) "
+            "SELECT i FROM n",
+            "SELECT * FROM (WITH RECURSIVE n (i) AS ((SELECT 1) UNION ALL (SELECT (i + 1) FROM n "
+            "WHERE (i < (SELECT max(x) FROM main.a AS a)))) SELECT i FROM n) "
+            'AS _view("i")',
+        ),
+        (
+            'CREATE VIEW "v AS (odd)" ("one, two", "th""ree") AS SELECT x, x FROM a',
+            'SELECT * FROM (SELECT x, x FROM main.a AS a) AS _view("one, two", "th""ree")',
+        ),
+        (
+            "CREATE VIEW v AS SELECT sum(x) OVER w AS s FROM a WINDOW w AS (ORDER BY x)",
+            'SELECT * FROM (SELECT sum(x) OVER (ORDER BY x) AS s FROM main.a AS a) AS _view("s")',
+        ),
+        # Unknown, for what is no table of the file.
+        ("CREATE VIEW v AS SELECT table_name FROM information_schema.tables", ""),
+    ],
+)
+def test_a_views_query_has_its_tables_under_their_schemas(
+    view: str, definition: str, path: Path
+) -> None:
+    catalog = read(
+        path, f"CREATE SCHEMA s; CREATE TABLE a (x INT); CREATE TABLE s.c (x INT); {view}"
+    )
+    (found,) = (table for table in catalog.tables if table.kind == "view")
+    assert found.definition == definition
+    if definition:
+        with duckdb.connect(path) as connection:
+            connection.execute("INSERT INTO a VALUES (1); INSERT INTO s.c VALUES (1)")
+            name = found.name.replace('"', '""')
+            assert (
+                connection.execute(definition).fetchall()
+                == connection.execute(f'SELECT * FROM "{name}"').fetchall()
+            )
+
+
+def test_a_view_looks_into_its_own_schema_first(path: Path) -> None:
+    catalog = read(
+        path,
+        "CREATE SCHEMA s; CREATE TABLE t (w INT); CREATE TABLE s.t (w INT); CREATE TABLE u (w INT);"
+        "CREATE VIEW s.own AS SELECT w FROM t; CREATE VIEW s.other AS SELECT w FROM u",
+    )
+    assert "FROM s.t AS t" in find(catalog, "s.own").definition
+    assert "FROM main.u AS u" in find(catalog, "s.other").definition
+
+
+def test_only_the_schemas_that_are_named_are_read(path: Path) -> None:
+    build_shop(path)
+    catalog = read_duckdb_catalog(path, database="shop", schemas=("staff",))
+    assert [table.qualified for table in catalog.tables] == ["staff.employees", "staff.names"]
+    assert (catalog.search_path, catalog.foreign_keys) == (("staff",), ())
+    assert catalog.short_names["staff.employees"] == "employees"
+
+
+def test_leaves_out_what_is_not_the_users_or_does_not_work(path: Path) -> None:
+    catalog = read(
+        path,
+        "CREATE TABLE a (x INT); CREATE SEQUENCE s; CREATE MACRO m(y) AS y;"
+        "CREATE MACRO t() AS TABLE SELECT 1; CREATE INDEX i ON a (x);"
+        "CREATE TABLE gone (x INT); CREATE VIEW broken AS SELECT x FROM gone; DROP TABLE gone",
+    )
+    assert [table.name for table in catalog.tables] == ["a"]
+
+
+def test_a_view_on_a_file_outside_is_left_out(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x\n1\n")
+    catalog = read(path, f"CREATE VIEW v AS SELECT * FROM read_csv('{tmp_path}/a.csv')")
+    assert catalog.tables == ()
+
+
+def test_odd_names_are_read_as_they_are(path: Path) -> None:
+    catalog = read(path, 'CREATE TABLE "it\'s a ""table""" ("a`b" INT, "1st" INT, "ü" INT)')
+    (table,) = catalog.tables
+    assert table.name == 'it\'s a "table"'
+    assert [column.name for column in table.columns] == ["a`b", "1st", "ü"]
+    assert catalog.short_names == {table.qualified: '"it\'s a ""table"""'}
+
+
+def test_names_resolve_without_regard_to_case(shop: Catalog) -> None:
+    for name, schema in (("orders", ""), ("ORDERS", "MAIN"), ("Orders", "main")):
+        table = shop.resolve(name, schema)
+        assert table is not None
+        assert table.qualified == "main.Orders"
+    assert shop.resolve("orders", "temp") is None
+    assert shop.resolve("employees") is None
+
+
+def test_short_names_are_quoted_only_where_they_must(shop: Catalog) -> None:
+    assert shop.short_names["main.Orders"] == "Orders"
+    assert shop.short_names["main.group"] == '"group"'
+    assert shop.short_names["staff.employees"] == "staff.employees"
+
+
+def test_a_file_named_like_its_schema_is_read(tmp_path: Path) -> None:
+    # Opened under its own name, sales.orders would be ambiguous.
+    path = tmp_path / "written.duckdb"
+    write(path, "CREATE SCHEMA sales; CREATE TABLE sales.orders (id INT)")
+    catalog = read_duckdb_catalog(path.rename(tmp_path / "sales.duckdb"), database="sales")
+    assert [table.qualified for table in catalog.tables] == ["sales.orders"]
+
+
+def test_an_empty_database_has_an_empty_catalog(path: Path) -> None:
+    assert read(path, "SELECT 1").tables == ()
+
+
+def test_the_file_is_not_touched(path: Path) -> None:
+    build_shop(path)
+    before = (path.read_bytes(), path.stat().st_mtime_ns)
+    read_duckdb_catalog(path, database="shop")
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_what_is_no_database_is_unavailable(tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("no database at all, " * 1000)
+    for path in (tmp_path / "missing.duckdb", text, tmp_path):
+        with pytest.raises(DatabaseUnavailable, match="Cannot read the schema") as caught:
+            read_duckdb_catalog(path, database="odd")
+        assert "\n" not in caught.value.message
+        assert "DuckDB" in caught.value.hint
+    assert not (tmp_path / "missing.duckdb").exists()

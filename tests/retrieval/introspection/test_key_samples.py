@@ -1,0 +1,159 @@
+"""Sampling values on real databases: the same keys on SQLite, DuckDB and PostgreSQL."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from nl2sql.catalog import Catalog
+from nl2sql.errors import DatabaseUnavailable
+from retrieval.introspection.containment import Containment
+from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
+from retrieval.introspection.duckdb.key_samples import open_duckdb_sampler
+from retrieval.introspection.key_samples import SqlSampler
+from retrieval.introspection.postgres.key_samples import open_postgres_sampler
+from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
+from retrieval.introspection.sqlite.key_samples import open_sqlite_sampler
+from retrieval.joins.inference import infer_keys
+from serve_app.composition.wiring import Wiring
+from tests.fakes import build_table
+
+Opened = AbstractContextManager[SqlSampler]
+Fill = Callable[[Path], tuple[Catalog, Opened]]
+
+STATEMENTS = (
+    'CREATE TABLE "Order ""x"" Customers" (id integer PRIMARY KEY, name varchar)',
+    "CREATE TABLE stores (name varchar, store_no integer)",
+    'CREATE TABLE orders (id integer PRIMARY KEY, "order x customer id" integer, store_no integer)',
+    "CREATE TABLE lines (order_id integer, pos integer, PRIMARY KEY (order_id, pos))",
+    "CREATE TABLE returns (id integer PRIMARY KEY, order_id integer, pos integer)",
+    """INSERT INTO "Order ""x"" Customers" VALUES (1, 'a'), (2, 'b'), (3, 'c')""",
+    "INSERT INTO stores VALUES ('n', 10), ('s', 20)",
+    "INSERT INTO orders VALUES (1, 1, 10), (2, 2, 20), (3, NULL, 10), (4, 3, NULL)",
+    "INSERT INTO lines VALUES (1, 1), (1, 2), (2, 1)",
+    "INSERT INTO returns VALUES (1, 1, 2), (2, 2, 1), (3, 1, NULL)",
+)
+KEYS = {
+    (("order x customer id",), 'Order "x" Customers'),
+    (("store_no",), "stores"),
+    (("order_id",), "orders"),
+    (("order_id", "pos"), "lines"),
+}
+
+
+def fill_sqlite(path: Path) -> tuple[Catalog, Opened]:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in STATEMENTS:
+            connection.execute(statement)
+    return read_sqlite_catalog(path, database="x"), open_sqlite_sampler(path, database="x")
+
+
+def fill_duckdb(path: Path) -> tuple[Catalog, Opened]:
+    with duckdb.connect(str(path)) as connection:
+        for statement in STATEMENTS:
+            connection.execute(statement)
+    return read_duckdb_catalog(path, database="x"), open_duckdb_sampler(path, database="x")
+
+
+@pytest.mark.parametrize("fill", [fill_sqlite, fill_duckdb])
+def test_keys_of_a_file_are_inferred(fill: Fill, tmp_path: Path) -> None:
+    catalog, opened = fill(tmp_path / "x.db")
+    with opened as sampler:
+        keys = infer_keys(catalog, sampler)
+    assert {(key.columns, key.target.split(".", 1)[1]) for key in keys} == KEYS
+
+
+@pytest.mark.parametrize("fill", [fill_sqlite, fill_duckdb])
+def test_a_file_is_not_written_to(fill: Fill, tmp_path: Path) -> None:
+    _, opened = fill(tmp_path / "x.db")
+    before = (tmp_path / "x.db").read_bytes()
+    with opened as sampler:
+        assert sampler._run("CREATE TABLE evil (x integer)") is None
+        assert sampler._run("DELETE FROM orders RETURNING 1") is None
+    assert (tmp_path / "x.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("open_file", [open_sqlite_sampler, open_duckdb_sampler])
+def test_a_file_that_is_not_there_is_an_error_of_ours(
+    open_file: Callable[..., Opened], tmp_path: Path
+) -> None:
+    with pytest.raises(DatabaseUnavailable), open_file(tmp_path / "no.db", database="x"):
+        pass
+
+
+def test_a_query_that_takes_too_long_says_nothing(tmp_path: Path) -> None:
+    endless = (
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+    )
+    _, opened = fill_sqlite(tmp_path / "x.db")
+    with opened as sampler:
+        assert sampler._run(endless) is None
+        assert sampler._run("SELECT 1") == (1,)
+
+
+@pytest.fixture
+def demo(wiring: Wiring) -> Iterator[tuple[Catalog, SqlSampler]]:
+    with open_postgres_sampler(wiring.reader_url("demo_erp"), database="demo_erp") as sampler:
+        yield wiring.source("demo_erp").read_catalog(), sampler
+
+
+def test_hidden_keys_of_the_demo_are_found_again(demo: tuple[Catalog, SqlSampler]) -> None:
+    catalog, sampler = demo
+    declared = {
+        frozenset({(key.table, key.columns), (key.target, key.target_columns)})
+        for key in catalog.foreign_keys
+    }
+    keys = infer_keys(replace(catalog, foreign_keys=()), sampler)
+    inferred = {
+        frozenset({(key.table, key.columns), (key.target, key.target_columns)}) for key in keys
+    }
+    assert len(inferred & declared) >= 0.7 * len(declared)
+    assert len(inferred & declared) >= 0.9 * len(inferred)
+
+
+def test_beside_declared_keys_nothing_is_inferred_between_the_same_columns(
+    demo: tuple[Catalog, SqlSampler],
+) -> None:
+    catalog, sampler = demo
+    declared = {(key.table, column) for key in catalog.foreign_keys for column in key.columns}
+    inferred = {
+        (key.table, column) for key in infer_keys(catalog, sampler) for column in key.columns
+    }
+    assert not inferred & declared
+
+
+def test_what_the_role_may_not_read_is_not_told(demo: tuple[Catalog, SqlSampler]) -> None:
+    _, sampler = demo
+    secret = build_table("pg_catalog.pg_authid", "oid integer", "rolname text", key=("oid",))
+    assert sampler.contain(secret, ("rolname",), secret, ("rolname",)) is None
+    assert not sampler.is_unique(secret, ("rolname",))
+    assert sampler.contain(secret, ("nothing",), secret, ("nothing",)) is None
+
+
+def test_postgres_is_not_written_to(demo: tuple[Catalog, SqlSampler]) -> None:
+    _, sampler = demo
+    assert sampler._run("CREATE TEMP TABLE evil (x integer)") is None
+
+
+def test_a_server_that_is_not_there_is_an_error_of_ours() -> None:
+    with (
+        pytest.raises(DatabaseUnavailable),
+        open_postgres_sampler("postgresql://x@/x?host=/nowhere", database="x"),
+    ):
+        pass
+
+
+def test_values_are_counted_once_and_null_is_none(tmp_path: Path) -> None:
+    catalog, opened = fill_sqlite(tmp_path / "x.db")
+    orders, stores = catalog.table("main.orders"), catalog.table("main.stores")
+    assert orders is not None
+    assert stores is not None
+    with opened as sampler:
+        found = sampler.contain(orders, ("store_no",), stores, ("store_no",))
+    assert found == Containment(sampled=2, found=2)

@@ -1,0 +1,70 @@
+"""The user's synonym file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nl2sql.errors import SettingsError
+from retrieval.vocabulary.synonyms import Synonyms, check_synonyms, load_synonyms, parse_synonyms
+from tests.fakes import SHOP
+
+
+def test_a_file_names_tables_columns_and_values(tmp_path: Path) -> None:
+    path = tmp_path / "synonyms.yaml"
+    path.write_text(
+        "version: 1\n"
+        "tables: {sales.orders: [deals]}\n"
+        "columns: {sales.orders.total: [worth]}\n"
+        "values: {sales.orders.status: {CXL: [called off]}}\n"
+    )
+    synonyms = load_synonyms(path)
+    check_synonyms(synonyms, SHOP)
+    assert synonyms == Synonyms(
+        tables={"sales.orders": ("deals",)},
+        columns={"sales.orders.total": ("worth",)},
+        values={"sales.orders.status": {"CXL": ("called off",)}},
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"table": {}}, "table: unknown key; did you mean 'tables'?"),
+        ({"tables": {"s.t": "one"}}, "tables.s.t"),
+        ({"tables": {"s.t": [""]}}, "at least 1 character"),
+        ({"version": 2}, "version"),
+        (["a"], "must be a mapping"),
+    ],
+)
+def test_a_wrong_key_or_value_is_an_error_that_says_where(value: object, message: str) -> None:
+    with pytest.raises(SettingsError, match=message.replace("?", r"\?").replace(".", r"\.")):
+        parse_synonyms(value)
+
+
+@pytest.mark.parametrize(
+    ("synonyms", "message"),
+    [
+        (
+            Synonyms(tables={"sales.order": ("x",)}),
+            "no table 'sales.order'; did you mean 'sales.or",
+        ),
+        (Synonyms(columns={"sales.orders.totl": ("x",)}), "did you mean 'sales.orders.total'"),
+        (Synonyms(values={"nothing": {"a": ("b",)}}), "values: there is no column 'nothing'"),
+    ],
+)
+def test_a_name_that_the_database_has_not_is_an_error_with_the_nearest(
+    synonyms: Synonyms, message: str
+) -> None:
+    with pytest.raises(SettingsError, match=message):
+        check_synonyms(synonyms, SHOP)
+
+
+def test_a_missing_or_broken_file_is_a_settings_error(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="Cannot read"):
+        load_synonyms(tmp_path / "none.yaml")
+    path = tmp_path / "broken.yaml"
+    path.write_text("a: [")
+    with pytest.raises(SettingsError, match="not valid YAML"):
+        load_synonyms(path)

@@ -1,0 +1,215 @@
+"""The command line: settings, checks, and errors as one line that says what to do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from data.demo_erp import SETTINGS
+from evaluation.runs.run_folder import RunFolder
+from execution.postgres.embedded import EmbeddedServer
+from nl2sql.settings import Settings, load_settings
+from nl2sql.speed import EngineSpeed, Pace
+from serve_app.cli.show_settings import describe_settings
+from serve_app.operations.checks import (
+    check_disk,
+    check_memory,
+    check_speed,
+    check_weights,
+    run_checks,
+)
+from tests.conftest import ROOT
+from tests.evaluation.builders import build_manifest, build_record
+from tests.fakes import build_settings
+from tests.serve_app.served import build_app, serve
+
+
+def run(*arguments: str, config: Path = ROOT / "quorumsql.yaml") -> tuple[int, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "serve_app.cli", "--config", str(config), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=ROOT,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def nobody_listens(tmp_path: Path) -> Path:
+    """Settings of a service that does not run."""
+    connection = {"url": "postgresql://nobody@127.0.0.1:1/none"}
+    path = tmp_path / "quorumsql.yaml"
+    path.write_text(
+        yaml.safe_dump(
+            {
+                "home": "home",
+                "databases": {"shop": {"reader": connection, "indexer": connection}},
+                "index": {"connection": connection},
+                "serve": {"port": 8199, "dashboard": False},
+            }
+        )
+    )
+    return path
+
+
+def test_every_setting_says_what_it_means() -> None:
+    undocumented = [key for key, _, meaning in describe_settings() if not meaning]
+    # The two connections of a database share their keys, each of which is documented.
+    assert undocumented == []
+    keys = [key for key, _, _ in describe_settings()]
+    assert len(keys) == len(set(keys))
+    assert "databases.NAME.reader.password_env" in keys
+    assert "sampling.k" in keys
+
+
+def test_a_missing_settings_file_is_one_line_and_a_remedy(tmp_path: Path) -> None:
+    code, output = run("index", config=tmp_path / "none.yaml")
+    assert code == 1
+    assert "Cannot read" in output
+    assert "--config" in output
+    assert "Traceback" not in output
+
+
+def test_where_there_is_no_settings_file_the_demos_are_taken(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "serve_app.cli", "policy", "check"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT), "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert "No quorumsql.yaml here: the demo's settings" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_packaged_settings_are_those_of_the_repository() -> None:
+    here, packaged = load_settings(ROOT / "quorumsql.yaml"), load_settings(SETTINGS)
+    assert packaged.model_copy(update={"home": here.home}) == here
+    assert packaged.home == Path("~/.cache/quorumsql").expanduser()
+
+
+def test_asking_without_a_service_says_how_to_start_one(nobody_listens: Path) -> None:
+    code, output = run("ask", "How many orders?", config=nobody_listens)
+    assert code == 1
+    assert "quorumsql serve" in output
+    assert "Traceback" not in output
+
+
+def test_indexing_a_database_that_is_away_says_so(nobody_listens: Path) -> None:
+    code, output = run("index", config=nobody_listens)
+    assert code == 1
+    assert "shop" in output
+    assert "Traceback" not in output
+
+
+def test_doctor_names_what_is_wrong_and_how_to_mend_it(nobody_listens: Path) -> None:
+    code, output = run("doctor", config=nobody_listens)
+    assert code == 1
+    assert "database shop" in output
+    assert "CREATE ROLE nobody LOGIN" in output
+    assert "quorumsql model pull" in output
+    assert "port 8199: free" in output
+
+
+def test_stopping_what_does_not_run_is_no_error(nobody_listens: Path) -> None:
+    code, output = run("stop", config=nobody_listens)
+    assert code == 0
+    assert "No service" in output
+
+
+def test_an_unknown_model_names_the_nearest(nobody_listens: Path) -> None:
+    code, output = run("model", "pull", "qwen2.5-coder-0.5b", config=nobody_listens)
+    assert code == 1
+    assert "qwen2.5-coder-0.5b-instruct" in output
+
+
+def test_checks_pass_where_all_is_there(
+    demo_settings: Settings, embedded_server: EmbeddedServer
+) -> None:
+    statuses = {check.name: check.status for check in run_checks(demo_settings)}
+    assert statuses["database demo_erp"] == "ok"
+    assert statuses["database second"] == "ok"
+    assert statuses["llama.cpp"] == statuses["embedder"] == "ok"
+
+
+def test_checks_tell_what_to_do(demo_settings: Settings) -> None:
+    greedy = demo_settings.model.model_copy(update={"engine": "vllm", "kv_cache_gib": 10_000})
+    memory = check_memory(demo_settings.model_copy(update={"model": greedy}))
+    assert (memory.status, "kv_cache_gib" in memory.remedy) == ("warning", True)
+    weights = check_weights(demo_settings)
+    assert (weights.status, weights.remedy.split()[:3]) == (
+        "warning",
+        ["quorumsql", "model", "pull"],
+    )
+    assert check_disk(demo_settings).status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("pace", "told"),
+    [
+        (Pace(EngineSpeed(90.2, 36), 67), "90 tokens a second of a prompt, 36 of 4 answers"),
+        (Pace(EngineSpeed(90.2, 36), 67), "sampling ends after 67 s"),
+        (Pace(None, None), "not measured: the model is behind another's server"),
+        (Pace(None, None), "no deadline"),
+        (None, "measured when the service starts"),
+    ],
+)
+def test_doctor_tells_the_speed_of_the_running_service(pace: Pace | None, told: str) -> None:
+    with serve(build_app(pace=pace)) as url:
+        settings = build_settings(serve={"port": int(url.rpartition(":")[2])})
+        assert told in check_speed(settings).message
+
+
+def test_the_questions_of_the_demo_are_a_benchmark_file() -> None:
+    lines = (ROOT / "data" / "demo_erp" / "questions.jsonl").read_text().splitlines()
+    assert {"id", "database", "question", "query"} <= set(json.loads(lines[0]))
+
+
+def test_the_evaluation_says_what_is_wrong(tmp_path: Path) -> None:
+    for arguments, expected in (
+        (("run", "demo_erp", "--set", "bm52=false"), "did you mean bm25"),
+        (("run", "demo_erp", "--baseline", "fancy"), "There is: plain"),
+        (("run", "demo_erp", "--evidence"), "has no evidence"),
+        (("run", str(tmp_path / "nothing.json")), "nothing.json"),
+        (("curve", "demo_erp", "--k", "one"), "For example --k 8"),
+        (("ablate", "demo_erp", "--only", "bm52"), "On are:"),
+        (("run", "demo_erp", "--service", "http://127.0.0.1:9"), "No service is ready"),
+        (("retrieval", "demo_erp", "--variants", "dense"), "There are: cosine"),
+        (("retrieval", "demo_erp", "--split", "dev"), "name no split"),
+        (("retrieval", "demo_erp", "--one-database"), "Only a dump can"),
+        (("report", str(tmp_path)), "holds no run"),
+    ):
+        code, output = run("eval", *arguments, "--output", str(tmp_path / "runs"))
+        assert code == 1, output
+        assert expected in " ".join(output.split())
+        assert "Traceback" not in output
+
+
+def test_runs_are_listed_compared_and_reported(tmp_path: Path) -> None:
+    for name, right in (("one", True), ("other", False)):
+        folder = RunFolder(tmp_path / "runs" / name, build_manifest("q1", "q2"))
+        with folder.open():
+            folder.append(build_record("q1"))
+            folder.append(build_record("q2", correct=right, question="<script>alert(1)</script>"))
+    runs = [str(tmp_path / "runs" / name) for name in ("one", "other")]
+    code, output = run("eval", "list", str(tmp_path / "runs"))
+    assert code == 0, output
+    assert "100.0% of 2" in output
+    code, output = run("eval", "compare", *runs)
+    assert code == 0, output
+    assert "lost (1): q2" in output
+    code, output = run("eval", "report", *runs, "--output", str(tmp_path / "out" / "report"))
+    assert code == 0, output
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "<svg" in page
+    assert "<script>alert(1)" not in page
+    assert "McNemar" in (tmp_path / "out" / "report.md").read_text()

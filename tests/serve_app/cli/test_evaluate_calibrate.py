@@ -1,0 +1,81 @@
+"""``eval calibrate``: from runs on disk to a file that the service reads."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import yaml
+from typer.testing import CliRunner, Result
+
+from evaluation.runs.run_folder import RunFolder
+from ranking.confidence.calibration import load_calibration
+from serve_app.cli.app import app
+from tests.evaluation.builders import build_manifest, build_record
+
+
+def write_run(folder: Path, count: int, *, told: bool = True) -> Path:
+    """A run whose answers are right with the chance of their agreement."""
+    generator = random.Random(0)
+    names = [f"q{number}" for number in range(count)]
+    manifest = build_manifest(*names, k=4, configuration=CONFIGURATION)
+    run = RunFolder(folder, manifest)
+    with run.open():
+        for number, name in enumerate(names):
+            agreement = generator.choice([0.25, 0.5, 0.75, 1.0])
+            features: dict[str, Any] = {"agreement": agreement, "samples": 2.0}
+            run.append(
+                build_record(
+                    name,
+                    database=f"db{number % 6}",
+                    k=4,
+                    confidence=agreement,
+                    correct=generator.random() < agreement,
+                    trace={"features": features} if told else {},
+                )
+            )
+    return run.folder
+
+
+CONFIGURATION = {"ranking": {"min_confidence": 0.0}, "model": {"name": "a/Model-7B"}}
+
+
+def calibrate(tmp_path: Path, *runs: Path) -> Result:
+    config = tmp_path / "quorumsql.yaml"
+    config.write_text(yaml.safe_dump({"databases": {"shop": {"reader": {"url": "embedded"}}}}))
+    output = ["--output", str(tmp_path / "fit.json"), "--gain", "0.2"]
+    arguments = ["--config", str(config), "eval", "calibrate", *map(str, runs), *output]
+    return CliRunner().invoke(app, arguments)
+
+
+def test_a_fit_is_written_with_its_provenance_and_read_again(tmp_path: Path) -> None:
+    result = calibrate(tmp_path, write_run(tmp_path / "run", 300))
+    assert result.exit_code == 0, result.output
+    assert "AUROC" in result.stdout
+    value = json.loads((tmp_path / "fit.json").read_text())
+    assert value["provenance"]["models"] == ["a/Model-7B"]
+    assert value["provenance"]["questions"] == 300
+    assert value["samples"] == [4, 4]
+    assert 0 < value["threshold"] < 1
+    fitted = load_calibration(str(tmp_path / "fit.json"), "any")
+    assert fitted is not None
+    high, low = (
+        fitted.estimate((("agreement", agreement), ("samples", 2.0))) for agreement in (1.0, 0.25)
+    )
+    assert high is not None
+    assert low is not None
+    assert high > 0.8
+    assert low < 0.45
+    assert fitted.estimate((("agreement", 1.0), ("samples", 3.0))) is None
+
+
+def test_a_run_that_tells_no_features_is_refused(tmp_path: Path) -> None:
+    result = calibrate(tmp_path, write_run(tmp_path / "old", 60, told=False))
+    assert result.exit_code != 0
+    assert not (tmp_path / "fit.json").exists()
+
+
+def test_too_few_answers_are_refused(tmp_path: Path) -> None:
+    assert calibrate(tmp_path, write_run(tmp_path / "few", 20)).exit_code != 0

@@ -1,0 +1,90 @@
+"""What runs amount to, as the command line puts them together."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from evaluation.runs.journal import Journal
+from evaluation.runs.run_folder import RunFolder
+from serve_app.cli.evaluate.show import (
+    compare_within,
+    list_runs,
+    load_run,
+    report,
+    report_order,
+)
+from tests.evaluation.builders import build_manifest, build_record
+from tests.evaluation.retrieval.builders import build_finding
+from tests.evaluation.retrieval.builders import build_manifest as build_retrieval_manifest
+from tests.evaluation.retrieval.builders import build_record as build_retrieval_record
+
+
+def write(folder: Path, name: str, **manifest: object) -> Path:
+    run = RunFolder(folder / name, build_manifest("q1", **manifest))
+    with run.open():
+        run.append(build_record("q1"))
+    return run.folder
+
+
+def test_runs_stand_in_the_order_of_a_report(tmp_path: Path) -> None:
+    folders = [
+        write(tmp_path, "a", k=4, variant="without bm25"),
+        write(tmp_path, "b", k=8),
+        write(tmp_path, "c", k=4),
+        write(tmp_path, "d", k=1, variant="plain", baseline="plain"),
+        write(tmp_path, "e", k=1),
+        write(tmp_path, "f", k=1, evidence=True),
+        write(tmp_path, "g", k=1, benchmark="another"),
+    ]
+    runs = sorted(map(load_run, folders), key=report_order)
+    assert [run.name for run in runs] == ["g", "d", "e", "c", "a", "b", "f"]
+
+
+@pytest.mark.parametrize(("configured", "expected"), [(0.25, 0.25), (None, 0.5)])
+def test_the_threshold_is_as_set_or_as_the_calibration_had_it(
+    tmp_path: Path, configured: float | None, expected: float
+) -> None:
+    ranking = {"ranking": {"min_confidence": configured}}
+    run = RunFolder(tmp_path / "a", build_manifest("q1", k=4, configuration=ranking))
+    with run.open():
+        run.append(build_record("q1", k=4, confidence=0.6, trace={"threshold": 0.5}))
+    confidence = load_run(run.folder).summary.confidence
+    assert confidence is not None
+    assert confidence.at_threshold.threshold == expected
+
+
+def test_retrieval_has_a_table_of_its_own_and_a_part_of_the_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answered = write(tmp_path, "one", k=4, samples="kept.samples")
+    manifest = build_retrieval_manifest("q1", benchmark="depot")
+    journal = Journal(tmp_path / "searched", manifest)
+    with journal.open():
+        journal.write(build_retrieval_record("q1", build_finding("s.orders", "s.lines")))
+    list_runs(tmp_path)
+    listed = capsys.readouterr().out
+    assert "q/min \N{EN DASH}: samples were kept in a file" in listed
+    own = listed.partition("retrieval")[2]
+    assert re.search(r"depot +full +1 +100.0%", own)
+    assert str(journal.folder) in own
+
+    report([answered, journal.folder], tmp_path / "both")
+    report([journal.folder], tmp_path / "alone")
+    for name in ("both", "alone"):
+        for ending in (".md", ".html"):
+            assert "Retrieval: depot" in (tmp_path / f"{name}{ending}").read_text()
+    assert "execution accuracy" in (tmp_path / "both.html").read_text()
+    assert "execution accuracy" not in (tmp_path / "alone.html").read_text()
+
+
+def test_each_run_is_held_against_the_baseline_of_its_own_benchmark(tmp_path: Path) -> None:
+    folders = [
+        write(tmp_path, "one", k=1),
+        write(tmp_path, "plain", variant="plain", baseline="plain"),
+        write(tmp_path, "other", benchmark="another"),
+    ]
+    runs = sorted(map(load_run, folders), key=report_order)
+    assert [(each.left, each.right) for each in compare_within(runs)] == [("plain", "one")]

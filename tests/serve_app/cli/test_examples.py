@@ -1,0 +1,117 @@
+"""``quorumsql examples`` on an SQLite shop: in, listed, out to a file, away and back."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from execution.postgres.embedded import EmbeddedServer
+from nl2sql.errors import QuorumError
+from serve_app.cli.app import app
+from tests.execution.sqlite.shop import build_shop
+
+LINES = (
+    '{"question": "How many orders are there?", "sql": "SELECT count(*) FROM Orders"}\n'
+    '{"question": "What is not there?", "sql": "SELECT nothing FROM Orders"}\n'
+    '{"question": "Who works here?", "sql": "SELECT name FROM employees", "roles": ["boss"]}\n'
+)
+
+
+@pytest.fixture(scope="module")
+def config() -> Iterator[Path]:
+    """Settings with a shop in a file, and a home whose embedded server holds the index."""
+    home = Path(tempfile.mkdtemp(prefix="quorumsql-"))
+    build_shop(home / "shop.db")
+    settings = {"home": str(home), "databases": {"shop": {"reader": {"url": "sqlite:///shop.db"}}}}
+    (home / "quorumsql.yaml").write_text(yaml.safe_dump(settings))
+    (home / "pairs.jsonl").write_text(LINES)
+    # Held open, so that not every command starts a server.
+    server = EmbeddedServer(home / "postgres")
+    server.start()
+    yield home / "quorumsql.yaml"
+    server.stop()
+    shutil.rmtree(home, ignore_errors=True)
+
+
+def run(config: Path, *arguments: str, answer: str = "") -> Result:
+    return CliRunner().invoke(
+        app, ["--config", str(config), "examples", *arguments], input=answer, env={"COLUMNS": "200"}
+    )
+
+
+def ids(config: Path, *arguments: str) -> dict[str, str]:
+    listed = run(config, "list", "shop", "--json", *arguments)
+    assert listed.exit_code == 0, listed.output
+    return {each["question"]: each["id"] for each in json.loads(listed.output)}
+
+
+def test_in_and_out_and_back(config: Path, tmp_path: Path) -> None:
+    pairs = str(config.parent / "pairs.jsonl")
+    first = run(config, "import", "shop", pairs)
+    assert first.exit_code == 0, first.output
+    assert "2 stored, 0 there already, 1 left out" in first.output
+    assert "left out, pair 2: What is not there?" in first.output
+    assert "2 there already" in run(config, "import", "shop", pairs).output
+
+    known = ids(config)
+    assert set(known) == {"How many orders are there?", "Who works here?"}
+    assert ids(config, "--source", "feedback") == {}
+    assert "Who works here?" in run(config, "list", "shop").output
+
+    whole = tmp_path / "all.jsonl"
+    assert run(config, "export", "shop", str(whole)).exit_code == 0
+    assert len(whole.read_text().splitlines()) == 2
+
+    one = known["Who works here?"]
+    assert run(config, "remove", "shop", one, answer="n\n").exit_code == 1
+    assert ids(config) == known
+    removed = run(config, "remove", "shop", one, answer="y\n")
+    assert removed.exit_code == 0, removed.output
+    assert set(ids(config)) == {"How many orders are there?"}
+    kept = next((config.parent / "removed").glob("examples-shop-*.jsonl"))
+    assert str(kept) in removed.output.replace("\n", "")
+    assert run(config, "import", "shop", str(kept)).exit_code == 0
+    assert ids(config) == known
+
+    gone = tmp_path / "gone.jsonl"
+    assert (
+        run(config, "remove", "shop", "--source", "file", "--keep", str(gone), "--yes").exit_code
+        == 0
+    )
+    assert ids(config) == {}
+    assert len(gone.read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("import", "nowhere", "{pairs}"), "nowhere"),
+        (("import", "shop", "none.jsonl"), "neither a file nor a folder"),
+        (("remove", "shop", "0123"), "no example 0123"),
+        (("import", "shop", "{pairs}", "--as", "bob"), "no principal 'bob'"),
+    ],
+)
+def test_what_is_wrong_is_named(config: Path, arguments: tuple[str, ...], said: str) -> None:
+    pairs = str(config.parent / "pairs.jsonl")
+    result = run(config, *(each.format(pairs=pairs) for each in arguments))
+    assert isinstance(result.exception, QuorumError)
+    assert said in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("remove", "shop"),
+        ("remove", "shop", "1", "--source", "file"),
+        ("list", "shop", "--source=x"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(config: Path, arguments: tuple[str, ...]) -> None:
+    assert run(config, *arguments).exit_code == 2

@@ -1,0 +1,185 @@
+"""``quorumsql index`` on SQLite files, over an index of its own in the tests' embedded server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from pathlib import Path
+
+import psycopg
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from execution.postgres.embedded import INDEXER, EmbeddedServer
+from nl2sql.errors import DatabaseUnavailable, IndexUnavailable, InvalidRequest, UnknownDatabase
+from nl2sql.settings import Settings, load_settings
+from retrieval.index_store.store import IndexStore
+from serve_app.cli.app import app
+from serve_app.operations.preparation import prepare
+from serve_app.reporting import Silence
+from tests.retrieval.index_store.conftest import create_index
+from tests.retrieval.index_store.test_migrations import lay_out
+
+
+@pytest.fixture
+def config(tmp_path: Path, demo_settings: Settings, embedded_server: EmbeddedServer) -> Path:
+    """Two files with a table or two, and an index in which nothing is set up yet."""
+    create_index(embedded_server, "cli_index")
+    change(tmp_path / "shop.sqlite", "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT)")
+    change(tmp_path / "hr.sqlite", "CREATE TABLE employees (id INTEGER PRIMARY KEY)")
+    path = tmp_path / "quorumsql.yaml"
+    path.write_text(
+        yaml.safe_dump(
+            {
+                "home": str(demo_settings.home),
+                "default_database": "shop",
+                "index": {"connection": {"url": "embedded:cli_index"}},
+                "databases": {
+                    "shop": {"reader": {"url": "sqlite:///shop.sqlite"}},
+                    "hr": {"reader": {"url": "sqlite:///hr.sqlite"}},
+                },
+            }
+        )
+    )
+    return path
+
+
+def change(path: Path, *statements: str) -> None:
+    with sqlite3.connect(path) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    connection.close()
+
+
+def run(config: Path, *arguments: str, answer: str = "") -> tuple[int, str]:
+    done = CliRunner().invoke(app, ["--config", str(config), "index", *arguments], input=answer)
+    if isinstance(done.exception, Exception) and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.exit_code, done.output
+
+
+def read_states(config: Path) -> dict[str, str]:
+    _, output = run(config, "status", "--json")
+    return {each["database"]: each["state"] for each in json.loads(output)}
+
+
+def test_the_life_of_an_index(config: Path) -> None:
+    assert read_states(config) == {"hr": "not indexed", "shop": "not indexed"}
+    code, output = run(config)
+    assert code == 0
+    assert "1 tables, 2 columns" in output
+    assert read_states(config) == {"hr": "current", "shop": "current"}
+    assert run(config, "diff")[0] == 0
+    assert "unchanged" in run(config, "build", "shop")[1]
+
+    change(config.parent / "shop.sqlite", "ALTER TABLE customers ADD COLUMN country TEXT")
+    assert read_states(config) == {"hr": "current", "shop": "changed"}
+    code, output = run(config, "diff", "shop", "--json")
+    assert code == 1
+    assert json.loads(output) == {
+        "database": "shop",
+        "changes": [
+            {"table": "main.customers", "change": "changed", "details": ["column country added"]}
+        ],
+        "to_embed": 2,
+    }
+    assert "2 cards embedded" in run(config, "build", "shop")[1]
+    assert read_states(config) == {"hr": "current", "shop": "current"}
+
+    assert "quorumsql index build shop" in run(config, "drop", "shop", "--yes")[1]
+    assert read_states(config) == {"hr": "current", "shop": "not indexed"}
+    code, output = run(config, "diff")
+    assert code == 1
+    assert "+ main.customers" in output
+
+
+def test_the_status_tells_age_size_and_contents(config: Path) -> None:
+    run(config, "build", "shop")
+    _, output = run(config, "status", "shop", "--json")
+    (found,) = json.loads(output)
+    assert (found["tables"], found["columns"], found["embedder"]) == (1, 2, "all-MiniLM-L6-v2")
+    assert found["bytes"] > 0
+    assert found["indexed_at"].endswith("+00:00")
+    _, output = run(config, "status", "shop")
+    assert "current" in output
+
+
+def test_a_database_that_left_the_settings_can_be_dropped(config: Path) -> None:
+    run(config, "build", "shop")
+    settings = yaml.safe_load(config.read_text())
+    settings["databases"].pop("shop")
+    config.write_text(yaml.safe_dump({**settings, "default_database": "hr"}))
+    assert read_states(config) == {"hr": "not indexed", "shop": "unknown"}
+    assert run(config, "drop", "shop", "--yes")[0] == 0
+    assert read_states(config) == {"hr": "not indexed"}
+
+
+def test_dropping_asks_first(config: Path) -> None:
+    run(config, "build", "shop")
+    code, output = run(config, "drop", "shop", answer="n\n")
+    assert code == 1
+    assert "Forget the index of shop?" in " ".join(output.split())
+    assert read_states(config)["shop"] == "current"
+    assert run(config, "drop", "hr", "--yes")[1] == "hr had no index.\n"
+
+
+@pytest.mark.parametrize("arguments", [(), ("shop", "--all")])
+def test_dropping_needs_a_database_or_all(config: Path, arguments: tuple[str, ...]) -> None:
+    with pytest.raises(InvalidRequest):
+        run(config, "drop", *arguments)
+
+
+def test_what_nobody_knows_is_named(config: Path) -> None:
+    for command in ("build", "status", "diff", "drop"):
+        with pytest.raises(UnknownDatabase, match="nope"):
+            run(config, command, "nope", *(["--yes"] if command == "drop" else []))
+
+
+def test_an_upgrade_needs_no_drop(config: Path, embedded_server: EmbeddedServer) -> None:
+    lay_out(embedded_server.url("cli_index", INDEXER), "2.sql")
+    code, output = run(config, "build", "shop")
+    assert code == 0
+    # Its example is kept, and embedded anew as its vector is another embedder's.
+    assert "1 examples embedded anew" in " ".join(output.split())
+    assert read_states(config)["shop"] == "current"
+
+
+def test_a_newer_layout_can_be_dropped_and_built_again(
+    config: Path, embedded_server: EmbeddedServer
+) -> None:
+    with psycopg.connect(embedded_server.url("cli_index", INDEXER)) as connection:
+        connection.execute("CREATE SCHEMA quorumsql")
+        connection.execute("CREATE TABLE quorumsql.layout AS SELECT 999 AS version")
+    with pytest.raises(IndexUnavailable, match="layout 999"):
+        run(config, "build", "shop")
+    assert run(config, "drop", "--all", "--yes")[0] == 0
+    assert run(config, "build", "shop")[0] == 0
+
+
+def test_one_database_that_is_away_does_not_stop_the_others(
+    config: Path, embedded_server: EmbeddedServer
+) -> None:
+    (config.parent / "shop.sqlite").unlink()
+    settings = load_settings(config)
+    with pytest.raises(DatabaseUnavailable, match="shop"):
+        asyncio.run(prepare(settings, Silence(), databases=["shop", "hr"]))
+    heard: list[str] = []
+
+    class Listening(Silence):
+        def warn(self, text: str) -> None:
+            heard.append(text)
+
+    asyncio.run(prepare(settings, Listening(), databases=["shop", "hr"], strict=False))
+    assert [text.split(":")[0] for text in heard] == ["shop was not indexed"]
+    with pytest.raises(DatabaseUnavailable):
+        asyncio.run(prepare(settings, Silence(), databases=["shop"], strict=False))
+    store = IndexStore(embedded_server.url("cli_index", INDEXER))
+
+    async def list_indexed() -> list[str]:
+        heads = await store.heads()
+        await store.close()
+        return [head.database for head in heads]
+
+    assert asyncio.run(list_indexed()) == ["hr"]

@@ -1,0 +1,138 @@
+"""What travels to replicas, and which real part stands behind each database."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+
+from execution.executor import ReadOnlyExecutor
+from generation.models.registry import load_embedders
+from nl2sql.contract import QueryRequest
+from nl2sql.errors import ModelCorrupt, SettingsError
+from nl2sql.settings import ModelSettings, load_settings, parse_settings
+from nl2sql.types import GuardedQuery, Principal, ResultSet
+from retrieval.embedding.embedder import Embedder, find_installed_weights
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.checks import run_checks
+from tests.execution.duckdb.shop import build_shop
+from tests.fakes import FakeCatalogs
+from tests.generation.gguf_files import write_gguf
+
+SETTINGS = parse_settings(
+    {
+        "databases": {
+            "shop": {
+                "reader": {"url": "postgresql://r@db/shop", "password_env": "SHOP_PASSWORD"},
+                "indexer": {"url": "embedded"},
+            }
+        }
+    }
+)
+
+
+def test_the_wiring_and_a_request_survive_pickle() -> None:
+    for value in (Wiring(SETTINGS, "/run"), QueryRequest(question="How many?", k=2)):
+        assert pickle.loads(pickle.dumps(value)) == value
+
+
+def test_a_password_is_read_where_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    wiring = Wiring(SETTINGS, "/run")
+    monkeypatch.delenv("SHOP_PASSWORD", raising=False)
+    with pytest.raises(SettingsError, match="SHOP_PASSWORD"):
+        wiring.reader_url("shop")
+    monkeypatch.setenv("SHOP_PASSWORD", "s3cret/@")
+    assert wiring.reader_url("shop") == "postgresql://r:s3cret%2F%40@db/shop"
+    assert b"s3cret" not in pickle.dumps(wiring)
+
+
+def test_embedded_connections_differ_by_role() -> None:
+    wiring = Wiring(SETTINGS, "/run/pg")
+    assert wiring.indexer_url("shop") == "postgresql://quorumsql_indexer@/shop?host=%2Frun%2Fpg"
+    assert wiring.index_url() == "postgresql://quorumsql_indexer@/quorumsql?host=%2Frun%2Fpg"
+
+
+def test_the_embedder_that_is_not_installed_is_found_where_it_was_fetched(tmp_path: Path) -> None:
+    (entry,) = load_embedders().values()
+    assert entry.file is not None
+    (tmp_path / entry.file).symlink_to(find_installed_weights())
+    wiring = Wiring(
+        SETTINGS.model_copy(
+            update={"home": tmp_path / "home", "model": ModelSettings(folders=(tmp_path,))}
+        )
+    )
+    store = wiring.models.build_embedder_store()
+    assert store.find(entry.name) is None
+    (weights,) = store.pull(entry.name).glob("*.safetensors")
+    assert store.find(entry.name) == weights.parent
+    embedder = Embedder(find_weights=lambda: weights)
+    assert embedder.embed(["x"]).shape == (1, 384)
+    assert wiring.models.fetch_embedder() == find_installed_weights()
+
+
+async def test_a_duckdb_file_is_read_guarded_and_asked_through_the_wiring(tmp_path: Path) -> None:
+    catalog = build_shop(tmp_path / "shop.duckdb")
+    (tmp_path / "more.yaml").write_text("functions: [printf]")
+    reader = {"url": "duckdb:///shop.duckdb"}
+    (tmp_path / "quorumsql.yaml").write_text(
+        json.dumps(
+            {
+                "databases": {
+                    "shop": {"reader": reader, "allowlist": "more.yaml"},
+                    "staff": {"reader": reader, "schemas": ["staff"]},
+                }
+            }
+        )
+    )
+    wiring = Wiring(load_settings(tmp_path / "quorumsql.yaml"))
+    read = wiring.source("shop").read_catalog()
+    assert {table.qualified for table in catalog.tables} < {
+        table.qualified for table in read.tables
+    }
+    assert {table.schema for table in wiring.source("staff").read_catalog().tables} == {"staff"}
+    executor = ReadOnlyExecutor(wiring.build_databases())
+    guard = wiring.build_guard(FakeCatalogs(read))
+    # A function of the database's own allowlist passes both the guard and the door.
+    query = await guard.guard("shop", "SELECT printf('%d', id) FROM Orders", Principal("tester"))
+    assert isinstance(query, GuardedQuery), query
+    result = await executor.execute(query, 2)
+    await executor.close()
+    assert isinstance(result, ResultSet), result
+    assert result.rows == (("1",), ("2",))
+
+
+def build_wiring(model: dict[str, object]) -> Wiring:
+    databases = {"shop": {"reader": {"url": "sqlite:///shop.sqlite"}}}
+    return Wiring(parse_settings({"databases": databases, "model": model}))
+
+
+def test_weights_are_checked_before_anything_starts(tmp_path: Path) -> None:
+    path = write_gguf(tmp_path / "tiny.gguf")
+    model: dict[str, object] = {"engine": "llama.cpp", "name": str(path), "max_model_len": 2048}
+    assert build_wiring(model).models.fetch_weights() == path
+    with pytest.raises(SettingsError, match="trained for"):
+        build_wiring({**model, "max_model_len": 4096}).models.fetch_weights()
+    with pytest.raises(SettingsError, match="cannot be read"):
+        build_wiring({**model, "adapters": ["/none.gguf"]}).models.fetch_weights()
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(ModelCorrupt, match="incomplete"):
+        build_wiring(model).models.fetch_weights()
+    check = next(
+        each for each in run_checks(build_wiring(model).settings) if each.name == "weights"
+    )
+    assert (check.status, "incomplete" in check.message) == ("failed", True)
+
+
+def test_the_model_is_resolved_once_for_all_replicas() -> None:
+    """A replica without a GPU would choose another model, and so another calibration."""
+    wiring = Wiring(SETTINGS).resolve_model(on_gpu=False)
+    assert (wiring.settings.model.engine, wiring.models.model_name()) == (
+        "llama.cpp",
+        "qwen2.5-coder-0.5b-instruct",
+    )
+    named = SETTINGS.model_copy(update={"model": ModelSettings(engine="vllm")})
+    on_gpu = Wiring(named).resolve_model(on_gpu=True)
+    assert on_gpu.models.model_name() == "qwen2.5-coder-7b-instruct"
+    assert pickle.loads(pickle.dumps(on_gpu)).models.model_name() == "qwen2.5-coder-7b-instruct"

@@ -1,0 +1,188 @@
+"""The HTTP interface over a pipeline of fakes: bodies, problems, readiness."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from nl2sql.errors import DatabaseUnavailable, EngineUnavailable
+from nl2sql.speed import EngineSpeed, Pace
+from nl2sql.types import Generated
+from tests.fakes import FakeGenerator, build_candidate, build_generated, build_result
+from tests.serve_app.served import build_app, connect
+
+
+class FakeProbe:
+    """Reports the pairs it was given."""
+
+    def __init__(self, *pairs: tuple[str, str]) -> None:
+        self._pairs = pairs
+
+    async def probe(self) -> tuple[tuple[str, str], ...]:
+        return self._pairs
+
+
+def build_client(
+    *answers: Generated | Exception, reason: str = "", probe: FakeProbe | None = None
+) -> httpx.AsyncClient:
+    app = build_app(
+        generator=FakeGenerator(*answers, reason=reason),
+        results={"SELECT 1": [build_result((1,))]},
+        probe=probe,
+    )
+    return connect(app)
+
+
+async def post(body: Any, *answers: Generated | Exception, **options: Any) -> httpx.Response:
+    async with build_client(*answers, **options) as client:
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return await client.post(
+            "/query", content=content, headers={"content-type": "application/json"}
+        )
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "field"),
+    [
+        pytest.param({}, 422, "question", id="no question"),
+        pytest.param({"question": ""}, 422, "question", id="empty question"),
+        pytest.param({"question": "  \n "}, 422, "question", id="blank question"),
+        pytest.param({"question": "x" * 5000}, 422, "question", id="long question"),
+        pytest.param({"question": "x" * 100_000}, 413, "question", id="100 kB question"),
+        pytest.param({"question": 7}, 422, "question", id="question is a number"),
+        pytest.param({"question": None}, 422, "question", id="question is null"),
+        pytest.param({"question": "q", "database": "no"}, 404, "database", id="unknown database"),
+        pytest.param({"question": "q", "database": 1}, 422, "database", id="database is a number"),
+        pytest.param({"question": "q", "k": -1}, 422, "k", id="k is -1"),
+        pytest.param({"question": "q", "k": 1000}, 422, "k", id="k is 1000"),
+        pytest.param({"question": "q", "k": "4"}, 422, "k", id="k is text"),
+        pytest.param({"question": "q", "k": 1.5}, 422, "k", id="k is a fraction"),
+        pytest.param({"question": "q", "k": True}, 422, "k", id="k is a boolean"),
+        pytest.param({"question": "q", "seed": -1}, 422, "seed", id="seed is negative"),
+        pytest.param({"question": "q", "max_rows": 0}, 422, "max_rows", id="max_rows is 0"),
+        pytest.param({"question": "q", "max_rows": 10**6}, 422, "max_rows", id="too many rows"),
+        pytest.param({"question": "q", "sql": "x"}, 422, "sql", id="unknown key"),
+        pytest.param(["q"], 422, "body", id="body is a list"),
+        pytest.param(b'{"question": ', 422, "body", id="body is no JSON"),
+    ],
+)
+async def test_bad_input_is_a_problem_that_names_the_field(
+    body: Any, status: int, field: str
+) -> None:
+    response = await post(body)
+    assert response.status_code == status
+    assert response.headers["content-type"] == "application/problem+json"
+    problem = response.json()
+    assert problem["status"] == status
+    assert field in [error["field"] for error in problem["errors"]]
+    assert "Traceback" not in response.text
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (DatabaseUnavailable("The database is away.", database="shop"), 503),
+        (EngineUnavailable("The engine is away."), 503),
+        (RuntimeError("secret detail"), 500),
+    ],
+    ids=["database", "engine", "bug"],
+)
+async def test_what_breaks_is_a_problem_without_traceback(error: Exception, status: int) -> None:
+    response = await post({"question": "How many orders?"}, error)
+    assert response.status_code == status
+    assert response.headers["content-type"] == "application/problem+json"
+    assert "Traceback" not in response.text
+    assert "secret" not in response.text
+    assert ("retry-after" in response.headers) == (status == 503)
+
+
+async def test_an_answer_names_its_outcome_and_hides_the_trace_unless_asked() -> None:
+    question = {"question": "How many orders?"}
+    refused = await post(question, reason="Not about this database.")
+    assert refused.json() == {
+        "outcome": "refused",
+        "question": "How many orders?",
+        "database": "shop",
+        "code": "off_topic",
+        "reason": "Not about this database.",
+        "suggestions": [],
+        "session": None,
+        "rewritten": None,
+        "notes": [],
+        "trace": None,
+    }
+    failed = await post({**question, "trace": True}, build_generated())
+    assert failed.json()["outcome"] == "failed"
+    stages = [stage["stage"] for stage in failed.json()["trace"]["stages"]]
+    assert stages[:4] == ["retrieve", "gate", "plan", "generate"]
+
+
+async def test_openapi_shows_the_four_kinds_of_answer_and_the_trace() -> None:
+    async with build_client() as client:
+        document = (await client.get("/openapi.json")).json()
+    answer = document["paths"]["/query"]["post"]["responses"]["200"]["content"]
+    assert set(answer["application/json"]["schema"]["discriminator"]["mapping"]) == {
+        "answered",
+        "refused",
+        "clarify",
+        "failed",
+    }
+    assert "text/csv" in answer
+    schemas = document["components"]["schemas"]
+    assert schemas["TraceResponse"]["properties"]["candidates"]["type"] == "array"
+    assert schemas["AnsweredResponse"]["examples"][0]["rows"] == [[302]]
+    assert schemas["QueryRequest"]["examples"]
+
+
+async def test_an_unknown_path_is_a_problem_too() -> None:
+    async with build_client() as client:
+        response = await client.get("/nowhere")
+    assert response.status_code == 404
+    assert response.headers["content-type"] == "application/problem+json"
+
+
+async def test_alive_is_not_ready() -> None:
+    probe = FakeProbe(("index", ""), ("engine", "still loading"))
+    async with build_client(probe=probe) as client:
+        assert (await client.get("/healthz")).json() == {"status": "alive"}
+        ready = await client.get("/readyz")
+    assert ready.status_code == 503
+    assert ready.json() == {"ready": False, "parts": {"index": "ok", "engine": "still loading"}}
+
+
+PACE = Pace(EngineSpeed(90.0, 36.0), 67.0)
+TOLD = {"prompt_tokens_per_s": 90.0, "answer_tokens_per_s": 36.0, "sampling_timeout_ms": 67_000}
+
+
+async def test_the_pace_of_the_model_is_told() -> None:
+    async with connect(build_app(pace=PACE)) as client:
+        assert (await client.get("/readyz")).json() == {"ready": True, "parts": {}, "pace": TOLD}
+
+
+async def test_the_pace_and_how_sampling_ended_travel_into_the_trace() -> None:
+    generator = FakeGenerator(build_generated(build_candidate("SELECT 1"), wanted=4), pace=PACE)
+    app = build_app(generator=generator, results={"SELECT 1": [build_result((1,))]})
+    async with connect(app) as client:
+        answer = await client.post("/query", json={"question": "How many?", "trace": True})
+    trace = answer.json()["trace"]
+    assert (trace["pace"], trace["wanted"], trace["ended_early"]) == (TOLD, 4, False)
+
+
+async def test_what_did_not_fit_into_the_prompt_travels_into_the_trace() -> None:
+    generated = build_generated(build_candidate("SELECT 1"), left_out=("sales.orders.total",))
+    response = await post({"question": "How many orders?", "trace": True}, generated)
+    trace = response.json()["trace"]
+    assert (trace["left_out"], trace["sketch"]) == (["sales.orders.total"], "")
+
+
+async def test_a_candidate_travels_into_the_trace() -> None:
+    response = await post(
+        {"question": "How many orders?", "trace": True},
+        build_generated(build_candidate("SELECT 1")),
+    )
+    candidate = response.json()["trace"]["candidates"][0]
+    assert candidate["sql"] == "SELECT 1"
+    assert candidate["guard"] == "passed"

@@ -1,0 +1,222 @@
+"""An answer as a stream of events, and the client that waits for it as long as it lives."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message
+
+from nl2sql.contract import AnsweredResponse, QueryRequest, read_response
+from nl2sql.deadline import NEVER, Deadline
+from nl2sql.errors import EngineUnavailable, InvalidRequest, QuorumError, Unavailable
+from nl2sql.progress import report_sampling
+from nl2sql.types import Generated, Plan, Progress, Question, SchemaContext
+from serve_app import client as service_client
+from serve_app.cli.terminal import show_progress
+from serve_app.client import ServiceClient
+from serve_app.http import event_stream
+from tests.fakes import FakeGenerator, build_candidate, build_generated, build_result
+from tests.serve_app.served import build_app, connect, serve
+
+GENERATED = build_generated(build_candidate("SELECT 1"))
+ACCEPT = {"accept": "text/event-stream"}
+QUESTION = {"question": "How many orders?"}
+ASKED = QueryRequest.model_validate(QUESTION)
+
+
+class TellingGenerator(FakeGenerator):
+    """Tells how far it is, and takes its time."""
+
+    def __init__(self, *answers: Generated | Exception, seconds: float = 0.0) -> None:
+        super().__init__(*answers)
+        self._seconds = seconds
+        self.was_cancelled = False
+
+    async def generate(
+        self,
+        question: Question,
+        context: SchemaContext,
+        plan: Plan,
+        *,
+        before: Generated | None = None,
+        deadline: Deadline = NEVER,
+    ) -> Generated:
+        report_sampling("request", Progress("", 1, 4, 100, 100, 30))
+        try:
+            await asyncio.sleep(self._seconds)
+        except asyncio.CancelledError:
+            self.was_cancelled = True
+            raise
+        return await super().generate(question, context, plan, before=before, deadline=deadline)
+
+
+def build(generator: FakeGenerator) -> ASGIApp:
+    return build_app(generator=generator, results={"SELECT 1": [build_result((1,))] * 2})
+
+
+def read_events(text: str) -> list[tuple[str, Any]]:
+    events = []
+    for block in text.strip().split("\n\n"):
+        if not block.startswith(":"):
+            name, data = (line.partition(": ")[2] for line in block.split("\n"))
+            events.append((name, json.loads(data)))
+    return events
+
+
+async def test_the_stages_are_told_and_then_the_answer_as_it_is_without_a_stream() -> None:
+    async with connect(build(TellingGenerator(GENERATED, GENERATED))) as client:
+        streamed = await client.post("/query", json=QUESTION, headers=ACCEPT)
+        plain = await client.post("/query", json=QUESTION)
+    assert streamed.status_code == 200
+    assert streamed.headers["content-type"] == "text/event-stream; charset=utf-8"
+    assert streamed.headers["cache-control"] == "no-store"
+    *stages, (last, answer) = read_events(streamed.text)
+    assert (last, answer) == ("answer", plain.json())
+    assert {name for name, _ in stages} == {"stage"}
+    told = [fields["stage"] for _, fields in stages]
+    assert told == ["wait", "retrieve", "gate", "plan", "generate", "assess", "vote", "execute"]
+    generate = next(fields for _, fields in stages if fields["stage"] == "generate")
+    assert (generate["done"], generate["total"], generate["answer_tokens"]) == (1, 4, 30)
+
+
+async def test_what_goes_wrong_meanwhile_is_an_event_with_the_problem() -> None:
+    async with connect(build(FakeGenerator(EngineUnavailable("Busy.")))) as client:
+        found = await client.post("/query", json=QUESTION, headers=ACCEPT)
+    name, problem = read_events(found.text)[-1]
+    assert (found.status_code, name) == (200, "problem")
+    assert (problem["status"], problem["detail"]) == (503, "Busy.")
+
+
+async def test_a_fault_of_ours_tells_nothing_of_itself() -> None:
+    async with connect(build(FakeGenerator(ValueError("secret")))) as client:
+        found = await client.post("/query", json=QUESTION, headers=ACCEPT)
+    assert read_events(found.text)[-1][1]["status"] == 500
+    assert "secret" not in found.text
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"question": " "}, 422),
+        ({**QUESTION, "k": 1000}, 422),
+        ({**QUESTION, "database": "?"}, 404),
+    ],
+    ids=str,
+)
+async def test_a_request_that_is_wrong_has_a_status_of_its_own(
+    body: dict[str, Any], status: int
+) -> None:
+    async with connect(build(FakeGenerator())) as client:
+        found = await client.post("/query", json=body, headers=ACCEPT)
+    assert found.status_code == status
+    assert found.headers["content-type"] == "application/problem+json"
+
+
+async def test_a_client_that_leaves_ends_its_question() -> None:
+    generator = TellingGenerator(GENERATED, seconds=60)
+    reached = asyncio.Event()
+    asked = False
+
+    async def receive() -> Message:
+        nonlocal asked
+        if not asked:
+            asked = True
+            return {"type": "http.request", "body": json.dumps(QUESTION).encode()}
+        await reached.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        if b"generate" in message.get("body", b""):
+            reached.set()
+
+    headers = [(b"content-type", b"application/json"), (b"host", b"localhost"),
+               (b"accept", b"text/event-stream")]  # fmt: skip
+    scope = {"type": "http", "method": "POST", "path": "/query", "raw_path": b"/query",
+             "query_string": b"", "headers": headers, "http_version": "1.1", "scheme": "http",
+             "server": ("test", 80), "client": ("test", 1), "root_path": ""}  # fmt: skip
+    async with asyncio.timeout(10):
+        await build(generator)(scope, receive, send)
+    assert generator.was_cancelled
+
+
+# -- the client ------------------------------------------------------------------------------------
+
+
+def test_the_client_waits_as_long_as_the_service_is_at_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Silent for twice as long as the client listens, but for what says that it is alive.
+    monkeypatch.setattr(event_stream, "_SILENCE_S", 0.1)
+    monkeypatch.setattr(service_client, "_SILENCE_S", 1.0)
+    told: list[Progress] = []
+    with serve(build(TellingGenerator(GENERATED, seconds=2.0))) as url:
+        answer = ServiceClient(url).query(ASKED, show=told.append)
+    assert isinstance(answer, AnsweredResponse)
+    assert answer.rows == [[1]]
+    assert told[-1].stage == "execute"
+
+
+def test_line_ends_of_other_kinds_in_an_answer_are_text() -> None:
+    odd = "SELECT 1 -- \u2028 \x85 \u2029 \r"
+    app = build_app(
+        generator=FakeGenerator(build_generated(build_candidate(odd))),
+        results={odd: [build_result((1,))]},
+    )
+    with serve(app) as url:
+        answer = ServiceClient(url).query(ASKED)
+    assert isinstance(answer, AnsweredResponse)
+    assert answer.sql == odd
+
+
+def test_the_client_raises_what_the_service_says() -> None:
+    with serve(build(FakeGenerator(EngineUnavailable("Busy.")))) as url:
+        with pytest.raises(Unavailable, match="Busy"):
+            ServiceClient(url).query(ASKED)
+        with pytest.raises(InvalidRequest, match="k must be"):
+            ServiceClient(url).query(ASKED.model_copy(update={"k": 1000}))
+
+
+async def _break_off(_: Any) -> StreamingResponse:
+    stage = b'event: stage\ndata: {"stage":"plan"}\n\n'
+    return StreamingResponse(iter([stage]), media_type="text/event-stream")
+
+
+FAILED = {"outcome": "failed", "question": "Q?", "database": "shop", "reason": "None ran."}
+
+
+async def _answer_at_once(_: Any) -> JSONResponse:
+    return JSONResponse(FAILED)
+
+
+def test_a_stream_without_an_end_is_no_answer() -> None:
+    app = Starlette(routes=[Route("/query", _break_off, methods=["POST"])])
+    with serve(app) as url, pytest.raises(QuorumError, match="ended the connection"):
+        ServiceClient(url).query(ASKED)
+
+
+def test_a_service_that_knows_no_streams_is_understood() -> None:
+    app = Starlette(routes=[Route("/query", _answer_at_once, methods=["POST"])])
+    with serve(app) as url:
+        assert ServiceClient(url).query(ASKED) == read_response(FAILED)
+
+
+async def _answer_otherwise(_: Any) -> JSONResponse:
+    return JSONResponse({"outcome": "sung"})
+
+
+def test_a_service_of_another_version_is_told() -> None:
+    app = Starlette(routes=[Route("/query", _answer_otherwise, methods=["POST"])])
+    with serve(app) as url, pytest.raises(QuorumError, match="of this version"):
+        ServiceClient(url).query(ASKED)
+
+
+def test_progress_writes_nothing_where_no_terminal_is(capfd: pytest.CaptureFixture[str]) -> None:
+    with show_progress() as show:
+        show(Progress("generate", done=1, total=4))
+    assert capfd.readouterr() == ("", "")

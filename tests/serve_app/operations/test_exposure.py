@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from nl2sql.errors import SettingsError
+from nl2sql.settings import parse_settings
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.exposure import check_exposure
+from serve_app.ray.builder import BuildArguments, build_app
+from serve_app.ray.running import start_service
+
+DATABASES = {"shop": {"reader": {"url": "sqlite:///shop.db"}}}
+TOKEN = {"principals": {"ann": {"token_env": "ANN_TOKEN"}}}
+
+
+@pytest.mark.parametrize(
+    ("more", "answers"),
+    [
+        ({}, False),
+        ({"serve": {"allow_anonymous": True}}, True),
+        ({"identity": TOKEN}, True),
+        ({"identity": {"principals": {"ann": {}}}}, False),
+    ],
+)
+def test_strangers_are_answered_by_a_name_only(more: dict[str, Any], answers: bool) -> None:
+    settings = parse_settings({"databases": DATABASES, **more})
+    check_exposure(settings, is_exposed=False)
+    if answers:
+        check_exposure(settings, is_exposed=True)
+    else:
+        with pytest.raises(SettingsError, match=r"anybody who reaches it.*token_env"):
+            check_exposure(settings, is_exposed=True)
+
+
+def test_a_service_on_all_addresses_does_not_start() -> None:
+    settings = parse_settings({"databases": DATABASES, "serve": {"host": "0.0.0.0"}})
+    with pytest.raises(SettingsError, match="anybody"):
+        start_service(Wiring(settings))
+
+
+def test_what_serve_builds_may_be_reached_from_anywhere(tmp_path: Path) -> None:
+    file = tmp_path / "quorumsql.yaml"
+    file.write_text(yaml.safe_dump({"databases": DATABASES}))
+    with pytest.raises(SettingsError, match="anybody"):
+        build_app(BuildArguments(config=str(file)))

@@ -1,0 +1,67 @@
+"""The phases of a configured database's job, on an SQLite file."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from execution.postgres.embedded import EmbeddedServer
+from nl2sql.settings import Settings, parse_settings
+from retrieval.indexing import IndexReport
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.indexing import index_databases
+from serve_app.reporting import Silence
+from tests.retrieval.index_store.conftest import create_index
+
+
+@pytest.fixture
+def settings(tmp_path: Path, embedded_server: EmbeddedServer) -> Settings:
+    """A shop whose orders name their customers without a declared key."""
+    create_index(embedded_server, "job_index")
+    with sqlite3.connect(tmp_path / "shop.sqlite") as connection:
+        connection.executescript(
+            "CREATE TABLE customers (customer_id INTEGER PRIMARY KEY, country TEXT);"
+            "CREATE TABLE orders (order_id INTEGER PRIMARY KEY, customer_id INTEGER);"
+        )
+        for number in range(100, 130):
+            connection.execute("INSERT INTO customers VALUES (?, 'Germany')", (number,))
+            connection.execute("INSERT INTO orders VALUES (?, ?)", (number + 1000, number))
+    connection.close()
+    return parse_settings(
+        {
+            "index": {"connection": {"url": "embedded:job_index"}},
+            "databases": {"shop": {"reader": {"url": f"sqlite:///{tmp_path}/shop.sqlite"}}},
+        }
+    )
+
+
+async def index(settings: Settings, server: EmbeddedServer) -> IndexReport:
+    (report,) = await index_databases(Wiring(settings, server.socket_folder), ["shop"], Silence())
+    return report
+
+
+async def test_keys_are_inferred_once_for_a_schema(
+    settings: Settings, embedded_server: EmbeddedServer, tmp_path: Path
+) -> None:
+    first = await index(settings, embedded_server)
+    assert (first.tables, first.foreign_keys, first.inferred_keys) == (2, 0, 1)
+    assert "1 values of 1 columns" in " ".join(first.notes)
+    with sqlite3.connect(tmp_path / "shop.sqlite") as connection:
+        connection.execute("DELETE FROM customers")
+    connection.close()
+    # The rows speak against it now, but the schema is the same.
+    again = await index(settings, embedded_server)
+    assert (again.inferred_keys, again.changed) == (1, False)
+
+
+async def test_switching_inference_off_and_on_is_noticed(
+    settings: Settings, embedded_server: EmbeddedServer
+) -> None:
+    await index(settings, embedded_server)
+    section = settings.index.model_copy(update={"infer_keys": False})
+    off = await index(settings.model_copy(update={"index": section}), embedded_server)
+    assert (off.inferred_keys, off.changed, off.embedded) == (0, True, 0)
+    on = await index(settings, embedded_server)
+    assert (on.inferred_keys, on.changed) == (1, True)

@@ -1,0 +1,176 @@
+"""Runs over the real parts, but for the model: names, samples, sittings, the service's limits."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from data.benchmarks.types import Benchmark, Configured, PostgresFile, Source, SqliteFile
+from evaluation.runs.run_folder import read_run
+from evaluation.runs.variants import build_curve, build_variant, override
+from nl2sql.errors import SettingsError
+from nl2sql.types import Completions, SamplingRequest
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.benchmarks import ReadyBenchmark, add_databases, select
+from serve_app.operations.measuring import (
+    MeasureOptions,
+    build_manifest,
+    check_service,
+    draw_sample,
+    measure,
+    name_run,
+)
+from serve_app.reporting import Silence
+from tests.evaluation.builders import build_example
+from tests.fakes import build_settings, count_fake_tokens
+
+EXAMPLES = tuple(build_example(f"q{number:02}") for number in range(20))
+BENCHMARK = Benchmark("shop set", "postgres", EXAMPLES, {"shop": Configured()}, "0" * 64)
+SETTINGS = build_settings()
+
+
+class EchoModel:
+    """Answers every question with the question, read as SQL."""
+
+    def __init__(self) -> None:
+        self.requests = 0
+
+    async def sample(self, request: SamplingRequest) -> Completions:
+        """The words after ``Question:``, ``k`` times."""
+        self.requests += 1
+        text = request.prompt.messages[-1].content.rpartition("Question: ")[2]
+        return Completions((text,) * request.k, prompt_tokens=5, completion_tokens=3)
+
+    async def speed(self) -> None:
+        """Unknown."""
+
+    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        """As every fake model counts."""
+        return count_fake_tokens(texts)
+
+
+def test_a_sample_is_the_same_for_the_same_seed() -> None:
+    one, again, other = (draw_sample(BENCHMARK, 5, seed) for seed in (1, 1, 2))
+    assert one == again
+    assert one != other
+    assert [each.id for each in one] == sorted(each.id for each in one)
+
+
+@pytest.mark.parametrize("sample", [0, 20, 99])
+def test_no_sample_is_all(sample: int) -> None:
+    assert draw_sample(BENCHMARK, sample, 0) == EXAMPLES
+
+
+def test_a_run_is_named_for_people_and_unlike_any_other(tmp_path: Path) -> None:
+    options = MeasureOptions(tmp_path, "shop.jsonl", sample=5, seed=3, evidence=True)
+    variant = build_variant(SETTINGS, 4, "")
+    name = name_run(build_manifest(BENCHMARK, EXAMPLES, variant, options))
+    assert name.startswith("shop-set-5s3-evidence-k4-")
+    other = build_variant(override(SETTINGS, ["bm25=false"]), 4, "")
+    assert name != name_run(build_manifest(BENCHMARK, EXAMPLES, other, options))
+    assert name == name_run(build_manifest(BENCHMARK, EXAMPLES, variant, options))
+
+
+def test_databases_are_added_under_their_own_names() -> None:
+    benchmark = dataclasses.replace(
+        BENCHMARK,
+        databases={
+            "shop": Configured(),
+            "pets": SqliteFile(Path("/data/pets.sqlite")),
+            "erp_d1": PostgresFile(Path("/data/ERP.dump"), schemas=("d1",)),
+        },
+    )
+    databases = add_databases(SETTINGS, benchmark).databases
+    assert databases["shop"] == SETTINGS.databases["shop"]
+    assert databases["pets"].reader.sqlite_path == Path("/data/pets.sqlite")
+    assert databases["erp_d1"].reader.url.startswith("embedded:benchmark_erp_")
+    assert databases["erp_d1"].schemas == ("d1",)
+
+
+def test_only_the_databases_of_the_sample_are_needed() -> None:
+    examples = (build_example("a"), build_example("b", database="pets"))
+    databases: dict[str, Source] = {"shop": Configured(), "pets": SqliteFile(Path("p"))}
+    benchmark = dataclasses.replace(BENCHMARK, examples=examples, databases=databases)
+    chosen = select(benchmark, ["b"])
+    assert [each.id for each in chosen.examples] == ["b"]
+    assert list(chosen.databases) == ["pets"]
+
+
+def test_a_service_is_asked_only_what_it_can_do() -> None:
+    url = "http://localhost:1"
+    plain = build_curve(SETTINGS, [1], "plain")
+    with pytest.raises(SettingsError, match="baseline or other settings"):
+        check_service(url, SETTINGS, BENCHMARK, plain)
+    unknown = dataclasses.replace(BENCHMARK, databases={"pets": SqliteFile(Path("p"))})
+    with pytest.raises(SettingsError, match="does not know the databases pets"):
+        check_service(url, SETTINGS, unknown, plain[1:])
+    check_service(url, SETTINGS, BENCHMARK, plain[1:])
+
+
+async def test_variants_run_through_pipeline_and_baseline(wiring: Wiring, tmp_path: Path) -> None:
+    counts = "SELECT count(*) FROM {} "
+    examples = tuple(
+        build_example(
+            f"q{at}",
+            database="demo_erp",
+            question=counts.format(table),
+            golds=(counts.format("orders"),),
+        )
+        for at, table in enumerate(("orders", "employees", "no_such_table"))
+    )
+    benchmark = Benchmark("mini", "postgres", examples, {"demo_erp": Configured()}, "0" * 64)
+    variants = build_curve(wiring.settings, [2], "plain")
+    options = MeasureOptions(tmp_path, "mini.jsonl", concurrency=2)
+    model = EchoModel()
+    ready = ReadyBenchmark(benchmark, wiring)
+    folders = await measure(ready, variants, options, Silence(), engine=model)
+    for folder in folders:
+        manifest, (right, wrong, failed) = read_run(folder)
+        assert manifest.finished
+        assert [each.correct for each in (right, wrong, failed)] == [True, False, False]
+        assert [each.outcome for each in (right, wrong, failed)] == [
+            "answered",
+            "answered",
+            "failed",
+        ]
+        assert right.r_ves is not None
+        assert right.gold_tables == ("sales.orders",)
+    _, (plain, _, _) = read_run(folders[0])
+    _, (voted, _, _) = read_run(folders[1])
+    assert plain.retrieved_tables == ()
+    assert "sales.orders" in voted.retrieved_tables
+    assert voted.quorum
+    assert voted.candidates[0].samples == 2
+
+    asked = model.requests
+    assert await measure(ready, variants, options, Silence(), engine=model) == folders
+    assert model.requests == asked
+
+    fresh = dataclasses.replace(options, fresh=True)
+    assert await measure(ready, variants[:1], fresh, Silence(), engine=model) == folders[:1]
+    assert folders[0].with_name(f"{folders[0].name}.old1").exists()
+
+
+async def test_samples_are_kept_for_runs_that_differ_in_what_follows(
+    wiring: Wiring, tmp_path: Path
+) -> None:
+    question = "SELECT count(*) FROM orders"
+    example = build_example("q", database="demo_erp", question=question, golds=(question,))
+    benchmark = Benchmark("mini", "postgres", (example,), {"demo_erp": Configured()}, "0" * 64)
+    ready = ReadyBenchmark(benchmark, wiring)
+    model = EchoModel()
+    options = MeasureOptions(tmp_path, "mini.jsonl", samples=tmp_path / "samples.jsonl")
+    for settings, k in (
+        (wiring.settings, 4),
+        (override(wiring.settings, ["autocorrect=false"]), 4),
+        (wiring.settings, 2),
+    ):
+        variant = build_variant(settings, k, "")
+        (folder,) = await measure(ready, (variant,), options, Silence(), engine=model)
+        manifest, (record,) = read_run(folder)
+        assert record.correct
+        assert record.candidates[0].samples == k
+        assert manifest.samples == str(options.samples)
+    assert model.requests == 1

@@ -1,0 +1,30 @@
+"""The service on a real Ray, with a model that echoes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from ray import serve
+
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.background import service_url
+from serve_app.ray.running import start_service, stop_service
+from tests.serve_app.echo_engine import EchoEngine
+
+
+@contextmanager
+def serving(wiring: Wiring, **served: Any) -> Iterator[str]:
+    """The address of the wiring's service, with these keys of ``serve`` set otherwise."""
+    settings = wiring.settings
+    settings = settings.model_copy(update={"serve": settings.serve.model_copy(update=served)})
+    engine = serve.deployment(
+        EchoEngine, name="engine", ray_actor_options={"num_cpus": 0.1}, max_ongoing_requests=64
+    )
+    start_service(replace(wiring, settings=settings), engine.bind())
+    try:
+        yield service_url(settings)
+    finally:
+        stop_service()

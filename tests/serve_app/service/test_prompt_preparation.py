@@ -1,0 +1,109 @@
+"""Prompts are read ahead once for each index, and not while anybody asks."""
+
+from __future__ import annotations
+
+import asyncio
+
+from nl2sql.errors import EngineUnavailable
+from nl2sql.types import Principal, SchemaContext
+from serve_app.service.prompt_preparation import PromptPreparation
+from serve_app.service.turns import Turns
+from tests.fakes import FakeGenerator, FakeRetriever, build_context
+
+ANALYST = Principal("mia", ("analyst",))
+
+
+class SchoolRetriever(FakeRetriever):
+    """Its index has ten modules, and a version that changes."""
+
+    version = "v1"
+
+    async def list_beginnings(
+        self, database: str, principal: Principal
+    ) -> tuple[SchemaContext, ...]:
+        return (build_context(version=self.version),) * 10
+
+
+class LargeGenerator(FakeGenerator):
+    """Each module has a thousand tokens."""
+
+    async def prepare(self, database: str, context: SchemaContext) -> int:
+        return 10 * await super().prepare(database, context)
+
+
+async def let_work() -> None:
+    for _ in range(300):
+        await asyncio.sleep(0)
+
+
+async def test_every_module_is_read_once_for_each_index() -> None:
+    retriever, generator, turns = SchoolRetriever(), FakeGenerator(), Turns(1, 1)
+    preparation = PromptPreparation(retriever, generator, quiet_s=0)
+    preparation.start("shop", ANALYST, "", turns)
+    preparation.start("shop", ANALYST, "v1", turns)
+    await let_work()
+    preparation.start("shop", Principal("ravi", ("analyst",)), "v1", turns)
+    await let_work()
+    assert generator.prepared == ["shop"] * 10
+    retriever.version = "v2"
+    preparation.start("shop", ANALYST, "v2", turns)
+    await let_work()
+    assert len(generator.prepared) == 20
+
+
+async def test_other_roles_see_other_tables() -> None:
+    generator, turns = FakeGenerator(), Turns(1, 1)
+    preparation = PromptPreparation(FakeRetriever(), generator, quiet_s=0)
+    preparation.start("shop", ANALYST, "", turns)
+    preparation.start("shop", Principal("ravi", ("manager",)), "", turns)
+    await let_work()
+    assert generator.prepared == ["shop", "shop"]
+
+
+async def test_nothing_is_read_while_a_question_is_worked_on() -> None:
+    generator, turns = FakeGenerator(), Turns(1, 1)
+    preparation = PromptPreparation(FakeRetriever(), generator, quiet_s=0)
+    async with turns.take():
+        preparation.start("shop", ANALYST, "", turns)
+        await let_work()
+        assert generator.prepared == []
+    await let_work()
+    assert generator.prepared == ["shop"]
+
+
+async def test_a_question_ends_the_reading_which_begins_again_after_it() -> None:
+    class SlowGenerator(FakeGenerator):
+        begun = 0
+
+        async def prepare(self, database: str, context: SchemaContext) -> int:
+            self.begun += 1
+            if self.begun == 1:
+                await asyncio.Event().wait()
+            return await super().prepare(database, context)
+
+    generator, turns = SlowGenerator(), Turns(1, 1)
+    PromptPreparation(FakeRetriever(), generator, quiet_s=0).start("shop", ANALYST, "", turns)
+    await let_work()
+    async with turns.take():
+        await let_work()
+        assert (generator.begun, generator.prepared) == (1, [])
+    await let_work()
+    assert (generator.begun, generator.prepared) == (2, ["shop"])
+
+
+async def test_so_much_is_read_and_no_more() -> None:
+    generator = LargeGenerator()
+    tokens = await PromptPreparation(SchoolRetriever(), generator, quiet_s=0).prepare(
+        "shop", ANALYST, Turns(1, 1)
+    )
+    assert (tokens, len(generator.prepared)) == (8000, 8)
+
+
+async def test_an_engine_that_is_gone_is_nobodys_error() -> None:
+    class GoneGenerator(FakeGenerator):
+        async def prepare(self, database: str, context: SchemaContext) -> int:
+            raise EngineUnavailable("Gone.")
+
+    preparation = PromptPreparation(FakeRetriever(), GoneGenerator(), quiet_s=0)
+    preparation.start("shop", ANALYST, "", Turns(1, 1))
+    await let_work()
