@@ -59,9 +59,8 @@ def _main() -> None:
     try:
         server = _start(settings)
     except Exception as error:  # llama.cpp raises what it likes; its log says more
-        sys.stderr.write(f"{type(error).__name__}: {error}\n")
-        sys.stderr.flush()
-        os._exit(1)
+        # Ended in order: llama.cpp writes its log in a thread of its own, which must come to its end.
+        sys.exit(f"{type(error).__name__}: {error}")
     sys.stdout.write(json.dumps({"address": server.listening_address}) + "\n")
     sys.stdout.flush()
     sys.stdin.read()
