@@ -1,4 +1,4 @@
-"""The executor stage: all databases behind one door that takes guarded queries only."""
+"""The executor stage: all databases behind one interface that takes guarded queries only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, R
 
 
 class Database(Protocol):
-    """The read-only door to one database, of whatever kind."""
+    """The read-only connection to one database, of whatever kind."""
 
     async def explain(
         self, query: GuardedQuery, *, identify: bool = False

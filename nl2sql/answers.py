@@ -45,7 +45,7 @@ class StageTiming:
 class Trace:
     """Everything that happened: what the page, the logs, the metrics and the evaluation read.
 
-    ``sketch`` is the first draft of the query, ``left_out`` what did not fit into the prompt.
+    ``draft_query`` is the first draft of the query, ``left_out`` what did not fit into the prompt.
     ``prompts`` pairs each variant that was sampled with its prompt; ``prompt`` is the first.
     ``question`` is the one that was answered, ``asked`` the asker's words where it was rewritten;
     ``notes`` say what was done without, and why. ``wanted`` counts the completions that were to
@@ -57,7 +57,7 @@ class Trace:
     route: ModuleRoute | None = None
     context: SchemaContext | None = None
     plan: Plan | None = None
-    sketch: str = ""
+    draft_query: str = ""
     prompt: Prompt | None = None
     prompts: tuple[tuple[str, Prompt], ...] = ()
     left_out: tuple[str, ...] = ()

@@ -18,6 +18,7 @@ from nl2sql.types import (
     Candidate,
     Completions,
     Diagnostic,
+    DraftQuery,
     ExecutionLimits,
     Explained,
     Feedback,
@@ -36,7 +37,6 @@ from nl2sql.types import (
     Rewriting,
     SamplingRequest,
     SchemaContext,
-    Sketch,
     Turn,
     Violation,
 )
@@ -46,9 +46,9 @@ class Retriever(Protocol):
     """Stages 1 and 2: which modules and tables a question is about."""
 
     async def retrieve(
-        self, question: Question, *, sketch: str = ""
+        self, question: Question, *, draft: str = ""
     ) -> tuple[ModuleRoute, SchemaContext]:
-        """``sketch`` is a first draft of the query, whose names count as if they were asked for.
+        """``draft`` is a first draft of the query, whose names count as if they were asked for.
 
         Raise IndexUnavailable when the index does not answer or does not exist."""
         ...
@@ -143,7 +143,7 @@ class Generator(Protocol):
         """What the rows say, in words; never raises for want of a model."""
         ...
 
-    async def sketch(self, question: Question, context: SchemaContext) -> Sketch:
+    async def write_draft(self, question: Question, context: SchemaContext) -> DraftQuery:
         """A first draft of the query, from a wide view of the schema.
 
         Raise PromptTooLong, or EngineUnavailable when the model cannot answer."""
@@ -181,7 +181,7 @@ class Guard(Protocol):
 
 
 class Executor(Protocol):
-    """The read-only door to the databases."""
+    """The read-only connection to the databases."""
 
     async def explain(
         self, query: GuardedQuery, *, identify: bool = False

@@ -1,7 +1,7 @@
 """The surgical whitelist: what alone may stand in the place of a name that is not there.
 
 For a column these are the columns of the table that was meant and of its neighbours over keys, for
-a table the tables in sight, the most similar first. A name that is nearly the same is swapped at
+a table the visible tables, the most similar first. A name that is nearly the same is swapped at
 once. A pair of different kinds (a name for a number, an id for a name) is never swapped by rule: it
 stands in the list for the model, marked, and a repair that makes such a swap is told as a risk.
 """
@@ -29,7 +29,7 @@ from repair.autocorrect.levels import (
     point_at,
     read_levels,
 )
-from repair.autocorrect.sight import Sight
+from repair.autocorrect.visible_tables import VisibleTables
 from repair.limits import MOST_CHARS
 
 # Typing errors: below it, half of the swaps in recorded candidates named another thing.
@@ -77,15 +77,15 @@ def list_allowed(sql: str, context: SchemaContext) -> tuple[Whitelist, ...]:
     """One whitelist for each name that is not there; none for what does not parse or is long."""
     if len(sql) > MOST_CHARS:
         return ()
-    sight = Sight(context)
+    visible = VisibleTables(context)
     try:
         tree = read_tree(sql, context.dialect)
         lists = {
-            node.name: Whitelist(node.name, tables=_rank_tables(node.name, sight))
+            node.name: Whitelist(node.name, tables=_rank_tables(node.name, visible))
             for node in find_all(tree, exp.Table)
-            if isinstance(node.this, exp.Identifier) and _is_unknown(node, tree, sight)
+            if isinstance(node.this, exp.Identifier) and _is_unknown(node, tree, visible)
         }
-        for level in read_levels(tree, sight):
+        for level in read_levels(tree, visible):
             for column, _ in list_faults(level, "owner", "column", "qualifier"):
                 name = column.sql(context.dialect)
                 lists[name] = Whitelist(name, _rank_columns(column, level))
@@ -112,10 +112,10 @@ def describe_allowed(sql: str, context: SchemaContext) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def swapped_names(tree: exp.Expr, sight: Sight) -> bool:
+def swapped_names(tree: exp.Expr, visible: VisibleTables) -> bool:
     """Swaps a column for the one joined column that is nearly spelled so, of the same kind."""
     changed = False
-    for level in read_levels(tree, sight):
+    for level in read_levels(tree, visible):
         for column, _ in list_faults(level, "owner", "column"):
             if find_clause(column) == "joins":
                 continue
@@ -127,7 +127,7 @@ def swapped_names(tree: exp.Expr, sight: Sight) -> bool:
                 continue
             sources = [each for each, table in level.list_tables() if table is ranked[0].table]
             if len(sources) == 1:
-                point_at(column, sources[0], sight.fold(ranked[0].column), sight)
+                point_at(column, sources[0], visible.fold(ranked[0].column), visible)
                 changed = True
     return changed
 
@@ -167,12 +167,12 @@ def _find_kinds(name: str) -> frozenset[str]:
 def _rank_columns(
     column: exp.Column, level: Level, *, only_joined: bool = False
 ) -> tuple[Allowed, ...]:
-    sight = level.sight
+    visible = level.visible
     qualifier = column.args.get("table")
-    meant = level.find_source(sight.spell(qualifier)) if qualifier is not None else None
+    meant = level.find_source(visible.spell(qualifier)) if qualifier is not None else None
     joined = [table for _, table in level.list_tables()]
     tables = [meant.table] if meant is not None and meant.table is not None else joined
-    around = [each.table for table in tables for each in sight.list_neighbours(table)]
+    around = [each.table for table in tables for each in visible.list_neighbours(table)]
     ranked = [
         Allowed(
             table,
@@ -198,8 +198,8 @@ def _rank_columns(
     )
 
 
-def _rank_tables(name: str, sight: Sight) -> tuple[Table, ...]:
-    return tuple(sorted(sight.tables, key=lambda table: -_similarity(name, table.name)))
+def _rank_tables(name: str, visible: VisibleTables) -> tuple[Table, ...]:
+    return tuple(sorted(visible.tables, key=lambda table: -_similarity(name, table.name)))
 
 
 # The samples of one question invent the same names, and each table is looked at again.
@@ -213,9 +213,9 @@ def _similarity(asked: str, real: str, owner: str = "") -> float:
     return max(plain, 0.95 * SequenceMatcher(None, short, right).ratio() if short else 0.0)
 
 
-def _is_unknown(node: exp.Table, tree: exp.Expr, sight: Sight) -> bool:
-    is_cte = sight.spell(node.this) in name_ctes(tree, sight.spell)
-    return sight.find_table(node) is None and not is_cte
+def _is_unknown(node: exp.Table, tree: exp.Expr, visible: VisibleTables) -> bool:
+    is_cte = visible.spell(node.this) in name_ctes(tree, visible.spell)
+    return visible.find_table(node) is None and not is_cte
 
 
 def _name_columns(sql: str, dialect: str) -> list[str]:

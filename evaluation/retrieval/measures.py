@@ -29,7 +29,7 @@ class MissedBy:
 
 @dataclass(frozen=True, slots=True)
 class VariantFigures:
-    """One variant over one wording of the questions.
+    """One variant over one paraphrase of the questions.
 
     ``all_tables`` is the share of questions with every gold table among the shown, ``tables`` the
     mean share of gold tables, ``recall_at`` the same among the first k, ``columns`` the mean share
@@ -37,7 +37,7 @@ class VariantFigures:
     """
 
     variant: str
-    wording: str
+    paraphrase: str
     budget: int
     questions: int
     all_tables: Estimate
@@ -53,7 +53,7 @@ class VariantFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class WordingFigures:
+class ParaphraseFigures:
     """Questions in other words against the same ones as they were; differences of shares."""
 
     variant: str
@@ -69,7 +69,7 @@ class RetrievalFigures:
     """All figures of a run. ``not_counted`` pairs a question with the reason."""
 
     variants: tuple[VariantFigures, ...]
-    wordings: tuple[WordingFigures, ...]
+    paraphrases: tuple[ParaphraseFigures, ...]
     not_counted: tuple[tuple[str, str], ...]
 
 
@@ -80,12 +80,12 @@ def summarize(manifest: RetrievalManifest, records: Sequence[RetrievalRecord]) -
     others = [record for record in counted if record.rewords]
     return RetrievalFigures(
         variants=tuple(
-            _measure(name, wording, manifest.budgets[name], group)
-            for wording, group in (("", originals), ("other words", others))
+            _measure(name, paraphrase, manifest.budgets[name], group)
+            for paraphrase, group in (("", originals), ("other words", others))
             if group
             for name in manifest.variants
         ),
-        wordings=tuple(_compare(name, originals, others) for name in manifest.variants)
+        paraphrases=tuple(_compare(name, originals, others) for name in manifest.variants)
         if others
         else (),
         not_counted=tuple(
@@ -101,7 +101,7 @@ def recall(record: RetrievalRecord, finding: Finding, k: int | None = None) -> f
 
 
 def _measure(
-    name: str, wording: str, budget: int, records: Sequence[RetrievalRecord]
+    name: str, paraphrase: str, budget: int, records: Sequence[RetrievalRecord]
 ) -> VariantFigures:
     pairs = [(record, record.findings[name]) for record in records]
     findings = [finding for _, finding in pairs]
@@ -114,7 +114,7 @@ def _measure(
     stages["of that, CPU of this process"] = [finding.cpu_ms for finding in whole]
     return VariantFigures(
         variant=name,
-        wording=wording,
+        paraphrase=paraphrase,
         budget=budget,
         questions=len(records),
         all_tables=estimate([float(not finding.missed_tables) for finding in findings]),
@@ -193,7 +193,7 @@ def _show(missed: MissedTable) -> str:
 
 def _compare(
     name: str, originals: Sequence[RetrievalRecord], others: Sequence[RetrievalRecord]
-) -> WordingFigures:
+) -> ParaphraseFigures:
     by_id = {record.id: record for record in originals}
     pairs = [
         (before, record) for record in others if (before := by_id.get(record.rewords)) is not None
@@ -202,7 +202,7 @@ def _compare(
     def whole(record: RetrievalRecord) -> bool:
         return not record.findings[name].missed_tables
 
-    return WordingFigures(
+    return ParaphraseFigures(
         variant=name,
         pairs=len(pairs),
         all_tables=estimate_difference([whole(after) - whole(before) for before, after in pairs]),

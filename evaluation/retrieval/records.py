@@ -18,7 +18,8 @@ class RetrievalManifest(RunManifest):
 
     ``configurations`` holds, by variant, the settings that differ between them: the sections
     ``retrieval`` and ``flags``; ``budget`` is the number of tables of each. ``one_database``: all
-    schemas in one, the question's own not told. ``wordings`` is the SHA-256 of the other questions.
+    schemas in one, the question's own not told. ``paraphrases`` is the SHA-256 of the other
+    questions.
     """
 
     FILE: ClassVar[str] = "retrieval.json"
@@ -29,8 +30,8 @@ class RetrievalManifest(RunManifest):
     embedder: str
     split: str = ""
     one_database: bool = False
-    wordings_path: str = ""
-    wordings: str = ""
+    paraphrases_path: str = ""
+    paraphrases: str = ""
 
 
 class ShownTable(Record):

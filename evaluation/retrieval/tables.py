@@ -92,7 +92,7 @@ def build_cause_table(each: VariantFigures) -> Table | None:
     return Table(f"Missed by {name_way(each)}", columns, rows) if rows else None
 
 
-def build_wording_table(figures: RetrievalFigures) -> Table | None:
+def build_paraphrase_table(figures: RetrievalFigures) -> Table | None:
     """What other words cost, in points."""
     rows = tuple(
         (
@@ -103,7 +103,7 @@ def build_wording_table(figures: RetrievalFigures) -> Table | None:
             Cell(f"{len(each.lost):,}"),
             Cell(f"{len(each.gained):,}"),
         )
-        for each in figures.wordings
+        for each in figures.paraphrases
     )
     columns = ("variant", "pairs", "all gold tables, points", "gold tables, points", "lost", "won")
     return Table("Other words against the questions as they were", columns, rows) if rows else None
@@ -114,7 +114,7 @@ def build_tables(figures: RetrievalFigures) -> tuple[Table, ...]:
     tables = (
         build_recall_table(figures),
         build_curve_table(figures),
-        build_wording_table(figures),
+        build_paraphrase_table(figures),
         build_time_table(figures),
         *(build_cause_table(each) for each in figures.variants),
     )
@@ -136,7 +136,7 @@ def describe_scope(manifest: RetrievalManifest) -> str:
 
 def name_way(each: VariantFigures) -> str:
     """The variant, and how its questions were worded where that is not as they were."""
-    return f"{each.variant}, {each.wording}" if each.wording else each.variant
+    return f"{each.variant}, {each.paraphrase}" if each.paraphrase else each.variant
 
 
 def _show_difference(found: Estimate) -> Cell:

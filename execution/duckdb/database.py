@@ -1,10 +1,10 @@
-"""The read-only door to one DuckDB file.
+"""The read-only connection to one DuckDB file.
 
-Three walls behind the guard: the file is attached READ_ONLY to an instance that can reach no other
-file, no network and no extension, its configuration locked (``file.py``); every statement is
-read by DuckDB before it runs (``statement.py``); and each has a connection of its own, so
-that nothing is left from one to the next. Statements run in threads; time, memory, pairs of rows in
-a join, rows and bytes are limited.
+Three restrictions behind the guard: the file is attached READ_ONLY to an instance that can reach no
+other file, no network and no extension, its configuration locked (``file.py``); every statement is
+read by DuckDB before it runs (``statement.py``); and each has a connection of its own, so that
+nothing is left from one to the next. Statements run in threads; time, memory, pairs of rows in a
+join, rows and bytes are limited.
 
 The file is open while statements run and a moment longer: DuckDB lets nobody write meanwhile. One
 that was replaced is seen. Does not cover a single call that DuckDB does not interrupt; its caller

@@ -1,4 +1,4 @@
-"""The wall between a guarded query and DuckDB: what DuckDB finds in the text before it runs.
+"""The last check between a guarded query and DuckDB: what DuckDB finds in the text before it runs.
 
 Independent of what sqlglot made of the query, and of who made it. Three of DuckDB's own readings
 must agree: it is one statement, which selects (``extract_statements``); its tree, by

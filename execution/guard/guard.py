@@ -56,7 +56,7 @@ class PolicySettings:
 
     policy: Policy
     fenced: bool = True
-    second_wall: bool = False
+    row_level_security: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,10 @@ class SqlGuard:
         if settings is None:
             return _Known(source, open_access(catalog), None)
         compiled = CompiledPolicy(
-            settings.policy, catalog, fenced=settings.fenced, second_wall=settings.second_wall
+            settings.policy,
+            catalog,
+            fenced=settings.fenced,
+            row_level_security=settings.row_level_security,
         )
         return _Known(source, None, compiled)
 

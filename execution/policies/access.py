@@ -139,7 +139,7 @@ class CompiledPolicy:
         catalog: Catalog,
         *,
         fenced: bool = True,
-        second_wall: bool = False,
+        row_level_security: bool = False,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         """Raises PolicyError listing everything that does not fit."""
@@ -147,7 +147,7 @@ class CompiledPolicy:
         self.catalog = catalog
         self.roles: Mapping[str, Mapping[str, TableRule]] = build_rules(policy, catalog)
         self._fenced = fenced
-        self._second_wall = second_wall
+        self._row_level_security = row_level_security
         self._views: dict[tuple[str, ...], RoleView] = {}
         self._hash_key = _read_hash_key(policy, environ)
         self._drop_unreadable_views()
@@ -172,7 +172,7 @@ class CompiledPolicy:
         if self._hash_key is not None:
             values[HASH_KEY] = Secret(self._hash_key)
         session = None
-        if self._second_wall:
+        if self._row_level_security:
             if len(roles) > 1:
                 return Violation(
                     NOT_PERMITTED,
@@ -228,7 +228,7 @@ class CompiledPolicy:
 
 
 def name_database_role(database: str, role: str) -> str:
-    """The role of the second wall, of at most 63 bytes as PostgreSQL's names are.
+    """The role of row-level security, of at most 63 bytes as PostgreSQL's names are.
 
     >>> name_database_role("demo_erp", "analyst")
     'quorumsql_demo_erp_analyst'

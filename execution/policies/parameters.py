@@ -55,7 +55,7 @@ def name_slots(text: str) -> str:
 
 
 def name_setting(attribute: str) -> str:
-    """The setting of a database session that holds the attribute for the second wall."""
+    """The setting of a database session that holds the attribute for row-level security."""
     return f"quorumsql.{attribute}"
 
 

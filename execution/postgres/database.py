@@ -1,10 +1,11 @@
-"""The read-only door to one PostgreSQL database.
+"""The read-only connection to one PostgreSQL database.
 
-Four walls behind the guard: a role that can only SELECT (checked before the first query, refused
-otherwise), READ ONLY transactions, the extended protocol (under the simple one ``COMMIT; DELETE …``
-would leave a read-only transaction), and always ROLLBACK. A query is described and planned before
-it runs; one whose plan expects too much is not run, nor is one whose plan reads or calls what the
-guard did not allow (``plan_verification.py``). Time, rows, bytes and cells are limited.
+Four restrictions behind the guard: a role that can only SELECT (checked before the first query,
+refused otherwise), READ ONLY transactions, the extended protocol (under the simple one ``COMMIT;
+DELETE …`` would leave a read-only transaction), and always ROLLBACK. A query is described and
+planned before it runs; one whose plan expects too much is not run, nor is one whose plan reads or
+calls what the guard did not allow (``plan_verification.py``). Time, rows, bytes and cells are
+limited.
 
 A query takes four round trips: one opens the transaction, one describes and plans, one fetches the
 page, one rolls back.

@@ -21,7 +21,7 @@ reader has not (``nextval`` and ``setval`` the sequence's, ``pg_restore_relation
 table's); what tells no more than the catalog's tables, which everybody may SELECT
 (``pg_get_viewdef`` and kin, ``has_table_privilege`` and kin, ``pg_relation_size`` and the counters
 of tables, beside ``pg_class.reltuples``); what tells of the own session or the server only
-(``current_setting``, which the second wall's policies need, ``version``, ``inet_server_addr``,
+(``current_setting``, which row-level security's policies need, ``version``, ``inet_server_addr``,
 ``lastval``).
 
 Knows nothing of policies and queries.

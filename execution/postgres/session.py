@@ -13,7 +13,7 @@ which takes several statements: their text is of the settings file alone, nothin
 question, a principal or a model. As messages of the extended protocol they cost ten times as much
 processor time. What comes after them, the identity and the query, goes under the extended one.
 
-Where the guard asks for it, the query runs as the role of its policies: the second wall.
+Where the guard asks for it, the query runs as the role of its policies: row-level security.
 
 Knows nothing of queries and results. What it does not cover: ``temp_file_limit``, which only a
 superuser may set; it belongs on the role, and ``quorumsql doctor`` looks for it there.

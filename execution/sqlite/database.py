@@ -1,8 +1,8 @@
-"""The read-only door to one SQLite file.
+"""The read-only connection to one SQLite file.
 
-Four walls behind the guard: the file is opened ``mode=ro``, the connection is ``query_only`` and
-does not trust the schema's own code, SQLite's limits are low, and an authorizer sees every table
-and function of the statement (``authorizer.py``). A connection lives for one statement, so
+Four restrictions behind the guard: the file is opened ``mode=ro``, the connection is ``query_only``
+and does not trust the schema's own code, SQLite's limits are low, and an authorizer sees every
+table and function of the statement (``authorizer.py``). A connection lives for one statement, so
 nothing is left from one to the next, and a file that was replaced is seen. Statements run in
 threads; time, rows, bytes and cells are limited here. SQLite estimates nothing, so there is no
 limit on what a plan expects.
@@ -233,7 +233,7 @@ class SqliteDatabase:
             with closing(
                 sqlite3.connect(uri, uri=True, timeout=_BUSY_TIMEOUT_S, isolation_level=None)
             ) as connection:
-                _raise_walls(connection)
+                _restrict(connection)
                 return statement.run_on(connection)
         except (sqlite3.Error, sqlite3.Warning) as error:
             if not is_gone(error):
@@ -250,7 +250,7 @@ class SqliteDatabase:
             return Diagnostic("22021", "The query holds half of a surrogate pair.")
 
 
-def _raise_walls(connection: sqlite3.Connection) -> None:
+def _restrict(connection: sqlite3.Connection) -> None:
     """All but the authorizer, which the statement brings. Raises sqlite3.Error."""
     for pragma in _PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")

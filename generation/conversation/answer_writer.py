@@ -36,11 +36,11 @@ class AnswerWriter:
 
     async def write(self, question: Question, sql: str, result: ResultSet) -> AnswerText:
         """The words and who wrote them; never raises for want of a model."""
-        if not self._settings.flags.answer_text or question.wording not in ("rule", "model"):
+        if not self._settings.flags.answer_text or question.answer_text not in ("rule", "model"):
             return AnswerText()
         sentence = render_sentence(result)
         told = AnswerText(sentence, "rule" if sentence else "")
-        if not sentence or is_small(result) or question.wording == "rule":
+        if not sentence or is_small(result) or question.answer_text == "rule":
             return told
         request = SamplingRequest(
             prompt=build_prompt(question, sql, result, self._settings.answer),

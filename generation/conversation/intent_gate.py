@@ -3,9 +3,9 @@
 An order to change data is refused by rule. Else the retrieval's own evidence decides what is clear,
 so that it costs no model call: a question near to some table passes; one that is far from all, says
 little in the schema's words and names no cell value is refused, and so is small talk. In between it
-passes, or the model is asked. Whatever goes wrong there lets it pass: a refusal is a nuisance, the
-guard is the wall.
-docs/measurements/retrieval.md has what the thresholds were chosen on.
+passes, or the model is asked. Whatever goes wrong there lets it pass: a wrong refusal is a
+nuisance, while protection is the guard's task. docs/measurements/retrieval.md has what the
+thresholds were chosen on.
 """
 
 from __future__ import annotations

@@ -59,7 +59,8 @@ def _main() -> None:
     try:
         server = _start(settings)
     except Exception as error:  # llama.cpp raises what it likes; its log says more
-        # Ended in order: llama.cpp writes its log in a thread of its own, which must come to its end.
+        # Ended in order: llama.cpp writes its log in a thread of its own, which must come to its
+        # end.
         sys.exit(f"{type(error).__name__}: {error}")
     sys.stdout.write(json.dumps({"address": server.listening_address}) + "\n")
     sys.stdout.flush()

@@ -27,6 +27,7 @@ from nl2sql.sql.threads import read_aside
 from nl2sql.types import (
     AnswerText,
     Completions,
+    DraftQuery,
     Generated,
     Intent,
     Plan,
@@ -36,12 +37,11 @@ from nl2sql.types import (
     Rewriting,
     SamplingRequest,
     SchemaContext,
-    Sketch,
     Turn,
 )
 
-# A sketch is read for its names, so that it may end early.
-_SKETCH_TOKENS = 128
+# A draft is read for its names, so that it may end early.
+_DRAFT_TOKENS = 128
 
 
 class CandidateGenerator:
@@ -75,13 +75,13 @@ class CandidateGenerator:
         """What the rows say, in words."""
         return await self._answers.write(question, sql, result)
 
-    async def sketch(self, question: Question, context: SchemaContext) -> Sketch:
+    async def write_draft(self, question: Question, context: SchemaContext) -> DraftQuery:
         """One greedy draft over the names alone. Raises PromptTooLong, EngineUnavailable."""
-        most = min(_SKETCH_TOKENS, self._settings.sampling.max_tokens)
+        most = min(_DRAFT_TOKENS, self._settings.sampling.max_tokens)
         render = partial(
             render_prompt,
             PROMPTS,
-            "sketch",
+            "draft",
             dialect=context.dialect,
             hints=render_hints(question, context, Plan()),
             question=question.text,
@@ -100,7 +100,7 @@ class CandidateGenerator:
             temperature=0.0,
             max_tokens=most,
         )
-        return Sketch(
+        return DraftQuery(
             await read_aside(extract_sql, completions.texts[0], context.dialect),
             completions.prompt_tokens,
             completions.completion_tokens,

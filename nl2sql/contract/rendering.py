@@ -174,7 +174,7 @@ def build_trace(trace: Trace) -> TraceResponse:
             for key in plan.joins.keys
             if key.inferred
         ],
-        sketch=trace.sketch,
+        draft_query=trace.draft_query,
         left_out=list(trace.left_out),
         prompt=_build_messages(trace.prompt) if trace.prompt else [],
         prompts={variant: _build_messages(prompt) for variant, prompt in trace.prompts},

@@ -186,7 +186,7 @@ class TraceResponse(ResponseModel):
     join_skeleton: Text
     join_alternatives: list[Text]
     inferred_joins: list[Text]
-    sketch: Text
+    draft_query: Text
     left_out: list[Text]
     prompt: list[MessageResponse]
     prompts: dict[str, list[MessageResponse]]

@@ -79,7 +79,7 @@ class Dialogue:
 
     async def _put_in_words(self, answer: Answer) -> Answer:
         question = answer.trace.question
-        if not isinstance(answer, Answered) or question.wording not in ("rule", "model"):
+        if not isinstance(answer, Answered) or question.answer_text not in ("rule", "model"):
             return answer
         enter_stage("words")
         start = time.perf_counter()

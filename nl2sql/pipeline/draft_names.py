@@ -9,14 +9,14 @@ from nl2sql.sql.parsing import parse_one
 from nl2sql.types import SchemaContext
 
 
-def has_new_names(sketch: str, context: SchemaContext) -> bool:
-    """True when a table or column of ``sketch`` is none of the context's, or it does not parse.
+def has_new_names(draft: str, context: SchemaContext) -> bool:
+    """True when a table or column of ``draft`` is none of the context's, or it does not parse.
 
-    Names are compared without case: a draft that writes ``Orders`` means ``orders``. The sketch's
+    Names are compared without case: a draft that writes ``Orders`` means ``orders``. The draft's
     own names (CTEs, aliases) are not new.
     """
     try:
-        tree = parse_one(sketch, context.dialect)
+        tree = parse_one(draft, context.dialect)
     except (SqlglotError, RecursionError):
         return True
     tables, columns = set(), set()

@@ -28,6 +28,7 @@ from nl2sql.types import (
     NOT_PERMITTED,
     Assessment,
     Candidate,
+    DraftQuery,
     Generated,
     ModuleRoute,
     Plan,
@@ -35,7 +36,6 @@ from nl2sql.types import (
     Ranking,
     Repair,
     SchemaContext,
-    Sketch,
 )
 
 _REPAIR = RepairSettings()
@@ -100,8 +100,8 @@ class Pipeline:
             return Refused(intent.code, intent.reason, trace, intent.suggestions)
 
         if self._pre_sql:
-            sketch, route, context = await self._search_again(question, route, context, clock)
-            trace = replace(trace, sketch=sketch, route=route, context=context)
+            draft, route, context = await self._search_again(question, route, context, clock)
+            trace = replace(trace, draft_query=draft, route=route, context=context)
             if context.refusal:
                 return Refused(
                     NOT_PERMITTED, context.refusal, replace(trace, timings=clock.timings)
@@ -184,20 +184,20 @@ class Pipeline:
 
         Without a draft, or one that names anything new, what was found before stays.
         """
-        sketch = Sketch()
-        async with clock.time("sketch"):
+        draft = DraftQuery()
+        async with clock.time("draft"):
             with suppress(Unavailable, PromptTooLong):
-                sketch = await self._stages.generator.sketch(question, context)
-        clock.add_tokens(sketch.prompt_tokens, sketch.completion_tokens)
-        if not sketch.sql:
+                draft = await self._stages.generator.write_draft(question, context)
+        clock.add_tokens(draft.prompt_tokens, draft.completion_tokens)
+        if not draft.sql:
             return "", route, context
-        if await read_aside(has_new_names, sketch.sql, context):
+        if await read_aside(has_new_names, draft.sql, context):
             async with clock.time("retrieve"):
                 with suppress(Unavailable):
                     route, context = await self._stages.retriever.retrieve(
-                        question, sketch=sketch.sql
+                        question, draft=draft.sql
                     )
-        return sketch.sql, route, context
+        return draft.sql, route, context
 
 
 def _describe_end(ranking: Ranking, trace: Trace) -> str:

@@ -59,7 +59,7 @@ class DatabaseSettings(Section):
         description="Keep conditions of a query away from rows that a policy filters out, so that "
         "no error or pause tells of them. Off is faster and leaks through errors.",
     )
-    second_wall: bool = Field(
+    row_level_security: bool = Field(
         False,
         description="The policy is in the database too (`quorumsql policy apply`): queries run "
         "under the database role of the principal's role. PostgreSQL only.",

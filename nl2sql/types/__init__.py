@@ -21,11 +21,11 @@ from nl2sql.types.feedback import Feedback, FeedbackOutcome, FeedbackReceipt
 from nl2sql.types.generation import (
     Candidate,
     Completions,
+    DraftQuery,
     Generated,
     Message,
     Prompt,
     SamplingRequest,
-    Sketch,
 )
 from nl2sql.types.progress import Progress
 from nl2sql.types.question import (
@@ -63,6 +63,7 @@ __all__ = [
     "Candidate",
     "Completions",
     "Diagnostic",
+    "DraftQuery",
     "ExecutionLimits",
     "Explained",
     "Feedback",
@@ -95,7 +96,6 @@ __all__ = [
     "Score",
     "ScoreTerm",
     "SessionIdentity",
-    "Sketch",
     "Turn",
     "ValueMatch",
     "Violation",

@@ -21,7 +21,7 @@ class GuardedQuery:
     ``predicates`` the row-policy predicates that were injected, as ``table: predicate``, ``params``
     their bound values, for the placeholders ``$1`` … (SQLite: ``?1`` …). ``restricted`` says that
     something is withheld from who asks, so that no error may carry a value. ``session`` is the
-    second wall, where the database has one.
+    row-level security, where the database has one.
 
     The rest is what the database's own reading of the text is held against. On PostgreSQL
     ``functions`` may be called beside those of the allowlist; ``wrapped`` says that every table

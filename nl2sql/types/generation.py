@@ -15,7 +15,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Chat messages for one purpose (``generate``, ``sketch`` or ``repair``)."""
+    """Chat messages for one purpose (``generate``, ``draft`` or ``repair``)."""
 
     purpose: str
     messages: tuple[Message, ...]
@@ -76,7 +76,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Sketch:
+class DraftQuery:
     """A first draft of the query, empty where none came, and what it cost in tokens."""
 
     sql: str = ""

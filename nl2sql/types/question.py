@@ -27,7 +27,7 @@ class Question:
     to the model beside the question. ``session`` names the conversation it belongs to (empty:
     none). ``picked`` is the query of the interpretation that the asker chose: it is run, and none
     is sampled.
-    ``wording`` says who may put the answer in words: ``rule``, ``model``, or nobody (``off`` or
+    ``answer_text`` says who may put the answer in words: ``rule``, ``model``, or nobody (``off`` or
     empty).
     """
 
@@ -40,7 +40,7 @@ class Question:
     evidence: str = ""
     session: str = ""
     picked: str = ""
-    wording: str = ""
+    answer_text: str = ""
 
     @property
     def search_text(self) -> str:

@@ -20,7 +20,7 @@ class ModuleRoute:
 class RetrievedTable:
     """A table that may be needed. Ranks count from 1; None where that ranking did not list it.
 
-    ``via`` is ``hit``, ``foreign_key``, ``sketch`` or ``module``; ``score`` is that of the
+    ``via`` is ``hit``, ``foreign_key``, ``draft`` or ``module``; ``score`` is that of the
     reciprocal rank fusion. ``columns`` names the columns that search found by themselves, best
     first.
     """

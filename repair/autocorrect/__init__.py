@@ -1,6 +1,6 @@
 """Autocorrect: one rule a file, the function named like the file, the pipeline a visible tuple.
 
-A rule takes the query's tree and the tables in sight, puts right in place what can mean but one
+A rule takes the query's tree and the visible tables, puts right in place what can mean but one
 thing, and says whether it changed anything. Where two things could be meant it does nothing. Rules
 run over candidates that failed, never over one that works; what comes of them passes the guard and
 has to win the vote.
@@ -28,15 +28,15 @@ from repair.autocorrect.missing_joins import missing_joins
 from repair.autocorrect.named_neighbours import named_neighbours
 from repair.autocorrect.neighbour_columns import neighbour_columns
 from repair.autocorrect.repeated_tables import repeated_tables
-from repair.autocorrect.sight import Sight
 from repair.autocorrect.spelled_names import spelled_names
 from repair.autocorrect.stored_values import stored_values
 from repair.autocorrect.unknown_aliases import unknown_aliases
+from repair.autocorrect.visible_tables import VisibleTables
 from repair.autocorrect.wrong_from import wrong_from
 from repair.autocorrect.wrong_tables import wrong_tables
 from repair.limits import MOST_CHARS
 
-Rule = Callable[[exp.Expr, Sight], bool]
+Rule = Callable[[exp.Expr, VisibleTables], bool]
 
 VALUE_RULES: tuple[Rule, ...] = (stored_values,)
 
@@ -84,12 +84,12 @@ def autocorrect_query(
     """The query put right, or None when no rule changes it, it does not parse or is too long."""
     if len(sql) > MOST_CHARS:
         return None
-    sight = Sight(context, plan, remembers=True)
+    visible = VisibleTables(context, plan, remembers=True)
     used: dict[str, None] = {}
     try:
         tree = read_tree(sql, context.dialect).copy()
         for _ in range(_PASSES):
-            fired = [rule.__name__ for rule in rules if _apply(rule, tree, sight)]
+            fired = [rule.__name__ for rule in rules if _apply(rule, tree, visible)]
             used.update(dict.fromkeys(fired))
             if not fired:
                 break
@@ -110,8 +110,8 @@ def _write(tree: exp.Expr, dialect: str) -> str:
         return ""
 
 
-def _apply(rule: Rule, tree: exp.Expr, sight: Sight) -> bool:
-    changed = rule(tree, sight)
+def _apply(rule: Rule, tree: exp.Expr, visible: VisibleTables) -> bool:
+    changed = rule(tree, visible)
     if changed:
-        sight.forget()
+        visible.forget()
     return changed

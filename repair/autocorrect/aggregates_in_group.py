@@ -6,13 +6,13 @@ from sqlglot import exp
 
 from repair.autocorrect.aggregates import has_aggregate
 from repair.autocorrect.levels import Level, read_levels
-from repair.autocorrect.sight import Sight
+from repair.autocorrect.visible_tables import VisibleTables
 
 
-def aggregates_in_group(tree: exp.Expr, sight: Sight) -> bool:
+def aggregates_in_group(tree: exp.Expr, visible: VisibleTables) -> bool:
     """``GROUP BY name, SUM(total)`` loses the sum, also by its output's name or number."""
     changed = False
-    for level in read_levels(tree, sight):
+    for level in read_levels(tree, visible):
         group = level.select.args.get("group")
         if group is None:
             continue
@@ -31,6 +31,6 @@ def _aggregates(item: exp.Expr, level: Level) -> bool:
         number = int(item.name)
         return 0 < number <= len(outputs) and has_aggregate(outputs[number - 1])
     if isinstance(item, exp.Column) and item.args.get("table") is None:
-        output = level.outputs.get(level.sight.spell(item.this))
+        output = level.outputs.get(level.visible.spell(item.this))
         return output is not None and has_aggregate(output)
     return has_aggregate(item)

@@ -6,10 +6,10 @@ from sqlglot import exp
 
 from nl2sql.sql.nodes import find_all
 from repair.autocorrect.aggregates import has_aggregate, list_aggregates
-from repair.autocorrect.sight import Sight
+from repair.autocorrect.visible_tables import VisibleTables
 
 
-def aggregates_in_where(tree: exp.Expr, sight: Sight) -> bool:
+def aggregates_in_where(tree: exp.Expr, visible: VisibleTables) -> bool:
     """``WHERE COUNT(*) > 2`` goes to HAVING; ``WHERE price > AVG(price)`` gets a subquery.
 
     The second is meant where a column is compared with the aggregate and nothing is grouped.

@@ -5,20 +5,20 @@ from __future__ import annotations
 from sqlglot import exp
 
 from repair.autocorrect.levels import list_faults, may_mean, point_at, read_levels
-from repair.autocorrect.sight import Sight
+from repair.autocorrect.visible_tables import VisibleTables
 
 
-def ambiguous_columns(tree: exp.Expr, sight: Sight) -> bool:
+def ambiguous_columns(tree: exp.Expr, visible: VisibleTables) -> bool:
     """Qualifies them with the first table that has them: joined columns are mostly equal.
 
     In a join's condition it is the one on the other side of the comparison.
     """
     changed = False
-    for level in read_levels(tree, sight):
+    for level in read_levels(tree, visible):
         for column, name in list_faults(level, "ambiguous"):
-            owners = level.owners_in_sight(name)
+            owners = level.find_owners(name)
             meant = [each for each in owners if may_mean(column, name, each, level)]
             if meant:
-                point_at(column, meant[0], name, sight)
+                point_at(column, meant[0], name, visible)
                 changed = True
     return changed

@@ -10,7 +10,7 @@ from repair.autocorrect.levels import Level, Source
 
 def are_equal(level: Level, owners: list[Source], name: str) -> bool:
     """True when the SELECT equates the owners' columns of that name, directly or over others."""
-    sight = level.sight
+    visible = level.visible
     groups: list[set[tuple[str, str]]] = []
     for node in find_all(level.select, exp.EQ):
         if node.parent_select is not level.select or node.find_ancestor(exp.Or, exp.Not):
@@ -22,15 +22,15 @@ def are_equal(level: Level, owners: list[Source], name: str) -> bool:
         touching = [group for group in groups if group & pair]
         groups = [group for group in groups if not group & pair]
         groups.append(pair.union(*touching))
-    asked = {(sight.spell(owner.identifier), name) for owner in owners}
+    asked = {(visible.spell(owner.identifier), name) for owner in owners}
     return any(asked <= group for group in groups)
 
 
 def _read_end(side: exp.Expr, level: Level) -> tuple[str, str] | None:
     if not isinstance(side, exp.Column) or not isinstance(side.this, exp.Identifier):
         return None
-    name, qualifier = level.sight.spell(side.this), side.args.get("table")
+    name, qualifier = level.visible.spell(side.this), side.args.get("table")
     if qualifier is not None:
-        return level.sight.spell(qualifier), name
+        return level.visible.spell(qualifier), name
     owners = level.owners(name)
-    return (level.sight.spell(owners[0].identifier), name) if len(owners) == 1 else None
+    return (level.visible.spell(owners[0].identifier), name) if len(owners) == 1 else None

@@ -19,21 +19,21 @@ from repair.autocorrect.levels import (
     point_at,
     read_levels,
 )
-from repair.autocorrect.sight import Sight
+from repair.autocorrect.visible_tables import VisibleTables
 
 # Words that models append to a column's name without changing what it means.
 _EMPTY_WORDS = frozenset({"code", "name", "value", "total", "amount", "number", "text"})
 
 
-def invented_columns(tree: exp.Expr, sight: Sight) -> bool:
+def invented_columns(tree: exp.Expr, visible: VisibleTables) -> bool:
     """Looks in the table that was asked first, then in the others of the join."""
     changed = False
-    for level in read_levels(tree, sight):
+    for level in read_levels(tree, visible):
         for column, _ in list_faults(level, "owner", "column"):
             if found := _find_meant(column, level):
-                source, name = found[0], sight.fold(found[1])
-                if not compares_itself(column, source, name, sight):
-                    point_at(column, source, name, sight)
+                source, name = found[0], visible.fold(found[1])
+                if not compares_itself(column, source, name, visible):
+                    point_at(column, source, name, visible)
                     changed = True
     return changed
 
@@ -67,7 +67,7 @@ def _find_meant(column: exp.Column, level: Level) -> tuple[Source, str] | None:
     if any(source.table is None for source in level.sources.values()):
         return None
     asked = column.args.get("table")
-    first = level.sources.get(level.sight.spell(asked)) if asked is not None else None
+    first = level.sources.get(level.visible.spell(asked)) if asked is not None else None
     if first and first.table and (name := find_column(column.name, first.table)):
         return first, name
     found = [

@@ -7,35 +7,35 @@ from sqlglot import exp
 from nl2sql.sql.nodes import find_all
 from nl2sql.sql.scopes import name_ctes
 from nl2sql.words import split_words
-from repair.autocorrect.sight import Sight
 from repair.autocorrect.spelled_names import rename_table
+from repair.autocorrect.visible_tables import VisibleTables
 
 
-def invented_tables(tree: exp.Expr, sight: Sight) -> bool:
-    """Renames tables whose words are those of exactly one in sight, or part of them.
+def invented_tables(tree: exp.Expr, visible: VisibleTables) -> bool:
+    """Renames tables whose words are those of exactly one in visible, or part of them.
 
     ``customer`` → ``customers``, ``cars_names`` → ``car_names``.
     """
-    views = name_ctes(tree, sight.spell)
+    views = name_ctes(tree, visible.spell)
     changed = False
     for node in find_all(tree, exp.Table):
-        if not isinstance(node.this, exp.Identifier) or sight.find_table(node) is not None:
+        if not isinstance(node.this, exp.Identifier) or visible.find_table(node) is not None:
             continue
-        if sight.spell(node.this) in views:
+        if visible.spell(node.this) in views:
             continue
-        if meant := _find_meant(node.name, sight):
-            rename_table(tree, node, meant, sight)
+        if meant := _find_meant(node.name, visible):
+            rename_table(tree, node, meant, visible)
             changed = True
     return changed
 
 
-def _find_meant(invented: str, sight: Sight) -> str:
+def _find_meant(invented: str, visible: VisibleTables) -> str:
     words = split_words(invented)
-    same = [table.name for table in sight.tables if split_words(table.name) == words]
+    same = [table.name for table in visible.tables if split_words(table.name) == words]
     if not same:
         same = [
             table.name
-            for table in sight.tables
+            for table in visible.tables
             if set(words) <= set(split_words(table.name))
             or set(split_words(table.name)) <= set(words)
         ]

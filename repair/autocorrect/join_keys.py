@@ -8,16 +8,16 @@ from nl2sql.sql.nodes import find_all
 from nl2sql.sql.scopes import find_name
 from repair.autocorrect.joining import add_join, build_condition
 from repair.autocorrect.levels import Level, Source, find_fault, read_levels
-from repair.autocorrect.sight import Neighbour, Sight
+from repair.autocorrect.visible_tables import Neighbour, VisibleTables
 
 
-def join_keys(tree: exp.Expr, sight: Sight) -> bool:
+def join_keys(tree: exp.Expr, visible: VisibleTables) -> bool:
     """``JOIN cars c ON m.id = c.maker`` is joined over the key between both, where there is one.
 
     Where there is none, and one table stands between both, that table is joined too.
     """
     changed = False
-    for level in read_levels(tree, sight):
+    for level in read_levels(tree, visible):
         for join in list(level.select.args.get("joins") or ()):
             if _is_broken(join, level):
                 changed |= _join_over_key(join, level)
@@ -36,11 +36,11 @@ def _is_broken(join: exp.Join, level: Level) -> bool:
 
 
 def _join_over_key(join: exp.Join, level: Level) -> bool:
-    sight = level.sight
+    visible = level.visible
     identifier = find_name(join.this)
     if identifier is None:
         return False
-    joined = level.sources.get(sight.spell(identifier))
+    joined = level.sources.get(visible.spell(identifier))
     condition = join.args["on"]
     if joined is None or joined.table is None or not _is_plain(condition):
         return False
@@ -49,20 +49,20 @@ def _join_over_key(join: exp.Join, level: Level) -> bool:
         (source, neighbour)
         for source in before
         if source.table is not None
-        for neighbour in sight.list_neighbours(source.table)
+        for neighbour in visible.list_neighbours(source.table)
         if neighbour.table is joined.table
     ]
     named = {
-        sight.spell(column.args["table"])
+        visible.spell(column.args["table"])
         for column in find_all(condition, exp.Column)
         if column.args.get("table") is not None
     }
-    ways = [way for way in ways if sight.spell(way[0].identifier) in named] or ways
-    way = sight.choose(ways) if ways else _find_bridge(before, join, joined, level)
+    ways = [way for way in ways if visible.spell(way[0].identifier) in named] or ways
+    way = visible.choose(ways) if ways else _find_bridge(before, join, joined, level)
     if way is None:
         return False
     source, neighbour = way
-    join.set("on", build_condition(source, joined, neighbour, sight))
+    join.set("on", build_condition(source, joined, neighbour, visible))
     return True
 
 
@@ -70,15 +70,15 @@ def _find_bridge(
     before: list[Source], join: exp.Join, joined: Source, level: Level
 ) -> tuple[Source, Neighbour] | None:
     """The only table between what stands before the join and the joined one, joined there too."""
-    sight = level.sight
+    visible = level.visible
     around = {id(table) for _, table in level.list_tables()}
     ways = [
         (source, first, second)
         for source in before
         if source.table is not None
-        for first in sight.list_neighbours(source.table)
+        for first in visible.list_neighbours(source.table)
         if id(first.table) not in around
-        for second in sight.list_neighbours(first.table)
+        for second in visible.list_neighbours(first.table)
         if second.table is joined.table
     ]
     if len(ways) != 1:
@@ -109,5 +109,5 @@ def _list_before(join: exp.Join, level: Level) -> list[Source]:
             break
         nodes.append(other.this)
     names = [find_name(node) for node in nodes if isinstance(node, exp.Table)]
-    found = (level.sources.get(level.sight.spell(name)) for name in names if name is not None)
+    found = (level.sources.get(level.visible.spell(name)) for name in names if name is not None)
     return [source for source in found if source is not None]

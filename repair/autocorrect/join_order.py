@@ -7,15 +7,15 @@ from sqlglot import exp
 from nl2sql.sql.nodes import find_all
 from nl2sql.sql.scopes import find_name
 from repair.autocorrect.levels import Level, read_levels
-from repair.autocorrect.sight import Sight
+from repair.autocorrect.visible_tables import VisibleTables
 
 
-def join_order(tree: exp.Expr, sight: Sight) -> bool:
+def join_order(tree: exp.Expr, visible: VisibleTables) -> bool:
     """``a JOIN b ON a.x = c.x JOIN c ON b.y = c.y`` joins ``c`` first, over ``a.x = c.x``.
 
     Inner joins with a condition each, all of whose columns are qualified.
     """
-    return max([_order(level) for level in read_levels(tree, sight)], default=False)
+    return max([_order(level) for level in read_levels(tree, visible)], default=False)
 
 
 def _order(level: Level) -> bool:
@@ -60,7 +60,7 @@ def _is_inner(join: exp.Join) -> bool:
 
 def _name(node: exp.Expr, level: Level) -> str | None:
     identifier = find_name(node) if isinstance(node, exp.Table | exp.Subquery) else None
-    return level.sight.spell(identifier) if identifier is not None else None
+    return level.visible.spell(identifier) if identifier is not None else None
 
 
 def _read_names(condition: exp.Expr, level: Level) -> set[str] | None:
@@ -68,4 +68,4 @@ def _read_names(condition: exp.Expr, level: Level) -> set[str] | None:
     columns = list(find_all(condition, exp.Column))
     if condition.find(exp.Query) or any(each.args.get("table") is None for each in columns):
         return None
-    return {level.sight.spell(each.args["table"]) for each in columns}
+    return {level.visible.spell(each.args["table"]) for each in columns}

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from nl2sql.catalog import Table
 from repair.autocorrect.levels import Level, Source
-from repair.autocorrect.sight import Neighbour, Sight
+from repair.autocorrect.visible_tables import Neighbour, VisibleTables
 
 
 def add_join(level: Level, source: Source, neighbour: Neighbour) -> Source | None:
@@ -14,23 +14,25 @@ def add_join(level: Level, source: Source, neighbour: Neighbour) -> Source | Non
 
     Bare columns that the new table has too are qualified first, so they keep their meaning.
     """
-    select, sight, table = level.select, level.sight, neighbour.table
-    name = sight.fold(table.name)
+    select, visible, table = level.select, level.visible, neighbour.table
+    name = visible.fold(table.name)
     if level.find_source(name) or any(isinstance(each, exp.Star) for each in select.expressions):
         return None
-    columns = frozenset(sight.list_columns(table))
+    columns = frozenset(visible.list_columns(table))
     _qualify(level, columns)
-    added = Source(sight.build_identifier(table.name), table, columns)
-    condition = build_condition(source, added, neighbour, sight)
-    select.append("joins", exp.Join(this=sight.build_table(table), on=condition))
+    added = Source(visible.build_identifier(table.name), table, columns)
+    condition = build_condition(source, added, neighbour, visible)
+    select.append("joins", exp.Join(this=visible.build_table(table), on=condition))
     level.sources[name] = added
     return added
 
 
-def build_condition(source: Source, added: Source, neighbour: Neighbour, sight: Sight) -> exp.Expr:
+def build_condition(
+    source: Source, added: Source, neighbour: Neighbour, visible: VisibleTables
+) -> exp.Expr:
     """The condition that joins a source with a neighbour of its table."""
     pairs = (
-        (_build_column(source, own, sight), _build_column(added, other, sight))
+        (_build_column(source, own, visible), _build_column(added, other, visible))
         for own, other in neighbour.pairs
     )
     return exp.and_(*(exp.EQ(this=left, expression=right) for left, right in pairs), copy=False)
@@ -41,18 +43,21 @@ def find_ways(level: Level, table: Table) -> list[tuple[Source, Neighbour]]:
     return [
         (source, neighbour)
         for source, own in level.list_tables()
-        for neighbour in level.sight.list_neighbours(own)
+        for neighbour in level.visible.list_neighbours(own)
         if neighbour.table is table
     ]
 
 
 def _qualify(level: Level, columns: frozenset[str]) -> None:
     for column in level.columns:
-        if column.args.get("table") is None and (name := level.sight.spell(column.this)) in columns:
+        if (
+            column.args.get("table") is None
+            and (name := level.visible.spell(column.this)) in columns
+        ):
             owners = level.owners(name)
             if len(owners) == 1:
                 column.set("table", owners[0].identifier.copy())
 
 
-def _build_column(source: Source, name: str, sight: Sight) -> exp.Column:
-    return exp.Column(this=sight.build_identifier(name), table=source.identifier.copy())
+def _build_column(source: Source, name: str, visible: VisibleTables) -> exp.Column:
+    return exp.Column(this=visible.build_identifier(name), table=source.identifier.copy())

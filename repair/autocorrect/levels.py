@@ -15,7 +15,7 @@ from sqlglot import exp
 from nl2sql.catalog import Table
 from nl2sql.sql import scopes
 from nl2sql.sql.nodes import find_all
-from repair.autocorrect.sight import Sight
+from repair.autocorrect.visible_tables import VisibleTables
 
 Fault = Literal["", "qualifier", "owner", "column", "ambiguous"]
 """Nothing; no source of that name; the source lacks the column; no source has it; several do."""
@@ -49,7 +49,7 @@ class Level:
     """
 
     select: exp.Select
-    sight: Sight
+    visible: VisibleTables
     sources: dict[str, Source] = field(default_factory=dict)
     outputs: dict[str, exp.Expr] = field(default_factory=dict)
     columns: list[exp.Column] = field(default_factory=list)
@@ -60,7 +60,7 @@ class Level:
         """The sources that have the column."""
         return [source for source in self.sources.values() if source.has(name)]
 
-    def owners_in_sight(self, name: str) -> list[Source]:
+    def find_owners(self, name: str) -> list[Source]:
         """The sources that have the column, here, or else in the nearest SELECT around."""
         here: Level | None = self
         while here is not None:
@@ -79,32 +79,32 @@ class Level:
         return None
 
     def list_tables(self) -> list[tuple[Source, Table]]:
-        """The sources that are tables in sight."""
+        """The sources that are visible tables."""
         return [(each, each.table) for each in self.sources.values() if each.table is not None]
 
 
-def read_levels(tree: exp.Expr, sight: Sight) -> list[Level]:
-    """All SELECTs of the query, outer ones first; what the sight remembers, where it does."""
-    if not sight.remembers:
-        return _read_levels(tree, sight)
-    if sight.levels is None or sight.levels[0] is not tree:
-        sight.levels = tree, _read_levels(tree, sight)
-    return sight.levels[1]
+def read_levels(tree: exp.Expr, visible: VisibleTables) -> list[Level]:
+    """All SELECTs of the query, outer ones first; what the visible remembers, where it does."""
+    if not visible.remembers:
+        return _read_levels(tree, visible)
+    if visible.levels is None or visible.levels[0] is not tree:
+        visible.levels = tree, _read_levels(tree, visible)
+    return visible.levels[1]
 
 
-def _read_levels(tree: exp.Expr, sight: Sight) -> list[Level]:
+def _read_levels(tree: exp.Expr, visible: VisibleTables) -> list[Level]:
     levels: dict[int, Level] = {}
     for select in find_all(tree, exp.Select):
-        level = Level(select, sight, outer=levels.get(id(scopes.find_outer(select))))
-        for name, source in scopes.read_sources(select, sight.spell).items():
-            level.sources[name] = _read_source(name, source, sight)
+        level = Level(select, visible, outer=levels.get(id(scopes.find_outer(select))))
+        for name, source in scopes.read_sources(select, visible.spell).items():
+            level.sources[name] = _read_source(name, source, visible)
         level.outputs = {
-            sight.spell(each.args["alias"]): each.this
+            visible.spell(each.args["alias"]): each.this
             for each in select.expressions
             if isinstance(each, exp.Alias)
         }
         level.merged = frozenset(
-            sight.spell(each.this if isinstance(each, exp.Column) else each)
+            visible.spell(each.this if isinstance(each, exp.Column) else each)
             for join in select.args.get("joins") or ()
             for each in join.args.get("using") or ()
         )
@@ -119,19 +119,19 @@ def _read_levels(tree: exp.Expr, sight: Sight) -> list[Level]:
 
 def find_fault(column: exp.Column, level: Level) -> Fault:
     """What is wrong with the column; nothing where that cannot be told."""
-    sight = level.sight
-    name, qualifier = sight.spell(column.this), column.args.get("table")
+    visible = level.visible
+    name, qualifier = visible.spell(column.this), column.args.get("table")
     if qualifier is not None:
-        source = level.find_source(sight.spell(qualifier))
+        source = level.find_source(visible.spell(qualifier))
         if source is None:
             return "qualifier"
         return "" if source.has(name) else "owner"
-    if name in level.outputs and find_clause(column) in _OUTPUT_CLAUSES[sight.dialect]:
+    if name in level.outputs and find_clause(column) in _OUTPUT_CLAUSES[visible.dialect]:
         return ""
-    owners = level.owners_in_sight(name)
+    owners = level.find_owners(name)
     if len(owners) > 1 and name not in level.merged and _all_told(owners):
         return "ambiguous"
-    if owners or (sight.dialect == "sqlite" and column.this.args.get("quoted")):
+    if owners or (visible.dialect == "sqlite" and column.this.args.get("quoted")):
         # SQLite takes an unknown name in double quotes for text.
         return ""
     return "column"
@@ -149,17 +149,17 @@ def list_faults(level: Level, *kinds: Fault) -> Iterator[tuple[exp.Column, str]]
     """The columns with a fault of one of the kinds, each with its folded name."""
     for column in list(level.columns):
         if find_fault(column, level) in kinds:
-            yield column, level.sight.spell(column.this)
+            yield column, level.visible.spell(column.this)
 
 
-def point_at(column: exp.Column, source: Source, name: str, sight: Sight) -> None:
+def point_at(column: exp.Column, source: Source, name: str, visible: VisibleTables) -> None:
     """Makes the column the source's column of that folded name, in place."""
     column.set("table", source.identifier.copy())
-    if source.table is not None and sight.spell(column.this) != name:
-        column.set("this", sight.build_identifier(sight.list_columns(source.table)[name]))
+    if source.table is not None and visible.spell(column.this) != name:
+        column.set("this", visible.build_identifier(visible.list_columns(source.table)[name]))
 
 
-def compares_itself(column: exp.Column, source: Source, name: str, sight: Sight) -> bool:
+def compares_itself(column: exp.Column, source: Source, name: str, visible: VisibleTables) -> bool:
     """True where the column, made the source's of that name, would be compared with itself.
 
     Such a condition joins everything with everything.
@@ -171,8 +171,8 @@ def compares_itself(column: exp.Column, source: Source, name: str, sight: Sight)
     return (
         isinstance(other, exp.Column)
         and other.args.get("table") is not None
-        and sight.spell(other.this) == name
-        and sight.spell(other.args["table"]) == sight.spell(source.identifier)
+        and visible.spell(other.this) == name
+        and visible.spell(other.args["table"]) == visible.spell(source.identifier)
     )
 
 
@@ -181,7 +181,7 @@ def may_mean(column: exp.Column, name: str, source: Source, level: Level) -> boo
 
     None is compared with itself, and a join compares what it joins with what stands before it.
     """
-    if compares_itself(column, source, name, level.sight):
+    if compares_itself(column, source, name, level.visible):
         return False
     join = column.find_ancestor(exp.Join, exp.Select)
     if not isinstance(join, exp.Join) or not isinstance(column.parent, exp.EQ):
@@ -193,8 +193,8 @@ def may_mean(column: exp.Column, name: str, source: Source, level: Level) -> boo
         return True
     if other.args.get("table") is None:
         return True
-    target = level.sight.spell(joined)
-    spelled = (level.sight.spell(each) for each in (source.identifier, other.args["table"]))
+    target = level.visible.spell(joined)
+    spelled = (level.visible.spell(each) for each in (source.identifier, other.args["table"]))
     return sum(each == target for each in spelled) == 1
 
 
@@ -202,30 +202,30 @@ def _all_told(owners: list[Source]) -> bool:
     return all(owner.columns is not None for owner in owners)
 
 
-def _read_source(name: str, source: scopes.Source, sight: Sight) -> Source:
+def _read_source(name: str, source: scopes.Source, visible: VisibleTables) -> Source:
     identifier = source.identifier or exp.to_identifier(name)
     if source.bracketed:
         # The rules change joins of the SELECT itself alone.
         return Source(identifier, None, None)
     if source.query is not None:
-        return Source(identifier, None, _read_columns(source.query, source.renamed, sight))
+        return Source(identifier, None, _read_columns(source.query, source.renamed, visible))
     if source.table is None or source.renamed:
         return Source(identifier, None, None)
-    table = sight.find_table(source.table)
-    return Source(identifier, table, frozenset(sight.list_columns(table)) if table else None)
+    table = visible.find_table(source.table)
+    return Source(identifier, table, frozenset(visible.list_columns(table)) if table else None)
 
 
 def _read_columns(
-    query: exp.Query, renamed: Sequence[exp.Identifier], sight: Sight
+    query: exp.Query, renamed: Sequence[exp.Identifier], visible: VisibleTables
 ) -> frozenset[str] | None:
     """The folded names of a query's columns; None where one of them cannot be told."""
     outputs = scopes.list_outputs(query)
     if renamed:
-        return frozenset(map(sight.spell, renamed)) if len(renamed) >= len(outputs) else None
+        return frozenset(map(visible.spell, renamed)) if len(renamed) >= len(outputs) else None
     names = set()
     for output in outputs:
         name = output.args["alias"] if isinstance(output, exp.Alias) else output.this
         if not isinstance(output, exp.Alias | exp.Column) or not isinstance(name, exp.Identifier):
             return None
-        names.add(sight.spell(name))
+        names.add(visible.spell(name))
     return frozenset(names) if outputs else None

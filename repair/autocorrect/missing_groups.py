@@ -6,23 +6,23 @@ from sqlglot import exp
 
 from repair.autocorrect.aggregates import has_aggregate, list_bare_columns
 from repair.autocorrect.levels import Level, read_levels
-from repair.autocorrect.sight import Sight
+from repair.autocorrect.visible_tables import VisibleTables
 
 
-def missing_groups(tree: exp.Expr, sight: Sight) -> bool:
+def missing_groups(tree: exp.Expr, visible: VisibleTables) -> bool:
     """``SELECT country, COUNT(*) FROM customers`` is grouped by country.
 
     SQLite takes any row's country instead, but refuses an aggregate that only orders or filters.
     """
-    return max([_complete(level) for level in read_levels(tree, sight)], default=False)
+    return max([_complete(level) for level in read_levels(tree, visible)], default=False)
 
 
 def _complete(level: Level) -> bool:
-    select, sight = level.select, level.sight
+    select, visible = level.select, level.visible
     group, order, having = (select.args.get(each) for each in ("group", "order", "having"))
     selects_aggregate = any(map(has_aggregate, select.expressions))
     needs_group = having is not None or (order is not None and has_aggregate(order))
-    if sight.dialect == "sqlite" and (selects_aggregate or group or not needs_group):
+    if visible.dialect == "sqlite" and (selects_aggregate or group or not needs_group):
         return False
     if not (selects_aggregate or needs_group or group):
         return False
@@ -68,8 +68,8 @@ def _write(node: exp.Expr) -> str:
 def _is_grouped(column: exp.Column, grouped: set[str], level: Level) -> bool:
     """Grouped itself, in either spelling, or by the primary key of its table."""
     owner = column.args.get("table")
-    owners = level.owners(level.sight.spell(column.this))
-    source = level.find_source(level.sight.spell(owner)) if owner is not None else None
+    owners = level.owners(level.visible.spell(column.this))
+    source = level.find_source(level.visible.spell(owner)) if owner is not None else None
     if source is None and len(owners) == 1:
         source = owners[0]
     if _write(column) in grouped or column.name in grouped:
@@ -81,7 +81,7 @@ def _is_grouped(column: exp.Column, grouped: set[str], level: Level) -> bool:
         return True
     key = source.table.primary_key if source.table is not None else ()
     return (
-        level.sight.dialect == "postgres"
+        level.visible.dialect == "postgres"
         and bool(key)
         and all({name, f"{alias}.{name}"} & grouped for name in key)
     )

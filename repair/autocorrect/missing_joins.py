@@ -10,10 +10,10 @@ from nl2sql.catalog import Table
 from nl2sql.words import split_words
 from repair.autocorrect.joining import add_join, find_ways
 from repair.autocorrect.levels import Level, list_faults, point_at, read_levels
-from repair.autocorrect.sight import Sight
+from repair.autocorrect.visible_tables import VisibleTables
 
 
-def missing_joins(tree: exp.Expr, sight: Sight) -> bool:
+def missing_joins(tree: exp.Expr, visible: VisibleTables) -> bool:
     """``SELECT customers.name FROM orders`` gets its JOIN, where one key leads there.
 
     So does ``SELECT c.name FROM orders AS o``, where of the neighbours that have all that is asked
@@ -21,41 +21,41 @@ def missing_joins(tree: exp.Expr, sight: Sight) -> bool:
     the same table.
     """
     changed = False
-    for level in read_levels(tree, sight):
+    for level in read_levels(tree, visible):
         asked: dict[str, dict[str, list[exp.Column]]] = defaultdict(lambda: defaultdict(list))
         for column, name in list_faults(level, "qualifier"):
-            asked[sight.spell(column.args["table"])][name].append(column)
+            asked[visible.spell(column.args["table"])][name].append(column)
         for qualifier, columns in asked.items():
-            tables = [table for table in sight.tables if sight.fold(table.name) == qualifier]
+            tables = [table for table in visible.tables if visible.fold(table.name) == qualifier]
             if not level.sources:
                 if len(tables) == 1 and len(asked) == 1:
-                    level.select.set("from_", exp.From(this=sight.build_table(tables[0])))
+                    level.select.set("from_", exp.From(this=visible.build_table(tables[0])))
                     changed = True
                 continue
             tables = tables or _find_abbreviated(qualifier, set(columns), level)
-            way = sight.choose(find_ways(level, tables[0])) if len(tables) == 1 else None
+            way = visible.choose(find_ways(level, tables[0])) if len(tables) == 1 else None
             if way is not None and (added := add_join(level, *way)):
                 for name, nodes in columns.items():
                     for node in nodes:
-                        point_at(node, added, name, sight)
+                        point_at(node, added, name, visible)
                 changed = True
     return changed
 
 
 def _find_abbreviated(alias: str, names: set[str], level: Level) -> list[Table]:
     """The neighbours that have all the columns, and that the alias abbreviates."""
-    sight = level.sight
+    visible = level.visible
     joined = [table for _, table in level.list_tables()]
     around = {
         neighbour.table.qualified: neighbour.table
         for table in joined
-        for neighbour in sight.list_neighbours(table)
+        for neighbour in visible.list_neighbours(table)
         if neighbour.table not in joined
     }
     return [
         table
         for table in around.values()
-        if names <= set(sight.list_columns(table)) and is_abbreviation(alias, table.name)
+        if names <= set(visible.list_columns(table)) and is_abbreviation(alias, table.name)
     ]
 
 

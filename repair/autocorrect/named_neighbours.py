@@ -14,29 +14,29 @@ from repair.autocorrect.levels import (
     point_at,
     read_levels,
 )
-from repair.autocorrect.sight import Neighbour, Sight
+from repair.autocorrect.visible_tables import Neighbour, VisibleTables
 
 
-def named_neighbours(tree: exp.Expr, sight: Sight) -> bool:
+def named_neighbours(tree: exp.Expr, visible: VisibleTables) -> bool:
     """``SELECT customer_country FROM orders`` joins the customers and reads their country.
 
     The words must be the table's and the column's, all of them, in this order.
     """
     changed = False
-    for level in read_levels(tree, sight):
+    for level in read_levels(tree, visible):
         joined: dict[str, tuple[Source, str]] = {}
         for column, _ in list_faults(level, "owner", "column"):
             if find_clause(column) == "joins":
                 continue
             if column.name in joined:
-                point_at(column, *joined[column.name], sight)
+                point_at(column, *joined[column.name], visible)
                 continue
             found = _find_named(column.name, level)
             names = {(way[1].table.qualified, name) for way, name in found}
-            way = sight.choose([way for way, _ in found]) if len(names) == 1 else None
+            way = visible.choose([way for way, _ in found]) if len(names) == 1 else None
             if way is not None and (added := add_join(level, *way)):
-                joined[column.name] = added, sight.fold(found[0][1])
-                point_at(column, *joined[column.name], sight)
+                joined[column.name] = added, visible.fold(found[0][1])
+                point_at(column, *joined[column.name], visible)
                 changed = True
     return changed
 
@@ -48,7 +48,7 @@ def _find_named(name: str, level: Level) -> list[tuple[tuple[Source, Neighbour],
     return [
         ((source, neighbour), column.name)
         for source, table in level.list_tables()
-        for neighbour in level.sight.list_neighbours(table)
+        for neighbour in level.visible.list_neighbours(table)
         if neighbour.table not in joined
         for column in neighbour.table.columns
         if split_words(neighbour.table.name) + split_words(column.name) == words

@@ -17,32 +17,32 @@ from repair.autocorrect.levels import (
     point_at,
     read_levels,
 )
-from repair.autocorrect.sight import Neighbour, Sight
+from repair.autocorrect.visible_tables import Neighbour, VisibleTables
 
 _Fits = Callable[[Table], bool]
 
 
-def neighbour_columns(tree: exp.Expr, sight: Sight) -> bool:
+def neighbour_columns(tree: exp.Expr, visible: VisibleTables) -> bool:
     """``SELECT country FROM orders`` joins the customers, if no other neighbour has a country.
 
     So does ``SELECT T2.country``, where nothing bears the alias, for all that is asked of it. Also
     over one table between. A JOIN's own condition asks for no further table.
     """
     changed = False
-    for level in read_levels(tree, sight):
+    for level in read_levels(tree, visible):
         for column, name in list_faults(level, "owner", "column", "qualifier"):
-            if find_clause(column) == "joins" or level.owners_in_sight(name):
+            if find_clause(column) == "joins" or level.find_owners(name):
                 continue
             asked = _list_asked(column, level)
             fits = _build_test(asked, level)
             ways = _find_ways(level, fits)
-            if way := sight.choose(ways):
+            if way := visible.choose(ways):
                 added = add_join(level, *way)
             else:
                 added = _add_bridge(level, fits) if not ways else None
             if added is not None:
                 for each in asked:
-                    point_at(each, added, sight.spell(each.this), sight)
+                    point_at(each, added, visible.spell(each.this), visible)
                 changed = True
     return changed
 
@@ -58,32 +58,32 @@ def _list_asked(column: exp.Column, level: Level) -> list[exp.Column]:
 def _build_test(asked: list[exp.Column], level: Level) -> _Fits:
     """Whether a table that is not joined yet has all that is asked.
 
-    What is asked by the name of a table in sight, that table must have.
+    What is asked by the name of a visible table, that table must have.
     """
-    sight = level.sight
-    names = {sight.spell(each.this) for each in asked}
+    visible = level.visible
+    names = {visible.spell(each.this) for each in asked}
     joined = [table for _, table in level.list_tables()]
-    meant = sight.tables
+    meant = visible.tables
     if find_fault(asked[0], level) == "qualifier":
-        alias = sight.fold(asked[0].table)
-        meant = tuple(each for each in meant if sight.fold(each.name) == alias) or meant
+        alias = visible.fold(asked[0].table)
+        meant = tuple(each for each in meant if visible.fold(each.name) == alias) or meant
 
     def fits(table: Table) -> bool:
-        return table in meant and table not in joined and names <= set(sight.list_columns(table))
+        return table in meant and table not in joined and names <= set(visible.list_columns(table))
 
     return fits
 
 
 def _add_bridge(level: Level, fits: _Fits) -> Source | None:
     """Joins the only table two keys away that fits, and the one between."""
-    sight = level.sight
+    visible = level.visible
     joined = [table for _, table in level.list_tables()]
     ways = [
         (source, first, second)
         for source, table in level.list_tables()
-        for first in sight.list_neighbours(table)
+        for first in visible.list_neighbours(table)
         if first.table not in joined
-        for second in sight.list_neighbours(first.table)
+        for second in visible.list_neighbours(first.table)
         if fits(second.table)
     ]
     if len(ways) != 1:
@@ -97,6 +97,6 @@ def _find_ways(level: Level, fits: _Fits) -> list[tuple[Source, Neighbour]]:
     return [
         (source, neighbour)
         for source, table in level.list_tables()
-        for neighbour in level.sight.list_neighbours(table)
+        for neighbour in level.visible.list_neighbours(table)
         if fits(neighbour.table)
     ]

@@ -5,22 +5,22 @@ from __future__ import annotations
 from sqlglot import exp
 
 from repair.autocorrect.levels import read_levels
-from repair.autocorrect.sight import Sight
+from repair.autocorrect.visible_tables import VisibleTables
 
 
-def repeated_tables(tree: exp.Expr, sight: Sight) -> bool:
+def repeated_tables(tree: exp.Expr, visible: VisibleTables) -> bool:
     """``a JOIN b ON … JOIN a ON …`` loses the second ``a``: every column of it means the first.
 
     Its condition becomes one of the whole query, unless it compares a column with itself.
     """
     changed = False
-    for level in read_levels(tree, sight):
+    for level in read_levels(tree, visible):
         select = level.select
         start = select.args.get("from_")
-        seen = {_describe(start.this, sight)} if start is not None else set()
+        seen = {_describe(start.this, visible)} if start is not None else set()
         kept = []
         for join in select.args.get("joins") or ():
-            table = _describe(join.this, sight)
+            table = _describe(join.this, visible)
             if table is None or table not in seen or join.side or join.args.get("using"):
                 seen.add(table)
                 kept.append(join)
@@ -34,13 +34,13 @@ def repeated_tables(tree: exp.Expr, sight: Sight) -> bool:
     return changed
 
 
-def _describe(node: exp.Expr, sight: Sight) -> tuple[str, str] | None:
+def _describe(node: exp.Expr, visible: VisibleTables) -> tuple[str, str] | None:
     """The table and the name that it bears."""
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
         return None
     alias = node.args.get("alias")
-    name = sight.spell(node.this)
-    return name, sight.spell(alias.this) if alias is not None else name
+    name = visible.spell(node.this)
+    return name, visible.spell(alias.this) if alias is not None else name
 
 
 def _is_tautology(condition: exp.Expr) -> bool:

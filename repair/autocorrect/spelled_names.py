@@ -9,19 +9,19 @@ from sqlglot import exp
 from nl2sql.sql.nodes import find_all
 from nl2sql.sql.scopes import name_ctes
 from repair.autocorrect.levels import list_faults, point_at, read_levels
-from repair.autocorrect.sight import Sight
+from repair.autocorrect.visible_tables import VisibleTables
 
 
-def spelled_names(tree: exp.Expr, sight: Sight) -> bool:
+def spelled_names(tree: exp.Expr, visible: VisibleTables) -> bool:
     """``"Country"`` → ``country``, ``loyalty_tier`` → ``"Loyalty Tier"``."""
-    changed = _spell_tables(tree, sight)
+    changed = _spell_tables(tree, visible)
     if changed:
-        sight.forget()
-    for level in read_levels(tree, sight):
+        visible.forget()
+    for level in read_levels(tree, visible):
         for column, name in list_faults(level, "owner", "column"):
             qualifier = column.args.get("table")
             sources = (
-                [level.find_source(sight.spell(qualifier))]
+                [level.find_source(visible.spell(qualifier))]
                 if qualifier is not None
                 else list(level.sources.values())
             )
@@ -30,36 +30,36 @@ def spelled_names(tree: exp.Expr, sight: Sight) -> bool:
                 for source in sources
                 if source is not None
                 and source.table is not None
-                and (meant := _find_alike(name, sight.list_columns(source.table)))
+                and (meant := _find_alike(name, visible.list_columns(source.table)))
             ]
             if len(found) == 1:
-                point_at(column, *found[0], sight)
+                point_at(column, *found[0], visible)
                 changed = True
     return changed
 
 
-def _spell_tables(tree: exp.Expr, sight: Sight) -> bool:
-    names = {sight.fold(table.name): table.name for table in sight.tables}
-    views = name_ctes(tree, sight.spell)
+def _spell_tables(tree: exp.Expr, visible: VisibleTables) -> bool:
+    names = {visible.fold(table.name): table.name for table in visible.tables}
+    views = name_ctes(tree, visible.spell)
     changed = False
     for node in find_all(tree, exp.Table):
-        if not isinstance(node.this, exp.Identifier) or sight.spell(node.this) in views:
+        if not isinstance(node.this, exp.Identifier) or visible.spell(node.this) in views:
             continue
-        if sight.find_table(node) is None and (meant := _find_alike(node.name, names)):
-            rename_table(tree, node, names[meant], sight)
+        if visible.find_table(node) is None and (meant := _find_alike(node.name, names)):
+            rename_table(tree, node, names[meant], visible)
             changed = True
     return changed
 
 
-def rename_table(tree: exp.Expr, node: exp.Table, name: str, sight: Sight) -> None:
+def rename_table(tree: exp.Expr, node: exp.Table, name: str, visible: VisibleTables) -> None:
     """The table renamed, and with it the columns that are qualified with its old name."""
     if not node.alias:
-        old = sight.spell(node.this)
+        old = visible.spell(node.this)
         for column in find_all(tree, exp.Column):
             qualifier = column.args.get("table")
-            if qualifier is not None and sight.spell(qualifier) == old:
-                column.set("table", sight.build_identifier(name))
-    node.set("this", sight.build_identifier(name))
+            if qualifier is not None and visible.spell(qualifier) == old:
+                column.set("table", visible.build_identifier(name))
+    node.set("this", visible.build_identifier(name))
     node.set("db", None)
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from sqlglot import exp
 
 from repair.autocorrect.levels import Level, read_levels
-from repair.autocorrect.sight import Sight
+from repair.autocorrect.visible_tables import VisibleTables
 
 
-def stored_values(tree: exp.Expr, sight: Sight) -> bool:
+def stored_values(tree: exp.Expr, visible: VisibleTables) -> bool:
     """``country = 'germany'`` → ``'Germany'``, where the question's words are that stored value.
 
     Only values that were found for this question are known here, so none is told that the principal
     may not see.
     """
     changed = False
-    for level in read_levels(tree, sight):
+    for level in read_levels(tree, visible):
         for column in level.columns:
             for literal in _list_literals(column):
                 stored = _find_stored(column, literal.name, level)
@@ -39,17 +39,17 @@ def _list_literals(column: exp.Column) -> list[exp.Literal]:
 
 def _find_stored(column: exp.Column, text: str, level: Level) -> str:
     """The only stored value of the column that is the text but for its case; empty for none."""
-    sight = level.sight
-    name, qualifier = sight.spell(column.this), column.args.get("table")
-    owner = level.find_source(sight.spell(qualifier)) if qualifier is not None else None
-    owners = level.owners_in_sight(name) if qualifier is None else [owner]
+    visible = level.visible
+    name, qualifier = visible.spell(column.this), column.args.get("table")
+    owner = level.find_source(visible.spell(qualifier)) if qualifier is not None else None
+    owners = level.find_owners(name) if qualifier is None else [owner]
     if len(owners) != 1 or owners[0] is None or owners[0].table is None:
         return ""
     table = owners[0].table
     values = {
         match.value
-        for match in sight.values
-        if match.table == table.qualified and sight.fold(match.column) == name
+        for match in visible.values
+        if match.table == table.qualified and visible.fold(match.column) == name
     }
     same = [value for value in values if value.casefold() == text.casefold()]
     return same[0] if len(same) == 1 else ""

@@ -14,12 +14,12 @@ from repair.autocorrect.levels import (
     point_at,
     read_levels,
 )
-from repair.autocorrect.sight import Sight
+from repair.autocorrect.visible_tables import VisibleTables
 
 _Asked = tuple[exp.Column, str]
 
 
-def unknown_aliases(tree: exp.Expr, sight: Sight) -> bool:
+def unknown_aliases(tree: exp.Expr, visible: VisibleTables) -> bool:
     """``T3.name`` becomes the ``name`` of the only source that has all that is asked of ``T3``.
 
     Of several it is the one of which nothing else is asked: its alias was forgotten. In
@@ -27,16 +27,16 @@ def unknown_aliases(tree: exp.Expr, sight: Sight) -> bool:
     column of the only one that has it.
     """
     changed = False
-    for level in read_levels(tree, sight):
+    for level in read_levels(tree, visible):
         asked: dict[str, list[_Asked]] = defaultdict(list)
         for column, name in list_faults(level, "qualifier"):
-            asked[sight.spell(column.args["table"])].append((column, name))
+            asked[visible.spell(column.args["table"])].append((column, name))
         for columns in asked.values():
             whole = _find_meant(columns, level)
             for column, name in columns:
                 source = whole or _find_meant([(column, name)], level)
                 if source is not None:
-                    point_at(column, source, name, sight)
+                    point_at(column, source, name, visible)
                     changed = True
     return changed
 
@@ -63,7 +63,7 @@ def _find_meant(columns: list[_Asked], level: Level) -> Source | None:
 
 def _is_asked(source: Source, level: Level) -> bool:
     """Whether some column of the SELECT is qualified with the source's name."""
-    sight = level.sight
-    name = sight.spell(source.identifier)
+    visible = level.visible
+    name = visible.spell(source.identifier)
     qualifiers = (column.args.get("table") for column in level.columns)
-    return any(each is not None and sight.spell(each) == name for each in qualifiers)
+    return any(each is not None and visible.spell(each) == name for each in qualifiers)

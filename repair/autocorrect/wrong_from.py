@@ -5,18 +5,18 @@ from __future__ import annotations
 from sqlglot import exp
 
 from repair.autocorrect.levels import list_faults, read_levels
-from repair.autocorrect.sight import Neighbour, Sight
 from repair.autocorrect.spelled_names import rename_table
+from repair.autocorrect.visible_tables import Neighbour, VisibleTables
 
 
-def wrong_from(tree: exp.Expr, sight: Sight) -> bool:
+def wrong_from(tree: exp.Expr, visible: VisibleTables) -> bool:
     """``SELECT order_id, reason FROM order_lines`` reads ``returns``, which has both.
 
     Where only one neighbour has all columns that the SELECT uses, and those that both have are the
     key between them, under the same name: an ``id`` of one table is not the ``id`` of the other.
     """
     changed = False
-    for level in read_levels(tree, sight):
+    for level in read_levels(tree, visible):
         tables = level.list_tables()
         if len(level.sources) != 1 or len(tables) != 1:
             continue
@@ -26,24 +26,24 @@ def wrong_from(tree: exp.Expr, sight: Sight) -> bool:
         if any(isinstance(each, exp.Star) for each in level.select.expressions):
             continue
         used = {
-            sight.spell(column.this)
+            visible.spell(column.this)
             for column in level.columns
-            if sight.spell(column.this) not in level.outputs
+            if visible.spell(column.this) not in level.outputs
         }
-        shared = used & set(sight.list_columns(table))
+        shared = used & set(visible.list_columns(table))
         meant = {
             neighbour.table.qualified: neighbour.table
-            for neighbour in sight.list_neighbours(table)
-            if used <= set(sight.list_columns(neighbour.table))
+            for neighbour in visible.list_neighbours(table)
+            if used <= set(visible.list_columns(neighbour.table))
             and shared
-            and all((name, name) in _fold_pairs(neighbour, sight) for name in shared)
+            and all((name, name) in _fold_pairs(neighbour, visible) for name in shared)
         }
         if len(meant) == 1:
             node = level.select.args["from_"].this
-            rename_table(level.select, node, next(iter(meant.values())).name, sight)
+            rename_table(level.select, node, next(iter(meant.values())).name, visible)
             changed = True
     return changed
 
 
-def _fold_pairs(neighbour: Neighbour, sight: Sight) -> set[tuple[str, str]]:
-    return {(sight.fold(own), sight.fold(other)) for own, other in neighbour.pairs}
+def _fold_pairs(neighbour: Neighbour, visible: VisibleTables) -> set[tuple[str, str]]:
+    return {(visible.fold(own), visible.fold(other)) for own, other in neighbour.pairs}

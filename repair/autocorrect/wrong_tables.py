@@ -6,20 +6,20 @@ from sqlglot import exp
 
 from repair.autocorrect.equal_columns import are_equal
 from repair.autocorrect.levels import compares_itself, list_faults, point_at, read_levels
-from repair.autocorrect.sight import Sight
+from repair.autocorrect.visible_tables import VisibleTables
 
 
-def wrong_tables(tree: exp.Expr, sight: Sight) -> bool:
+def wrong_tables(tree: exp.Expr, visible: VisibleTables) -> bool:
     """``o.country`` becomes ``c.country`` where of all joined tables only ``c`` has a country."""
     changed = False
-    for level in read_levels(tree, sight):
+    for level in read_levels(tree, visible):
         for column, name in list_faults(level, "owner"):
-            owners = level.owners_in_sight(name)
+            owners = level.find_owners(name)
             if any(owner.columns is None for owner in owners) or not owners:
                 continue
-            if compares_itself(column, owners[0], name, sight):
+            if compares_itself(column, owners[0], name, visible):
                 continue
             if len(owners) == 1 or are_equal(level, owners, name):
-                point_at(column, owners[0], name, sight)
+                point_at(column, owners[0], name, visible)
                 changed = True
     return changed

@@ -1,7 +1,7 @@
 """Opens SQLite and DuckDB files for reading: for their schema, their values and samples of rows.
 
 Nothing can be written through these connections, and a DuckDB instance reaches no other file. How a
-question's query runs on a file is another matter, with more walls: ``execution`` has it.
+question's query runs on a file is another matter, with more restrictions: ``execution`` has it.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from nl2sql.catalog import ForeignKey
 from nl2sql.types import SchemaLink
 from nl2sql.words import split_words
-from retrieval.linking.wording import read_name
+from retrieval.linking.question_words import read_name
 
 # Links by what the column means: by its name alone, the words of the role decide.
 _MEANT = frozenset({"synonym", "comment", "model"})

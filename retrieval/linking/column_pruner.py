@@ -11,8 +11,8 @@ from collections.abc import Mapping, Set
 
 from nl2sql.catalog import Table
 from nl2sql.types import RetrievedTable, SchemaContext, SchemaLink
+from retrieval.linking.question_words import read_name
 from retrieval.linking.rules import is_time
-from retrieval.linking.wording import read_name
 
 # A table of so many columns is shown whole.
 _NARROW = 8

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from nl2sql.catalog import Column, Table
 from nl2sql.types import SchemaContext, SchemaLink, ValueMatch
 from nl2sql.words import split_words
-from retrieval.linking.wording import (
+from retrieval.linking.question_words import (
     Near,
-    Wording,
+    QuestionWords,
     read_compact,
     read_name,
     read_prose,
@@ -61,17 +61,17 @@ _NOTHING = _Found((), 0.0, "name")
 
 def link_by_rules(question: str, context: SchemaContext) -> tuple[SchemaLink, ...]:
     """At most 32 links, best first; of equal ones, those of the better ranked table."""
-    wording = read_question(question)
+    question_words = read_question(question)
     glosses: dict[str, str] = {}
     for name, text in context.glosses:
         glosses[name] = f"{glosses[name]}; {text}" if name in glosses else text
-    near = wording.find_near(
+    near = question_words.find_near(
         word
         for hit in context.tables
         for name in (hit.table.name, *(column.name for column in hit.table.columns))
         for word in read_name(name)
     )
-    rules = _Rules(wording, near, glosses, mentions_time(question))
+    rules = _Rules(question_words, near, glosses, mentions_time(question))
     references = {
         (key.table, column): key.target
         for key in context.foreign_keys
@@ -108,16 +108,16 @@ class _Rules:
 
     def __init__(
         self,
-        wording: Wording,
+        question_words: QuestionWords,
         near: Mapping[str, Near],
         glosses: Mapping[str, str],
         time: str,
     ) -> None:
-        self._wording = wording
+        self._question = question_words
         self._near = near
         self._glosses = glosses
         self._time = time
-        self._words = frozenset(wording.words)
+        self._words = frozenset(question_words.words)
         self._known = self._words | frozenset(near)
 
     def link_table(self, table: Table) -> _Found:
@@ -239,7 +239,7 @@ class _Rules:
     def _spell(self, word: str) -> str:
         """The word as the question has it."""
         if word in self._words:
-            return self._wording.words[word]
+            return self._question.words[word]
         return self._near[word].text if word in self._near else word
 
     def _build(self, table: Table, column: str, found: _Found) -> SchemaLink:

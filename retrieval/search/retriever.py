@@ -32,11 +32,11 @@ from nl2sql.types import (
 )
 from retrieval.embedding.embedder import Embedder
 from retrieval.index_store.store import IndexStore
+from retrieval.search.draft_query import DraftNames, read_draft
 from retrieval.search.fk_expansion import expand_by_foreign_keys
 from retrieval.search.question_embedder import QuestionEmbedder
 from retrieval.search.question_words import read_words
 from retrieval.search.ranking import NO_ROUTE, Nearest, TableRanking, rank_tables
-from retrieval.search.sketch import SketchNames, read_sketch
 from retrieval.search.sources import ExampleSearch, Glossary, ValueSearch
 from retrieval.search.space import SearchSpace
 from retrieval.search.spaces import Patterns, SearchSpaces
@@ -76,7 +76,7 @@ class HybridRetriever:
         self._glossary = glossary if flags.glosses else None
 
     async def retrieve(
-        self, question: Question, *, sketch: str = ""
+        self, question: Question, *, draft: str = ""
     ) -> tuple[ModuleRoute, SchemaContext]:
         """The route, and the tables in falling order of relevance.
 
@@ -90,12 +90,12 @@ class HybridRetriever:
             embedding = group.create_task(self._embed(question))
             matching = group.create_task(self._match_values(question, visible))
         vector, values = embedding.result(), matching.result()
-        space, ranking = await self._search(question, visible, vector, values, sketch)
+        space, ranking = await self._search(question, visible, vector, values, draft)
         if not visible.tables:
             refusal = f"There is no table in {question.database} that you may see."
             return NO_ROUTE, SchemaContext((), (), (), refusal=refusal)
         names = [visible.tables[number].qualified for number in ranking.order]
-        named = await read_aside(read_sketch, sketch, visible, names)
+        named = await read_aside(read_draft, draft, visible, names)
         shared = self._choose_shared(space, ranking)
         tables = self._choose_tables(space, ranking, named, shared)
         async with task_group() as group:
@@ -162,7 +162,7 @@ class HybridRetriever:
         visible: Catalog,
         vector: NDArray[np.float32],
         values: Sequence[ValueMatch],
-        sketch: str,
+        draft: str,
     ) -> tuple[SearchSpace, TableRanking]:
         """Starts again where the index is replaced meanwhile."""
         depth = self._settings.max_tables * _DEPTH
@@ -175,7 +175,7 @@ class HybridRetriever:
                 self._spaces.forget(question.database)
                 if attempt == _MOST_SEARCHES:
                     raise
-        named = await read_aside(read_sketch, sketch, visible)
+        named = await read_aside(read_draft, draft, visible)
         words = read_words(question.search_text, named.words)
         return space, rank_tables(
             space,
@@ -211,16 +211,16 @@ class HybridRetriever:
         self,
         space: SearchSpace,
         ranking: TableRanking,
-        sketched: SketchNames,
+        drafted: DraftNames,
         shared: Sequence[int],
     ) -> tuple[RetrievedTable, ...]:
-        """At most ``max_tables``: from the sketch, found, their neighbours, then what was next.
+        """At most ``max_tables``: from the draft, found, their neighbours, then what was next.
 
         What is ``shared`` comes in besides, last where nothing else speaks for it.
         """
         budget = self._settings.max_tables
         limit = min(self._settings.fk_expansion_limit, budget // 2)
-        first = [space.numbers[name] for name in sketched.tables if name in space.numbers]
+        first = [space.numbers[name] for name in drafted.tables if name in space.numbers]
         order = list(dict.fromkeys((*first, *ranking.order)))
         found = order[: budget - limit]
         neighbours = expand_by_foreign_keys(found, space.neighbours, limit)
@@ -235,7 +235,7 @@ class HybridRetriever:
                 cosine_rank=ranking.cosine_ranks.get(number),
                 bm25_rank=ranking.keyword_ranks.get(number),
                 cosine=ranking.cosines.get(number),
-                via="sketch"
+                via="draft"
                 if number in first
                 else "foreign_key"
                 if number in neighbours and number not in hits

@@ -22,6 +22,7 @@ from rich.markup import escape
 from nl2sql.answers import Answer, Answered
 from nl2sql.contract import AnsweredResponse, ClarifyResponse, QueryRequest
 from nl2sql.contract.rendering import build_response
+from serve_app.cli.answer_text import AnswerTextSource
 from serve_app.cli.context import CliContext
 from serve_app.cli.last_answer import (
     LastInterpretations,
@@ -38,7 +39,6 @@ from serve_app.cli.terminal import (
     print_answer,
     show_progress,
 )
-from serve_app.cli.wording import Wording
 from serve_app.client import Export, NoRows, ServiceClient
 from serve_app.http.formats import Format, describe_answer, export_answer, find_format
 from serve_app.operations.background import service_url
@@ -88,8 +88,9 @@ def ask(
         str | None,
         typer.Option(help="The conversation it belongs to: an id of yours, or new."),
     ] = None,
-    words: Annotated[
-        Wording | None, typer.Option(help="Who puts the answer in words; default: as configured.")
+    answer_text: Annotated[
+        AnswerTextSource | None,
+        typer.Option(help="Who puts the answer in words; default: as configured."),
     ] = None,
     output_format: Annotated[
         OutputFormat,
@@ -123,7 +124,7 @@ def ask(
         max_rows=max_rows,
         picked=picked,
         session=session,
-        answer_text=words.value if words else None,
+        answer_text=answer_text.value if answer_text else None,
         trace=format_ is None,
         spreadsheet_safe=spreadsheet_safe,
     )

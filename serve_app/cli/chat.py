@@ -19,11 +19,11 @@ import typer
 from nl2sql.contract import AnsweredResponse, QueryRequest, QueryResponse
 from nl2sql.contract.rendering import build_response
 from nl2sql.errors import QuorumError
+from serve_app.cli.answer_text import AnswerTextSource
 from serve_app.cli.context import CliContext
 from serve_app.cli.last_answer import build_last_answer, remember_answer
 from serve_app.cli.observing import answer_observed
 from serve_app.cli.terminal import CONSOLE, ERRORS, TerminalReporter, print_answer, show_progress
-from serve_app.cli.wording import Wording
 from serve_app.client import ServiceClient
 from serve_app.operations.background import service_url
 from serve_app.service.query_service import build_question
@@ -52,15 +52,19 @@ def chat(
     in_process: Annotated[
         bool, typer.Option("--in-process", help="Without a service: load the model here.")
     ] = False,
-    words: Annotated[
-        Wording | None, typer.Option(help="Who puts answers in words; default: as configured.")
+    answer_text: Annotated[
+        AnswerTextSource | None,
+        typer.Option(help="Who puts answers in words; default: as configured."),
     ] = None,
 ) -> None:
     """Ask one question after the other; "and last year?" is understood. Ends with /exit."""
     cli: CliContext = context.obj
     chosen = read_session(session or NEW)
     first = QueryRequest(
-        question="", database=database, session=chosen, answer_text=words.value if words else None
+        question="",
+        database=database,
+        session=chosen,
+        answer_text=answer_text.value if answer_text else None,
     )
     cli.settings.database_name(database)
     if in_process:

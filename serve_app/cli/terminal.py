@@ -43,7 +43,7 @@ _STAGES = {
     "rewrite": "reading the conversation",
     "retrieve": "finding tables",
     "gate": "checking the question",
-    "sketch": "drafting a query",
+    "draft": "drafting a query",
     "plan": "planning joins",
     "generate": "writing queries",
     "assess": "guarding and explaining candidates",

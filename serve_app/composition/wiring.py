@@ -192,7 +192,7 @@ class Wiring:
             catalogs or IndexedCatalogs(self.build_index_store()),
             {
                 name: PolicySettings(
-                    load_policy(database.policy), database.fence, database.second_wall
+                    load_policy(database.policy), database.fence, database.row_level_security
                 )
                 for name, database in databases
                 if database.policy is not None

@@ -34,7 +34,7 @@ from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import describe_port, is_ready, read_pace, service_url
 from serve_app.operations.preparation import build_wiring, start_embedded_server
 from serve_app.operations.reachable_functions import describe_families, find_functions
-from serve_app.operations.row_level_security import check_second_wall, stands_unused
+from serve_app.operations.row_level_security import check_row_level_security, stands_unused
 
 _DASHBOARD_PORT = 8265
 # Weights, activations and the interpreter of the 0.5B model; under vLLM beside its KV cache.
@@ -276,15 +276,15 @@ def _check_databases(settings: Settings) -> list[Check]:
             checks += check_functions(wiring, name)
         if f"database {name}" in well:
             checks.append(check_schema(wiring, name))
-        if database.second_wall:
-            checks.append(check_wall(wiring, name))
+        if database.row_level_security:
+            checks.append(check_row_security(wiring, name))
         elif f"database {name}" in well and stands_unused(wiring, name):
             checks.append(
                 Check(
-                    f"second wall of {name}",
+                    f"row-level security of {name}",
                     "failed",
                     "stands, but is not used: queries run as the reader, which may SELECT nothing",
-                    f"Set databases.{name}.second_wall to true, or run "
+                    f"Set databases.{name}.row_level_security to true, or run "
                     f"`quorumsql policy apply {name} --remove`.",
                 )
             )
@@ -307,11 +307,11 @@ def check_schema(wiring: Wiring, database: str) -> Check:
     return Check(name, "ok", f"{len(catalog.tables):,} tables{left_out}")
 
 
-def check_wall(wiring: Wiring, database: str) -> Check:
+def check_row_security(wiring: Wiring, database: str) -> Check:
     """Whether the database's own policies are what its policy file says."""
-    name = f"second wall of {database}"
+    name = f"row-level security of {database}"
     try:
-        wrong = check_second_wall(wiring, database)
+        wrong = check_row_level_security(wiring, database)
     except QuorumError as error:
         return Check(name, "failed", error.message, error.hint)
     remedy = f"quorumsql policy apply {database}" if wrong else ""

@@ -39,7 +39,7 @@ class RetrievalOptions:
     """How retrieval is measured.
 
     ``sample`` questions were drawn with ``seed`` (0: all). ``rewords`` names, by the id of each
-    question in other words, the question that it was; they come from ``wordings``.
+    question in other words, the question that it was; they come from ``paraphrases``.
     """
 
     output: Path
@@ -49,7 +49,7 @@ class RetrievalOptions:
     split: str = ""
     one_database: bool = False
     evidence: bool = False
-    wordings: Path | None = None
+    paraphrases: Path | None = None
     rewords: Mapping[str, str] = field(default_factory=dict)
     fresh: bool = False
 
@@ -59,7 +59,7 @@ def build_manifest(
 ) -> RetrievalManifest:
     """All that the figures of this run depend on."""
     sections = {"retrieval", "flags"}
-    wordings = options.wordings
+    paraphrases = options.paraphrases
     return RetrievalManifest(
         benchmark=benchmark.name,
         benchmark_path=options.benchmark_path,
@@ -82,8 +82,8 @@ def build_manifest(
         embedder=next(iter(variants.values())).index.embedder,
         split=options.split,
         one_database=options.one_database,
-        wordings_path=str(wordings) if wordings else "",
-        wordings=hashlib.sha256(wordings.read_bytes()).hexdigest() if wordings else "",
+        paraphrases_path=str(paraphrases) if paraphrases else "",
+        paraphrases=hashlib.sha256(paraphrases.read_bytes()).hexdigest() if paraphrases else "",
     )
 
 
@@ -97,7 +97,7 @@ def name_run(manifest: RetrievalManifest) -> str:
             manifest.split,
             f"{manifest.sample}s{manifest.sample_seed}" if manifest.sample else "",
             "evidence" if manifest.evidence else "",
-            "reworded" if manifest.wordings else "",
+            "reworded" if manifest.paraphrases else "",
         ),
     )
 

@@ -1,4 +1,4 @@
-"""The second wall of a configured database: which logins, which policy, and whether it stands."""
+"""Row-level security of a configured database: its logins, its policy, whether it is applied."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from execution.policies.row_level_security.apply import (
     find_index_role,
     read_own_security,
 )
-from execution.policies.row_level_security.ddl import Wall, build_wall, check_dialect
+from execution.policies.row_level_security.ddl import RowSecurity, build_row_security, check_dialect
 from execution.postgres.embedded import SUPERUSER, build_embedded_url
 from nl2sql.errors import PolicyError
 from serve_app.composition.wiring import Wiring
 
 
 def owner_url(wiring: Wiring, database: str) -> str:
-    """The URL under which the wall is built: the indexer's, or who owns an embedded database.
+    """The URL of the login that applies it: the indexer, or the owner of an embedded database.
 
     Raises SettingsError.
     """
@@ -40,8 +40,11 @@ def find_login(url: str) -> str:
     return unquote(urlsplit(url).username or "")
 
 
-def build_database_wall(wiring: Wiring, database: str, compiled: CompiledPolicy) -> Wall:
-    """The wall, as the database is now. Raises SettingsError, PolicyError, DatabaseUnavailable."""
+def plan_row_security(wiring: Wiring, database: str, compiled: CompiledPolicy) -> RowSecurity:
+    """The statements for the database as it is now.
+
+    Raises SettingsError, PolicyError, DatabaseUnavailable.
+    """
     check_dialect(database, wiring.settings.databases[database].dialect)
     own_security = read_own_security(wiring.indexer_url(database), database)
     reader = find_reader(wiring, database)
@@ -51,34 +54,36 @@ def build_database_wall(wiring: Wiring, database: str, compiled: CompiledPolicy)
             hint="Write postgresql://login@host/database: the roles are granted to that login.",
         )
     indexer = find_login(wiring.indexer_url(database))
-    return build_wall(compiled, reader=reader, indexer=indexer, own_security=own_security)
+    return build_row_security(compiled, reader=reader, indexer=indexer, own_security=own_security)
 
 
 def stands_unused(wiring: Wiring, database: str) -> bool:
-    """Whether the wall stands in a database whose settings do not use it.
+    """Whether row-level security stands in a database whose settings do not use it.
 
     Raises SettingsError, DatabaseUnavailable.
     """
     settings = wiring.settings.databases[database]
-    if settings.dialect != "postgres" or settings.policy is None or settings.second_wall:
+    if settings.dialect != "postgres" or settings.policy is None or settings.row_level_security:
         return False
     return bool(find_index_role(wiring.indexer_url(database), database))
 
 
-def check_second_wall(wiring: Wiring, database: str) -> str:
-    """What is wrong with the wall in the database; empty when it is what the policy says now.
+def check_row_level_security(wiring: Wiring, database: str) -> str:
+    """What is wrong with row-level security in the database; empty when it matches the policy.
 
     Raises SettingsError, PolicyError, DatabaseUnavailable.
     """
     settings = wiring.settings.databases[database]
     if settings.policy is None:
         raise PolicyError(
-            f"databases.{database}.second_wall is on, but there is no policy.",
-            hint=f"Name a file under databases.{database}.policy, or set second_wall to false.",
+            f"databases.{database}.row_level_security is on, but there is no policy.",
+            hint=f"Name a file under databases.{database}.policy, or switch it off.",
         )
     check_dialect(database, settings.dialect)
     compiled = CompiledPolicy(
-        load_policy(settings.policy), wiring.source(database).read_catalog(), second_wall=True
+        load_policy(settings.policy),
+        wiring.source(database).read_catalog(),
+        row_level_security=True,
     )
-    wall = build_database_wall(wiring, database, compiled)
-    return check_applied(wiring.indexer_url(database), wall)
+    security = plan_row_security(wiring, database, compiled)
+    return check_applied(wiring.indexer_url(database), security)

@@ -91,10 +91,10 @@ class RemoteRetrieval(RemoteStage):
     """Stages 1 and 2, feedback and sessions."""
 
     async def retrieve(
-        self, question: Question, *, sketch: str = ""
+        self, question: Question, *, draft: str = ""
     ) -> tuple[ModuleRoute, SchemaContext]:
         """See ``Retriever.retrieve``."""
-        return await self._call(Retriever.retrieve, question, sketch=sketch)
+        return await self._call(Retriever.retrieve, question, draft=draft)
 
     async def list_beginnings(
         self, database: str, principal: Principal

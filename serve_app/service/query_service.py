@@ -132,7 +132,7 @@ def build_question(request: QueryRequest, settings: Settings, principal: Princip
         max_rows=_in_range("max_rows", request.max_rows, limits.rows, limits.max_rows),
         picked=check_text("picked", request.picked, limits.question_chars),
         session=read_session(request.session),
-        wording=request.answer_text or settings.answer.text,
+        answer_text=request.answer_text or settings.answer.text,
     )
 
 

@@ -1,8 +1,8 @@
 """Where attacks run without the guard: a scratch database that each attack finds as it was.
 
 PostgreSQL runs under its superuser, SQLite and DuckDB on a file that may be written: nothing but
-the guard and the doors of ``execution/`` stands between a query and its effect in the product, so
-nothing does here.
+the guard and the databases of ``execution/`` stands between a query and its effect in the product,
+so nothing does here.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from tests.attacks import scratch
 from tests.attacks.attack import FOLDER, Attack, Endless, Outcome, Row
 
 # PostgreSQL's databases: the one that others are copied from, the one for the guarded way, and the
-# one that gets the second wall.
+# one that gets row-level security.
 _TEMPLATE = "pristine"
 _SCRATCH = "scratch"
 UNTOUCHED = "untouched"
-WALLED = "walled"
+SECURED = "secured"
 
 # What these leave in a session no rollback takes back: locks, settings, prepared statements.
 _SESSION_GROUPS = ("statements", "functions")
@@ -68,7 +68,7 @@ class PostgresArena:
             grant_reader(connection)
             connection.execute("ANALYZE")
         self._copy(UNTOUCHED)
-        self._copy(WALLED)
+        self._copy(SECURED)
 
     def run(self, attack: Attack) -> Outcome:
         keeps_session = attack.in_transaction and attack.group not in _SESSION_GROUPS

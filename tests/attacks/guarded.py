@@ -1,4 +1,4 @@
-"""The way that a query takes in the product: the guard, then the read-only door of its engine."""
+"""The way that a query takes in the product: the guard, then the read-only reader of its engine."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ class GuardedWay:
         return self._runner.run(self._guards[fenced].guard(self._name, filled, principal))
 
     def execute(self, query: GuardedQuery, *, hasty: bool = False) -> ResultSet | Diagnostic:
-        """The door's answer."""
+        """The reader's answer."""
         return self._runner.run(self._databases[hasty].execute(query, _MOST_ROWS))
 
     def close(self) -> None:
-        """Closes both doors."""
+        """Closes both databases."""
         for database in self._databases.values():
             self._runner.run(database.close())

@@ -39,7 +39,7 @@ from nl2sql.types import (
     SchemaContext,
     Violation,
 )
-from repair.autocorrect.sight import Sight
+from repair.autocorrect.visible_tables import VisibleTables
 from repair.repairer import CandidateRepairer
 from tests.benchmarks.damages import DAMAGES
 from tests.benchmarks.golds import GoldBench, open_gold_bench
@@ -119,7 +119,7 @@ class RepairBench:
             except SqlglotError:
                 return []
             random = Random(f"{seed} {example.id} {damage.__name__}")
-            damaged = damage(tree, Sight(context), random)
+            damaged = damage(tree, VisibleTables(context), random)
             if damaged is not None:
                 attempts.append(await self._heal(example, gold, context, damage.__name__, damaged))
         return attempts

@@ -73,22 +73,22 @@ Opener = Callable[..., PostgresDatabase]
 
 
 @pytest.fixture
-async def open_door(scratch: Scratch) -> AsyncIterator[Opener]:
-    """Opens doors to the scratch database, with limits given by name, and closes them."""
-    doors: list[PostgresDatabase] = []
+async def open_database(scratch: Scratch) -> AsyncIterator[Opener]:
+    """Opens databases to the scratch database, with limits given by name, and closes them."""
+    databases: list[PostgresDatabase] = []
     settings = {"statement_timeout_ms": 5000, "explain_timeout_ms": 2000, "pool_size": 2}
 
     def open_(*, url: str = scratch.reader_url, **limits: int) -> PostgresDatabase:
-        doors.append(
+        databases.append(
             PostgresDatabase(
                 "scratch", url, LimitSettings(**{**settings, **limits}), search_path=("lab",)
             )
         )
-        return doors[-1]
+        return databases[-1]
 
     yield open_
-    for door in doors:
-        await _close(door.close)
+    for database in databases:
+        await _close(database.close)
 
 
 async def _close(close: Callable[[], Awaitable[None]]) -> None:

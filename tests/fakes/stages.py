@@ -11,6 +11,7 @@ from nl2sql.types import (
     AnswerText,
     Assessment,
     Candidate,
+    DraftQuery,
     Generated,
     Intent,
     ModuleRoute,
@@ -22,7 +23,6 @@ from nl2sql.types import (
     ResultSet,
     Rewriting,
     SchemaContext,
-    Sketch,
     Turn,
 )
 from tests.fakes.builders import build_context
@@ -37,14 +37,14 @@ class FakeRetriever:
     def __init__(self, *answers: SchemaContext | Exception) -> None:
         self._queue = Queue("FakeRetriever", answers) if answers else None
         self.questions: list[Question] = []
-        self.sketches: list[str] = []
+        self.drafts: list[str] = []
 
     async def retrieve(
-        self, question: Question, *, sketch: str = ""
+        self, question: Question, *, draft: str = ""
     ) -> tuple[ModuleRoute, SchemaContext]:
         """The next context, routed to all of its schemas."""
         self.questions.append(question)
-        self.sketches.append(sketch)
+        self.drafts.append(draft)
         context = self._queue.next(SchemaContext, question) if self._queue else build_context()
         modules = tuple(dict.fromkeys(hit.table.schema for hit in context.tables))
         return ModuleRoute(modules, "fake", (1.0,) * len(modules)), context
@@ -72,7 +72,7 @@ class FakePlanner:
 class FakeGenerator:
     """Refuses with ``reason`` where it is set; else gives the queued generations.
 
-    ``sketch`` is its draft of any question, or the exception that it raises instead;
+    ``draft`` is its draft of any question, or the exception that it raises instead;
     ``rewritings`` are by the question asked.
     """
 
@@ -80,13 +80,13 @@ class FakeGenerator:
         self,
         *answers: Generated | Exception,
         reason: str = "",
-        sketch: str | Exception = "",
+        draft: str | Exception = "",
         rewritings: Mapping[str, Rewriting] = MappingProxyType({}),
         pace: Pace = UNKNOWN_PACE,
     ) -> None:
         self._queue = Queue("FakeGenerator", answers)
         self._reason = reason
-        self._sketch = sketch
+        self._draft = draft
         self._rewritings = rewritings
         self._pace = pace
         self.recalled: list[tuple[Turn, ...]] = []
@@ -110,18 +110,18 @@ class FakeGenerator:
 
     async def write_answer(self, question: Question, sql: str, result: ResultSet) -> AnswerText:
         """How many rows there are, at 100 prompt tokens and 10 completion tokens."""
-        return AnswerText(f"{len(result.rows)} rows.", question.wording, 100, 10)
+        return AnswerText(f"{len(result.rows)} rows.", question.answer_text, 100, 10)
 
     async def prepare(self, database: str, context: SchemaContext) -> int:
         """Reads it, at 100 tokens; ``prepared`` has the databases."""
         self.prepared.append(database)
         return 100
 
-    async def sketch(self, question: Question, context: SchemaContext) -> Sketch:
+    async def write_draft(self, question: Question, context: SchemaContext) -> DraftQuery:
         """The draft, at 100 prompt tokens and 10 completion tokens."""
-        if isinstance(self._sketch, Exception):
-            raise self._sketch
-        return Sketch(self._sketch, prompt_tokens=100, completion_tokens=10)
+        if isinstance(self._draft, Exception):
+            raise self._draft
+        return DraftQuery(self._draft, prompt_tokens=100, completion_tokens=10)
 
     async def generate(
         self,

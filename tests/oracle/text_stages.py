@@ -26,7 +26,7 @@ from repair.autocorrect import RULES, autocorrect_query
 from repair.normalize import normalize_dialect
 from repair.whitelist import find_risks, list_allowed, swapped_names
 from retrieval.examples.masking import find_literals
-from retrieval.search.sketch import read_sketch
+from retrieval.search.draft_query import read_draft
 from tests.fakes.builders import build_context, build_question
 from tests.fakes.shop import SHOP
 
@@ -111,7 +111,7 @@ def build_stages(dialect: str) -> Mapping[str, Callable[[str], object]]:
         "whitelist": lambda sql: list_allowed(sql, context),
         "risks": lambda sql: find_risks("SELECT id FROM orders", sql, dialect),
         "words": lambda sql: describe_query(sql, dialect),
-        "sketch": lambda sql: (has_new_names(sql, context), read_sketch(sql, shop.catalog)),
+        "draft": lambda sql: (has_new_names(sql, context), read_draft(sql, shop.catalog)),
         "masking": lambda sql: find_literals("How many orders?", sql, dialect),
         **({"fingerprint": fingerprint} if dialect == "postgres" else {}),
     }

@@ -18,7 +18,7 @@ from tests.fakes import (
     build_settings,
     build_violation,
 )
-from tests.repair.autocorrect.sights import PLAN, build_golden_context
+from tests.repair.autocorrect.golden_tables import PLAN, build_golden_context
 
 
 def refuse(sql: str, code: str, samples: int = 1) -> Assessment:

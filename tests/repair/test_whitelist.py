@@ -7,7 +7,7 @@ import pytest
 from repair.autocorrect import autocorrect_query
 from repair.whitelist import describe_allowed, find_risks, is_risky, list_allowed, swapped_names
 from tests.fakes import SHOP, build_context, build_table
-from tests.repair.autocorrect.sights import build_golden_context
+from tests.repair.autocorrect.golden_tables import build_golden_context
 
 CONTEXT = build_context()
 ACCOUNTS = build_context(

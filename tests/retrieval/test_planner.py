@@ -110,9 +110,9 @@ async def test_a_plan_holds_nothing_that_its_context_does_not_show() -> None:
     assert all(set(columns) <= {"id", "customer_id"} for _, columns in plan.columns)
 
 
-async def run(sql: str, door: GuardedExecutor) -> object:
-    guard: Guard = door
-    executor: Executor = door
+async def run(sql: str, reader: GuardedExecutor) -> object:
+    guard: Guard = reader
+    executor: Executor = reader
     query = await guard.guard("demo_erp", sql, Principal("tester"))
     assert isinstance(query, GuardedQuery), query
     return await executor.execute(query, 10)
@@ -121,7 +121,7 @@ async def run(sql: str, door: GuardedExecutor) -> object:
 async def test_skeletons_run_on_the_demo(wiring: Wiring) -> None:
     catalog = wiring.source("demo_erp").read_catalog()
     context = build_context(catalog)
-    door = GuardedExecutor(wiring)
+    reader = GuardedExecutor(wiring)
     names = [table.qualified for table in catalog.tables]
     planned = 0
     try:
@@ -131,8 +131,8 @@ async def test_skeletons_run_on_the_demo(wiring: Wiring) -> None:
             skeletons = [joins.skeleton, *(path.skeleton for path in joins.alternatives)]
             for skeleton in filter(None, skeletons):
                 planned += 1
-                result = await run(f"SELECT count(*) {skeleton} WHERE false", door)
+                result = await run(f"SELECT count(*) {skeleton} WHERE false", reader)
                 assert isinstance(result, ResultSet), (skeleton, result)
     finally:
-        await door.close()
+        await reader.close()
     assert planned > 10

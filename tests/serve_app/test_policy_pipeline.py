@@ -100,7 +100,7 @@ async def test_a_missing_attribute_is_named(guarded: Wiring) -> None:
     assert "department_id" in refused.reason
 
 
-async def test_a_sketch_that_names_what_is_hidden_finds_nothing_of_it(guarded: Wiring) -> None:
+async def test_a_draft_that_names_what_is_hidden_finds_nothing_of_it(guarded: Wiring) -> None:
     flags = guarded.settings.flags.model_copy(update={"pre_sql": True})
     settings = guarded.settings.model_copy(update={"flags": flags})
     engine = FakeEngine(["SELECT net FROM payslips"], [COUNT])
@@ -109,7 +109,7 @@ async def test_a_sketch_that_names_what_is_hidden_finds_nothing_of_it(guarded: W
     )
     async with open_parts(guarded, Silence(), engine=engine) as parts:
         answer = await parts.build_pipeline(settings).answer(question)
-    assert answer.trace.sketch == "SELECT net FROM payslips"
+    assert answer.trace.draft_query == "SELECT net FROM payslips"
     context = answer.trace.context
     assert context is not None
     assert "hr.payslips" not in [hit.table.qualified for hit in context.tables]

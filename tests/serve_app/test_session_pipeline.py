@@ -40,7 +40,9 @@ async def ask(
     wiring: Wiring, text: str, *said: str, principal: Principal = LOCAL
 ) -> tuple[Answer, FakeEngine]:
     engine = FakeEngine(*([each] for each in said))
-    question = Question(text, "demo_erp", principal, 1, 0, max_rows=5, session="s", wording="rule")
+    question = Question(
+        text, "demo_erp", principal, 1, 0, max_rows=5, session="s", answer_text="rule"
+    )
     async with open_parts(wiring, Silence(), engine=engine) as parts:
         return await parts.build_pipeline(wiring.settings).answer(question), engine
 

@@ -1,8 +1,8 @@
-"""Puts the second wall into a PostgreSQL database, takes it out again, and checks that it stands.
+"""Applies row-level security to a PostgreSQL database, removes it, and checks that it is applied.
 
-Everything is one transaction: the wall is there as a whole or not at all, and a dry run is the same
-transaction rolled back. What changed is told by comparing what the system catalog says of the
-wall before and after (``state.py``).
+Everything is one transaction: row-level security is there as a whole or not at all, and a dry run
+is the same transaction rolled back. What changed is told by comparing what the system catalog says
+of the security before and after (``state.py``).
 
 Knows nothing of policy files. Does not cover tables that are made later: apply again.
 """
@@ -18,7 +18,7 @@ import psycopg
 from psycopg import errors
 
 from execution.policies.row_level_security.blocks import GROUP_COMMENT, OTHERS
-from execution.policies.row_level_security.ddl import Wall, build_comment
+from execution.policies.row_level_security.ddl import RowSecurity, build_comment
 from execution.policies.row_level_security.index_role import INDEX_COMMENT
 from execution.policies.row_level_security.script import (
     Statement,
@@ -30,7 +30,8 @@ from execution.policies.row_level_security.state import hash_state, read_state, 
 from nl2sql.errors import DatabaseUnavailable, QuorumError
 
 _CONNECT_TIMEOUT_S = 5
-# Policies lock their tables; whoever reads one for longer than this keeps the wall waiting.
+# Policies lock their tables; whoever reads one for longer than this keeps row-level security
+# waiting.
 _LOCK_TIMEOUT_MS = 10_000
 
 _OWN_SECURITY = """
@@ -105,7 +106,7 @@ class Changes:
 
 
 def read_own_security(url: str, database: str) -> frozenset[str]:
-    """The tables, qualified, with row-level security that is not the wall's.
+    """The tables, qualified, whose row-level security is not of a policy file.
 
     Raises DatabaseUnavailable.
     """
@@ -115,7 +116,7 @@ def read_own_security(url: str, database: str) -> frozenset[str]:
 
 
 def find_index_role(url: str, database: str) -> str:
-    """The role that reads for the index while the wall stands; empty when it does not.
+    """The role that reads for the index while row-level security stands; empty when it does not.
 
     Raises DatabaseUnavailable.
     """
@@ -125,15 +126,15 @@ def find_index_role(url: str, database: str) -> str:
     return role if row == (True,) else ""
 
 
-def apply_wall(
+def apply_row_security(
     url: str,
-    wall: Wall,
+    security: RowSecurity,
     *,
     revoke_functions: bool = False,
     dry_run: bool = False,
     lock_timeout_ms: int = _LOCK_TIMEOUT_MS,
 ) -> Changes:
-    """Runs the wall's statements under the login of ``url``; ``dry_run`` rolls all of it back.
+    """Runs the statements under the login of ``url``; ``dry_run`` rolls all of them back.
 
     ``revoke_functions`` takes the functions of ``postgres_functions.FAMILIES`` from PUBLIC as well;
     without it those that were taken stay so.
@@ -141,30 +142,32 @@ def apply_wall(
     Raises DatabaseUnavailable, also for a table in use for longer than ``lock_timeout_ms``, and
     QuorumError saying which right is missing.
     """
-    with _open(url, wall.database) as connection:
-        _check_rights(connection, wall)
+    with _open(url, security.database) as connection:
+        _check_rights(connection, security)
         if revoke_functions:
-            _check_superuser(connection, wall.database, "take functions of the system from PUBLIC")
-        before = read_state(connection, wall.database, wall.reader)
+            _check_superuser(
+                connection, security.database, "take functions of the system from PUBLIC"
+            )
+        before = read_state(connection, security.database, security.reader)
         notices = _collect_notices(connection)
         _set_lock_timeout(connection, lock_timeout_ms)
-        _run(connection, wall.statements)
+        _run(connection, security.statements)
         if revoke_functions:
-            _run(connection, [build_revocation(wall.database)])
-        after = read_state(connection, wall.database, wall.reader)
-        _run(connection, [build_comment(wall, hash_state(after))])
-        if public := _list(connection, _PUBLIC, list(wall.schemas)):
+            _run(connection, [build_revocation(security.database)])
+        after = read_state(connection, security.database, security.reader)
+        _run(connection, [build_comment(security, hash_state(after))])
+        if public := _list(connection, _PUBLIC, list(security.schemas)):
             notices.append(f"PUBLIC may read {public}, and so may every role: revoke that")
-        if own := _list(connection, _OWN_SELECT, list(wall.withdrawn), wall.reader, False):
+        if own := _list(connection, _OWN_SELECT, list(security.withdrawn), security.reader, False):
             notices.append(
-                f"{wall.reader} may still read {own}, by another role or by another owner's grant: "
-                "revoke that"
+                f"{security.reader} may still read {own}, by another role or another owner's "
+                "grant: revoke that"
             )
         _end(connection, dry_run)
     return _compare(before, after, notices)
 
 
-def remove_wall(
+def remove_row_security(
     url: str,
     database: str,
     *,
@@ -172,9 +175,9 @@ def remove_wall(
     dry_run: bool = False,
     lock_timeout_ms: int = _LOCK_TIMEOUT_MS,
 ) -> Changes:
-    """Undoes ``apply_wall``; what it finds is undone, whatever the policy says now.
+    """Undoes ``apply_row_security``; what it finds is undone, whatever the policy says now.
 
-    Raises as ``apply_wall`` does.
+    Raises as ``apply_row_security`` does.
     """
     with _open(url, database) as connection:
         before = read_state(connection, database, reader)
@@ -189,41 +192,41 @@ def remove_wall(
     return _compare(before, after, notices)
 
 
-def check_applied(url: str, wall: Wall) -> str:
-    """What is wrong with the wall in the database; empty when it is the policy's, untouched.
+def check_applied(url: str, security: RowSecurity) -> str:
+    """What is wrong with row-level security in the database; empty when it matches the policy.
 
     Any login may ask. Raises DatabaseUnavailable.
     """
-    with _open(url, wall.database) as connection:
+    with _open(url, security.database) as connection:
         row = connection.execute(
             "SELECT shobj_description(oid, 'pg_authid') FROM pg_roles WHERE rolname = %s",
-            (wall.group,),
+            (security.group,),
         ).fetchone()
         comment = (row[0] or "") if row else ""
-        state = read_state(connection, wall.database, wall.reader)
-        members = render_members(wall.database)
+        state = read_state(connection, security.database, security.reader)
+        members = render_members(security.database)
         missing = connection.execute(
             f"SELECT unnest(%s::text[]) EXCEPT SELECT rolname FROM ({members}) AS member"
             " ORDER BY 1",
-            (list(wall.roles),),
+            (list(security.roles),),
         ).fetchall()
         inherits = connection.execute(
             f"SELECT rolname FROM ({members}) AS member WHERE pg_has_role(%s, oid, 'USAGE')",
-            (wall.reader,),
+            (security.reader,),
         ).fetchall()
-        own = _list(connection, _OWN_SELECT, list(wall.withdrawn), wall.reader, True)
-    if not comment.startswith(f"{GROUP_COMMENT}{wall.database}:"):
-        return f"The policy of {wall.database} was never applied to it."
-    if f"statements {wall.digest}" not in comment:
-        return f"What was applied to {wall.database} is not what its policy says now."
+        own = _list(connection, _OWN_SELECT, list(security.withdrawn), security.reader, True)
+    if not comment.startswith(f"{GROUP_COMMENT}{security.database}:"):
+        return f"The policy of {security.database} was never applied to it."
+    if f"statements {security.digest}" not in comment:
+        return f"What was applied to {security.database} is not what its policy says now."
     if ", state " in comment and not comment.endswith(f", state {hash_state(state)}"):
-        return f"The roles or policies of {wall.database} were changed after they were applied."
+        return f"The roles or policies of {security.database} were changed after they were applied."
     if missing:
-        return f"The role {missing[0][0]} of {wall.database} is missing."
+        return f"The role {missing[0][0]} of {security.database} is missing."
     if inherits:
-        return f"{wall.reader} has the rights of {inherits[0][0]} without becoming it."
+        return f"{security.reader} has the rights of {inherits[0][0]} without becoming it."
     if own:
-        return f"{wall.reader} may read {own} without becoming a role of {wall.database}."
+        return f"{security.reader} may read {own} without becoming a role of {security.database}."
     return ""
 
 
@@ -277,24 +280,24 @@ def _compare(before: frozenset[str], after: frozenset[str], notices: Sequence[st
     return Changes(tuple(added), tuple(removed), tuple(notices))
 
 
-def _check_rights(connection: psycopg.Connection[Any], wall: Wall) -> None:
+def _check_rights(connection: psycopg.Connection[Any], security: RowSecurity) -> None:
     row = connection.execute(_RIGHTS).fetchone()
     name, makes_roles, makes_schemas = row or ("?", False, False)
     problems = []
     if not makes_roles:
         problems.append("create roles (CREATEROLE)")
-    if wall.has_views and not makes_schemas:
+    if security.has_views and not makes_schemas:
         problems.append("create schemas in the database")
-    schemas, names = [each[0] for each in wall.owned], [each[1] for each in wall.owned]
+    schemas, names = [each[0] for each in security.owned], [each[1] for each in security.owned]
     if not_owned := _list(connection, _NOT_OWNED, schemas, names):
         problems.append(f"change {not_owned}, which it does not own")
-    if closed := _list(connection, _CLOSED_SCHEMAS, list(wall.schemas)):
+    if closed := _list(connection, _CLOSED_SCHEMAS, list(security.schemas)):
         problems.append(f"grant the use of the schemas {closed}")
     if problems:
         raise QuorumError(
-            f"{name} may not {'; nor '.join(problems)}.", hint=_render_hint(wall.database)
+            f"{name} may not {'; nor '.join(problems)}.", hint=_render_hint(security.database)
         )
-    schemas, names = [each[0] for each in wall.guarded], [each[1] for each in wall.guarded]
+    schemas, names = [each[0] for each in security.guarded], [each[1] for each in security.guarded]
     if dormant := _list(connection, _DORMANT, schemas, names, OTHERS):
         raise QuorumError(
             f"Row-level security is prepared but switched off on {dormant}.",

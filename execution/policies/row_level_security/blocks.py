@@ -1,8 +1,9 @@
-"""The parts of the second wall that must look before they act: roles made, and all of it undone.
+"""The parts of row-level security that must look before they act: roles made, and all of it undone.
 
 Each is one PL/pgSQL block, so that a script does the same in psql as in ``quorumsql policy apply``.
-What belongs to the wall is found in the database itself (the roles that are members of the group,
-what they were granted, their policies), not in a policy file that may have changed since.
+What belongs to row-level security is found in the database itself (the roles that are members of
+the group, what they were granted, their policies), not in a policy file that may have changed
+since.
 
 Knows nothing of policies.
 """
@@ -17,7 +18,7 @@ OTHERS = "quorumsql_others"
 # What a group's comment starts with; another role of that name is somebody else's.
 GROUP_COMMENT = "quorumsql policy of "
 
-# The roles of the wall: members of the group, named after it, that cannot log in.
+# The roles of row-level security: members of the group, named after it, that cannot log in.
 MEMBERS = """SELECT r.oid, r.rolname
   FROM pg_roles g JOIN pg_auth_members m ON m.roleid = g.oid JOIN pg_roles r ON r.oid = m.member
  WHERE g.rolname = {group} AND NOT r.rolcanlogin AND starts_with(r.rolname, g.rolname || '_')
@@ -26,8 +27,8 @@ MEMBERS = """SELECT r.oid, r.rolname
 _CHECK_VERSION = """BEGIN
   IF current_setting('server_version_num')::integer < 160000 THEN
     RAISE EXCEPTION USING ERRCODE = 'feature_not_supported', MESSAGE =
-      'the second wall needs PostgreSQL 16 or later: an older server cannot grant a role that is '
-      'only assumed, not inherited';
+      'row-level security needs PostgreSQL 16 or later: an older server cannot grant a role '
+      'that is only assumed, not inherited';
   END IF;
 END"""
 
@@ -81,7 +82,7 @@ BEGIN
       END;
     END IF;
   END LOOP;
-  -- The table had no policies before the wall; the wall of another set of roles may still stand.
+  -- The table had no policies of its own; those of another set of roles may still be there.
   FOR found IN
     SELECT n.nspname, c.relname
       FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid
@@ -113,7 +114,7 @@ BEGIN
   ELSIF NOT EXISTS (SELECT FROM pg_roles g WHERE g.rolname = {group}
                      AND starts_with(shobj_description(g.oid, 'pg_authid'), {comment})) THEN
     RAISE EXCEPTION USING ERRCODE = 'duplicate_object',
-      MESSAGE = format('the role %I is there already, and is not the second wall''s', {group});
+      MESSAGE = format('the role %I already exists and was not made for this policy', {group});
   END IF;
   FOREACH wanted IN ARRAY ARRAY[{roles}]::text[]
   LOOP
@@ -122,7 +123,7 @@ BEGIN
       EXECUTE format('GRANT %I TO %I', {group}, wanted);
     ELSIF NOT EXISTS (SELECT FROM ({members}) AS member WHERE rolname = wanted) THEN
       RAISE EXCEPTION USING ERRCODE = 'duplicate_object',
-        MESSAGE = format('the role %I is there already, and is not the second wall''s', wanted);
+        MESSAGE = format('the role %I already exists and was not made for this policy', wanted);
     END IF;
   END LOOP;
 END"""
@@ -137,7 +138,7 @@ def render_clearing(group: str, kept: Iterable[str]) -> str:
     """Takes everything from the group's roles, and drops those that are not ``kept``.
 
     What others granted to a kept role, and who may assume it, stays; nobody's objects but the
-    wall's are dropped.
+    security's are dropped.
     """
     return _render_clear(group, kept, "")
 

@@ -1,4 +1,4 @@
-"""The same policies as PostgreSQL's own: the second wall, behind the guard's.
+"""The same policies as PostgreSQL's own: row-level security, behind the guard's.
 
 For each role of the policy file a database role that can read what it may see and nothing else.
 Tables of which some role sees not every row get row-level security: one policy that lets everybody
@@ -6,18 +6,18 @@ see what they saw before, and for each role a RESTRICTIVE one that takes away th
 is inherited is looked up in the parent table, whose own policy holds there; so no condition is
 nested, and none has to be computed twice.
 
-The login that becomes these roles has no SELECT of its own while the wall stands; the index role
-keeps it (``index_role.py``).
+The login that becomes these roles has no SELECT of its own while row-level security stands; the
+index role keeps it (``index_role.py``).
 
-Where a table had row-level security before, its owner's policies still decide, and the wall only
-restricts further: it never opens what they close.
+Where a table had row-level security before, its owner's policies still decide, and row-level
+security only restricts further: it never opens what they close.
 
 What it does not cover. Attributes are settings of the session, which whoever connects as one of the
-roles can change: against such a person the wall keeps tables and columns, not rows by attribute.
-A query that reaches ``set_config`` can become any role of the policy, since the login may; it is
-kept from that by ``build_revocation`` or by the guard.
-Views that the guard expands are not granted; views with a filter of their own, materialized views
-and foreign tables are, but PostgreSQL has no row-level security for them.
+roles can change: against such a person row-level security keeps tables and columns, not rows by
+attribute. A query that reaches ``set_config`` can become any role of the policy, since the login
+may; it is kept from that by ``build_revocation`` or by the guard. Views that the guard expands are
+not granted; views with a filter of their own, materialized views and foreign tables are, but
+PostgreSQL has no row-level security for them.
 
 Knows nothing of connections: ``apply.py`` runs what this renders.
 """
@@ -74,8 +74,8 @@ into a table with row-level security, and pg_dump reads it only as a superuser o
 
 
 @dataclass(frozen=True, slots=True)
-class Wall:
-    """The second wall of one database.
+class RowSecurity:
+    """The row-level security of one database.
 
     ``group`` is the role that all of ``roles`` are members of. ``owned`` are the tables that
     whoever runs the statements must own, as (schema, name); ``guarded`` those of them that get
@@ -101,10 +101,10 @@ class Wall:
         return hashlib.sha256(texts.encode()).hexdigest()
 
 
-def build_wall(
+def build_row_security(
     compiled: CompiledPolicy, *, reader: str, indexer: str, own_security: Collection[str]
-) -> Wall:
-    """The wall of a policy. ``reader`` is the login that queries run under.
+) -> RowSecurity:
+    """The row-level security of a policy. ``reader`` is the login that queries run under.
 
     ``indexer`` is the login that reads values for the index. ``own_security`` are the tables,
     qualified, that had row-level security of their own before. Raises PolicyError for another
@@ -115,11 +115,11 @@ def build_wall(
     if reader == indexer:
         raise PolicyError(
             f"{reader} is both the reader and the indexer of {catalog.database}.",
-            hint="With the second wall the reader itself may SELECT nothing, so the index needs "
+            hint="With row-level security the reader itself may SELECT nothing, so the index needs "
             f"another login: databases.{catalog.database}.indexer.",
         )
     _check_attributes(compiled.policy.attributes)
-    builder = _WallBuilder(compiled, frozenset(own_security))
+    builder = _RowSecurityBuilder(compiled, frozenset(own_security))
     return builder.build(reader, indexer)
 
 
@@ -129,20 +129,20 @@ def check_dialect(database: str, dialect: str) -> None:
         raise PolicyError(
             f"{database} is no PostgreSQL database: only PostgreSQL has roles and policies of its "
             "own.",
-            hint="The guard enforces the policy on every database, without a second wall.",
+            hint="The guard enforces the policy on every database, without row-level security.",
         )
 
 
-def build_comment(wall: Wall, state: str = "") -> Statement:
+def build_comment(security: RowSecurity, state: str = "") -> Statement:
     """Notes on the group which policy was applied, and what became of it: ``state``, a SHA-256."""
-    text = f"{GROUP_COMMENT}{wall.database}: statements {wall.digest}"
+    text = f"{GROUP_COMMENT}{security.database}: statements {security.digest}"
     text += f", state {state}" if state else ""
-    return Statement(f"COMMENT ON ROLE {enquote(wall.group)} IS {quote_literal(text)}")
+    return Statement(f"COMMENT ON ROLE {enquote(security.group)} IS {quote_literal(text)}")
 
 
-def render_head(wall: Wall) -> str:
-    """What stands above the wall's script."""
-    return _HEAD.format(database=wall.database)
+def render_head(security: RowSecurity) -> str:
+    """What stands above row-level security's script."""
+    return _HEAD.format(database=security.database)
 
 
 def _check_attributes(attributes: Iterable[str]) -> None:
@@ -159,7 +159,7 @@ def _check_attributes(attributes: Iterable[str]) -> None:
             )
 
 
-class _WallBuilder:
+class _RowSecurityBuilder:
     """Builds the statements of all roles."""
 
     def __init__(self, compiled: CompiledPolicy, own_security: frozenset[str]) -> None:
@@ -183,7 +183,7 @@ class _WallBuilder:
         ]
         self._guarded_names = {table.qualified for table in self._guarded}
 
-    def build(self, reader: str, indexer: str) -> Wall:
+    def build(self, reader: str, indexer: str) -> RowSecurity:
         group = name_group(self._database)
         index_role = check_name(name_index_role(self._database), "database role")
         withdrawn = tuple(dict.fromkeys(table.schema for table in self._tables))
@@ -209,7 +209,7 @@ class _WallBuilder:
             statements += self._build_grants(role, rules)
             statements += views[role]
         statements += _build_withdrawal(index_role, self._database, reader, indexer, withdrawn)
-        return Wall(
+        return RowSecurity(
             database=self._database,
             group=group,
             roles=tuple(self._roles),
@@ -355,8 +355,8 @@ def _build_withdrawal(
 ) -> Iterator[Statement]:
     yield Statement(
         render_index_role(role, database, reader),
-        f"{role} keeps what {reader} may SELECT without the wall. Grant and revoke SELECT on what "
-        "may be asked about with it, or grant it to the reader and apply again.",
+        f"{role} keeps what {reader} may SELECT without row-level security. Grant and revoke "
+        "SELECT on what may be asked about with it, or grant it to the reader and apply again.",
     )
     for schema in schemas:
         yield Statement(f"GRANT USAGE ON SCHEMA {enquote(schema)} TO {enquote(role)}")

@@ -1,10 +1,10 @@
-"""What the second wall takes from the login role, and gives back: SELECT, and functions.
+"""What row-level security takes from the login role, and gives back: SELECT, and functions.
 
-With the wall, queries run as the roles of the policy; the login itself reads nothing, so that a
-query which leaves its role has left its rights behind. What the login could SELECT is kept by a
-role of its own, the index role: the catalog is read as far as it may, the values of the index are
-read as it, and undoing the wall gives its rights back to the login. Nobody logs in as it, and the
-indexer becomes it.
+With row-level security, queries run as the roles of the policy; the login itself reads nothing, so
+that a query which leaves its role has left its rights behind. What the login could SELECT is kept
+by a role of its own, the index role: the catalog is read as far as it may, the values of the index
+are read as it, and undoing row-level security gives its rights back to the login. Nobody logs in as
+it, and the indexer becomes it.
 
 Functions that everybody may execute can be taken from everybody; those that were are the ones that
 the index role may execute by name.
@@ -29,7 +29,7 @@ _MAKE = """BEGIN
   ELSIF NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = {role}
                      AND shobj_description(r.oid, 'pg_authid') = {comment}) THEN
     RAISE EXCEPTION USING ERRCODE = 'duplicate_object', MESSAGE = format(
-      'the role %I is there already, and is not the second wall''s, or of another reader', {role});
+      'the role %I already exists and was not made for this policy and reader', {role});
   END IF;
 END"""
 
@@ -121,7 +121,7 @@ END"""
 
 
 def render_index_role(role: str, database: str, reader: str) -> str:
-    """Makes the index role where it is missing; fails if it is not this wall's and reader's."""
+    """Makes the index role where it is missing; fails if it is not this security's and reader's."""
     comment = f"{INDEX_COMMENT}{database}: {reader}"
     return render_block(_MAKE.format(role=quote_literal(role), comment=quote_literal(comment)))
 

@@ -1,6 +1,6 @@
 """A script of statements for PostgreSQL: one transaction, with notes for whoever reads it.
 
-What stands around the second wall's own statements: the settings that they are run under, their
+What stands around row-level security's own statements: the settings that they are run under, their
 notes as comments, and the statements that undo them.
 """
 
@@ -29,7 +29,7 @@ class Statement:
 
 
 def name_group(database: str) -> str:
-    """The role that the wall's roles are members of. Raises PolicyError when it is too long.
+    """The role whose members are the roles of the policy. Raises PolicyError when it is too long.
 
     >>> name_group("demo_erp")
     'quorumsql_demo_erp'
@@ -38,7 +38,7 @@ def name_group(database: str) -> str:
 
 
 def name_index_role(database: str) -> str:
-    """The role that keeps what the login may SELECT without the wall.
+    """The role that keeps what the login may SELECT without row-level security.
 
     >>> name_index_role("demo_erp")
     'quorumsql_index_demo_erp'
@@ -47,8 +47,8 @@ def name_index_role(database: str) -> str:
 
 
 def build_removal(database: str) -> tuple[Statement, ...]:
-    """The statements that undo the wall of that database."""
-    note = f"Undoes the second wall of {database}; the tables are as they were before it."
+    """The statements that undo row-level security of that database."""
+    note = f"Undoes row-level security of {database}; the tables are as they were before it."
     return (
         Statement(render_removal(name_group(database)), note),
         Statement(
@@ -74,7 +74,7 @@ def build_preamble(search_path: Iterable[str]) -> tuple[Statement, ...]:
         Statement(render_version_check()),
         Statement("SET LOCAL standard_conforming_strings = on"),
         Statement(f"SET LOCAL search_path = {path}", "As where the guard's own queries run."),
-        Statement("SET LOCAL createrole_self_grant = ''", "Whoever runs this is not walled in."),
+        Statement("SET LOCAL createrole_self_grant = ''", "Whoever runs this is not secured in."),
     )
 
 

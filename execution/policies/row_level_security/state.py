@@ -1,4 +1,4 @@
-"""What of the second wall stands in a PostgreSQL database, read from the system catalog.
+"""What of row-level security stands in a PostgreSQL database, read from the system catalog.
 
 Knows nothing of policy files, nor of what should stand there.
 """
@@ -14,12 +14,12 @@ from execution.policies.row_level_security.blocks import MEMBERS, OTHERS
 from execution.policies.row_level_security.script import name_group, name_index_role
 from execution.postgres.functions import SPELLING
 
-# What the wall consists of, a line for each thing: compared, hashed and shown.
+# What row-level security consists of, a line for each thing: compared, hashed and shown.
 _STATE = r"""
 WITH members AS ({members}),
 keepers AS (SELECT oid, rolname FROM pg_roles WHERE rolname = %(index_role)s),
 grantees AS (SELECT oid, rolname FROM members UNION ALL TABLE keepers),
-walled AS (SELECT DISTINCT p.polrelid
+secured AS (SELECT DISTINCT p.polrelid
              FROM pg_policy p JOIN members m
                ON m.rolname = p.polname AND m.oid = ANY (p.polroles))
 SELECT format('role %%I', rolname) FROM grantees
@@ -42,14 +42,14 @@ SELECT format('policy %%I on %%I.%%I (%%s, %%s, using %%s)', p.polname, n.nspnam
               pg_get_expr(p.polqual, p.polrelid))
   FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid
   JOIN pg_namespace n ON n.oid = c.relnamespace
- WHERE p.polrelid IN (TABLE walled)
+ WHERE p.polrelid IN (TABLE secured)
    AND (p.polname = %(others)s OR p.polname IN (SELECT rolname FROM members))
 UNION
 SELECT format('row-level security on %%I.%%I%%s', n.nspname, c.relname,
               CASE WHEN c.relforcerowsecurity THEN ', also for its owner' ELSE '' END)
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
  WHERE c.relrowsecurity
-   AND c.oid IN (TABLE walled)
+   AND c.oid IN (TABLE secured)
 UNION
 SELECT format('%%I may use the schema %%I', member.rolname, n.nspname)
   FROM grantees AS member, pg_namespace n, aclexplode(n.nspacl) a WHERE a.grantee = member.oid
@@ -87,7 +87,7 @@ def read_state(connection: psycopg.Connection[Any], database: str, reader: str) 
 
 
 def render_members(database: str) -> str:
-    """The query for the wall's roles, as a part of one with parameters."""
+    """The query for row-level security's roles, as a part of one with parameters."""
     group = name_group(database).replace("'", "''").replace("%", "%%")
     return MEMBERS.format(group=f"'{group}'")
 

@@ -118,9 +118,9 @@ def read_postgres_catalog(
 ) -> Catalog:
     """The catalog of the database at ``url``, as far as ``reader_role`` may SELECT it.
 
-    What ``index_role`` may SELECT counts as well, where there is such a role: behind the second
-    wall the reader itself may SELECT nothing. Raises DatabaseUnavailable when the server does not
-    answer, and when the reader's role does not exist.
+    What ``index_role`` may SELECT counts as well, where there is such a role: with
+    row-level security the reader itself may SELECT nothing. Raises DatabaseUnavailable when the
+    server does not answer, and when the reader's role does not exist.
     """
     parameters: dict[str, Any] = {
         "reader": reader_role,

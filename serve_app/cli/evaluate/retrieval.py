@@ -14,8 +14,8 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 
 from data.benchmarks.load import load_benchmark
+from data.benchmarks.paraphrases import reword
 from data.benchmarks.types import Benchmark
-from data.benchmarks.wordings import reword
 from evaluation.report.tables import Table
 from evaluation.retrieval.measures import RetrievalFigures
 from evaluation.retrieval.tables import EXAMPLES, build_tables
@@ -94,7 +94,7 @@ def retrieval(
         split=split,
         one_database=one_database,
         evidence=evidence,
-        wordings=questions,
+        paraphrases=questions,
         rewords={example.id: original for original, example in pairs},
         fresh=fresh,
     )
@@ -145,9 +145,9 @@ def _print_misses(figures: RetrievalFigures) -> None:
     """A line a cause and variant; which tables they are stands in the report."""
     for each in figures.variants:
         for missed in each.missed:
-            wording = f", {each.wording}" if each.wording else ""
+            paraphrase = f", {each.paraphrase}" if each.paraphrase else ""
             CONSOLE.print(
-                f"[yellow]missed[/] by {each.variant}{wording}: {missed.tables} tables in "
+                f"[yellow]missed[/] by {each.variant}{paraphrase}: {missed.tables} tables in "
                 f"{missed.questions} questions: {missed.text}",
                 highlight=False,
                 soft_wrap=True,

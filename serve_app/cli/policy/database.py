@@ -1,4 +1,4 @@
-"""``policy sql`` and ``policy apply``: the same policy inside the database, as a second wall."""
+"""``policy sql`` and ``policy apply``: the policy as the database's own row-level security."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from typing import Annotated
 
 import typer
 
-from execution.policies.row_level_security.apply import Changes, apply_wall, remove_wall
+from execution.policies.row_level_security.apply import (
+    Changes,
+    apply_row_security,
+    remove_row_security,
+)
 from execution.policies.row_level_security.ddl import build_comment, check_dialect, render_head
 from execution.policies.row_level_security.script import (
     build_removal,
@@ -17,7 +21,7 @@ from serve_app.cli.context import CliContext
 from serve_app.cli.policy.loading import compile_policy, prepare_database
 from serve_app.cli.policy.rules import Database
 from serve_app.cli.terminal import CONSOLE
-from serve_app.operations.row_level_security import build_database_wall, find_reader, owner_url
+from serve_app.operations.row_level_security import find_reader, owner_url, plan_row_security
 
 Remove = Annotated[bool, typer.Option("--remove", help="Undo it instead.")]
 RevokeFunctions = Annotated[
@@ -42,10 +46,10 @@ def print_sql(
     if remove:
         script = render_script(build_removal(name))
     else:
-        wall = build_database_wall(wiring, name, compile_policy(wiring, name))
+        security = plan_row_security(wiring, name, compile_policy(wiring, name))
         functions = [build_revocation(name)] if revoke_functions else []
-        statements = [*wall.statements, *functions, build_comment(wall)]
-        script = render_script(statements, head=render_head(wall))
+        statements = [*security.statements, *functions, build_comment(security)]
+        script = render_script(statements, head=render_head(security))
     # As it is: a terminal's width must not break its lines.
     typer.echo(script, nl=False)
 
@@ -60,7 +64,7 @@ def apply(
     revoke_functions: RevokeFunctions = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Put the policy into the database itself, so that a leak needs two walls to fail."""
+    """Put the policy into the database itself, so that a leak needs two defences to fail."""
     cli: CliContext = context.obj
     wiring, name = prepare_database(cli, database)
     check_dialect(name, cli.settings.databases[name].dialect)
@@ -69,12 +73,12 @@ def apply(
         reader = find_reader(wiring, name)
 
         def run(dry: bool) -> Changes:
-            return remove_wall(url, name, reader=reader, dry_run=dry)
+            return remove_row_security(url, name, reader=reader, dry_run=dry)
     else:
-        wall = build_database_wall(wiring, name, compile_policy(wiring, name))
+        security = plan_row_security(wiring, name, compile_policy(wiring, name))
 
         def run(dry: bool) -> Changes:
-            return apply_wall(url, wall, revoke_functions=revoke_functions, dry_run=dry)
+            return apply_row_security(url, security, revoke_functions=revoke_functions, dry_run=dry)
 
     planned = run(True)
     _print_changes(planned)
@@ -88,10 +92,10 @@ def apply(
         CONSOLE.print("[yellow]Somebody changed it meanwhile; what was done:[/]")
         _print_changes(done)
     CONSOLE.print(f"[green]✓[/] {name}: {_count(done)}.", highlight=False)
-    if cli.settings.databases[name].second_wall == remove:
+    if cli.settings.databases[name].row_level_security == remove:
         CONSOLE.print(
-            f"Now set databases.{name}.second_wall to {str(not remove).lower()}, and restart the "
-            "service: until then its queries fail.",
+            f"Now set databases.{name}.row_level_security to {str(not remove).lower()}, and "
+            "restart the service: until then its queries fail.",
             highlight=False,
         )
 

@@ -44,7 +44,7 @@ def compile_policy(wiring: Wiring, database: str) -> CompiledPolicy:
         load_policy(settings.policy),
         wiring.source(database).read_catalog(),
         fenced=settings.fence,
-        second_wall=settings.second_wall,
+        row_level_security=settings.row_level_security,
     )
 
 

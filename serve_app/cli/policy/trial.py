@@ -41,9 +41,9 @@ def try_access(
     if sql:
         passed = asyncio.run(_run_query(executor, access, sql))
         raise typer.Exit(0 if passed else 2)
-    # Behind the second wall nobody's queries see every row.
-    walled = cli.settings.databases[name].second_wall
-    whole = None if walled else open_access(compiled.catalog)
+    # Behind row-level security nobody's queries see every row.
+    secured = cli.settings.databases[name].row_level_security
+    whole = None if secured else open_access(compiled.catalog)
     asyncio.run(_count_tables(executor, access, whole, principal))
 
 

@@ -90,7 +90,7 @@ class Service:
             evidence=injection.text if injection.place == "evidence" else "",
             session=session,
             picked=picked,
-            wording="model",
+            answer_text="model",
         )
         # The runner's own ``run`` would spell out the whole answer each time, for a signal's sake.
         answer = self._runner.get_loop().run_until_complete(self._dialogue.answer(question))

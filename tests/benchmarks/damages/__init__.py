@@ -13,7 +13,7 @@ from random import Random
 
 from sqlglot import exp
 
-from repair.autocorrect.sight import Sight
+from repair.autocorrect.visible_tables import VisibleTables
 from tests.benchmarks.damages.clauses import (
     aggregate_in_where,
     alias_in_having,
@@ -50,7 +50,7 @@ from tests.benchmarks.damages.names import (
     wrong_table,
 )
 
-Damage = Callable[[exp.Expr, Sight, Random], str | None]
+Damage = Callable[[exp.Expr, VisibleTables, Random], str | None]
 
 DAMAGES: tuple[Damage, ...] = (
     wrong_table,

@@ -8,11 +8,11 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 
 from repair.autocorrect.aggregates import list_aggregates
-from repair.autocorrect.sight import Sight
+from repair.autocorrect.visible_tables import VisibleTables
 from tests.benchmarks.damages.places import write_query
 
 
-def missing_group(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+def missing_group(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """``SELECT country, COUNT(*) … GROUP BY country`` loses its GROUP BY, or one of several."""
     groups = [each for each in tree.find_all(exp.Group) if each.expressions]
     if not groups:
@@ -24,10 +24,10 @@ def missing_group(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
         group.set("expressions", kept)
     elif group.parent is not None:
         group.parent.set("group", None)
-    return write_query(tree, sight)
+    return write_query(tree, visible)
 
 
-def grouped_aggregate(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+def grouped_aggregate(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """``GROUP BY country`` → ``GROUP BY country, COUNT(*)``."""
     places = [
         (select.args["group"], aggregates[0])
@@ -39,10 +39,10 @@ def grouped_aggregate(tree: exp.Expr, sight: Sight, random: Random) -> str | Non
         return None
     group, aggregate = random.choice(places)
     group.append("expressions", aggregate.copy())
-    return write_query(tree, sight)
+    return write_query(tree, visible)
 
 
-def aggregate_in_where(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+def aggregate_in_where(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """``HAVING COUNT(*) > 2`` → ``WHERE COUNT(*) > 2``."""
     places = [each for each in tree.find_all(exp.Select) if each.args.get("having")]
     if not places:
@@ -51,10 +51,10 @@ def aggregate_in_where(tree: exp.Expr, sight: Sight, random: Random) -> str | No
     condition = select.args["having"].this.copy()
     select.set("having", None)
     select.where(condition, copy=False)
-    return write_query(tree, sight)
+    return write_query(tree, visible)
 
 
-def alias_in_having(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+def alias_in_having(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """``HAVING COUNT(*) > 2`` → ``SELECT …, COUNT(*) AS n … HAVING n > 2``, selected already."""
     places = [
         (output, aggregate)
@@ -69,46 +69,46 @@ def alias_in_having(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
     output, aggregate = random.choice(places)
     aggregate.replace(exp.column("n_rows"))
     output.replace(exp.alias_(output.copy(), "n_rows"))
-    return write_query(tree, sight)
+    return write_query(tree, visible)
 
 
-def quoted_text(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+def quoted_text(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """``'Germany'`` → ``"Germany"``."""
     texts = [each for each in tree.find_all(exp.Literal) if each.is_string]
-    if not texts or sight.dialect == "sqlite":
+    if not texts or visible.dialect == "sqlite":
         return None
     for text in texts:
         text.replace(exp.to_identifier(text.name, quoted=True))
-    return write_query(tree, sight)
+    return write_query(tree, visible)
 
 
-def mysql_words(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+def mysql_words(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """As MySQL writes it, names in backticks."""
-    return _translate(tree, sight, "mysql")
+    return _translate(tree, visible, "mysql")
 
 
-def tsql_words(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+def tsql_words(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """As SQL Server writes it, names in brackets."""
-    return _translate(tree, sight, "tsql")
+    return _translate(tree, visible, "tsql")
 
 
-def sqlite_words(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+def sqlite_words(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """As SQLite writes it."""
-    return _translate(tree, sight, "sqlite")
+    return _translate(tree, visible, "sqlite")
 
 
-def postgres_words(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+def postgres_words(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """As PostgreSQL writes it."""
-    return _translate(tree, sight, "postgres")
+    return _translate(tree, visible, "postgres")
 
 
-def _translate(tree: exp.Expr, sight: Sight, dialect: str) -> str | None:
-    if dialect == sight.dialect:
+def _translate(tree: exp.Expr, visible: VisibleTables, dialect: str) -> str | None:
+    if dialect == visible.dialect:
         return None
-    real = {name for table in sight.tables for name in sight.list_columns(table)}
+    real = {name for table in visible.tables for name in visible.list_columns(table)}
     for column in list(tree.find_all(exp.Column)):
         # SQLite's golds write texts in double quotes, which are names to the others.
-        if column.this.args.get("quoted") and sight.spell(column.this) not in real:
+        if column.this.args.get("quoted") and visible.spell(column.this) not in real:
             column.replace(exp.Literal.string(column.name))
     quoted = dialect in ("mysql", "tsql")
     written = tree.sql(dialect, identify=quoted, unsupported_level=ErrorLevel.IGNORE)

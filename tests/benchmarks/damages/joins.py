@@ -8,33 +8,33 @@ from random import Random
 from sqlglot import exp
 
 from repair.autocorrect.levels import Level, Source, read_levels
-from repair.autocorrect.sight import Sight
+from repair.autocorrect.visible_tables import VisibleTables
 from tests.benchmarks.damages.places import write_query
 
 
-def lost_join_bare(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+def lost_join_bare(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """A table is not joined, and what is asked of it is asked of nobody: ``SELECT country``."""
-    return _lose_join(tree, sight, random, lambda source: None)
+    return _lose_join(tree, visible, random, lambda source: None)
 
 
-def lost_join_named(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+def lost_join_named(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """A table is not joined, and named where its columns are asked for."""
 
     def name(source: Source) -> exp.Identifier | None:
-        return sight.build_identifier(source.table.name) if source.table is not None else None
+        return visible.build_identifier(source.table.name) if source.table is not None else None
 
-    return _lose_join(tree, sight, random, name)
+    return _lose_join(tree, visible, random, name)
 
 
-def lost_join_aliased(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+def lost_join_aliased(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """A table is not joined, and its columns keep the alias that it had."""
-    return _lose_join(tree, sight, random, lambda source: source.identifier.copy())
+    return _lose_join(tree, visible, random, lambda source: source.identifier.copy())
 
 
-def lost_bridge(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+def lost_bridge(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """``a JOIN b ON a.x = b.x JOIN c ON b.y = c.y`` → ``a JOIN c ON a.y = c.y``."""
     places = []
-    for level in read_levels(tree, sight):
+    for level in read_levels(tree, visible):
         for bridge, join in _list_joined(level):
             others = [each for each in level.sources.values() if each is not bridge]
             uses = [column for column in level.columns if _belongs(column, bridge, level)]
@@ -47,10 +47,10 @@ def lost_bridge(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
     for column in on:
         column.set("table", start.identifier.copy())
     _drop(join)
-    return write_query(tree, sight)
+    return write_query(tree, visible)
 
 
-def swapped_keys(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+def swapped_keys(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """``ON o.customer_id = c.id`` → ``ON o.id = c.customer_id``."""
     conditions = [
         each for each in _list_conditions(tree) if each.left.name.lower() != each.right.name.lower()
@@ -61,10 +61,10 @@ def swapped_keys(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
     left, right = condition.left.this.copy(), condition.right.this.copy()
     condition.left.set("this", right)
     condition.right.set("this", left)
-    return write_query(tree, sight)
+    return write_query(tree, visible)
 
 
-def same_keys(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+def same_keys(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """``ON o.customer_id = c.id`` → ``ON o.customer_id = c.customer_id``."""
     conditions = [
         each for each in _list_conditions(tree) if each.left.name.lower() != each.right.name.lower()
@@ -73,20 +73,20 @@ def same_keys(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
         return None
     condition = random.choice(conditions)
     condition.right.set("this", condition.left.this.copy())
-    return write_query(tree, sight)
+    return write_query(tree, visible)
 
 
-def shuffled_joins(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+def shuffled_joins(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """A table is joined over one that is joined after it."""
     selects = [each for each in tree.find_all(exp.Select) if len(each.args.get("joins") or ()) > 1]
     if not selects:
         return None
     select = random.choice(selects)
     select.set("joins", select.args["joins"][::-1])
-    return write_query(tree, sight)
+    return write_query(tree, visible)
 
 
-def repeated_join(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
+def repeated_join(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """A table is joined once more under the name that it has, over the same condition."""
     joins = [join for join in tree.find_all(exp.Join) if join.args.get("on") is not None]
     if not joins:
@@ -95,7 +95,7 @@ def repeated_join(tree: exp.Expr, sight: Sight, random: Random) -> str | None:
     select = join.parent
     assert isinstance(select, exp.Select)
     select.append("joins", join.copy())
-    return write_query(tree, sight)
+    return write_query(tree, visible)
 
 
 def _list_joined(level: Level) -> list[tuple[Source, exp.Join]]:
@@ -103,7 +103,7 @@ def _list_joined(level: Level) -> list[tuple[Source, exp.Join]]:
     found = []
     for join in level.select.args.get("joins") or ():
         name = join.this.alias_or_name if isinstance(join.this, exp.Table) else ""
-        source = level.sources.get(level.sight.fold(name))
+        source = level.sources.get(level.visible.fold(name))
         if source is not None and source.table is not None and join.args.get("on") is not None:
             found.append((source, join))
     return found
@@ -112,19 +112,19 @@ def _list_joined(level: Level) -> list[tuple[Source, exp.Join]]:
 def _belongs(column: exp.Column, source: Source, level: Level) -> bool:
     qualifier = column.args.get("table")
     if qualifier is not None:
-        return level.sources.get(level.sight.spell(qualifier)) is source
-    return level.owners(level.sight.spell(column.this)) == [source]
+        return level.sources.get(level.visible.spell(qualifier)) is source
+    return level.owners(level.visible.spell(column.this)) == [source]
 
 
 def _lose_join(
     tree: exp.Expr,
-    sight: Sight,
+    visible: VisibleTables,
     random: Random,
     name: Callable[[Source], exp.Identifier | None],
 ) -> str | None:
     """Drops a join that no other needs; columns of its table are asked of what ``name`` gives."""
     places = []
-    for level in read_levels(tree, sight):
+    for level in read_levels(tree, visible):
         for source, join in _list_joined(level):
             uses = [
                 column
@@ -139,7 +139,7 @@ def _lose_join(
     for column in uses:
         column.set("table", name(source))
     _drop(join)
-    return write_query(tree, sight)
+    return write_query(tree, visible)
 
 
 def _drop(join: exp.Join) -> None:

@@ -8,24 +8,28 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 
 from repair.autocorrect.levels import Level, Source, read_levels
-from repair.autocorrect.sight import Sight
+from repair.autocorrect.visible_tables import VisibleTables
 
 
-def write_query(tree: exp.Expr, sight: Sight) -> str:
-    return tree.sql(sight.dialect, comments=False, unsupported_level=ErrorLevel.IGNORE)
+def write_query(tree: exp.Expr, visible: VisibleTables) -> str:
+    return tree.sql(visible.dialect, comments=False, unsupported_level=ErrorLevel.IGNORE)
 
 
-def list_owned(tree: exp.Expr, sight: Sight) -> Iterator[tuple[exp.Column, Source, Level]]:
+def list_owned(
+    tree: exp.Expr, visible: VisibleTables
+) -> Iterator[tuple[exp.Column, Source, Level]]:
     """The columns of tables, each with the only source that it can mean."""
-    for level in read_levels(tree, sight):
+    for level in read_levels(tree, visible):
         for column in level.columns:
-            name, qualifier = sight.spell(column.this), column.args.get("table")
+            name, qualifier = visible.spell(column.this), column.args.get("table")
             owners = level.owners(name) if qualifier is None else []
-            source = level.sources.get(sight.spell(qualifier)) if qualifier is not None else None
+            source = level.sources.get(visible.spell(qualifier)) if qualifier is not None else None
             source = source or (owners[0] if len(owners) == 1 else None)
             if source is not None and source.table is not None and source.has(name):
                 yield column, source, level
 
 
-def list_qualified(tree: exp.Expr, sight: Sight) -> Iterator[tuple[exp.Column, Source, Level]]:
-    return (each for each in list_owned(tree, sight) if each[0].args.get("table") is not None)
+def list_qualified(
+    tree: exp.Expr, visible: VisibleTables
+) -> Iterator[tuple[exp.Column, Source, Level]]:
+    return (each for each in list_owned(tree, visible) if each[0].args.get("table") is not None)

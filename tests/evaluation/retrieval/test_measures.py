@@ -72,11 +72,11 @@ def test_other_words_are_held_against_the_same_questions() -> None:
         build_record("q3s", HALF, rewords="q3"),
     ]
     figures = summarize(build_manifest("q1", "q2", "q3", "q1s", "q3s"), records)
-    assert [(each.wording, each.questions) for each in figures.variants] == [
+    assert [(each.paraphrase, each.questions) for each in figures.variants] == [
         ("", 3),
         ("other words", 2),
     ]
-    (loss,) = figures.wordings
+    (loss,) = figures.paraphrases
     assert (loss.pairs, loss.lost, loss.gained) == (2, ("q1s",), ())
     assert loss.all_tables.value == -0.5
     assert loss.tables.value == -0.25

@@ -1,4 +1,4 @@
-"""The shop in DuckDB, and the doors to it."""
+"""The shop in DuckDB, and the databases to it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def path(besieged: Besieged, tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def database(path: Path) -> AsyncIterator[DuckDbDatabase]:
-    """The door to ``path``."""
-    door = DuckDbDatabase("shop", path, LIMITS)
-    yield door
-    await door.close()
+    """The database to ``path``."""
+    database = DuckDbDatabase("shop", path, LIMITS)
+    yield database
+    await database.close()

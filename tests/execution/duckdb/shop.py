@@ -34,11 +34,11 @@ def build_shop(path: Path) -> Catalog:
 
 @dataclass(frozen=True, slots=True)
 class Besieged:
-    """A shop that nobody writes, the door to it, and beside it files that an attack could read."""
+    """A shop that nobody writes, the database, and beside it files that an attack could read."""
 
     path: Path
     catalog: Catalog
-    door: DuckDbDatabase
+    database: DuckDbDatabase
 
     def aim(self, attack: str, path: Path | None = None, folder: Path | None = None) -> str:
         """``attack`` with its target put in: this file, or ``path``.
@@ -63,9 +63,9 @@ def open_besieged(folder: Path) -> Iterator[Besieged]:
     (folder / "notes.json").write_text('{"a": 1}\n')
     with duckdb.connect() as connection:
         connection.execute(f"COPY (SELECT 1 AS a) TO '{folder}/notes.parquet'")
-    door = DuckDbDatabase(catalog.database, path, LIMITS)
-    yield Besieged(path, catalog, door)
-    asyncio.run(door.close())
+    database = DuckDbDatabase(catalog.database, path, LIMITS)
+    yield Besieged(path, catalog, database)
+    asyncio.run(database.close())
 
 
 def write(path: Path, script: str) -> None:

@@ -1,4 +1,4 @@
-"""The read-only door to a DuckDB file: values, limits, plans and time.
+"""The read-only database to a DuckDB file: values, limits, plans and time.
 
 Queries are put into a GuardedQuery by hand.
 """
@@ -104,19 +104,19 @@ async def test_a_value_keeps_its_meaning(sql: str, value: object, database: Duck
 async def test_a_long_cell_is_cut_and_told(path: Path) -> None:
     write(path, "CREATE TABLE long AS SELECT repeat('ä', 3000) AS t, repeat('x', 9)::BLOB AS b")
     small = LimitSettings(cell_bytes=1024)
-    door = DuckDbDatabase("shop", path, small)
+    database = DuckDbDatabase("shop", path, small)
     sql = "SELECT t, b, [t] AS l FROM main.long"
-    result = await run(door, sql, 10, "main.long")
-    await door.close()
+    result = await run(database, sql, 10, "main.long")
+    await database.close()
     assert result.rows == (("ä" * 512, b"x" * 9, None),)
     assert result.cut == ((0, 0), (0, 2))
 
 
 async def test_rows_of_too_many_bytes_are_left_out(path: Path) -> None:
     write(path, "CREATE TABLE wide AS SELECT repeat('x', 60000) AS t FROM range(100)")
-    door = DuckDbDatabase("shop", path, LimitSettings(result_bytes=2**20))
-    result = await run(door, "SELECT t FROM main.wide", 5000, "main.wide")
-    await door.close()
+    database = DuckDbDatabase("shop", path, LimitSettings(result_bytes=2**20))
+    result = await run(database, "SELECT t FROM main.wide", 5000, "main.wide")
+    await database.close()
     assert (len(result.rows), result.truncated) == (2**20 // 60_000, True)
 
 
@@ -209,26 +209,26 @@ async def test_a_slow_query_is_ended_by_the_statement_timeout(
 
 async def test_a_query_that_nobody_waits_for_any_more_is_interrupted(path: Path) -> None:
     hour = LimitSettings(statement_timeout_ms=120_000, pool_size=1)
-    door = DuckDbDatabase("shop", path, hour)
+    database = DuckDbDatabase("shop", path, hour)
     start = time.monotonic()
     for _ in range(2):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.3):
-                await door.execute(query(ENDLESS + "SELECT count(*) FROM n"), 1)
+                await database.execute(query(ENDLESS + "SELECT count(*) FROM n"), 1)
     # The only slot is free again.
-    assert (await run(door, "SELECT 1")).rows == ((1,),)
-    await door.close()
+    assert (await run(database, "SELECT 1")).rows == ((1,),)
+    await database.close()
     assert time.monotonic() - start < 5
 
 
 async def test_closing_ends_what_runs(path: Path) -> None:
-    door = DuckDbDatabase("shop", path, LimitSettings(statement_timeout_ms=120_000))
-    running = asyncio.create_task(door.execute(query(ENDLESS + "SELECT count(*) FROM n"), 1))
+    database = DuckDbDatabase("shop", path, LimitSettings(statement_timeout_ms=120_000))
+    running = asyncio.create_task(database.execute(query(ENDLESS + "SELECT count(*) FROM n"), 1))
     await asyncio.sleep(0.3)
-    await door.close()
+    await database.close()
     assert isinstance(await running, Diagnostic)
-    assert (await run(door, "SELECT 1")).rows == ((1,),)
-    await door.close()
+    assert (await run(database, "SELECT 1")).rows == ((1,),)
+    await database.close()
 
 
 async def test_many_queries_share_few_threads(database: DuckDbDatabase) -> None:

@@ -1,4 +1,4 @@
-"""The file behind the door: replaced, locked, missing, under odd names."""
+"""The file behind the database: replaced, locked, missing, under odd names."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def read_only(path: Path) -> Iterator[Path]:
 async def test_a_path_is_a_path_whatever_its_signs(
     name: str, besieged: Besieged, tmp_path: Path
 ) -> None:
-    door = DuckDbDatabase("shop", Path(shutil.copy(besieged.path, tmp_path / name)), LIMITS)
-    assert (await run(door, "SELECT count(*) FROM main.customers")).rows == ((4,),)
-    await door.close()
+    database = DuckDbDatabase("shop", Path(shutil.copy(besieged.path, tmp_path / name)), LIMITS)
+    assert (await run(database, "SELECT count(*) FROM main.customers")).rows == ((4,),)
+    await database.close()
     missing = DuckDbDatabase("shop", tmp_path / f"no{name}", LIMITS)
     assert await missing.probe()
     await missing.close()
@@ -42,18 +42,18 @@ async def test_a_path_is_a_path_whatever_its_signs(
 
 
 async def test_a_file_named_like_its_schema_is_read(besieged: Besieged, tmp_path: Path) -> None:
-    door = DuckDbDatabase(
+    database = DuckDbDatabase(
         "shop", Path(shutil.copy(besieged.path, tmp_path / "staff.duckdb")), LIMITS
     )
-    assert (await run(door, "SELECT count(*) FROM staff.employees")).rows == ((3,),)
-    await door.close()
+    assert (await run(database, "SELECT count(*) FROM staff.employees")).rows == ((3,),)
+    await database.close()
 
 
 async def test_a_file_in_a_folder_that_cannot_be_written(read_only: Path) -> None:
-    door = DuckDbDatabase("shop", read_only, LIMITS)
-    assert (await run(door, "SELECT count(*) FROM main.customers")).rows == ((4,),)
-    assert await door.probe() == ""
-    await door.close()
+    database = DuckDbDatabase("shop", read_only, LIMITS)
+    assert (await run(database, "SELECT count(*) FROM main.customers")).rows == ((4,),)
+    assert await database.probe() == ""
+    await database.close()
 
 
 async def test_a_file_that_was_replaced_is_seen(path: Path, database: DuckDbDatabase) -> None:
@@ -120,14 +120,14 @@ async def test_what_is_no_database_is_unavailable(tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("no database at all, " * 1000)
     for path in (tmp_path / "missing.duckdb", text, tmp_path):
-        door = DuckDbDatabase("shop", path, LIMITS)
+        database = DuckDbDatabase("shop", path, LIMITS)
         with pytest.raises(DatabaseUnavailable, match="cannot be read"):
-            await door.execute(query("SELECT 1"), 1)
+            await database.execute(query("SELECT 1"), 1)
         with pytest.raises(DatabaseUnavailable) as caught:
-            await door.explain(query("SELECT 1"))
+            await database.explain(query("SELECT 1"))
         assert "DuckDB" in caught.value.hint
-        assert "shop" in await door.probe()
-        await door.close()
+        assert "shop" in await database.probe()
+        await database.close()
     assert not (tmp_path / "missing.duckdb").exists()
 
 

@@ -1,7 +1,7 @@
 """The guard on DuckDB: its readers, and that nothing changes what a query means.
 
 What it refuses is in ``tests/attacks``. The oracle runs each harmless query twice, as it was
-written by plain DuckDB and as the guard wrote it through the read-only door, and wants the same
+written by plain DuckDB and as the guard wrote it through the read-only database, and wants the same
 rows under the same names.
 """
 
@@ -76,7 +76,7 @@ async def test_the_guarded_query_returns_what_the_query_returns(
         cursor = connection.execute(pair.before)
         names = [name for name, *_ in cursor.description or ()]
         rows = cursor.fetchall()
-    result = await besieged.door.execute(await guard(besieged, pair.before), 1000)
+    result = await besieged.database.execute(await guard(besieged, pair.before), 1000)
     assert isinstance(result, ResultSet), result
     # Without ORDER BY, DuckDB's threads decide which row comes first.
     assert are_equivalent(result.rows, rows, ordered="ORDER BY" in pair.before)

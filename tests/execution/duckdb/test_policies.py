@@ -1,4 +1,4 @@
-"""Row policies on DuckDB, through the guard and the door: rows, columns, masks, views."""
+"""Row policies on DuckDB, through the guard and the database: rows, columns, masks, views."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def execute(besieged: Besieged, sql: str) -> ResultSet | Diagnostic:
     query = await judge(besieged, sql)
     assert isinstance(query, GuardedQuery), query
     assert query.restricted
-    return await besieged.door.execute(query, 1000)
+    return await besieged.database.execute(query, 1000)
 
 
 @pytest.mark.parametrize(

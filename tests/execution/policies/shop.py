@@ -61,14 +61,18 @@ def build_policy_value(**changes: Any) -> dict[str, Any]:
 
 
 def compile_shop(
-    catalog: Catalog = SHOP, *, fenced: bool = True, second_wall: bool = False, **changes: Any
+    catalog: Catalog = SHOP,
+    *,
+    fenced: bool = True,
+    row_level_security: bool = False,
+    **changes: Any,
 ) -> CompiledPolicy:
     """The policy, changed, on a catalog. Raises PolicyError."""
     return CompiledPolicy(
         parse_policy(build_policy_value(**changes)),
         catalog,
         fenced=fenced,
-        second_wall=second_wall,
+        row_level_security=row_level_security,
         environ=ENVIRON,
     )
 

@@ -1,4 +1,4 @@
-"""What one principal gets: the visible catalog, bound values, several roles, the second wall."""
+"""What one principal gets: the visible catalog, bound values, several roles, row-level security."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_the_key_of_hashes_does_not_show_itself() -> None:
 
 
 def test_the_second_wall_runs_under_the_role_with_the_values_as_settings() -> None:
-    access = find_access("clerk", compiled=compile_shop(second_wall=True))
+    access = find_access("clerk", compiled=compile_shop(row_level_security=True))
     assert access.session == SessionIdentity(
         "quorumsql_shop_clerk",
         (
@@ -101,7 +101,7 @@ def test_the_second_wall_runs_under_the_role_with_the_values_as_settings() -> No
 
 
 def test_the_second_wall_needs_exactly_one_role() -> None:
-    verdict = compile_shop(second_wall=True).access(Principal("ann", ("clerk", "seller")))
+    verdict = compile_shop(row_level_security=True).access(Principal("ann", ("clerk", "seller")))
     assert isinstance(verdict, Violation)
     assert "exactly one role" in verdict.message
 

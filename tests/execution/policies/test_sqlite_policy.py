@@ -1,4 +1,4 @@
-"""A policy on SQLite: filters, inheritance, masks and hashes through the real door."""
+"""A policy on SQLite: filters, inheritance, masks and hashes through the real reader."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def database(path: Path) -> AsyncIterator[SqliteDatabase]:
-    door = SqliteDatabase("staff", path, LimitSettings())
-    yield door
-    await door.close()
+    reader = SqliteDatabase("staff", path, LimitSettings())
+    yield reader
+    await reader.close()
 
 
 def find_access(path: Path, *teams: str) -> Access:

@@ -59,15 +59,15 @@ async def backends(scratch: Scratch) -> AsyncIterator[Backends]:
 
 
 @pytest.fixture
-def door(open_door: Opener) -> PostgresDatabase:
-    return open_door(statement_timeout_ms=60_000, max_estimated_rows=10**15)
+def database(open_database: Opener) -> PostgresDatabase:
+    return open_database(statement_timeout_ms=60_000, max_estimated_rows=10**15)
 
 
 @pytest.mark.parametrize("sql", [SLOW, MANY, BUSY])
 async def test_a_cancelled_query_frees_its_backend_within_a_second(
-    sql: str, door: PostgresDatabase, backends: Backends
+    sql: str, database: PostgresDatabase, backends: Backends
 ) -> None:
-    running = asyncio.create_task(door.execute(query(sql), 100_000))
+    running = asyncio.create_task(database.execute(query(sql), 100_000))
     await backends.wait_until_busy()
     start = time.monotonic()
     running.cancel()
@@ -75,13 +75,13 @@ async def test_a_cancelled_query_frees_its_backend_within_a_second(
         await running
     await backends.wait_until_free()
     assert time.monotonic() - start < 1
-    assert isinstance(await door.execute(query("SELECT 1"), 1), ResultSet)
+    assert isinstance(await database.execute(query("SELECT 1"), 1), ResultSet)
 
 
 async def test_a_query_that_is_cancelled_while_it_is_planned(
-    door: PostgresDatabase, backends: Backends
+    database: PostgresDatabase, backends: Backends
 ) -> None:
-    for ask in (door.explain, lambda asked: door.execute(asked, 1)):
+    for ask in (database.explain, lambda asked: database.execute(asked, 1)):
         running = asyncio.create_task(ask(query("SELECT lab.dawdle()")))
         await backends.wait_until_busy()
         running.cancel()
@@ -91,9 +91,9 @@ async def test_a_query_that_is_cancelled_while_it_is_planned(
 
 
 async def test_a_caller_that_is_cancelled_twice_leaves_at_once(
-    door: PostgresDatabase, backends: Backends
+    database: PostgresDatabase, backends: Backends
 ) -> None:
-    running = asyncio.create_task(door.execute(query(SLOW), 1))
+    running = asyncio.create_task(database.execute(query(SLOW), 1))
     await backends.wait_until_busy()
     for _ in range(3):
         running.cancel()
@@ -104,12 +104,12 @@ async def test_a_caller_that_is_cancelled_twice_leaves_at_once(
 
 
 async def test_a_caller_that_waits_for_a_connection_can_leave(
-    open_door: Opener, backends: Backends
+    open_database: Opener, backends: Backends
 ) -> None:
-    door = open_door(statement_timeout_ms=60_000, pool_size=1)
-    holder = asyncio.create_task(door.execute(query(SLOW), 1))
+    database = open_database(statement_timeout_ms=60_000, pool_size=1)
+    holder = asyncio.create_task(database.execute(query(SLOW), 1))
     await backends.wait_until_busy()
-    waiting = asyncio.create_task(door.execute(query("SELECT 1"), 1))
+    waiting = asyncio.create_task(database.execute(query("SELECT 1"), 1))
     await asyncio.sleep(0.05)
     start = time.monotonic()
     waiting.cancel()
@@ -119,20 +119,21 @@ async def test_a_caller_that_waits_for_a_connection_can_leave(
     holder.cancel()
     with pytest.raises(asyncio.CancelledError):
         await holder
-    result = await door.execute(query("SELECT 7"), 1)
+    result = await database.execute(query("SELECT 7"), 1)
     assert isinstance(result, ResultSet)
     assert result.rows == ((7,),)
 
 
 async def test_whenever_callers_leave_the_pool_stays_whole(
-    door: PostgresDatabase, backends: Backends
+    database: PostgresDatabase, backends: Backends
 ) -> None:
     dice = random.Random(7)
     queries = (SLOW, MANY, "SELECT 1", "SELECT nope", "SELECT * FROM lab.people")
-    await door.execute(query("SELECT 1"), 1)
+    await database.execute(query("SELECT 1"), 1)
     for _ in range(60):
         running = [
-            asyncio.create_task(door.execute(query(dice.choice(queries)), 1000)) for _ in range(4)
+            asyncio.create_task(database.execute(query(dice.choice(queries)), 1000))
+            for _ in range(4)
         ]
         await asyncio.sleep(dice.random() * 0.006)
         for each in running:
@@ -141,5 +142,5 @@ async def test_whenever_callers_leave_the_pool_stays_whole(
             assert not isinstance(answer, Exception), answer
     assert await backends.wait_until_free() < 2
     assert await backends.count() <= 2
-    results = await asyncio.gather(*(door.execute(query("SELECT 1"), 1) for _ in range(8)))
+    results = await asyncio.gather(*(database.execute(query("SELECT 1"), 1) for _ in range(8)))
     assert [getattr(each, "rows", each) for each in results] == [((1,),)] * 8

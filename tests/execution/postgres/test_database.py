@@ -1,6 +1,6 @@
-"""The read-only door, on a real PostgreSQL.
+"""The read-only database, on a real PostgreSQL.
 
-The queries here are put into a GuardedQuery by hand: the walls behind the guard have to hold
+The queries here are put into a GuardedQuery by hand: the restrictions behind the guard have to hold
 without it.
 """
 
@@ -28,10 +28,10 @@ def query(sql: str, database: str = "demo_erp") -> GuardedQuery:
 
 @pytest.fixture
 async def database(wiring: Wiring) -> AsyncIterator[Database]:
-    door = wiring.build_databases()["demo_erp"]
-    assert isinstance(door, PostgresDatabase)
-    yield door
-    await door.close()
+    database = wiring.build_databases()["demo_erp"]
+    assert isinstance(database, PostgresDatabase)
+    yield database
+    await database.close()
 
 
 async def run(database: Database, sql: str, max_rows: int = 10) -> ResultSet:
@@ -129,17 +129,19 @@ async def test_a_role_that_could_write_is_not_used(
         connection.execute("GRANT USAGE ON SCHEMA sales TO writer")
         connection.execute("GRANT INSERT ON sales.orders TO writer")
     url = build_embedded_url(embedded_server.socket_folder, "demo_erp", role)
-    door = PostgresDatabase("demo_erp", url, wiring.settings.limits)
+    database = PostgresDatabase("demo_erp", url, wiring.settings.limits)
     with pytest.raises(InsecureRole, match=role):
-        await door.execute(query("SELECT 1"), 1)
-    assert role in await door.probe()
+        await database.execute(query("SELECT 1"), 1)
+    assert role in await database.probe()
 
 
 async def test_a_server_that_is_not_there_is_an_error_with_a_hint(wiring: Wiring) -> None:
-    door = PostgresDatabase("gone", "postgresql://nobody@127.0.0.1:1/none", wiring.settings.limits)
+    database = PostgresDatabase(
+        "gone", "postgresql://nobody@127.0.0.1:1/none", wiring.settings.limits
+    )
     with pytest.raises(DatabaseUnavailable, match="doctor"):
-        await door.execute(query("SELECT 1"), 1)
-    assert "gone" in await door.probe()
+        await database.execute(query("SELECT 1"), 1)
+    assert "gone" in await database.probe()
 
 
 async def test_a_probe_waits_for_no_query(wiring: Wiring, embedded_server: EmbeddedServer) -> None:
@@ -147,14 +149,14 @@ async def test_a_probe_waits_for_no_query(wiring: Wiring, embedded_server: Embed
     limits = wiring.settings.limits.model_copy(
         update={"pool_size": 1, "statement_timeout_ms": 60_000}
     )
-    door = PostgresDatabase("demo_erp", url, limits)
-    running = asyncio.create_task(door.execute(query("SELECT pg_sleep(60)"), 1))
+    database = PostgresDatabase("demo_erp", url, limits)
+    running = asyncio.create_task(database.execute(query("SELECT pg_sleep(60)"), 1))
     await asyncio.sleep(0.2)
-    assert await door.probe() == ""
+    assert await database.probe() == ""
     assert not running.done()
     running.cancel()
     await asyncio.wait([running])
-    await door.close()
+    await database.close()
 
 
 async def test_the_executor_keeps_databases_apart(wiring: Wiring) -> None:

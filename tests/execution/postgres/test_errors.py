@@ -41,8 +41,8 @@ def query(sql: str, *, restricted: bool) -> GuardedQuery:
     return trust("scratch", sql, restricted=restricted)
 
 
-async def fail(door: PostgresDatabase, sql: str, *, restricted: bool) -> Diagnostic:
-    result = await door.execute(query(sql, restricted=restricted), 10)
+async def fail(database: PostgresDatabase, sql: str, *, restricted: bool) -> Diagnostic:
+    result = await database.execute(query(sql, restricted=restricted), 10)
     assert isinstance(result, Diagnostic), result
     return result
 
@@ -51,24 +51,24 @@ async def fail(door: PostgresDatabase, sql: str, *, restricted: bool) -> Diagnos
     ("sql", "sqlstate", "said"), [pytest.param(*each, id=each[0]) for each in LEAKS]
 )
 async def test_no_error_carries_a_cell_to_a_restricted_principal(
-    sql: str, sqlstate: str, said: str, open_door: Opener
+    sql: str, sqlstate: str, said: str, open_database: Opener
 ) -> None:
-    door = open_door()
-    open_ = await fail(door, sql, restricted=False)
+    database = open_database()
+    open_ = await fail(database, sql, restricted=False)
     assert open_.sqlstate == sqlstate
     assert "withheld" not in open_.message
-    closed = await fail(door, sql, restricted=True)
+    closed = await fail(database, sql, restricted=True)
     assert closed.sqlstate == sqlstate
     assert closed.message.startswith(said)
     assert closed.hint == ""
     assert not any(secret in f"{closed.message}{closed.hint}" for secret in SECRETS)
 
 
-async def test_many_of_these_would_have_carried_one(open_door: Opener) -> None:
-    door = open_door()
+async def test_many_of_these_would_have_carried_one(open_database: Opener) -> None:
+    database = open_database()
     telling = 0
     for sql, *_ in LEAKS:
-        error = await fail(door, sql, restricted=False)
+        error = await fail(database, sql, restricted=False)
         telling += any(secret in f"{error.message}{error.hint}" for secret in SECRETS)
     assert telling >= 8
 
@@ -86,21 +86,21 @@ async def test_many_of_these_would_have_carried_one(open_door: Opener) -> None:
     ],
 )
 async def test_what_holds_no_cell_is_told_to_all(
-    sql: str, sqlstate: str, words: str, open_door: Opener
+    sql: str, sqlstate: str, words: str, open_database: Opener
 ) -> None:
-    door = open_door(statement_timeout_ms=300)
+    database = open_database(statement_timeout_ms=300)
     for restricted in (False, True):
-        error = await fail(door, sql, restricted=restricted)
+        error = await fail(database, sql, restricted=restricted)
         assert error.sqlstate == sqlstate
         assert words in error.message
 
 
-async def test_positions_count_from_the_querys_own_start(open_door: Opener) -> None:
+async def test_positions_count_from_the_querys_own_start(open_database: Opener) -> None:
     sql = "SELECT id, 'é', nope FROM lab.people"
-    door = open_door()
+    database = open_database()
     for error in (
-        await fail(door, sql, restricted=True),
-        await door.explain(query(sql, restricted=True)),
+        await fail(database, sql, restricted=True),
+        await database.explain(query(sql, restricted=True)),
     ):
         assert isinstance(error, Diagnostic)
         assert error.position == sql.index("nope") + 1
@@ -117,16 +117,18 @@ async def test_positions_count_from_the_querys_own_start(open_door: Opener) -> N
     ids=["surrogate", "nul", "nul_value", "surrogate_in_a_list"],
 )
 async def test_what_cannot_be_sent_is_an_error_of_the_query(
-    asked: GuardedQuery, open_door: Opener
+    asked: GuardedQuery, open_database: Opener
 ) -> None:
-    door = open_door()
-    for answer in (await door.execute(asked, 1), await door.explain(asked)):
+    database = open_database()
+    for answer in (await database.execute(asked, 1), await database.explain(asked)):
         assert isinstance(answer, Diagnostic)
         assert answer.sqlstate == "22021"
 
 
-async def test_a_placeholder_without_a_value_is_an_error_of_the_query(open_door: Opener) -> None:
-    assert (await fail(open_door(), "SELECT $1::text", restricted=False)).sqlstate == "08P01"
+async def test_a_placeholder_without_a_value_is_an_error_of_the_query(
+    open_database: Opener,
+) -> None:
+    assert (await fail(open_database(), "SELECT $1::text", restricted=False)).sqlstate == "08P01"
 
 
 @pytest.mark.parametrize(

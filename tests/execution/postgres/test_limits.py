@@ -1,4 +1,4 @@
-"""What a query on PostgreSQL may cost, and under which role: limits that the door keeps itself."""
+"""What a query on PostgreSQL may cost, and under which role: limits that the database keeps."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def query(sql: str, **options: Any) -> GuardedQuery:
     return trust("scratch", sql, **options)
 
 
-async def run(door: PostgresDatabase, sql: str, max_rows: int = 10) -> ResultSet:
-    result = await door.execute(query(sql), max_rows)
+async def run(database: PostgresDatabase, sql: str, max_rows: int = 10) -> ResultSet:
+    result = await database.execute(query(sql), max_rows)
     assert isinstance(result, ResultSet), result
     return result
 
@@ -50,43 +50,43 @@ async def run(door: PostgresDatabase, sql: str, max_rows: int = 10) -> ResultSet
     ],
 )
 async def test_a_long_cell_ends_early_or_is_withheld_and_is_told(
-    expression: str, expected: object, open_door: Opener
+    expression: str, expected: object, open_database: Opener
 ) -> None:
-    result = await run(open_door(cell_bytes=1024), f"SELECT 1 AS n, {expression} AS v")
+    result = await run(open_database(cell_bytes=1024), f"SELECT 1 AS n, {expression} AS v")
     assert result.rows == ((1, expected),)
     is_whole = expression == "repeat('x', 1024)"
     assert result.cut == (() if is_whole else ((0, 1),))
     assert not result.truncated
 
 
-async def test_a_giant_cell_never_comes_into_memory(open_door: Opener) -> None:
-    door = open_door(statement_timeout_ms=20_000)
-    await run(door, "SELECT 1")
+async def test_a_giant_cell_never_comes_into_memory(open_database: Opener) -> None:
+    database = open_database(statement_timeout_ms=20_000)
+    await run(database, "SELECT 1")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     # random() keeps the planner from making the text itself.
     for giant in ("repeat('x', (2e8 + random())::integer)",
                   "array_fill(7, ARRAY[(2e7 + random())::integer])"):  # fmt: skip
-        result = await run(door, f"SELECT {giant} AS v")
+        result = await run(database, f"SELECT {giant} AS v")
         assert result.cut == ((0, 0),)
     kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert kilobytes < 30_000
 
 
-async def test_rows_past_the_bytes_of_a_result_are_left_out(open_door: Opener) -> None:
-    door = open_door(result_bytes=2**20)
+async def test_rows_past_the_bytes_of_a_result_are_left_out(open_database: Opener) -> None:
+    database = open_database(result_bytes=2**20)
     result = await run(
-        door, "SELECT repeat('x', 10000) AS v FROM generate_series(1, 1000)", max_rows=1000
+        database, "SELECT repeat('x', 10000) AS v FROM generate_series(1, 1000)", max_rows=1000
     )
     assert (len(result.rows), result.truncated, result.cut) == (2**20 // 10_000, True, ())
     # The connection is fit for the next query.
-    assert (await run(door, "SELECT 1")).rows == ((1,),)
+    assert (await run(database, "SELECT 1")).rows == ((1,),)
 
 
-async def test_many_long_cells_share_the_bytes_of_a_result(open_door: Opener) -> None:
+async def test_many_long_cells_share_the_bytes_of_a_result(open_database: Opener) -> None:
     # Not of constants, which the plan would write out in each column of each step.
     columns = ", ".join(f"v AS v{at}" for at in range(1600))
     result = await run(
-        open_door(result_bytes=2**20),
+        open_database(result_bytes=2**20),
         f"SELECT {columns} FROM (SELECT repeat('x', 100000 + n % 1) AS v "
         "FROM generate_series(1, 5) AS g(n)) AS s",
     )
@@ -97,34 +97,34 @@ async def test_many_long_cells_share_the_bytes_of_a_result(open_door: Opener) ->
 # -- time --------------------------------------------------------------------------------------
 
 
-async def test_every_transaction_has_its_limits(open_door: Opener) -> None:
-    door = open_door(work_mem_mib=7, statement_timeout_ms=4321, explain_timeout_ms=1234)
+async def test_every_transaction_has_its_limits(open_database: Opener) -> None:
+    database = open_database(work_mem_mib=7, statement_timeout_ms=4321, explain_timeout_ms=1234)
     names = (
         *("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"),
         *("transaction_timeout", "work_mem", "transaction_read_only", "TimeZone"),
     )
     settings = ", ".join(f"current_setting('{name}')" for name in names)
-    assert (await run(door, f"SELECT {settings}")).rows == (
+    assert (await run(database, f"SELECT {settings}")).rows == (
         ("4321ms", "2s", "10s", "15555ms", "7MB", "on", "UTC"),
     )
 
 
-async def test_planning_has_a_time_of_its_own(open_door: Opener) -> None:
-    door = open_door(explain_timeout_ms=200, statement_timeout_ms=60_000)
+async def test_planning_has_a_time_of_its_own(open_database: Opener) -> None:
+    database = open_database(explain_timeout_ms=200, statement_timeout_ms=60_000)
     # The planner calls what is immutable.
     asked = query("SELECT lab.dawdle()")
-    for answer in (await door.explain(asked), await door.execute(asked, 1)):
+    for answer in (await database.explain(asked), await database.execute(asked, 1)):
         assert isinstance(answer, Diagnostic)
         assert answer.sqlstate == "57014"
 
 
 async def test_a_table_that_somebody_changes_is_not_waited_for_long(
-    open_door: Opener, scratch: Scratch
+    open_database: Opener, scratch: Scratch
 ) -> None:
-    door = open_door(explain_timeout_ms=10_000, statement_timeout_ms=10_000)
+    database = open_database(explain_timeout_ms=10_000, statement_timeout_ms=10_000)
     with psycopg.connect(scratch.admin_url) as admin:
         admin.execute("LOCK TABLE lab.people IN ACCESS EXCLUSIVE MODE")
-        result = await door.execute(query("SELECT * FROM lab.people"), 1)
+        result = await database.execute(query("SELECT * FROM lab.people"), 1)
     assert isinstance(result, Diagnostic)
     assert result.sqlstate == "55P03"
 
@@ -136,59 +136,61 @@ PEOPLE = "FROM lab.people AS a, generate_series(1, 100000) AS b, generate_series
 
 @pytest.mark.parametrize("restricted", [False, True])
 async def test_a_product_that_would_never_end_is_not_begun(
-    restricted: bool, open_door: Opener
+    restricted: bool, open_database: Opener
 ) -> None:
-    door = open_door()
+    database = open_database()
     for sql in (f"SELECT count(*) {PEOPLE}", f"SELECT count(*) {PEOPLE} WHERE b + c + a.id = 7"):
         asked = query(sql, restricted=restricted)
-        for answer in (await door.execute(asked, 10), await door.explain(asked)):
+        for answer in (await database.execute(asked, 10), await database.explain(asked)):
             assert isinstance(answer, Diagnostic)
             assert answer.sqlstate == "54001"
             assert "50,000,000 allowed" in answer.message
             assert ("(" in answer.message) is not restricted
 
 
-async def test_the_first_page_of_a_product_is_no_large_query(open_door: Opener) -> None:
-    door = open_door()
-    assert isinstance(await door.explain(query(f"SELECT b {PEOPLE}")), Explained)
-    result = await run(door, f"SELECT b {PEOPLE}", max_rows=3)
+async def test_the_first_page_of_a_product_is_no_large_query(open_database: Opener) -> None:
+    database = open_database()
+    assert isinstance(await database.explain(query(f"SELECT b {PEOPLE}")), Explained)
+    result = await run(database, f"SELECT b {PEOPLE}", max_rows=3)
     assert (len(result.rows), result.truncated) == (3, True)
 
 
-async def test_the_limit_is_a_setting(open_door: Opener) -> None:
+async def test_the_limit_is_a_setting(open_database: Opener) -> None:
     sql = "SELECT count(*) FROM generate_series(1, 5000)"
-    refused = await open_door(max_estimated_rows=4999).execute(query(sql), 1)
+    refused = await open_database(max_estimated_rows=4999).execute(query(sql), 1)
     assert isinstance(refused, Diagnostic)
-    assert (await run(open_door(max_estimated_rows=5000), sql)).rows == ((5000,),)
+    assert (await run(open_database(max_estimated_rows=5000), sql)).rows == ((5000,),)
 
 
 # -- the role ----------------------------------------------------------------------------------
 
 
-async def test_a_query_runs_as_the_role_of_its_policies(open_door: Opener) -> None:
-    door = open_door()
+async def test_a_query_runs_as_the_role_of_its_policies(open_database: Opener) -> None:
+    database = open_database()
     sql = "SELECT current_user::text, current_setting('lab.person'), name FROM lab.people"
     identity = SessionIdentity("lab_member", (("lab.person", "2"),))
     for _ in range(2):
-        result = await door.execute(query(sql, session=identity), 10)
+        result = await database.execute(query(sql, session=identity), 10)
         assert isinstance(result, ResultSet), result
         assert result.rows == (("lab_member", "2", "Novak"),)
-    explained = await door.explain(query(sql, session=identity))
+    explained = await database.explain(query(sql, session=identity))
     assert isinstance(explained, Explained)
     # Nothing of it is left to the next query on the same connection.
     after = "SELECT current_user::text, coalesce(current_setting('lab.person', true), '')"
-    assert (await run(door, after)).rows == (("quorumsql_reader", ""),)
-    assert len((await run(door, "SELECT name FROM lab.people")).rows) == 3
+    assert (await run(database, after)).rows == (("quorumsql_reader", ""),)
+    assert len((await run(database, "SELECT name FROM lab.people")).rows) == 3
 
 
 @pytest.mark.parametrize("role", ["lab_stranger", "nobody_at_all", "postgres"])
-async def test_a_role_that_cannot_be_taken_on_runs_nothing(role: str, open_door: Opener) -> None:
-    door = open_door()
+async def test_a_role_that_cannot_be_taken_on_runs_nothing(
+    role: str, open_database: Opener
+) -> None:
+    database = open_database()
     asked = query("SELECT 1", session=SessionIdentity(role))
-    for answer in (door.execute(asked, 1), door.explain(asked)):
+    for answer in (database.execute(asked, 1), database.explain(asked)):
         with pytest.raises(DatabaseUnavailable, match=role):
             await answer
-    assert (await run(door, "SELECT 1")).rows == ((1,),)
+    assert (await run(database, "SELECT 1")).rows == ((1,),)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +208,7 @@ async def test_a_role_that_cannot_be_taken_on_runs_nothing(role: str, open_door:
 )
 @pytest.mark.parametrize("role", ["lab_writer", "lab_group"])
 async def test_a_role_that_could_write_is_not_used_nor_one_that_may_become_it(
-    grant: str, role: str, scratch: Scratch, open_door: Opener
+    grant: str, role: str, scratch: Scratch, open_database: Opener
 ) -> None:
     url = scratch.reader_url.replace("quorumsql_reader", "lab_writer")
     with psycopg.connect(scratch.admin_url, autocommit=True) as admin:
@@ -215,10 +217,10 @@ async def test_a_role_that_could_write_is_not_used_nor_one_that_may_become_it(
         try:
             # A role that does not inherit the group's rights, but may become it.
             admin.execute("GRANT lab_group TO lab_writer WITH INHERIT FALSE, SET TRUE")
-            assert (await run(open_door(url=url), "SELECT 1")).rows == ((1,),)
+            assert (await run(open_database(url=url), "SELECT 1")).rows == ((1,),)
             admin.execute(grant.format(role=role).encode())
             with pytest.raises(InsecureRole, match="lab_writer"):
-                await open_door(url=url).execute(query("SELECT 1"), 1)
+                await open_database(url=url).execute(query("SELECT 1"), 1)
         finally:
             admin.execute("DROP TABLE lab.target")
             for given in ("pg_write_all_data", "pg_read_server_files"):

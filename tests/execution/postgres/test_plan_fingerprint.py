@@ -11,8 +11,8 @@ from tests.execution.conftest import Opener, Scratch
 from tests.execution.trusted import trust
 
 
-async def fingerprint(door: PostgresDatabase, sql: str, *params: object) -> str:
-    explained = await door.explain(trust("scratch", sql, params=params), identify=True)
+async def fingerprint(database: PostgresDatabase, sql: str, *params: object) -> str:
+    explained = await database.explain(trust("scratch", sql, params=params), identify=True)
     assert isinstance(explained, Explained), explained
     return explained.plan
 
@@ -37,10 +37,10 @@ RENAMED = ONE.replace("a.name", "z.name").replace("AS a", "AS z")
     ],
 )  # fmt: skip
 async def test_the_fingerprint_is_of_what_a_query_does(
-    open_door: Opener, other: str, same: bool
+    open_database: Opener, other: str, same: bool
 ) -> None:
-    door = open_door()
-    assert (await fingerprint(door, ONE) == await fingerprint(door, other)) is same
+    database = open_database()
+    assert (await fingerprint(database, ONE) == await fingerprint(database, other)) is same
 
 
 @pytest.mark.parametrize(
@@ -51,23 +51,23 @@ async def test_the_fingerprint_is_of_what_a_query_does(
         "SELECT name FROM lab.people TABLESAMPLE SYSTEM (50)",
     ],
 )
-async def test_a_plan_that_does_not_tell_all_has_none(open_door: Opener, sql: str) -> None:
-    assert await fingerprint(open_door(), sql) == ""
+async def test_a_plan_that_does_not_tell_all_has_none(open_database: Opener, sql: str) -> None:
+    assert await fingerprint(open_database(), sql) == ""
 
 
-async def test_values_that_are_bound_count(open_door: Opener) -> None:
-    door = open_door()
+async def test_values_that_are_bound_count(open_database: Opener) -> None:
+    database = open_database()
     sql = "SELECT name FROM lab.people WHERE name > $1"
-    assert await fingerprint(door, sql, "a") == await fingerprint(door, sql, "a")
-    assert await fingerprint(door, sql, "a") != await fingerprint(door, sql, "b")
+    assert await fingerprint(database, sql, "a") == await fingerprint(database, sql, "a")
+    assert await fingerprint(database, sql, "a") != await fingerprint(database, sql, "b")
 
 
-async def test_a_query_that_must_not_run_tells_what_was_expected(open_door: Opener) -> None:
-    door = open_door(max_estimated_rows=1000)
+async def test_a_query_that_must_not_run_tells_what_was_expected(open_database: Opener) -> None:
+    database = open_database(max_estimated_rows=1000)
     product = "SELECT count(*) FROM lab.people a, lab.people b, lab.people c, lab.people d"
     asked = trust("scratch", product)
-    identified = await door.explain(asked, identify=True)
-    for answer in (identified, await door.explain(asked), await door.execute(asked, 1)):
+    identified = await database.explain(asked, identify=True)
+    for answer in (identified, await database.explain(asked), await database.execute(asked, 1)):
         assert isinstance(answer, Diagnostic)
         assert answer.sqlstate == "54001"
         assert answer.explained is not None
@@ -76,7 +76,7 @@ async def test_a_query_that_must_not_run_tells_what_was_expected(open_door: Open
 
 
 async def test_tables_of_one_name_in_two_schemas_are_two(
-    open_door: Opener, scratch: Scratch
+    open_database: Opener, scratch: Scratch
 ) -> None:
     with psycopg.connect(scratch.admin_url, autocommit=True) as admin:
         admin.execute("CREATE SCHEMA lab2")
@@ -84,8 +84,8 @@ async def test_tables_of_one_name_in_two_schemas_are_two(
             admin.execute("CREATE TABLE lab2.people (LIKE lab.people INCLUDING ALL)")
             admin.execute("GRANT USAGE ON SCHEMA lab2 TO PUBLIC")
             admin.execute("GRANT SELECT ON lab2.people TO PUBLIC")
-            door = open_door()
-            one = await fingerprint(door, "SELECT name FROM lab.people")
-            assert one != await fingerprint(door, "SELECT name FROM lab2.people")
+            database = open_database()
+            one = await fingerprint(database, "SELECT name FROM lab.people")
+            assert one != await fingerprint(database, "SELECT name FROM lab2.people")
         finally:
             admin.execute("DROP SCHEMA lab2 CASCADE")

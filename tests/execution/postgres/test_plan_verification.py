@@ -35,9 +35,9 @@ CREATE VIEW lab.view_of_view AS SELECT * FROM lab.view;
 CREATE MATERIALIZED VIEW lab.stored AS SELECT * FROM lab.secret;
 
 CREATE FUNCTION lab.is_mine(integer) RETURNS boolean STABLE LANGUAGE sql AS 'SELECT $1 > 1';
-CREATE TABLE lab.walled (id integer, owner integer);
-ALTER TABLE lab.walled ENABLE ROW LEVEL SECURITY;
-CREATE POLICY mine ON lab.walled TO {READER}
+CREATE TABLE lab.secured (id integer, owner integer);
+ALTER TABLE lab.secured ENABLE ROW LEVEL SECURITY;
+CREATE POLICY mine ON lab.secured TO {READER}
   USING (lab.is_mine(owner) AND current_setting('lab.off', true) IS NULL);
 CREATE TABLE lab.computed (id integer, long text GENERATED ALWAYS AS (hashtext(id::text)::text));
 
@@ -62,7 +62,7 @@ def url(embedded_server: EmbeddedServer) -> Iterator[str]:
 
 
 @pytest.fixture
-async def door(url: str):  # type: ignore[no-untyped-def]
+async def database(url: str):  # type: ignore[no-untyped-def]
     opened = PostgresDatabase(_DATABASE, url, LimitSettings(), search_path=("lab",))
     yield opened
     await opened.close()
@@ -80,7 +80,7 @@ EXPLAINED = {
     "view_with_a_function": query("SELECT * FROM lab.view", "view"),
     "view_of_a_view": query("SELECT v.kind FROM lab.view_of_view AS v", "view_of_view"),
     "stored_view": query("SELECT * FROM lab.stored", "stored"),
-    "row_security_with_a_function": query("SELECT * FROM lab.walled", "walled"),
+    "row_security_with_a_function": query("SELECT * FROM lab.secured", "secured"),
     "generated_column": query("SELECT long FROM lab.computed", "computed"),
     "no_table": query("SELECT now(), 1 + 1"),
     "cte_and_window": query(
@@ -117,31 +117,31 @@ ALARMING = {
 
 @pytest.mark.parametrize("asked", EXPLAINED.values(), ids=EXPLAINED)
 async def test_what_the_querys_tables_bring_along_is_explained(
-    asked: GuardedQuery, door: PostgresDatabase
+    asked: GuardedQuery, database: PostgresDatabase
 ) -> None:
-    assert isinstance(await door.explain(asked), Explained)
-    assert isinstance(await door.execute(asked, 10), ResultSet)
+    assert isinstance(await database.explain(asked), Explained)
+    assert isinstance(await database.execute(asked, 10), ResultSet)
     fresh = replace(asked, sql=f"{asked.sql} ")
-    assert isinstance(await door.execute(fresh, 10), ResultSet)
-    assert door.alarms == 0
+    assert isinstance(await database.execute(fresh, 10), ResultSet)
+    assert database.alarms == 0
 
 
 @pytest.mark.parametrize("asked", ALARMING.values(), ids=ALARMING)
 async def test_whatever_else_the_database_finds_is_refused_logged_and_counted(
-    asked: GuardedQuery, door: PostgresDatabase, caplog: pytest.LogCaptureFixture
+    asked: GuardedQuery, database: PostgresDatabase, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.ERROR, logger="quorumsql.guard"):
-        for refused in (await door.explain(asked), await door.execute(asked, 10)):
+        for refused in (await database.explain(asked), await database.execute(asked, 10)):
             assert isinstance(refused, Diagnostic)
             assert refused.sqlstate == READINGS_DISAGREE
-    assert door.alarms == 2
+    assert database.alarms == 2
     assert len(caplog.records) == 2
 
 
-async def test_who_is_restricted_is_not_told_the_name(door: PostgresDatabase) -> None:
+async def test_who_is_restricted_is_not_told_the_name(database: PostgresDatabase) -> None:
     asked = query("SELECT memo FROM lab.secret")
-    told = await door.explain(asked)
-    untold = await door.explain(replace(asked, restricted=True))
+    told = await database.explain(asked)
+    untold = await database.explain(replace(asked, restricted=True))
     assert isinstance(told, Diagnostic)
     assert isinstance(untold, Diagnostic)
     assert "lab.secret" in told.message
@@ -153,11 +153,11 @@ async def test_who_is_restricted_is_not_told_the_name(door: PostgresDatabase) ->
     [each for each in ATTACKS if "currencies" not in each.sql],
     ids=lambda attack: attack.id,
 )
-async def test_a_call_by_attribute_notation_shows_in_the_plan(attack, door) -> None:  # type: ignore[no-untyped-def]
+async def test_a_call_by_attribute_notation_shows_in_the_plan(attack, database) -> None:  # type: ignore[no-untyped-def]
     # As if the two readings before this one had let it through; row_to_json is on the allowlist.
     allowed = load_allowlist("postgres")
     narrow = replace(allowed, functions=allowed.functions - {"row_to_json"})
-    found = PostgresDatabase(_DATABASE, door._pool._url, LimitSettings(), allowlist=narrow)
+    found = PostgresDatabase(_DATABASE, database._pool._url, LimitSettings(), allowlist=narrow)
     refused = await found.explain(GuardedQuery(_DATABASE, attack.sql, ()))
     await found.close()
     assert isinstance(refused, Diagnostic)
@@ -172,21 +172,23 @@ FILTERED = replace(
 )
 
 
-async def test_a_wrapped_table_must_stand_behind_its_filter(door: PostgresDatabase) -> None:
-    assert isinstance(await door.explain(FILTERED), Explained)
+async def test_a_wrapped_table_must_stand_behind_its_filter(database: PostgresDatabase) -> None:
+    assert isinstance(await database.explain(FILTERED), Explained)
     for sql in (
         "SELECT name FROM (SELECT _0.name FROM lab.open AS _0) AS o",
         "SELECT name FROM lab.open AS o WHERE dept = 2",
         f"{FILTERED.sql}, lab.open AS p",
         f"{FILTERED.sql} WHERE EXISTS (SELECT 1 FROM lab.open AS _1 WHERE _1.name = o.name)",
     ):
-        refused = await door.explain(replace(FILTERED, sql=sql))
+        refused = await database.explain(replace(FILTERED, sql=sql))
         assert isinstance(refused, Diagnostic), sql
         assert refused.sqlstate == READINGS_DISAGREE
-    assert door.alarms == 4
+    assert database.alarms == 4
 
 
-async def test_a_partial_index_may_stand_for_the_filter(door: PostgresDatabase, url: str) -> None:
+async def test_a_partial_index_may_stand_for_the_filter(
+    database: PostgresDatabase, url: str
+) -> None:
     hurried = PostgresDatabase(_DATABASE, f"{url}&options=-cenable_seqscan%3Doff", LimitSettings())
     found = await hurried.explain(FILTERED)
     beside = await hurried.explain(
@@ -205,8 +207,8 @@ async def test_a_partial_index_may_stand_for_the_filter(door: PostgresDatabase, 
     ],
     ids=["kept", "values_of_several_rows"],
 )
-async def test_what_a_plan_hides_is_known(sql: str, door: PostgresDatabase) -> None:
+async def test_what_a_plan_hides_is_known(sql: str, database: PostgresDatabase) -> None:
     """No promise, but the limit of this reading: the others refuse both."""
-    found = await door.explain(query(sql, "open"))
+    found = await database.explain(query(sql, "open"))
     is_hidden = "VALUES" in sql
     assert isinstance(found, Explained if is_hidden else Diagnostic)

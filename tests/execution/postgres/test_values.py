@@ -125,8 +125,8 @@ def query(sql: str) -> GuardedQuery:
     return trust("scratch", sql)
 
 
-async def run(door: PostgresDatabase, sql: str) -> ResultSet:
-    result = await door.execute(query(sql), 10)
+async def run(database: PostgresDatabase, sql: str) -> ResultSet:
+    result = await database.execute(query(sql), 10)
     assert isinstance(result, ResultSet), result
     return result
 
@@ -135,11 +135,11 @@ async def run(door: PostgresDatabase, sql: str) -> ResultSet:
     ("expression", "kind", "value", "as_json"), [pytest.param(*each, id=each[0]) for each in VALUES]
 )
 async def test_a_value_keeps_its_meaning(
-    expression: str, kind: str, value: object, as_json: Any, open_door: Opener
+    expression: str, kind: str, value: object, as_json: Any, open_database: Opener
 ) -> None:
     # Two limits: one under which most values come as they are, and one that makes them text first.
     for cell_bytes in (65_536, 1024):
-        result = await run(open_door(cell_bytes=cell_bytes), f"SELECT {expression} AS v")
+        result = await run(open_database(cell_bytes=cell_bytes), f"SELECT {expression} AS v")
         ((given,),) = result.rows
         assert (result.types, result.cut) == ((kind,), ())
         # By repr: NaN is not equal to itself, and an interval is to one of other parts.
@@ -149,8 +149,8 @@ async def test_a_value_keeps_its_meaning(
         assert written == (value if as_json is None else as_json)
 
 
-async def test_rows_keep_what_their_columns_are_called(open_door: Opener) -> None:
-    door = open_door()
+async def test_rows_keep_what_their_columns_are_called(open_database: Opener) -> None:
+    database = open_database()
     for sql, columns, row in (
         ("SELECT 1 AS a, 2 AS a", ("a", "a"), (1, 2)),
         ("VALUES (1, 'x')", ("column1", "column2"), (1, "x")),
@@ -158,12 +158,12 @@ async def test_rows_keep_what_their_columns_are_called(open_door: Opener) -> Non
         ("TABLE lab.people ORDER BY id", ("id", "name", "salary"), (1, "Miller", 777)),
         ('SELECT 1 AS "c1", 2 AS "Ünï cödé" -- with a comment', ("c1", "Ünï cödé"), (1, 2)),
     ):
-        result = await run(door, sql)
+        result = await run(database, sql)
         assert (result.columns, result.rows[0]) == (columns, row)
 
 
 async def test_what_a_value_looks_like_is_not_the_servers_to_configure(
-    scratch: Any, open_door: Opener
+    scratch: Any, open_database: Opener
 ) -> None:
     settings = {
         "TimeZone": "Asia/Tokyo",
@@ -185,7 +185,7 @@ async def test_what_a_value_looks_like_is_not_the_servers_to_configure(
         try:
             for name, value in settings.items():
                 admin.execute(f"ALTER DATABASE scratch SET {name} = '{value}'".encode())
-            assert (await run(open_door(), sql)).rows == (expected,)
+            assert (await run(open_database(), sql)).rows == (expected,)
         finally:
             for name in settings:
                 admin.execute(f"ALTER DATABASE scratch RESET {name}".encode())
@@ -204,27 +204,27 @@ async def test_a_database_of_bytes_without_an_encoding_can_be_read(
         connection.execute("CREATE TABLE words (word text)")
         connection.execute("INSERT INTO words VALUES (convert_from('\\x41e942', 'SQL_ASCII'))")
         connection.execute("GRANT SELECT ON words TO quorumsql_reader")
-    door = PostgresDatabase(
+    database = PostgresDatabase(
         "raw_bytes",
         build_embedded_url(embedded_server.socket_folder, "raw_bytes", "quorumsql_reader"),
         LimitSettings(),
     )
     try:
-        assert (await run(door, "SELECT word FROM words")).rows == (("A\ufffdB",),)
+        assert (await run(database, "SELECT word FROM words")).rows == (("A\ufffdB",),)
     finally:
-        await door.close()
+        await database.close()
         embedded_server.drop_database("raw_bytes")
 
 
-async def test_placeholders_are_the_servers_own(open_door: Opener) -> None:
-    door = open_door()
+async def test_placeholders_are_the_servers_own(open_database: Opener) -> None:
+    database = open_database()
     asked = GuardedQuery(
         "scratch",
         "SELECT name FROM lab.people WHERE id = ANY($1) AND name LIKE $2 AND name <> '%s' AND $3",
         ("lab.people",),
         params=((1, 2), "M%", True),
     )
-    result = await door.execute(asked, 10)
+    result = await database.execute(asked, 10)
     assert isinstance(result, ResultSet), result
     assert result.rows == (("Miller",),)
 

@@ -1,7 +1,7 @@
-"""The read-only door to an SQLite file.
+"""The read-only database to an SQLite file.
 
-Most queries here are put into a GuardedQuery by hand: the walls behind the guard have to hold
-without it.
+Most queries here are put into a GuardedQuery by hand: the restrictions behind the guard have to
+hold without it.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ def read_only(path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 async def database(path: Path) -> AsyncIterator[SqliteDatabase]:
-    door = SqliteDatabase("shop", path, LIMITS)
-    yield door
-    await door.close()
+    database = SqliteDatabase("shop", path, LIMITS)
+    yield database
+    await database.close()
 
 
 async def run(database: SqliteDatabase, sql: str, max_rows: int = 10) -> ResultSet:
@@ -94,29 +94,29 @@ async def test_a_page_without_end_is_cut(database: SqliteDatabase) -> None:
 
 
 async def test_rows_past_the_bytes_of_a_result_are_left_out(path: Path) -> None:
-    door = SqliteDatabase("shop", path, LIMITS.model_copy(update={"result_bytes": 2**20}))
-    result = await run(door, f"{ENDLESS} SELECT {LONG} FROM n", max_rows=1000)
+    database = SqliteDatabase("shop", path, LIMITS.model_copy(update={"result_bytes": 2**20}))
+    result = await run(database, f"{ENDLESS} SELECT {LONG} FROM n", max_rows=1000)
     assert (len(result.rows), result.truncated) == (2**20 // LIMITS.cell_bytes, True)
-    await door.close()
+    await database.close()
 
 
 async def test_a_long_cell_ends_early_and_is_told(path: Path) -> None:
-    door = SqliteDatabase("shop", path, LIMITS.model_copy(update={"cell_bytes": 1024}))
-    result = await run(door, f"SELECT 1, {LONG}, CAST({LONG} AS BLOB), 'short'")
+    database = SqliteDatabase("shop", path, LIMITS.model_copy(update={"cell_bytes": 1024}))
+    result = await run(database, f"SELECT 1, {LONG}, CAST({LONG} AS BLOB), 'short'")
     assert result.rows == ((1, "a" * 1024, b"a" * 1024, "short"),)
     assert (result.cut, result.truncated) == (((0, 1), (0, 2)), False)
-    await door.close()
+    await database.close()
 
 
 async def test_a_row_of_many_long_values_is_an_error(path: Path) -> None:
-    door = SqliteDatabase("shop", path, LIMITS.model_copy(update={"result_bytes": 2**20}))
+    database = SqliteDatabase("shop", path, LIMITS.model_copy(update={"result_bytes": 2**20}))
     columns = ", ".join(["b"] * 2000)
-    result = await door.execute(query(f"SELECT {columns} FROM (SELECT {LONG} AS b)"), 1)
+    result = await database.execute(query(f"SELECT {columns} FROM (SELECT {LONG} AS b)"), 1)
     assert isinstance(result, Diagnostic)
     assert result.sqlstate == "54000"
-    short = await run(door, f"SELECT {columns} FROM (SELECT 'x' AS b)")
+    short = await run(database, f"SELECT {columns} FROM (SELECT 'x' AS b)")
     assert short.rows == (("x",) * 2000,)
-    await door.close()
+    await database.close()
 
 
 @pytest.mark.parametrize(
@@ -311,27 +311,27 @@ async def test_a_slow_query_is_ended_by_the_statement_timeout(
 
 async def test_a_query_that_nobody_waits_for_any_more_is_interrupted(path: Path) -> None:
     hour = LimitSettings(statement_timeout_ms=120_000, pool_size=1)
-    door = SqliteDatabase("shop", path, hour)
+    database = SqliteDatabase("shop", path, hour)
     start = time.monotonic()
     for _ in range(2):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.2):
-                await door.execute(query(ENDLESS + "SELECT count(*) FROM n"), 1)
+                await database.execute(query(ENDLESS + "SELECT count(*) FROM n"), 1)
     # The only slot is free again.
-    assert (await run(door, "SELECT 1")).rows == ((1,),)
-    await door.close()
+    assert (await run(database, "SELECT 1")).rows == ((1,),)
+    await database.close()
     assert time.monotonic() - start < 5
 
 
 async def test_closing_ends_what_runs(path: Path) -> None:
-    door = SqliteDatabase("shop", path, LimitSettings(statement_timeout_ms=120_000))
-    running = asyncio.create_task(door.execute(query(ENDLESS + "SELECT count(*) FROM n"), 1))
+    database = SqliteDatabase("shop", path, LimitSettings(statement_timeout_ms=120_000))
+    running = asyncio.create_task(database.execute(query(ENDLESS + "SELECT count(*) FROM n"), 1))
     await asyncio.sleep(0.2)
-    await door.close()
+    await database.close()
     result = await running
     assert isinstance(result, Diagnostic)
-    assert (await run(door, "SELECT 1")).rows == ((1,),)
-    await door.close()
+    assert (await run(database, "SELECT 1")).rows == ((1,),)
+    await database.close()
 
 
 async def test_many_queries_share_few_threads(database: SqliteDatabase) -> None:
@@ -346,9 +346,9 @@ async def test_many_queries_share_few_threads(database: SqliteDatabase) -> None:
 async def test_a_path_is_a_path_whatever_its_signs(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     build_shop(path)
-    door = SqliteDatabase("shop", path, LIMITS)
-    assert (await run(door, "SELECT count(*) FROM customers")).rows == ((4,),)
-    await door.close()
+    database = SqliteDatabase("shop", path, LIMITS)
+    assert (await run(database, "SELECT count(*) FROM customers")).rows == ((4,),)
+    await database.close()
     missing = SqliteDatabase("shop", tmp_path / f"no{name}", LIMITS)
     assert await missing.probe()
     await missing.close()
@@ -356,10 +356,10 @@ async def test_a_path_is_a_path_whatever_its_signs(name: str, tmp_path: Path) ->
 
 
 async def test_a_file_in_a_folder_that_cannot_be_written(read_only: Path) -> None:
-    door = SqliteDatabase("shop", read_only, LIMITS)
-    assert (await run(door, "SELECT count(*) FROM customers")).rows == ((4,),)
-    assert await door.probe() == ""
-    await door.close()
+    database = SqliteDatabase("shop", read_only, LIMITS)
+    assert (await run(database, "SELECT count(*) FROM customers")).rows == ((4,),)
+    assert await database.probe() == ""
+    await database.close()
 
 
 async def test_a_file_that_was_replaced_is_seen(path: Path, database: SqliteDatabase) -> None:
@@ -375,13 +375,13 @@ async def test_what_is_no_database_is_unavailable(tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("no database at all, " * 100)
     for path in (tmp_path / "missing.sqlite", text, tmp_path):
-        door = SqliteDatabase("shop", path, LIMITS)
+        database = SqliteDatabase("shop", path, LIMITS)
         with pytest.raises(DatabaseUnavailable, match="cannot be read"):
-            await door.execute(query("SELECT 1"), 1)
+            await database.execute(query("SELECT 1"), 1)
         with pytest.raises(DatabaseUnavailable):
-            await door.explain(query("SELECT 1"))
-        assert "shop" in await door.probe()
-        await door.close()
+            await database.explain(query("SELECT 1"))
+        assert "shop" in await database.probe()
+        await database.close()
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """The guard on SQLite: nothing changes what a query means.
 
 What it refuses is in ``tests/attacks``. The oracle runs each harmless query twice on one file, as
-it was written by plain ``sqlite3`` and as the guard wrote it through the read-only door, and wants
-the same rows.
+it was written by plain ``sqlite3`` and as the guard wrote it through the read-only database, and
+wants the same rows.
 """
 
 from __future__ import annotations

@@ -20,34 +20,34 @@ SQL = "SELECT customer,\n count(*) FROM orders GROUP BY 1"
 
 
 async def write(
-    wording: str, result: ResultSet, said: Any = None, **settings: Any
+    source: str, result: ResultSet, said: Any = None, **settings: Any
 ) -> tuple[AnswerText, FakeEngine]:
     engine = FakeEngine(*([] if said is None else [said]))
-    question = build_question(text="How many orders has each customer?", wording=wording)
+    question = build_question(text="How many orders has each customer?", answer_text=source)
     return await AnswerWriter(engine, build_settings(**settings)).write(
         question, SQL, result
     ), engine
 
 
-@pytest.mark.parametrize("wording", ["", "off"])
-async def test_nothing_is_said_unless_asked(wording: str) -> None:
-    assert (await write(wording, TWO_ROWS))[0] == AnswerText()
+@pytest.mark.parametrize("source", ["", "off"])
+async def test_nothing_is_said_unless_asked(source: str) -> None:
+    assert (await write(source, TWO_ROWS))[0] == AnswerText()
 
 
 async def test_the_flag_silences_both() -> None:
-    for wording in ("rule", "model"):
+    for source in ("rule", "model"):
         off = {"answer_text": False}
-        assert (await write(wording, TWO_ROWS, flags=off))[0] == AnswerText()
+        assert (await write(source, TWO_ROWS, flags=off))[0] == AnswerText()
 
 
-@pytest.mark.parametrize("wording", ["rule", "model"])
-async def test_nothing_is_said_of_no_rows(wording: str) -> None:
-    assert (await write(wording, build_result()))[0] == AnswerText()
+@pytest.mark.parametrize("source", ["rule", "model"])
+async def test_nothing_is_said_of_no_rows(source: str) -> None:
+    assert (await write(source, build_result()))[0] == AnswerText()
 
 
-@pytest.mark.parametrize("wording", ["rule", "model"])
-async def test_what_a_sentence_tells_whole_costs_no_call(wording: str) -> None:
-    told, engine = await write(wording, build_result((336,)))
+@pytest.mark.parametrize("source", ["rule", "model"])
+async def test_what_a_sentence_tells_whole_costs_no_call(source: str) -> None:
+    told, engine = await write(source, build_result((336,)))
     assert told == AnswerText("Answer: 336.", "rule")
     assert engine.requests == []
 

@@ -12,6 +12,7 @@ from nl2sql.errors import EngineUnavailable
 from nl2sql.schema_text import render_schema
 from nl2sql.types import (
     Completions,
+    DraftQuery,
     FewShot,
     JoinPlan,
     Plan,
@@ -20,7 +21,6 @@ from nl2sql.types import (
     SchemaContext,
     SchemaLink,
     SchemaLinks,
-    Sketch,
     ValueMatch,
 )
 from tests.fakes import FakeEngine, build_context, build_question, build_settings
@@ -203,23 +203,23 @@ async def test_an_example_that_would_close_its_fence_is_not_shown() -> None:
     assert "How many a?" in text
 
 
-async def test_a_sketch_is_one_short_greedy_draft_over_the_names() -> None:
+async def test_a_draft_is_one_short_greedy_draft_over_the_names() -> None:
     engine = FakeEngine(["SELECT count(*) FROM orders;\n"])
     generator = CandidateGenerator(engine, build_settings())
-    sketch = await generator.sketch(build_question(k=8, seed=3), CONTEXT)
-    assert sketch == Sketch("SELECT count(*) FROM orders", 100, 10)
+    draft = await generator.write_draft(build_question(k=8, seed=3), CONTEXT)
+    assert draft == DraftQuery("SELECT count(*) FROM orders", 100, 10)
     (request,) = engine.requests
     assert (request.k, request.temperature, request.seed) == (1, 0.0, 3)
     assert request.max_tokens < 200
-    assert request.prompt.purpose == "sketch"
+    assert request.prompt.purpose == "draft"
     text = request.prompt.messages[1].content
     assert "orders(id, customer_id, seller_id, placed_at, status, total)\n" in text
     assert "CREATE TABLE" not in text
 
 
-async def test_a_sketch_without_a_query_is_empty() -> None:
+async def test_a_draft_without_a_query_is_empty() -> None:
     generator = CandidateGenerator(FakeEngine(["I do not know."]), build_settings())
-    assert (await generator.sketch(build_question(), CONTEXT)).sql == ""
+    assert (await generator.write_draft(build_question(), CONTEXT)).sql == ""
 
 
 async def test_the_gate_goes_by_the_setting() -> None:

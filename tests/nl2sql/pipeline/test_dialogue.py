@@ -162,14 +162,14 @@ def test_a_turn_holds_no_cell_of_the_result() -> None:
     assert "secret" not in repr(turn)
 
 
-@pytest.mark.parametrize("wording", ["rule", "model"])
+@pytest.mark.parametrize("source", ["rule", "model"])
 @pytest.mark.parametrize("session", ["", "s"])
-async def test_an_answer_is_put_in_words_where_asked(wording: str, session: str) -> None:
-    question = build_question(wording=wording, session=session)
+async def test_an_answer_is_put_in_words_where_asked(source: str, session: str) -> None:
+    question = build_question(answer_text=source, session=session)
     dialogue = Dialogue(FakePipeline((1,), (2,)), FakeGenerator(), FakeSessions())
     answer = await dialogue.answer(question)
     assert isinstance(answer, Answered)
-    assert (answer.text, answer.text_source) == ("2 rows.", wording)
+    assert (answer.text, answer.text_source) == ("2 rows.", source)
     timing = answer.trace.timings[-1]
     assert (timing.stage, timing.prompt_tokens) == ("words", 100)
 
@@ -177,7 +177,7 @@ async def test_an_answer_is_put_in_words_where_asked(wording: str, session: str)
 @pytest.mark.parametrize("outcome", ["clarify", "failed", "refused"])
 async def test_what_has_no_rows_has_no_words(outcome: str) -> None:
     answer = await Dialogue(FakePipeline(outcome=outcome), FakeGenerator()).answer(
-        build_question(wording="model")
+        build_question(answer_text="model")
     )
     assert not hasattr(answer, "text")
     assert "words" not in [timing.stage for timing in answer.trace.timings]

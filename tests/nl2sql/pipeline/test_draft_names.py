@@ -11,7 +11,7 @@ CONTEXT = build_context(tables=("sales.orders", "sales.customers"))
 
 
 @pytest.mark.parametrize(
-    "sketch",
+    "draft",
     [
         "SELECT * FROM orders",
         "SELECT COUNT(*) FROM Orders o WHERE O.STATUS = 'open'",
@@ -22,12 +22,12 @@ CONTEXT = build_context(tables=("sales.orders", "sales.customers"))
         'SELECT "Loyalty Tier" FROM customers',
     ],
 )
-def test_known_names_are_not_new(sketch: str) -> None:
-    assert not has_new_names(sketch, CONTEXT)
+def test_known_names_are_not_new(draft: str) -> None:
+    assert not has_new_names(draft, CONTEXT)
 
 
 @pytest.mark.parametrize(
-    "sketch",
+    "draft",
     [
         "SELECT * FROM products",
         "SELECT * FROM stock.orders",
@@ -38,5 +38,5 @@ def test_known_names_are_not_new(sketch: str) -> None:
         "SELECT total FROM orders WHERE",
     ],
 )
-def test_other_names_are_and_so_is_what_does_not_parse(sketch: str) -> None:
-    assert has_new_names(sketch, CONTEXT)
+def test_other_names_are_and_so_is_what_does_not_parse(draft: str) -> None:
+    assert has_new_names(draft, CONTEXT)

@@ -306,16 +306,16 @@ NEW_NAMES = "SELECT country FROM customers"
 OLD_NAMES = "SELECT sum(o.total) AS spent FROM orders o ORDER BY spent"
 
 
-def draft(sketch: str | Exception) -> FakeGenerator:
-    return FakeGenerator(build_generated(GOOD.candidate), sketch=sketch)
+def build_drafting(draft: str | Exception) -> FakeGenerator:
+    return FakeGenerator(build_generated(GOOD.candidate), draft=draft)
 
 
-async def ask_with_sketch(
-    sketch: str | Exception, *contexts: SchemaContext | Exception, pre_sql: bool = True
+async def ask_with_draft(
+    draft: str | Exception, *contexts: SchemaContext | Exception, pre_sql: bool = True
 ) -> tuple[Answer, FakeRetriever]:
     retriever = FakeRetriever(*contexts)
     pipeline = build_pipeline(
-        draft(sketch),
+        build_drafting(draft),
         FakeRanker(known(GOOD), rank(GOOD)),
         retriever=retriever,
         pre_sql=pre_sql,
@@ -323,20 +323,20 @@ async def ask_with_sketch(
     return await pipeline.answer(build_question()), retriever
 
 
-async def test_a_sketch_that_names_anything_new_is_searched_for() -> None:
-    answer, retriever = await ask_with_sketch(NEW_NAMES, FIRST, SECOND)
-    assert retriever.sketches == ["", NEW_NAMES]
+async def test_a_draft_that_names_anything_new_is_searched_for() -> None:
+    answer, retriever = await ask_with_draft(NEW_NAMES, FIRST, SECOND)
+    assert retriever.drafts == ["", NEW_NAMES]
     assert isinstance(answer, Answered)
     trace = answer.trace
-    assert (trace.sketch, trace.context) == (NEW_NAMES, SECOND)
+    assert (trace.draft_query, trace.context) == (NEW_NAMES, SECOND)
     assert trace.route is not None
     stages = {timing.stage: timing for timing in trace.timings}
-    assert list(stages)[:4] == ["retrieve", "gate", "sketch", "plan"]
-    assert (stages["sketch"].prompt_tokens, stages["sketch"].completion_tokens) == (100, 10)
+    assert list(stages)[:4] == ["retrieve", "gate", "draft", "plan"]
+    assert (stages["draft"].prompt_tokens, stages["draft"].completion_tokens) == (100, 10)
 
 
 @pytest.mark.parametrize(
-    ("sketch", "told"),
+    ("draft", "told"),
     [
         pytest.param("", "", id="empty"),
         pytest.param(EngineUnavailable("Busy."), "", id="no_engine"),
@@ -345,32 +345,32 @@ async def test_a_sketch_that_names_anything_new_is_searched_for() -> None:
     ],
 )
 async def test_without_a_draft_of_anything_new_nothing_changes(
-    sketch: str | Exception, told: str
+    draft: str | Exception, told: str
 ) -> None:
-    answer, retriever = await ask_with_sketch(sketch, FIRST)
-    assert retriever.sketches == [""]
+    answer, retriever = await ask_with_draft(draft, FIRST)
+    assert retriever.drafts == [""]
     assert isinstance(answer, Answered)
-    assert (answer.trace.sketch, answer.trace.context) == (told, FIRST)
+    assert (answer.trace.draft_query, answer.trace.context) == (told, FIRST)
 
 
 async def test_where_the_second_search_fails_the_first_one_stands() -> None:
-    answer, _ = await ask_with_sketch(NEW_NAMES, FIRST, IndexUnavailable("Down."))
+    answer, _ = await ask_with_draft(NEW_NAMES, FIRST, IndexUnavailable("Down."))
     assert isinstance(answer, Answered)
     assert answer.trace.context == FIRST
 
 
 async def test_a_policy_that_shut_in_between_refuses() -> None:
     shut = replace(FIRST, refusal="Not for you.")
-    answer, _ = await ask_with_sketch(NEW_NAMES, FIRST, shut)
+    answer, _ = await ask_with_draft(NEW_NAMES, FIRST, shut)
     assert isinstance(answer, Refused)
     assert answer.reason == "Not for you."
 
 
-async def test_no_sketch_is_drafted_unless_asked() -> None:
-    answer, retriever = await ask_with_sketch(NEW_NAMES, FIRST, pre_sql=False)
-    assert retriever.sketches == [""]
-    assert answer.trace.sketch == ""
-    assert "sketch" not in [timing.stage for timing in answer.trace.timings]
+async def test_no_draft_is_drafted_unless_asked() -> None:
+    answer, retriever = await ask_with_draft(NEW_NAMES, FIRST, pre_sql=False)
+    assert retriever.drafts == [""]
+    assert answer.trace.draft_query == ""
+    assert "draft" not in [timing.stage for timing in answer.trace.timings]
 
 
 async def test_what_was_left_out_of_the_prompt_is_in_the_trace() -> None:

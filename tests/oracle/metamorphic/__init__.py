@@ -2,5 +2,5 @@
 
 The oracle holds a guarded query against a copy without what is hidden. Here two whole databases are
 held against each other, equal in everything that the principal may see, through the product's own
-door: what differs came from something hidden, be it by the planner's statistics.
+reader: what differs came from something hidden, be it by the planner's statistics.
 """

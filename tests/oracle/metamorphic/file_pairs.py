@@ -116,12 +116,12 @@ class FilePairs:
         self._runner.close()
 
     def _open(self, path: Path) -> Side:
-        door: Database = (
+        reader: Database = (
             DuckDbDatabase(warehouse.NAME, path, LIMITS)
             if self._dialect == "duckdb"
             else SqliteDatabase(warehouse.NAME, path, LIMITS)
         )
-        return Side(door, self._runner)
+        return Side(reader, self._runner)
 
     def _answers_otherwise(self, query: GuardedQuery) -> bool:
         """Whether SQLite gives several answers to the query; DuckDB's plan cannot be changed."""

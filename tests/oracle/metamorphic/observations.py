@@ -1,4 +1,4 @@
-"""All that a principal sees of one guarded query, through the product's door to the database."""
+"""All that a principal sees of one guarded query, through the product's reader to the database."""
 
 from __future__ import annotations
 

@@ -155,8 +155,8 @@ class PostgresPairs:
 
     def _open(self, database: str, search_path: tuple[str, ...]) -> Side:
         url = self._server.url(database, READER)
-        door = PostgresDatabase(database, url, LIMITS, search_path=search_path)
-        return Side(door, self._runner)
+        reader = PostgresDatabase(database, url, LIMITS, search_path=search_path)
+        return Side(reader, self._runner)
 
     def _read_values(self, catalog: Catalog) -> Values:
         """A few values of each column of texts and of numbers, whoever may see them."""

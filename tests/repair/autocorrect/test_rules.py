@@ -11,7 +11,7 @@ import sqlglot
 from repair.autocorrect import RULES, Rule, autocorrect_query
 from repair.whitelist import swapped_names
 from tests.golden import FIXTURES, Pair, load_pairs
-from tests.repair.autocorrect.sights import PLAN, build_golden_context, build_sight
+from tests.repair.autocorrect.golden_tables import PLAN, build_golden_context, build_visible_tables
 
 ALL = (*RULES, swapped_names)
 PAIRS = [
@@ -27,18 +27,18 @@ def read_tag(pair: Pair) -> str:
 
 @pytest.mark.parametrize(("rule", "pair"), PAIRS)
 def test_a_rule_rewrites_as_in_its_golden_file(rule: Rule, pair: Pair) -> None:
-    sight = build_sight(read_tag(pair))
-    tree = sqlglot.parse_one(pair.before, dialect=sight.dialect)
-    changed = rule(tree, sight)
-    assert (tree.sql(sight.dialect) if changed else "") == pair.after
-    assert changed or tree == sqlglot.parse_one(pair.before, dialect=sight.dialect)
+    visible = build_visible_tables(read_tag(pair))
+    tree = sqlglot.parse_one(pair.before, dialect=visible.dialect)
+    changed = rule(tree, visible)
+    assert (tree.sql(visible.dialect) if changed else "") == pair.after
+    assert changed or tree == sqlglot.parse_one(pair.before, dialect=visible.dialect)
 
 
 @pytest.mark.parametrize(("rule", "pair"), PAIRS)
 def test_what_a_rule_put_right_it_leaves_alone(rule: Rule, pair: Pair) -> None:
-    sight = build_sight(read_tag(pair))
-    tree = sqlglot.parse_one(pair.after or pair.before, dialect=sight.dialect)
-    assert not rule(tree, sight)
+    visible = build_visible_tables(read_tag(pair))
+    tree = sqlglot.parse_one(pair.after or pair.before, dialect=visible.dialect)
+    assert not rule(tree, visible)
 
 
 def test_every_golden_file_has_its_rule() -> None:

@@ -89,7 +89,7 @@ async def shop(shop_server: EmbeddedServer) -> AsyncIterator[Shop]:
     with psycopg.connect(shop_server.url(INDEX_DATABASE, SUPERUSER)) as connection:
         connection.execute("TRUNCATE quorumsql.examples, quorumsql.feedback")
     store = IndexStore(shop_server.url(INDEX_DATABASE, INDEXER))
-    door = PostgresDatabase(
+    reader = PostgresDatabase(
         "shop", shop_server.url("shop", READER), LimitSettings(), search_path=("sales", "stock")
     )
     value = build_policy_value()
@@ -97,7 +97,7 @@ async def shop(shop_server: EmbeddedServer) -> AsyncIterator[Shop]:
     value["roles"]["seller"]["masked_columns"] = {}
     policy = PolicySettings(parse_policy(value))
     catalogs = FakeCatalogs(SHOP)
-    executor = ReadOnlyExecutor({"shop": door})
+    executor = ReadOnlyExecutor({"shop": reader})
     yield Shop(
         store,
         ExampleStore(store),

@@ -49,15 +49,15 @@ def made(
 async def database(made: tuple[OddSchema, Catalog, Path]) -> AsyncIterator[OddDatabase]:
     """The schema in turn, indexed."""
     odd, catalog, path = made
-    door: Database = (
+    reader: Database = (
         SqliteDatabase(odd.name, path, _LIMITS)
         if catalog.dialect == "sqlite"
         else DuckDbDatabase(odd.name, path, _LIMITS)
     )
-    built = OddDatabase(catalog, door)
+    built = OddDatabase(catalog, reader)
     await built.index()
     yield built
-    await door.close()
+    await reader.close()
 
 
 def test_each_is_indexed_or_reported(made: tuple[OddSchema, Catalog, Path]) -> None:

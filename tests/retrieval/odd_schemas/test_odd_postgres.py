@@ -32,11 +32,11 @@ async def database(odd: OddSchema, odd_server: EmbeddedServer) -> AsyncIterator[
     """The schema in turn, indexed."""
     catalog = read_on_postgres(odd_server, odd)
     url = odd_server.url(odd.name, READER)
-    door = PostgresDatabase(odd.name, url, LimitSettings(), search_path=catalog.search_path)
-    built = OddDatabase(catalog, door)
+    reader = PostgresDatabase(odd.name, url, LimitSettings(), search_path=catalog.search_path)
+    built = OddDatabase(catalog, reader)
     await built.index()
     yield built
-    await door.close()
+    await reader.close()
 
 
 def test_each_is_indexed_or_reported(odd: OddSchema, database: OddDatabase) -> None:

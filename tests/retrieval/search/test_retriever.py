@@ -222,22 +222,22 @@ async def test_a_database_of_which_no_table_may_be_seen_says_so() -> None:
     )
 
 
-async def test_names_of_a_sketch_come_first() -> None:
+async def test_names_of_a_draft_come_first() -> None:
     retriever = build_retriever(await build_store(), max_tables=4)
     _, context = await retriever.retrieve(
         build_question(text="customer country"),
-        sketch="SELECT reason FROM returns JOIN nowhere USING (id)",
+        draft="SELECT reason FROM returns JOIN nowhere USING (id)",
     )
-    assert (context.tables[0].table.name, context.tables[0].via) == ("returns", "sketch")
+    assert (context.tables[0].table.name, context.tables[0].via) == ("returns", "draft")
     assert context.tables[1].table == CUSTOMERS
 
 
-async def test_a_sketch_names_nothing_that_is_hidden() -> None:
+async def test_a_draft_names_nothing_that_is_hidden() -> None:
     store = await build_store()
     visibility = FakeVisibility(store, hidden={"stock.returns"})
     retriever = build_retriever(store, visibility=visibility)
     _, context = await retriever.retrieve(
-        build_question(), sketch="SELECT reason FROM stock.returns"
+        build_question(), draft="SELECT reason FROM stock.returns"
     )
     assert "returns" not in {hit.table.name for hit in context.tables}
 

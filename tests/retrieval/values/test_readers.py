@@ -64,13 +64,13 @@ def postgres(embedded_server: EmbeddedServer) -> tuple[str, str]:
             ANALYZE big;
             CREATE FUNCTION slow(t text) RETURNS text LANGUAGE plpgsql AS
                 'BEGIN PERFORM pg_sleep(2); RETURN t; END';
-            CREATE TABLE walled (name text);
-            INSERT INTO walled VALUES ('a');
+            CREATE TABLE secured (name text);
+            INSERT INTO secured VALUES ('a');
             GRANT SELECT ON ALL TABLES IN SCHEMA public TO {READER};
             REVOKE SELECT ON "Odd ""T" FROM {READER};
             GRANT SELECT ("Größe 🙂", code, m, s, n, d, j, tags) ON "Odd ""T" TO {READER};
-            ALTER TABLE walled ENABLE ROW LEVEL SECURITY;
-            CREATE POLICY slowly ON walled USING (slow(name) = 'a');
+            ALTER TABLE secured ENABLE ROW LEVEL SECURITY;
+            CREATE POLICY slowly ON secured USING (slow(name) = 'a');
             """
         )
     return owner, embedded_server.url("odd_values", READER)
@@ -91,7 +91,7 @@ def test_postgres_reads_text_of_every_kind_as_the_reader(postgres: tuple[str, st
             f"{odd}.s",
             "public.parts.region",
             "public.kept.region",
-            "public.walled.name",
+            "public.secured.name",
         }
         assert read(reader, catalog, odd, "Größe 🙂") == {"x0", "x1", "x2"}
         assert read(reader, catalog, odd, "code") == {"AB"}
@@ -103,14 +103,14 @@ def test_postgres_reports_what_is_forbidden_or_slow_and_goes_on(
     postgres: tuple[str, str],
 ) -> None:
     catalog = read_catalog(postgres[0])
-    odd, walled = catalog.table('public.Odd "T'), catalog.table("public.walled")
+    odd, secured = catalog.table('public.Odd "T'), catalog.table("public.secured")
     assert odd is not None
-    assert walled is not None
+    assert secured is not None
     with PostgresValues(postgres[1], database="odd_values") as reader:
         forbidden = reader.read(odd, "secret", most=9, longest=9, timeout_ms=1000)
         assert isinstance(forbidden, Unreadable)
         assert "permission denied" in forbidden.reason
-        slow = reader.read(walled, "name", most=9, longest=9, timeout_ms=100)
+        slow = reader.read(secured, "name", most=9, longest=9, timeout_ms=100)
         assert slow == Unreadable("took longer than 100 ms", timed_out=True)
         assert read(reader, catalog, "public.parts", "region") == {"north", "south"}
 

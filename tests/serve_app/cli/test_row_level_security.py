@@ -13,9 +13,9 @@ from nl2sql.errors import PolicyError
 from nl2sql.settings import Settings, load_settings
 from serve_app.cli.app import app
 from serve_app.composition.wiring import Wiring
-from serve_app.operations.checks import check_functions, check_wall
+from serve_app.operations.checks import check_functions, check_row_security
 from serve_app.operations.row_level_security import (
-    check_second_wall,
+    check_row_level_security,
     find_reader,
     owner_url,
     stands_unused,
@@ -34,7 +34,7 @@ def config(tmp_path: Path, demo_settings: Settings, wiring: Wiring) -> Path:
         "reader": {"url": "embedded"},
         "schemas": list(wiring.settings.databases["demo_erp"].schemas),
         "policy": policy,
-        "second_wall": True,
+        "row_level_security": True,
     }
     path = tmp_path / "quorumsql.yaml"
     path.write_text(
@@ -61,8 +61,8 @@ def run(config: Path, *arguments: str, answer: str = "") -> tuple[int, str]:
 
 
 def test_it_is_applied_checked_and_removed(config: Path, wiring: Wiring) -> None:
-    walled = Wiring(load_settings(config), wiring.socket_folder)
-    assert check_wall(walled, "demo_erp").remedy == "quorumsql policy apply demo_erp"
+    secured = Wiring(load_settings(config), wiring.socket_folder)
+    assert check_row_security(secured, "demo_erp").remedy == "quorumsql policy apply demo_erp"
 
     code, output = run(config, "apply", "--dry-run")
     assert code == 0
@@ -70,18 +70,18 @@ def test_it_is_applied_checked_and_removed(config: Path, wiring: Wiring) -> None
     assert "this was a dry run" in output
     code, output = run(config, "apply", answer="n\n")
     assert code == 1
-    assert check_wall(walled, "demo_erp").status == "failed"
+    assert check_row_security(secured, "demo_erp").status == "failed"
     try:
         code, output = run(config, "apply", answer="y\n")
         assert code == 0
         assert "0 removed" in output
-        assert check_wall(walled, "demo_erp").status == "ok"
+        assert check_row_security(secured, "demo_erp").status == "ok"
         assert "it was so already" in run(config, "apply", "--yes")[1]
     finally:
         code, output = run(config, "apply", "--remove", "--yes")
     assert code == 0
-    assert "Now set databases.demo_erp.second_wall to false" in output
-    assert check_second_wall(walled, "demo_erp").endswith("never applied to it.")
+    assert "Now set databases.demo_erp.row_level_security to false" in output
+    assert check_row_level_security(secured, "demo_erp").endswith("never applied to it.")
 
 
 def test_the_script_goes_to_psql_as_it_is(config: Path) -> None:
@@ -102,32 +102,34 @@ def test_only_postgresql_has_one(config: Path, arguments: tuple[str, ...]) -> No
 
 
 def test_behind_it_the_index_and_the_doctor_go_on(config: Path, wiring: Wiring) -> None:
-    walled = Wiring(load_settings(config), wiring.socket_folder)
-    before = walled.source("demo_erp").read_catalog()
-    with walled.source("demo_erp").build_value_reader() as reader:
+    secured = Wiring(load_settings(config), wiring.socket_folder)
+    before = secured.source("demo_erp").read_catalog()
+    with secured.source("demo_erp").build_value_reader() as reader:
         values = [each.qualified for each in reader.survey(before.tables, most=100, longest=50)]
     assert len(values) > 50
     run(config, "apply", "--yes")
     try:
-        assert walled.source("demo_erp").read_catalog() == before
-        with walled.source("demo_erp").build_value_reader() as reader:
+        assert secured.source("demo_erp").read_catalog() == before
+        with secured.source("demo_erp").build_value_reader() as reader:
             found = reader.survey(before.tables, most=100, longest=50)
         assert [each.qualified for each in found] == values
-        assert not stands_unused(walled, "demo_erp")
-        demo = walled.settings.databases["demo_erp"].model_copy(update={"second_wall": False})
-        off = walled.settings.model_copy(update={"databases": {"demo_erp": demo}})
+        assert not stands_unused(secured, "demo_erp")
+        demo = secured.settings.databases["demo_erp"].model_copy(
+            update={"row_level_security": False}
+        )
+        off = secured.settings.model_copy(update={"databases": {"demo_erp": demo}})
         assert stands_unused(Wiring(off, wiring.socket_folder), "demo_erp")
         code, output = run(config, "test")
         assert code == 0
         assert "42501" not in output
     finally:
         run(config, "apply", "--remove", "--yes")
-    assert walled.source("demo_erp").read_catalog() == before
+    assert secured.source("demo_erp").read_catalog() == before
 
 
 def test_the_doctor_prints_what_takes_the_functions_away(config: Path, wiring: Wiring) -> None:
-    walled = Wiring(load_settings(config), wiring.socket_folder)
-    (check,) = check_functions(walled, "demo_erp")
+    secured = Wiring(load_settings(config), wiring.socket_folder)
+    (check,) = check_functions(secured, "demo_erp")
     assert check.status == "warning"
     assert "text as SQL (17), settings (2), sleep (3)" in check.message
     assert check.remedy == "`quorumsql doctor --functions demo_erp` prints what ends it."
@@ -139,14 +141,14 @@ def test_the_doctor_prints_what_takes_the_functions_away(config: Path, wiring: W
     assert "REVOKE EXECUTE ON FUNCTION pg_catalog.ts_stat(text, text) FROM PUBLIC;\n" in script
     run(config, "apply", "--revoke-functions", "--yes")
     try:
-        assert check_functions(walled, "demo_erp") == []
+        assert check_functions(secured, "demo_erp") == []
         assert "FROM PUBLIC" in run(config, "sql", "--revoke-functions")[1]
     finally:
         run(config, "apply", "--remove", "--yes")
     # The doctor's own script does the same.
-    with psycopg.connect(owner_url(walled, "demo_erp")) as connection:
+    with psycopg.connect(owner_url(secured, "demo_erp")) as connection:
         connection.execute(script.encode())
-        login = find_reader(walled, "demo_erp")
+        login = find_reader(secured, "demo_erp")
         allowed = connection.execute(
             "SELECT has_function_privilege(%s, 'pg_catalog.ts_stat(text)', 'EXECUTE')", (login,)
         ).fetchone()

@@ -94,7 +94,7 @@ async def test_a_duckdb_file_is_read_guarded_and_asked_through_the_wiring(tmp_pa
     assert {table.schema for table in wiring.source("staff").read_catalog().tables} == {"staff"}
     executor = ReadOnlyExecutor(wiring.build_databases())
     guard = wiring.build_guard(FakeCatalogs(read))
-    # A function of the database's own allowlist passes both the guard and the door.
+    # A function of the database's own allowlist passes both the guard and the reader.
     query = await guard.guard("shop", "SELECT printf('%d', id) FROM Orders", Principal("tester"))
     assert isinstance(query, GuardedQuery), query
     result = await executor.execute(query, 2)

@@ -175,7 +175,7 @@ async def test_what_did_not_fit_into_the_prompt_travels_into_the_trace() -> None
     generated = build_generated(build_candidate("SELECT 1"), left_out=("sales.orders.total",))
     response = await post({"question": "How many orders?", "trace": True}, generated)
     trace = response.json()["trace"]
-    assert (trace["left_out"], trace["sketch"]) == (["sales.orders.total"], "")
+    assert (trace["left_out"], trace["draft_query"]) == (["sales.orders.total"], "")
 
 
 async def test_a_candidate_travels_into_the_trace() -> None:

@@ -1,4 +1,4 @@
-"""The second wall as text: which statements a policy becomes, and which names it refuses."""
+"""row-level security as text: which statements a policy becomes, and which names it refuses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from execution.policies.row_level_security.blocks import quote_literal, render_removal, render_roles
-from execution.policies.row_level_security.ddl import Wall, build_comment, build_wall
+from execution.policies.row_level_security.ddl import RowSecurity, build_comment, build_row_security
 from execution.policies.row_level_security.script import Statement, render_script
 from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.errors import PolicyError
@@ -38,18 +38,18 @@ _VIEW = Table(
 )
 
 
-def build(catalog: Catalog = SHOP, own: tuple[str, ...] = (), **changes: Any) -> Wall:
-    return build_wall(
+def build(catalog: Catalog = SHOP, own: tuple[str, ...] = (), **changes: Any) -> RowSecurity:
+    return build_row_security(
         compile_shop(catalog, **changes), reader="reader", indexer="indexer", own_security=own
     )
 
 
-def list_texts(wall: Wall, part: str) -> list[str]:
-    return [each.text for each in wall.statements if part in each.text]
+def list_texts(security: RowSecurity, part: str) -> list[str]:
+    return [each.text for each in security.statements if part in each.text]
 
 
-def list_notes(wall: Wall) -> str:
-    return "\n".join(each.note for each in wall.statements)
+def list_notes(security: RowSecurity) -> str:
+    return "\n".join(each.note for each in security.statements)
 
 
 @pytest.mark.parametrize(
@@ -104,11 +104,11 @@ def test_everybody_else_sees_what_they_saw_and_the_owner_is_forced_too() -> None
 
 
 def test_row_security_of_the_owners_is_only_restricted_never_opened() -> None:
-    wall = build(own=("sales.orders",))
-    assert all("RESTRICTIVE" in text for text in list_texts(wall, 'ON "sales"."orders" AS'))
-    assert list_texts(wall, 'quorumsql_others ON "sales"."orders"') == []
-    assert list_texts(wall, 'TABLE "sales"."orders"') == []
-    assert "must name quorumsql_shop too" in list_notes(wall)
+    security = build(own=("sales.orders",))
+    assert all("RESTRICTIVE" in text for text in list_texts(security, 'ON "sales"."orders" AS'))
+    assert list_texts(security, 'quorumsql_others ON "sales"."orders"') == []
+    assert list_texts(security, 'TABLE "sales"."orders"') == []
+    assert "must name quorumsql_shop too" in list_notes(security)
 
 
 def test_only_visible_columns_are_granted() -> None:
@@ -147,35 +147,35 @@ def test_only_visible_columns_are_granted() -> None:
 def test_a_column_that_only_the_wrapper_reads_is_granted_and_told(
     changes: dict[str, Any], column: str, reason: str
 ) -> None:
-    wall = build(**changes)
+    security = build(**changes)
     said = f"{column} is granted although the role does not see it: {reason}."
-    (grant,) = [each.text for each in wall.statements if said in each.note]
+    (grant,) = [each.text for each in security.statements if said in each.note]
     assert f'"{column.rpartition(".")[2]}"' in grant
 
 
 def test_a_view_for_people_shows_masks() -> None:
-    wall = build()
+    security = build()
     assert (
         'CREATE VIEW "quorumsql_shop_clerk"."sales__orders" WITH (security_barrier,'
         ' security_invoker) AS SELECT _0."id", _0."customer_id", _0."seller_id", _0."placed_at",'
         ' _0."status", CAST(NULL AS numeric(12,2)) AS "total" FROM "sales"."orders" AS _0'
-    ) in list_texts(wall, "CREATE VIEW")
-    (hashed,) = [each for each in wall.statements if "key is not in the database" in each.note]
+    ) in list_texts(security, "CREATE VIEW")
+    (hashed,) = [each for each in security.statements if "key is not in the database" in each.note]
     assert 'CAST(NULL AS text) AS "name"' in hashed.text
-    assert len(list_texts(wall, 'CREATE SCHEMA "quorumsql_shop_clerk"')) == 1
+    assert len(list_texts(security, 'CREATE SCHEMA "quorumsql_shop_clerk"')) == 1
 
 
 def test_a_view_of_the_databases_is_not_granted_when_the_guard_expands_it() -> None:
     catalog = replace(SHOP, tables=(*SHOP.tables, _VIEW))
     visible = ["sales.employees", "sales.orders", "sales.open_orders"]
-    wall = build(catalog, seller={"tables": {"visible": visible}})
-    assert list_texts(wall, 'ON "sales"."open_orders" TO "quorumsql_shop_seller"') == []
-    assert "Not granted: sales.open_orders, a view" in list_notes(wall)
+    security = build(catalog, seller={"tables": {"visible": visible}})
+    assert list_texts(security, 'ON "sales"."open_orders" TO "quorumsql_shop_seller"') == []
+    assert "Not granted: sales.open_orders, a view" in list_notes(security)
 
 
 def test_a_view_with_a_filter_of_its_own_is_granted_and_told() -> None:
     catalog = replace(SHOP, tables=(*SHOP.tables, _VIEW))
-    wall = build(
+    security = build(
         catalog,
         seller={
             "tables": {"visible": ["sales.open_orders"]},
@@ -185,11 +185,11 @@ def test_a_view_with_a_filter_of_its_own_is_granted_and_told() -> None:
     )
     assert (
         'GRANT SELECT ("id", "seller_id") ON "sales"."open_orders" TO "quorumsql_shop_seller"'
-    ) in list_texts(wall, "GRANT SELECT")
-    assert "sales.open_orders is a view: only the guard filters its rows." in list_notes(wall)
-    (view,) = list_texts(wall, '"sales__open_orders" WITH')
+    ) in list_texts(security, "GRANT SELECT")
+    assert "sales.open_orders is a view: only the guard filters its rows." in list_notes(security)
+    (view,) = list_texts(security, '"sales__open_orders" WITH')
     assert view.endswith(f'"sales"."open_orders" AS _0 WHERE _0."seller_id" = ANY({_SELLERS})')
-    assert ("sales", "open_orders") not in wall.guarded
+    assert ("sales", "open_orders") not in security.guarded
 
 
 def test_the_schema_of_a_masked_columns_type_may_be_used() -> None:
@@ -247,7 +247,7 @@ def test_views_that_would_have_the_same_or_too_long_a_name_are_refused(
 
 def test_the_index_needs_another_login_than_the_reader() -> None:
     with pytest.raises(PolicyError, match="both the reader and the indexer of shop"):
-        build_wall(compile_shop(SHOP), reader="one", indexer="one", own_security=())
+        build_row_security(compile_shop(SHOP), reader="one", indexer="one", own_security=())
 
 
 def test_the_digest_is_the_policys() -> None:

@@ -1,4 +1,4 @@
-"""The second wall on a server: with the guard gone, each role still sees only what is its own."""
+"""Row-level security on a server: with the guard gone, each role sees only its own rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ import data.demo_erp
 from data.demo_erp import MODULES
 from execution.guard.guard import guard_query
 from execution.policies.access import CompiledPolicy
-from execution.policies.row_level_security.apply import apply_wall, check_applied, remove_wall
+from execution.policies.row_level_security.apply import (
+    apply_row_security,
+    check_applied,
+    remove_row_security,
+)
 from execution.policies.row_level_security.ddl import build_comment, render_head
 from execution.policies.row_level_security.script import build_removal, render_script
 from execution.postgres.database import PostgresDatabase
@@ -21,14 +25,14 @@ from nl2sql.errors import DatabaseUnavailable, QuorumError
 from nl2sql.settings import LimitSettings
 from nl2sql.sql.names import enquote
 from nl2sql.types import GuardedQuery, Principal, ResultSet, SessionIdentity, Violation
-from tests.execution.policies.walled import (
+from tests.execution.policies.row_security_database import (
     DATABASE,
     GUEST,
     OWNER,
     PRINCIPALS,
-    Walled,
+    RowSecurityDatabase,
     find_identity,
-    open_walled,
+    open_row_security_database,
     read_policy,
 )
 
@@ -44,28 +48,28 @@ _QUESTIONERS = [
 
 
 @pytest.fixture(scope="module")
-def walled(embedded_server: EmbeddedServer) -> Iterator[Walled]:
-    with open_walled(embedded_server) as database:
+def secured(embedded_server: EmbeddedServer) -> Iterator[RowSecurityDatabase]:
+    with open_row_security_database(embedded_server) as database:
         yield database
 
 
 @pytest.fixture
-def applied(walled: Walled) -> Walled:
-    """With the demo's wall in it; applying it again undoes what a test did to it."""
-    walled.stand()
-    return walled
+def applied(secured: RowSecurityDatabase) -> RowSecurityDatabase:
+    """With the demo's security in it; applying it again undoes what a test did to it."""
+    secured.stand()
+    return secured
 
 
 @pytest.fixture(scope="module")
-def first(walled: Walled) -> CompiledPolicy:
-    """The policy without the second wall."""
-    return walled.compile()
+def first(secured: RowSecurityDatabase) -> CompiledPolicy:
+    """The policy without row-level security."""
+    return secured.compile()
 
 
 @pytest.fixture(scope="module")
-def second(walled: Walled) -> CompiledPolicy:
+def second(secured: RowSecurityDatabase) -> CompiledPolicy:
     """The policy with it."""
-    return walled.compile(second_wall=True)
+    return secured.compile(row_level_security=True)
 
 
 def guard(compiled: CompiledPolicy, principal: Principal, query: str) -> GuardedQuery | Violation:
@@ -80,7 +84,10 @@ def count(schema: str, name: str) -> str:
 
 @pytest.mark.parametrize("principal", PRINCIPALS, ids=lambda principal: principal.name)
 def test_without_the_guard_a_role_counts_what_the_guard_counts(
-    applied: Walled, first: CompiledPolicy, second: CompiledPolicy, principal: Principal
+    applied: RowSecurityDatabase,
+    first: CompiledPolicy,
+    second: CompiledPolicy,
+    principal: Principal,
 ) -> None:
     identity = find_identity(second, principal)
     for rule in first.roles[principal.roles[0]].values():
@@ -95,7 +102,10 @@ def test_without_the_guard_a_role_counts_what_the_guard_counts(
 
 @pytest.mark.parametrize("principal", PRINCIPALS, ids=lambda principal: principal.name)
 def test_hidden_tables_and_masked_columns_are_refused_by_the_database(
-    applied: Walled, first: CompiledPolicy, second: CompiledPolicy, principal: Principal
+    applied: RowSecurityDatabase,
+    first: CompiledPolicy,
+    second: CompiledPolicy,
+    principal: Principal,
 ) -> None:
     identity = find_identity(second, principal)
     rules = first.roles[principal.roles[0]]
@@ -117,7 +127,7 @@ def test_hidden_tables_and_masked_columns_are_refused_by_the_database(
 
 @pytest.mark.parametrize("settings", [(), (("quorumsql.department_id", ""),)])
 def test_an_attribute_that_is_not_set_shows_no_rows(
-    applied: Walled, first: CompiledPolicy, settings: tuple[tuple[str, str], ...]
+    applied: RowSecurityDatabase, first: CompiledPolicy, settings: tuple[tuple[str, str], ...]
 ) -> None:
     identity = SessionIdentity(_ANY_ROLE, settings)
     filtered = [
@@ -132,8 +142,8 @@ def test_an_attribute_that_is_not_set_shows_no_rows(
 
 
 @pytest.mark.parametrize("login", [SUPERUSER, OWNER, GUEST, INDEXER])
-def test_nobody_else_notices(walled: Walled, login: str) -> None:
-    remove_wall(walled.url(OWNER), DATABASE, reader=READER)
+def test_nobody_else_notices(secured: RowSecurityDatabase, login: str) -> None:
+    remove_row_security(secured.url(OWNER), DATABASE, reader=READER)
     queries = [
         "SELECT count(*), sum(salary) FROM hr.employees",
         "SELECT count(*) FROM sales.orders",
@@ -142,13 +152,13 @@ def test_nobody_else_notices(walled: Walled, login: str) -> None:
         "UPDATE hr.employees SET job_title = 'x' WHERE employee_id < 9 RETURNING employee_id",
         "DELETE FROM hr.public_holidays RETURNING 1",
     ]
-    before = [walled.ask(login, query) for query in queries]
-    apply_wall(walled.url(OWNER), walled.build_wall())
-    assert [walled.ask(login, query) for query in queries] == before
+    before = [secured.ask(login, query) for query in queries]
+    apply_row_security(secured.url(OWNER), secured.build_row_security())
+    assert [secured.ask(login, query) for query in queries] == before
 
 
 def test_a_whole_view_shows_its_rows_though_its_owner_is_forced(
-    applied: Walled, second: CompiledPolicy
+    applied: RowSecurityDatabase, second: CompiledPolicy
 ) -> None:
     identity = find_identity(second, Principal("ann", ("analyst",)))
     query = "SELECT * FROM sales.orders_by_status ORDER BY 1"
@@ -158,7 +168,9 @@ def test_a_whole_view_shows_its_rows_though_its_owner_is_forced(
     assert applied.ask(READER, query, identity=identity) == rows
 
 
-def test_people_see_masks_in_the_roles_own_schema(applied: Walled, second: CompiledPolicy) -> None:
+def test_people_see_masks_in_the_roles_own_schema(
+    applied: RowSecurityDatabase, second: CompiledPolicy
+) -> None:
     identity = find_identity(second, PRINCIPALS[1])
     rows = applied.ask(READER, f"SELECT * FROM {_ANY_ROLE}.hr__employees", identity=identity)
     own = applied.ask(SUPERUSER, "SELECT * FROM hr.employees WHERE department_id = 31")
@@ -174,12 +186,17 @@ def test_people_see_masks_in_the_roles_own_schema(applied: Walled, second: Compi
 
 @pytest.mark.parametrize("principal", _QUESTIONERS)
 async def test_the_demos_questions_have_the_same_answers_behind_two_walls(
-    applied: Walled, first: CompiledPolicy, second: CompiledPolicy, principal: Principal
+    applied: RowSecurityDatabase,
+    first: CompiledPolicy,
+    second: CompiledPolicy,
+    principal: Principal,
 ) -> None:
     lines = data.demo_erp.QUESTIONS.read_text(encoding="utf-8").splitlines()
-    # The same rows without a wall: the reader itself reads nothing where it stands.
+    # The same rows without a security: the reader itself reads nothing where it stands.
     urls = applied.server.url("second", READER), applied.url(READER)
-    doors = [PostgresDatabase(DATABASE, url, LimitSettings(), search_path=MODULES) for url in urls]
+    databases = [
+        PostgresDatabase(DATABASE, url, LimitSettings(), search_path=MODULES) for url in urls
+    ]
     answered = 0
     try:
         for line in lines:
@@ -189,8 +206,8 @@ async def test_the_demos_questions_have_the_same_answers_behind_two_walls(
                 assert one == two
                 continue
             assert two.session is not None
-            pairs = zip(doors, (one, two), strict=True)
-            results = [await door.execute(each, 10_000) for door, each in pairs]
+            pairs = zip(databases, (one, two), strict=True)
+            results = [await reader.execute(each, 10_000) for reader, each in pairs]
             rows = [
                 sorted(map(repr, result.rows)) if isinstance(result, ResultSet) else result
                 for result in results
@@ -198,66 +215,70 @@ async def test_the_demos_questions_have_the_same_answers_behind_two_walls(
             assert rows[0] == rows[1], query
             answered += 1
     finally:
-        for door in doors:
-            await door.close()
+        for reader in databases:
+            await reader.close()
     assert answered >= 10
 
 
 # -- what runs the statements ------------------------------------------------------------------
 
 
-def test_what_was_applied_can_be_undone_without_a_trace(walled: Walled) -> None:
-    remove_wall(walled.url(OWNER), DATABASE, reader=READER)
-    before = walled.dump()
-    assert check_applied(walled.url(READER), walled.build_wall()).endswith(
+def test_what_was_applied_can_be_undone_without_a_trace(secured: RowSecurityDatabase) -> None:
+    remove_row_security(secured.url(OWNER), DATABASE, reader=READER)
+    before = secured.dump()
+    assert check_applied(secured.url(READER), secured.build_row_security()).endswith(
         "was never applied to it."
     )
-    changes = apply_wall(walled.url(OWNER), walled.build_wall())
-    assert walled.dump() != before
-    undone = remove_wall(walled.url(OWNER), DATABASE, reader=READER)
-    assert walled.dump() == before
+    changes = apply_row_security(secured.url(OWNER), secured.build_row_security())
+    assert secured.dump() != before
+    undone = remove_row_security(secured.url(OWNER), DATABASE, reader=READER)
+    assert secured.dump() == before
     assert undone.removed == changes.added
     assert changes.removed == undone.added == changes.notices == undone.notices == ()
 
 
-def test_a_dry_run_tells_all_and_changes_nothing(walled: Walled) -> None:
-    remove_wall(walled.url(OWNER), DATABASE, reader=READER)
-    before = walled.dump()
-    planned = apply_wall(walled.url(OWNER), walled.build_wall(), dry_run=True)
-    assert walled.dump() == before
+def test_a_dry_run_tells_all_and_changes_nothing(secured: RowSecurityDatabase) -> None:
+    remove_row_security(secured.url(OWNER), DATABASE, reader=READER)
+    before = secured.dump()
+    planned = apply_row_security(secured.url(OWNER), secured.build_row_security(), dry_run=True)
+    assert secured.dump() == before
     assert f"role {_ANY_ROLE}" in planned.added
-    assert apply_wall(walled.url(OWNER), walled.build_wall()) == planned
-    applied = walled.dump()
-    remove_wall(walled.url(OWNER), DATABASE, reader=READER, dry_run=True)
-    assert walled.dump() == applied
+    assert apply_row_security(secured.url(OWNER), secured.build_row_security()) == planned
+    applied = secured.dump()
+    remove_row_security(secured.url(OWNER), DATABASE, reader=READER, dry_run=True)
+    assert secured.dump() == applied
 
 
-def test_applying_twice_changes_nothing(applied: Walled) -> None:
+def test_applying_twice_changes_nothing(applied: RowSecurityDatabase) -> None:
     before = applied.dump()
-    changes = apply_wall(applied.url(OWNER), applied.build_wall())
+    changes = apply_row_security(applied.url(OWNER), applied.build_row_security())
     assert (changes.added, changes.removed) == ((), ())
     assert applied.dump() == before
-    assert check_applied(applied.url(READER), applied.build_wall()) == ""
+    assert check_applied(applied.url(READER), applied.build_row_security()) == ""
 
 
-def test_the_script_does_the_same_in_psql(applied: Walled) -> None:
-    wall, before = applied.build_wall(), applied.dump()
-    script = render_script([*wall.statements, build_comment(wall)], head=render_head(wall))
+def test_the_script_does_the_same_in_psql(applied: RowSecurityDatabase) -> None:
+    security, before = applied.build_row_security(), applied.dump()
+    script = render_script(
+        [*security.statements, build_comment(security)], head=render_head(security)
+    )
     removal = render_script(build_removal(DATABASE))
     for text in (removal, script, script):
         applied.run(OWNER, text)
     assert applied.dump()[0] == before[0]
-    assert check_applied(applied.url(READER), wall) == ""
+    assert check_applied(applied.url(READER), security) == ""
 
 
-def test_a_role_that_left_the_policy_goes_and_a_persons_membership_stays(applied: Walled) -> None:
+def test_a_role_that_left_the_policy_goes_and_a_persons_membership_stays(
+    applied: RowSecurityDatabase,
+) -> None:
     applied.run(OWNER, f"GRANT {_ANY_ROLE} TO {GUEST}")
     roles = {**read_policy().roles}
     del roles["public_reporting"]
     smaller = read_policy().model_copy(update={"roles": roles})
-    wall = applied.build_wall(smaller)
-    assert check_applied(applied.url(READER), wall).endswith("is not what its policy says now.")
-    changes = apply_wall(applied.url(OWNER), wall)
+    security = applied.build_row_security(smaller)
+    assert check_applied(applied.url(READER), security).endswith("is not what its policy says now.")
+    changes = apply_row_security(applied.url(OWNER), security)
     assert f"role quorumsql_{DATABASE}_public_reporting" in changes.removed
     assert changes.added == ()
     assert (_ANY_ROLE,) in [(row[2],) for row in applied.dump()[1] if row[0] == GUEST]
@@ -282,18 +303,18 @@ def test_a_role_that_left_the_policy_goes_and_a_persons_membership_stays(applied
     ],
 )
 def test_what_was_changed_by_hand_is_noticed_and_put_right(
-    applied: Walled, tampering: str, said: str
+    applied: RowSecurityDatabase, tampering: str, said: str
 ) -> None:
     applied.run(OWNER, tampering)
-    wrong = check_applied(applied.url(READER), applied.build_wall())
+    wrong = check_applied(applied.url(READER), applied.build_row_security())
     assert any(each in wrong for each in said.split("|")), wrong
-    apply_wall(applied.url(OWNER), applied.build_wall())
-    assert check_applied(applied.url(READER), applied.build_wall()) == ""
+    apply_row_security(applied.url(OWNER), applied.build_row_security())
+    assert check_applied(applied.url(READER), applied.build_row_security()) == ""
 
 
-def test_whoever_lacks_a_right_is_told_which_and_what_to_run(walled: Walled) -> None:
+def test_whoever_lacks_a_right_is_told_which_and_what_to_run(secured: RowSecurityDatabase) -> None:
     with pytest.raises(QuorumError) as caught:
-        apply_wall(walled.url(GUEST), walled.build_wall())
+        apply_row_security(secured.url(GUEST), secured.build_row_security())
     message = str(caught.value)
     for part in (
         "wall_guest may not create roles (CREATEROLE)",
@@ -305,77 +326,77 @@ def test_whoever_lacks_a_right_is_told_which_and_what_to_run(walled: Walled) -> 
         assert part in message
 
 
-def test_what_everybody_may_read_is_told(applied: Walled) -> None:
+def test_what_everybody_may_read_is_told(applied: RowSecurityDatabase) -> None:
     applied.run(OWNER, "GRANT SELECT (salary) ON hr.employees TO PUBLIC")
-    changes = apply_wall(applied.url(OWNER), applied.build_wall())
+    changes = apply_row_security(applied.url(OWNER), applied.build_row_security())
     applied.run(OWNER, "REVOKE SELECT (salary) ON hr.employees FROM PUBLIC")
     assert changes.notices == ("PUBLIC may read hr.employees, and so may every role: revoke that",)
 
 
-def test_a_role_that_something_else_needs_stays_and_is_told(applied: Walled) -> None:
+def test_a_role_that_something_else_needs_stays_and_is_told(applied: RowSecurityDatabase) -> None:
     applied.run(SUPERUSER, f"GRANT CONNECT ON DATABASE second TO {_ANY_ROLE}")
-    changes = remove_wall(applied.url(OWNER), DATABASE, reader=READER)
+    changes = remove_row_security(applied.url(OWNER), DATABASE, reader=READER)
     assert [notice for notice in changes.notices if f"the role {_ANY_ROLE} stays" in notice]
     assert applied.ask(READER, f"SELECT 'quorumsql_{DATABASE}'::regrole") != "42704"
     applied.run(SUPERUSER, f"REVOKE CONNECT ON DATABASE second FROM {_ANY_ROLE}")
-    assert remove_wall(applied.url(OWNER), DATABASE, reader=READER).notices == ()
+    assert remove_row_security(applied.url(OWNER), DATABASE, reader=READER).notices == ()
     for name in (_ANY_ROLE, f"quorumsql_{DATABASE}"):
         assert applied.ask(READER, f"SELECT '{name}'::regrole") == "42704"
 
 
-def test_a_role_that_is_somebody_elses_is_not_taken(walled: Walled) -> None:
-    remove_wall(walled.url(OWNER), DATABASE, reader=READER)
+def test_a_role_that_is_somebody_elses_is_not_taken(secured: RowSecurityDatabase) -> None:
+    remove_row_security(secured.url(OWNER), DATABASE, reader=READER)
     for name in (f"quorumsql_{DATABASE}", _ANY_ROLE):
-        walled.run(OWNER, f"CREATE ROLE {name}")
-        with pytest.raises(QuorumError, match="is not the second wall's"):
-            apply_wall(walled.url(OWNER), walled.build_wall())
-        walled.run(OWNER, f"DROP ROLE {name}")
+        secured.run(OWNER, f"CREATE ROLE {name}")
+        with pytest.raises(QuorumError, match="was not made for this policy"):
+            apply_row_security(secured.url(OWNER), secured.build_row_security())
+        secured.run(OWNER, f"DROP ROLE {name}")
 
 
-def test_policies_that_would_come_to_life_are_not_woken(walled: Walled) -> None:
-    remove_wall(walled.url(OWNER), DATABASE, reader=READER)
-    walled.run(OWNER, "CREATE POLICY asleep ON hr.employees AS RESTRICTIVE USING (false)")
+def test_policies_that_would_come_to_life_are_not_woken(secured: RowSecurityDatabase) -> None:
+    remove_row_security(secured.url(OWNER), DATABASE, reader=READER)
+    secured.run(OWNER, "CREATE POLICY asleep ON hr.employees AS RESTRICTIVE USING (false)")
     with pytest.raises(QuorumError, match=r"switched off on hr\.employees"):
-        apply_wall(walled.url(OWNER), walled.build_wall())
-    walled.run(OWNER, "DROP POLICY asleep ON hr.employees")
+        apply_row_security(secured.url(OWNER), secured.build_row_security())
+    secured.run(OWNER, "DROP POLICY asleep ON hr.employees")
 
 
 def test_row_security_of_the_owners_goes_on_deciding(
-    walled: Walled, second: CompiledPolicy
+    secured: RowSecurityDatabase, second: CompiledPolicy
 ) -> None:
-    remove_wall(walled.url(OWNER), DATABASE, reader=READER)
-    walled.run(
+    remove_row_security(secured.url(OWNER), DATABASE, reader=READER)
+    secured.run(
         OWNER,
         "ALTER TABLE hr.employees ENABLE ROW LEVEL SECURITY;"
         f"CREATE POLICY even ON hr.employees TO {GUEST} USING (employee_id % 2 = 0)",
     )
-    before = walled.dump()
+    before = secured.dump()
     query = "SELECT count(*) FROM hr.employees"
     identity = find_identity(second, PRINCIPALS[1])
     try:
-        apply_wall(walled.url(OWNER), walled.build_wall())
-        assert walled.ask(READER, query, identity=identity) == [(0,)]
-        walled.run(
+        apply_row_security(secured.url(OWNER), secured.build_row_security())
+        assert secured.ask(READER, query, identity=identity) == [(0,)]
+        secured.run(
             OWNER,
             f"CREATE POLICY odd ON hr.employees TO quorumsql_{DATABASE} "
             "USING (employee_id % 2 = 1)",
         )
         own = f"{query} WHERE employee_id % 2 = 1 AND department_id = 31"
-        assert walled.ask(READER, query, identity=identity) == walled.ask(SUPERUSER, own)
-        walled.run(OWNER, "DROP POLICY odd ON hr.employees")
-        remove_wall(walled.url(OWNER), DATABASE, reader=READER)
-        assert walled.dump() == before
+        assert secured.ask(READER, query, identity=identity) == secured.ask(SUPERUSER, own)
+        secured.run(OWNER, "DROP POLICY odd ON hr.employees")
+        remove_row_security(secured.url(OWNER), DATABASE, reader=READER)
+        assert secured.dump() == before
     finally:
-        walled.run(
+        secured.run(
             OWNER,
             "DROP POLICY even ON hr.employees; ALTER TABLE hr.employees DISABLE ROW LEVEL SECURITY",
         )
 
 
-def test_a_table_in_use_is_not_waited_for_without_end(applied: Walled) -> None:
+def test_a_table_in_use_is_not_waited_for_without_end(applied: RowSecurityDatabase) -> None:
     with psycopg.connect(applied.url(GUEST)) as somebody:
         somebody.execute("SELECT 1 FROM hr.employees LIMIT 1")
         with pytest.raises(DatabaseUnavailable, match="is in use"):
-            remove_wall(applied.url(OWNER), DATABASE, reader=READER, lock_timeout_ms=50)
+            remove_row_security(applied.url(OWNER), DATABASE, reader=READER, lock_timeout_ms=50)
         with pytest.raises(DatabaseUnavailable, match="is in use"):
-            apply_wall(applied.url(OWNER), applied.build_wall(), lock_timeout_ms=50)
+            apply_row_security(applied.url(OWNER), applied.build_row_security(), lock_timeout_ms=50)

@@ -1,4 +1,4 @@
-"""Other wordings of a benchmark's questions, as Spider-Syn gives them for Spider's.
+"""Paraphrases of a benchmark's questions, as Spider-Syn gives them for Spider's.
 
 Two files in Spider's form stand for it, entry beside entry: the questions as they were, and the
 same questions in other words. Their queries are not read: the gold is the benchmark's own, which
@@ -21,9 +21,9 @@ def reword(
 ) -> tuple[tuple[str, Example], ...]:
     """(id of the example, the example in the words of ``others``), for each that has other words.
 
-    An example is found in ``originals`` by its question and its schema or database. Wordings that
-    differ in nothing but case and space are left out. Raises SettingsError when the files do not
-    stand entry beside entry, or no example is in them.
+    An example is found in ``originals`` by its question and its schema or database. Paraphrases
+    that differ in nothing but case and space are left out. Raises SettingsError when the files do
+    not stand entry beside entry, or no example is in them.
     """
     pairs = {
         (_plain(before.text("question")), after.text("db_id").lower()): after.text("question")
@@ -33,10 +33,10 @@ def reword(
     for example in examples:
         question = _plain(example.question)
         place = (example.schema or example.database).lower()
-        for (text, database), wording in pairs.items():
+        for (text, database), paraphrase in pairs.items():
             same = text == question and place.endswith(database)
-            if same and _plain(wording) != question:
-                other = replace(example, id=f"{others.stem}-{example.id}", question=wording)
+            if same and _plain(paraphrase) != question:
+                other = replace(example, id=f"{others.stem}-{example.id}", question=paraphrase)
                 reworded.append((example.id, other))
                 break
     if not reworded:

@@ -1,7 +1,7 @@
-"""A database of its own for the second wall: the demo ERP, owned by a login that is no superuser.
+"""A database for row-level security: the demo ERP, owned by a login that is no superuser.
 
-The owner may create roles and schemas, as the wall's statements need, and has a view over two of
-its tables; ``wall_guest`` is somebody whom no policy is about.
+The owner may create roles and schemas, as row-level security's statements need, and has a view over
+two of its tables; ``wall_guest`` is somebody whom no policy is about.
 """
 
 from __future__ import annotations
@@ -18,15 +18,19 @@ from psycopg import RawCursor, sql
 from data.demo_erp import MODULES
 from execution.policies.access import CompiledPolicy
 from execution.policies.policy_file import Policy, load_policy
-from execution.policies.row_level_security.apply import apply_wall, check_applied, read_own_security
-from execution.policies.row_level_security.ddl import Wall, build_wall
+from execution.policies.row_level_security.apply import (
+    apply_row_security,
+    check_applied,
+    read_own_security,
+)
+from execution.policies.row_level_security.ddl import RowSecurity, build_row_security
 from execution.postgres.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer
 from execution.postgres.session import render_setting
 from nl2sql.types import Principal, SessionIdentity, Violation
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from tests.conftest import ROOT
 
-DATABASE = "walled"
+DATABASE = "secured"
 OWNER = "wall_owner"
 GUEST = "wall_guest"
 INDEX_ROLE = f"quorumsql_index_{DATABASE}"
@@ -68,7 +72,7 @@ RESET SESSION AUTHORIZATION;
 
 
 @dataclass(frozen=True, slots=True)
-class Walled:
+class RowSecurityDatabase:
     """The database, and how to reach it; ``close`` ends the sessions that ``ask`` keeps."""
 
     server: EmbeddedServer
@@ -78,7 +82,9 @@ class Walled:
         """The URL of the database for that login."""
         return self.server.url(DATABASE, login)
 
-    def compile(self, policy: Policy | None = None, *, second_wall: bool = False) -> CompiledPolicy:
+    def compile(
+        self, policy: Policy | None = None, *, row_level_security: bool = False
+    ) -> CompiledPolicy:
         """A policy, the demo's by default, on the catalog as it is now."""
         catalog = read_postgres_catalog(
             self.url(SUPERUSER),
@@ -87,20 +93,22 @@ class Walled:
             index_role=INDEX_ROLE,
             schemas=MODULES,
         )
-        return CompiledPolicy(policy or read_policy(), catalog, second_wall=second_wall)
+        return CompiledPolicy(
+            policy or read_policy(), catalog, row_level_security=row_level_security
+        )
 
-    def build_wall(self, policy: Policy | None = None) -> Wall:
-        """The wall of that policy, as the database is now."""
+    def build_row_security(self, policy: Policy | None = None) -> RowSecurity:
+        """row-level security of that policy, as the database is now."""
         own_security = read_own_security(self.url(OWNER), DATABASE)
-        return build_wall(
+        return build_row_security(
             self.compile(policy), reader=READER, indexer=INDEXER, own_security=own_security
         )
 
     def stand(self) -> None:
-        """Applies the demo's wall where it does not stand untouched."""
-        wall = self.build_wall()
-        if check_applied(self.url(READER), wall):
-            apply_wall(self.url(OWNER), wall)
+        """Applies the demo's security where it does not stand untouched."""
+        security = self.build_row_security()
+        if check_applied(self.url(READER), security):
+            apply_row_security(self.url(OWNER), security)
 
     def run(self, login: str, statements: str) -> None:
         """Runs statements and commits them."""
@@ -156,7 +164,7 @@ class Walled:
 
 
 @contextmanager
-def open_walled(server: EmbeddedServer) -> Iterator[Walled]:
+def open_row_security_database(server: EmbeddedServer) -> Iterator[RowSecurityDatabase]:
     """The database, made from the demo's; it and its logins go at the end."""
     _drop(server)
     with psycopg.connect(server.url("postgres", SUPERUSER), autocommit=True) as admin:
@@ -168,10 +176,10 @@ def open_walled(server: EmbeddedServer) -> Iterator[Walled]:
             sql.SQL("CREATE DATABASE {} TEMPLATE second").format(sql.Identifier(DATABASE))
         )
         admin.execute(_ROLES.encode())
-    walled = Walled(server)
-    walled.run(SUPERUSER, _OWNED)
-    yield walled
-    walled.close()
+    secured = RowSecurityDatabase(server)
+    secured.run(SUPERUSER, _OWNED)
+    yield secured
+    secured.close()
     _drop(server)
 
 
@@ -195,7 +203,7 @@ def read_policy() -> Policy:
 
 
 def find_identity(compiled: CompiledPolicy, principal: Principal) -> SessionIdentity:
-    """What the second wall knows of that principal."""
+    """What row-level security knows of that principal."""
     access = compiled.access(principal)
     assert not isinstance(access, Violation)
     assert access.session is not None

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from retrieval.search.sketch import SketchNames, read_sketch
+from retrieval.search.draft_query import DraftNames, read_draft
 from tests.fakes import SHOP
 
 
 @pytest.mark.parametrize(
-    ("sketch", "tables"),
+    ("draft", "tables"),
     [
         ("SELECT id FROM orders", ("sales.orders",)),
         ("SELECT 1 FROM stock.products AS p JOIN orders o ON o.id = p.id",
@@ -22,18 +22,18 @@ from tests.fakes import SHOP
         ("", ()),
     ],
 )  # fmt: skip
-def test_tables_that_exist_are_found(sketch: str, tables: tuple[str, ...]) -> None:
-    assert set(read_sketch(sketch, SHOP).tables) == set(tables)
+def test_tables_that_exist_are_found(draft: str, tables: tuple[str, ...]) -> None:
+    assert set(read_draft(draft, SHOP).tables) == set(tables)
 
 
 def test_columns_are_words_to_search_for() -> None:
-    words = read_sketch("SELECT reason FROM returns WHERE line_no > 1", SHOP).words.split()
+    words = read_draft("SELECT reason FROM returns WHERE line_no > 1", SHOP).words.split()
     assert set(words) == {"returns", "reason", "line_no"}
 
 
 def test_outside_the_search_path_what_search_found_first_is_meant() -> None:
     elsewhere = replace(SHOP, search_path=("public",))
-    sketch = "SELECT 1 FROM products"
-    assert read_sketch(sketch, elsewhere).tables == ()
-    found = read_sketch(sketch, elsewhere, ["sales.orders", "stock.products"])
-    assert found == SketchNames(("stock.products",), "products")
+    draft = "SELECT 1 FROM products"
+    assert read_draft(draft, elsewhere).tables == ()
+    found = read_draft(draft, elsewhere, ["sales.orders", "stock.products"])
+    assert found == DraftNames(("stock.products",), "products")

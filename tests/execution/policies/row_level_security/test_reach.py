@@ -1,4 +1,4 @@
-"""What is left to a query that leaves its role behind the second wall: no table, no function."""
+"""What is left to a query that leaves its role behind row-level security: no table, no function."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from data.demo_erp import MODULES
 from execution.guard.guard import guard_query
 from execution.policies.access import CompiledPolicy
 from execution.policies.row_level_security.apply import (
-    apply_wall,
+    apply_row_security,
     check_applied,
     find_index_role,
-    remove_wall,
+    remove_row_security,
 )
 from execution.policies.row_level_security.script import (
     build_removal,
@@ -30,14 +30,14 @@ from nl2sql.sql.names import enquote
 from nl2sql.types import GuardedQuery, Principal, ResultSet, SessionIdentity, Violation
 from retrieval.introspection.postgres.key_samples import open_postgres_sampler
 from retrieval.introspection.postgres.values import PostgresValues
-from tests.execution.policies.walled import (
+from tests.execution.policies.row_security_database import (
     DATABASE,
     INDEX_ROLE,
     OWNER,
     PRINCIPALS,
-    Walled,
+    RowSecurityDatabase,
     find_identity,
-    open_walled,
+    open_row_security_database,
 )
 
 _SUPPORT = PRINCIPALS[1]
@@ -56,28 +56,28 @@ _TEXT_AS_SQL = (
 
 
 @pytest.fixture(scope="module")
-def walled(embedded_server: EmbeddedServer) -> Iterator[Walled]:
-    with open_walled(embedded_server) as database:
+def secured(embedded_server: EmbeddedServer) -> Iterator[RowSecurityDatabase]:
+    with open_row_security_database(embedded_server) as database:
         yield database
 
 
 @pytest.fixture
-def applied(walled: Walled) -> Walled:
-    walled.stand()
-    return walled
+def applied(secured: RowSecurityDatabase) -> RowSecurityDatabase:
+    secured.stand()
+    return secured
 
 
 @pytest.fixture
-def revoked(walled: Walled) -> Iterator[Walled]:
+def revoked(secured: RowSecurityDatabase) -> Iterator[RowSecurityDatabase]:
     """With the functions taken from PUBLIC as well; given back at the end."""
-    apply_wall(walled.url(SUPERUSER), walled.build_wall(), revoke_functions=True)
-    yield walled
-    remove_wall(walled.url(SUPERUSER), DATABASE, reader=READER)
+    apply_row_security(secured.url(SUPERUSER), secured.build_row_security(), revoke_functions=True)
+    yield secured
+    remove_row_security(secured.url(SUPERUSER), DATABASE, reader=READER)
 
 
 @pytest.fixture(scope="module")
-def second(walled: Walled) -> CompiledPolicy:
-    return walled.compile(second_wall=True)
+def second(secured: RowSecurityDatabase) -> CompiledPolicy:
+    return secured.compile(row_level_security=True)
 
 
 @pytest.fixture(scope="module")
@@ -85,14 +85,18 @@ def support(second: CompiledPolicy) -> SessionIdentity:
     return find_identity(second, _SUPPORT)
 
 
-def test_the_login_itself_reads_nothing(applied: Walled, second: CompiledPolicy) -> None:
+def test_the_login_itself_reads_nothing(
+    applied: RowSecurityDatabase, second: CompiledPolicy
+) -> None:
     assert len(second.catalog.tables) > 50
     for table in second.catalog.tables:
         query = f"SELECT count(*) FROM {enquote(table.schema)}.{enquote(table.name)}"
         assert applied.ask(READER, query) == _NO_RIGHT, table.qualified
 
 
-def test_who_leaves_the_role_reads_nothing(applied: Walled, support: SessionIdentity) -> None:
+def test_who_leaves_the_role_reads_nothing(
+    applied: RowSecurityDatabase, support: SessionIdentity
+) -> None:
     query = _LEAVE.format(role="none")
     assert applied.ask(READER, query, identity=support) == _NO_RIGHT
     # The attack is one: it reads hidden rows and columns where the login has SELECT.
@@ -100,22 +104,22 @@ def test_who_leaves_the_role_reads_nothing(applied: Walled, support: SessionIden
     rows = applied.ask(READER, query, identity=support)
     assert isinstance(rows, list)
     assert len(rows) > 20
-    wrong = check_applied(applied.url(READER), applied.build_wall())
+    wrong = check_applied(applied.url(READER), applied.build_row_security())
     assert wrong == f"{READER} may read hr.employees without becoming a role of {DATABASE}."
-    apply_wall(applied.url(OWNER), applied.build_wall())
+    apply_row_security(applied.url(OWNER), applied.build_row_security())
     assert applied.ask(READER, query, identity=support) == _NO_RIGHT
 
 
 def test_another_role_is_out_of_reach_only_without_the_functions(
-    applied: Walled, support: SessionIdentity
+    applied: RowSecurityDatabase, support: SessionIdentity
 ) -> None:
     query = _LEAVE.format(role=f"quorumsql_{DATABASE}_analyst")
     assert isinstance(applied.ask(READER, query, identity=support), list)
-    apply_wall(applied.url(SUPERUSER), applied.build_wall(), revoke_functions=True)
+    apply_row_security(applied.url(SUPERUSER), applied.build_row_security(), revoke_functions=True)
     try:
         assert applied.ask(READER, query, identity=support) == _NO_RIGHT
     finally:
-        remove_wall(applied.url(SUPERUSER), DATABASE, reader=READER)
+        remove_row_security(applied.url(SUPERUSER), DATABASE, reader=READER)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +137,7 @@ def test_another_role_is_out_of_reach_only_without_the_functions(
     ],
 )
 def test_functions_that_were_taken_are_refused_by_the_database(
-    revoked: Walled, support: SessionIdentity, query: str
+    revoked: RowSecurityDatabase, support: SessionIdentity, query: str
 ) -> None:
     assert revoked.ask(READER, query, identity=support) == _NO_RIGHT
     assert revoked.ask(READER, query) == _NO_RIGHT
@@ -141,48 +145,50 @@ def test_functions_that_were_taken_are_refused_by_the_database(
 
 
 async def test_guarded_queries_need_none_of_these_functions(
-    revoked: Walled, second: CompiledPolicy
+    revoked: RowSecurityDatabase, second: CompiledPolicy
 ) -> None:
     access = second.access(_SUPPORT)
     assert not isinstance(access, Violation)
     query = guard_query("SELECT count(*) FROM hr.employees", access)
     assert isinstance(query, GuardedQuery)
-    door = PostgresDatabase(DATABASE, revoked.url(READER), LimitSettings(), search_path=MODULES)
+    reader = PostgresDatabase(DATABASE, revoked.url(READER), LimitSettings(), search_path=MODULES)
     try:
-        await door.explain(query)
-        result = await door.execute(query, 10)
+        await reader.explain(query)
+        result = await reader.execute(query, 10)
     finally:
-        await door.close()
+        await reader.close()
     assert isinstance(result, ResultSet)
     own = revoked.ask(SUPERUSER, "SELECT count(*) FROM hr.employees WHERE department_id = 31")
     assert list(result.rows) == own
     assert own != [(0,)]
 
 
-def test_nothing_of_the_families_is_left(revoked: Walled) -> None:
+def test_nothing_of_the_families_is_left(revoked: RowSecurityDatabase) -> None:
     found = find_reachable(revoked.url(READER), READER, DATABASE)
     assert [each.name for each in found if each.family in FAMILIES] == []
 
 
-def test_only_a_superuser_takes_functions_and_gives_them_back(walled: Walled) -> None:
-    remove_wall(walled.url(OWNER), DATABASE, reader=READER)
-    before = walled.dump()
+def test_only_a_superuser_takes_functions_and_gives_them_back(secured: RowSecurityDatabase) -> None:
+    remove_row_security(secured.url(OWNER), DATABASE, reader=READER)
+    before = secured.dump()
     with pytest.raises(QuorumError, match="only a superuser may"):
-        apply_wall(walled.url(OWNER), walled.build_wall(), revoke_functions=True)
-    assert walled.dump() == before
-    changes = apply_wall(walled.url(SUPERUSER), walled.build_wall(), revoke_functions=True)
+        apply_row_security(secured.url(OWNER), secured.build_row_security(), revoke_functions=True)
+    assert secured.dump() == before
+    changes = apply_row_security(
+        secured.url(SUPERUSER), secured.build_row_security(), revoke_functions=True
+    )
     assert "only owners may execute pg_catalog.ts_stat(text)" in changes.added
     with pytest.raises(QuorumError, match="only a superuser may"):
-        remove_wall(walled.url(OWNER), DATABASE, reader=READER)
+        remove_row_security(secured.url(OWNER), DATABASE, reader=READER)
     # Applied again without the flag, they stay taken.
-    assert apply_wall(walled.url(SUPERUSER), walled.build_wall()).removed == ()
-    assert check_applied(walled.url(READER), walled.build_wall()) == ""
-    undone = remove_wall(walled.url(SUPERUSER), DATABASE, reader=READER)
+    assert apply_row_security(secured.url(SUPERUSER), secured.build_row_security()).removed == ()
+    assert check_applied(secured.url(READER), secured.build_row_security()) == ""
+    undone = remove_row_security(secured.url(SUPERUSER), DATABASE, reader=READER)
     assert undone.removed == changes.added
-    assert walled.dump() == before
+    assert secured.dump() == before
 
 
-def test_the_script_takes_the_functions_too(applied: Walled) -> None:
+def test_the_script_takes_the_functions_too(applied: RowSecurityDatabase) -> None:
     applied.run(SUPERUSER, render_script([build_revocation(DATABASE)]))
     assert applied.ask(READER, "SELECT pg_sleep(0)") == _NO_RIGHT
     applied.run(SUPERUSER, render_script(build_removal(DATABASE)))
@@ -190,52 +196,54 @@ def test_the_script_takes_the_functions_too(applied: Walled) -> None:
     assert isinstance(applied.ask(READER, "SELECT count(*) FROM hr.employees"), list)
 
 
-def test_rights_on_columns_are_kept_and_given_back(walled: Walled) -> None:
-    remove_wall(walled.url(OWNER), DATABASE, reader=READER)
-    walled.run(
+def test_rights_on_columns_are_kept_and_given_back(secured: RowSecurityDatabase) -> None:
+    remove_row_security(secured.url(OWNER), DATABASE, reader=READER)
+    secured.run(
         OWNER,
         f"REVOKE SELECT ON hr.payslips FROM {READER};"
         f"GRANT SELECT (pay_month, employee_id) ON hr.payslips TO {READER}",
     )
     try:
-        before, catalog = walled.dump(), walled.compile().catalog
-        apply_wall(walled.url(OWNER), walled.build_wall())
+        before, catalog = secured.dump(), secured.compile().catalog
+        apply_row_security(secured.url(OWNER), secured.build_row_security())
         query = "SELECT count(pay_month) FROM hr.payslips"
-        assert walled.ask(READER, query) == _NO_RIGHT
-        assert walled.compile().catalog == catalog
-        remove_wall(walled.url(OWNER), DATABASE, reader=READER)
-        assert isinstance(walled.ask(READER, query), list)
-        assert walled.dump() == before
+        assert secured.ask(READER, query) == _NO_RIGHT
+        assert secured.compile().catalog == catalog
+        remove_row_security(secured.url(OWNER), DATABASE, reader=READER)
+        assert isinstance(secured.ask(READER, query), list)
+        assert secured.dump() == before
     finally:
-        walled.run(
+        secured.run(
             OWNER,
             f"REVOKE SELECT (pay_month, employee_id) ON hr.payslips FROM {READER};"
             f"GRANT SELECT ON hr.payslips TO {READER}",
         )
 
 
-def test_the_index_reads_what_the_reader_could(walled: Walled) -> None:
-    remove_wall(walled.url(OWNER), DATABASE, reader=READER)
-    assert find_index_role(walled.url(INDEXER), DATABASE) == ""
-    catalog = walled.compile().catalog
+def test_the_index_reads_what_the_reader_could(secured: RowSecurityDatabase) -> None:
+    remove_row_security(secured.url(OWNER), DATABASE, reader=READER)
+    assert find_index_role(secured.url(INDEXER), DATABASE) == ""
+    catalog = secured.compile().catalog
 
     def survey(login: str, role: str = "") -> list[str]:
-        with PostgresValues(walled.url(login), database=DATABASE, role=role) as values:
+        with PostgresValues(secured.url(login), database=DATABASE, role=role) as values:
             found = values.survey(catalog.tables, most=100, longest=50)
         return sorted(str(each) for each in found)
 
     before = survey(READER)
-    apply_wall(walled.url(OWNER), walled.build_wall())
-    assert find_index_role(walled.url(INDEXER), DATABASE) == INDEX_ROLE
-    assert walled.compile().catalog == catalog
+    apply_row_security(secured.url(OWNER), secured.build_row_security())
+    assert find_index_role(secured.url(INDEXER), DATABASE) == INDEX_ROLE
+    assert secured.compile().catalog == catalog
     assert survey(READER) == []
     assert survey(INDEXER) == []
     assert len(survey(INDEXER, INDEX_ROLE)) == len(before) > 50
-    with open_postgres_sampler(walled.url(INDEXER), database=DATABASE, role=INDEX_ROLE) as sampler:
+    with open_postgres_sampler(secured.url(INDEXER), database=DATABASE, role=INDEX_ROLE) as sampler:
         assert sampler is not None
 
 
-def test_a_table_granted_later_is_seen_and_told_until_it_is_applied(applied: Walled) -> None:
+def test_a_table_granted_later_is_seen_and_told_until_it_is_applied(
+    applied: RowSecurityDatabase,
+) -> None:
     applied.run(
         OWNER,
         f"CREATE TABLE hr.later (id integer PRIMARY KEY); GRANT SELECT ON hr.later TO {READER}",
@@ -243,26 +251,28 @@ def test_a_table_granted_later_is_seen_and_told_until_it_is_applied(applied: Wal
     try:
         catalog = applied.compile().catalog
         assert catalog.table("hr.later") is not None
-        apply_wall(applied.url(OWNER), applied.build_wall())
+        apply_row_security(applied.url(OWNER), applied.build_row_security())
         assert applied.compile().catalog == catalog
         assert applied.ask(READER, "SELECT * FROM hr.later") == _NO_RIGHT
-        analyst = find_identity(applied.compile(second_wall=True), Principal("a", ("analyst",)))
+        analyst = find_identity(
+            applied.compile(row_level_security=True), Principal("a", ("analyst",))
+        )
         assert applied.ask(READER, "SELECT * FROM hr.later", identity=analyst) == []
     finally:
         applied.run(OWNER, "DROP TABLE hr.later")
 
 
-def test_the_index_role_of_another_reader_is_not_taken(applied: Walled) -> None:
+def test_the_index_role_of_another_reader_is_not_taken(applied: RowSecurityDatabase) -> None:
     applied.run(OWNER, f"COMMENT ON ROLE {INDEX_ROLE} IS 'mine'")
     try:
-        with pytest.raises(QuorumError, match="not the second wall's"):
-            apply_wall(applied.url(OWNER), applied.build_wall())
+        with pytest.raises(QuorumError, match="was not made for this policy"):
+            apply_row_security(applied.url(OWNER), applied.build_row_security())
     finally:
         comment = f"quorumsql index role of {DATABASE}: {READER}"
         applied.run(OWNER, f"COMMENT ON ROLE {INDEX_ROLE} IS '{comment}'")
 
 
-def test_functions_with_their_owners_rights_are_found(applied: Walled) -> None:
+def test_functions_with_their_owners_rights_are_found(applied: RowSecurityDatabase) -> None:
     body = "LANGUAGE sql SECURITY DEFINER AS 'SELECT max(salary) FROM hr.employees'"
     applied.run(
         OWNER,

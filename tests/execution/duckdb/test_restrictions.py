@@ -1,4 +1,4 @@
-"""The walls behind the guard, which have to hold without it.
+"""The restrictions behind the guard, which have to hold without it.
 
 Every query is put into a GuardedQuery by hand. Each attack is first seen to work on a plain
 connection to a copy.
@@ -130,9 +130,9 @@ async def test_nothing_else_is_written_or_read_even_without_the_guard(
         connection.execute(besieged.aim(attack, copy, tmp_path)).fetchall()
     before = list_files(besieged.path.parent)
     sql = besieged.aim(attack)
-    found = await fail(besieged.door, sql)
+    found = await fail(besieged.database, sql)
     assert found.sqlstate in ("42501", "42601"), found
-    explained = await besieged.door.explain(query(sql))
+    explained = await besieged.database.explain(query(sql))
     assert isinstance(explained, Diagnostic)
     assert explained.sqlstate == found.sqlstate
     assert list_files(besieged.path.parent) == before
@@ -156,7 +156,7 @@ def list_files(folder: Path) -> dict[str, bytes]:
     ],
 )
 async def test_the_instance_around_the_file_is_out_of_reach(sql: str, besieged: Besieged) -> None:
-    assert (await fail(besieged.door, sql)).sqlstate == "42501"
+    assert (await fail(besieged.database, sql)).sqlstate == "42501"
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ async def test_the_instance_around_the_file_is_out_of_reach(sql: str, besieged: 
 def test_the_engine_itself_refuses_what_reaches_out_or_writes(
     sql: str, besieged: Besieged, path: Path
 ) -> None:
-    """The walls of the opened file alone, with no statement checked before."""
+    """The restrictions of the opened file alone, with no statement checked before."""
     file = open_file("shop", path, LIMITS)
     try:
         with file.connect() as connection, pytest.raises(duckdb.Error):
@@ -238,7 +238,7 @@ async def test_a_view_of_the_system_stays_closed(path: Path, database: DuckDbDat
 async def test_a_macro_that_replaces_a_function_is_not_called(
     macro: str, sql: str, besieged: Besieged, path: Path, database: DuckDbDatabase
 ) -> None:
-    assert (await run(besieged.door, sql)).rows
+    assert (await run(besieged.database, sql)).rows
     write(path, f"CREATE MACRO {macro}")
     assert ("hidden",) in read_raw(path, sql)
     assert (await fail(database, sql)).sqlstate == "42501"

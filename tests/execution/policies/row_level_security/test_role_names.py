@@ -1,4 +1,4 @@
-"""The second wall where names need quoting, and where hashes, types and views come in."""
+"""row-level security where names need quoting, and where hashes, types and views come in."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from execution.guard.guard import guard_query
 from execution.policies.access import CompiledPolicy
 from execution.policies.policy_file import parse_policy
 from execution.policies.row_level_security.apply import (
-    apply_wall,
+    apply_row_security,
     check_applied,
     read_own_security,
-    remove_wall,
+    remove_row_security,
 )
-from execution.policies.row_level_security.ddl import Wall, build_comment, build_wall
+from execution.policies.row_level_security.ddl import RowSecurity, build_comment, build_row_security
 from execution.policies.row_level_security.script import build_removal, render_script
 from execution.postgres.database import PostgresDatabase
 from execution.postgres.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer, grant_reader
@@ -85,7 +85,7 @@ def admin_url(embedded_server: EmbeddedServer) -> Iterator[str]:
         connection.execute(_SCHEMA.encode())
         grant_reader(connection)
     yield url
-    remove_wall(url, _DATABASE, reader=READER)
+    remove_row_security(url, _DATABASE, reader=READER)
     embedded_server.drop_database(_DATABASE)
 
 
@@ -94,49 +94,51 @@ def catalog(admin_url: str) -> Catalog:
     return read_postgres_catalog(admin_url, database=_DATABASE, reader_role=READER)
 
 
-def compile_odd(catalog: Catalog, *, second_wall: bool) -> CompiledPolicy:
+def compile_odd(catalog: Catalog, *, row_level_security: bool) -> CompiledPolicy:
     environ = {"ODD_KEY": "pepper"}
-    return CompiledPolicy(parse_policy(_POLICY), catalog, second_wall=second_wall, environ=environ)
+    return CompiledPolicy(
+        parse_policy(_POLICY), catalog, row_level_security=row_level_security, environ=environ
+    )
 
 
-def build_odd_wall(catalog: Catalog, url: str) -> Wall:
-    compiled = compile_odd(catalog, second_wall=True)
+def build_odd_wall(catalog: Catalog, url: str) -> RowSecurity:
+    compiled = compile_odd(catalog, row_level_security=True)
     own_security = read_own_security(url, _DATABASE)
-    return build_wall(compiled, reader=READER, indexer=INDEXER, own_security=own_security)
+    return build_row_security(compiled, reader=READER, indexer=INDEXER, own_security=own_security)
 
 
 @pytest.mark.parametrize("role", [_ROLE, "all"], ids=["odd", "all"])
 async def test_the_guard_gets_the_same_rows_behind_it(
     catalog: Catalog, admin_url: str, embedded_server: EmbeddedServer, role: str
 ) -> None:
-    remove_wall(admin_url, _DATABASE, reader=READER)
+    remove_row_security(admin_url, _DATABASE, reader=READER)
     principal = Principal("ann", (role,), (("Region", "it's"),))
-    door = PostgresDatabase(_DATABASE, embedded_server.url(_DATABASE, READER), LimitSettings())
+    reader = PostgresDatabase(_DATABASE, embedded_server.url(_DATABASE, READER), LimitSettings())
     try:
         results: list[list[ResultSet | Diagnostic]] = []
-        for second_wall in (False, True):
-            if second_wall:
-                apply_wall(admin_url, build_odd_wall(catalog, admin_url))
-            access = compile_odd(catalog, second_wall=second_wall).access(principal)
+        for row_level_security in (False, True):
+            if row_level_security:
+                apply_row_security(admin_url, build_odd_wall(catalog, admin_url))
+            access = compile_odd(catalog, row_level_security=row_level_security).access(principal)
             assert not isinstance(access, Violation)
             results.append([])
             for query in _QUERIES:
                 guarded = guard_query(query, access)
                 assert isinstance(guarded, GuardedQuery), guarded
-                results[-1].append(await door.execute(guarded, 10))
+                results[-1].append(await reader.execute(guarded, 10))
         for query, one, two in zip(_QUERIES, *results, strict=True):
             assert isinstance(one, ResultSet)
             assert isinstance(two, ResultSet)
             assert one.rows == two.rows, query
             assert one.rows
     finally:
-        await door.close()
+        await reader.close()
 
 
 def test_people_see_their_rows_and_no_hash(catalog: Catalog, admin_url: str) -> None:
-    wall = build_odd_wall(catalog, admin_url)
-    apply_wall(admin_url, wall)
-    role = wall.roles[0]
+    security = build_odd_wall(catalog, admin_url)
+    apply_row_security(admin_url, security)
+    role = security.roles[0]
     with psycopg.connect(admin_url) as connection:
         connection.execute("SELECT set_config('quorumsql.region', 'it''s', true)")
         connection.execute("SELECT set_config('role', %s, true)", (role,))
@@ -151,11 +153,11 @@ def test_people_see_their_rows_and_no_hash(catalog: Catalog, admin_url: str) -> 
 
 
 def test_the_script_and_its_removal_survive_such_names(catalog: Catalog, admin_url: str) -> None:
-    wall = build_odd_wall(catalog, admin_url)
-    apply_wall(admin_url, wall)
-    script = render_script([*wall.statements, build_comment(wall)])
+    security = build_odd_wall(catalog, admin_url)
+    apply_row_security(admin_url, security)
+    script = render_script([*security.statements, build_comment(security)])
     for text in (script, render_script(build_removal(_DATABASE)), script):
         with psycopg.connect(admin_url, autocommit=True) as connection:
             connection.execute(text.encode())
-    assert check_applied(admin_url, wall) == ""
-    assert len(remove_wall(admin_url, _DATABASE, reader=READER).removed) > 20
+    assert check_applied(admin_url, security) == ""
+    assert len(remove_row_security(admin_url, _DATABASE, reader=READER).removed) > 20

@@ -2,8 +2,8 @@
 
 What the guard would refuse or rewrite reaches the database as it was written, under the role and
 the settings that a guarded query of the same principal would have. Functions, statements and
-catalogs are not the wall's: the guard and the reading role hold those. Nor are hashed columns: the
-guard must read what it hashes.
+catalogs are not row-level security's: the guard and the reading role hold those. Nor are hashed
+columns: the guard must read what it hashes.
 """
 
 from __future__ import annotations
@@ -14,21 +14,25 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from execution.policies.access import Access, CompiledPolicy
-from execution.policies.row_level_security.apply import apply_wall, read_own_security, remove_wall
-from execution.policies.row_level_security.ddl import build_wall
+from execution.policies.row_level_security.apply import (
+    apply_row_security,
+    read_own_security,
+    remove_row_security,
+)
+from execution.policies.row_level_security.ddl import build_row_security
 from execution.postgres.database import PostgresDatabase
 from execution.postgres.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, ResultSet
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
-from tests.attacks.arenas import WALLED, Arena
+from tests.attacks.arenas import SECURED, Arena
 from tests.attacks.attack import HARMLESS, Attack, equal_rows
 from tests.attacks.scratch import PRINCIPALS, WITHHELD, load_scratch_policy
 from tests.attacks.table import ATTACKS
 from tests.execution.trusted import trust
 
 _GROUPS = ("scopes", "oracles", "masks", "names", "rows", "spellings", "errors")
-# With the wall, a principal has exactly one role; the auditor's is about hashes.
+# With row-level security, a principal has exactly one role; the auditor's is about hashes.
 _ROLES = ("member", "manager")
 _ON_ROWS = [
     attack
@@ -38,13 +42,13 @@ _ON_ROWS = [
 _NO_RIGHT = "42501"
 
 
-class WalledWay:
-    """The door to the walled database, without a guard before it."""
+class SecuredAttack:
+    """The reader to the secured database, without a guard before it."""
 
     def __init__(self, compiled: CompiledPolicy, url: str, runner: asyncio.Runner) -> None:
         self._compiled = compiled
         self._runner = runner
-        self._door = PostgresDatabase(WALLED, url, LimitSettings(), search_path=("main",))
+        self._database = PostgresDatabase(SECURED, url, LimitSettings(), search_path=("main",))
 
     def execute(self, attack: Attack) -> ResultSet | Diagnostic:
         """What the attack gets."""
@@ -52,46 +56,46 @@ class WalledWay:
         assert isinstance(access, Access)
         assert access.session is not None
         query = trust(
-            WALLED,
+            SECURED,
             attack.sql,
             restricted=True,
             session=access.session,
             tables=tuple(table.qualified for table in self._compiled.catalog.tables),
         )
-        return self._runner.run(self._door.execute(query, 1000))
+        return self._runner.run(self._database.execute(query, 1000))
 
     def close(self) -> None:
-        """Closes the door."""
-        self._runner.run(self._door.close())
+        """Closes the reader."""
+        self._runner.run(self._database.close())
 
 
 @pytest.fixture(scope="module")
-def walled(
+def secured(
     arenas: Mapping[str, Arena], server: EmbeddedServer, hash_key: None
-) -> Iterator[WalledWay]:
-    url = server.url(WALLED, SUPERUSER)
-    catalog = read_postgres_catalog(url, database=WALLED, reader_role=READER, schemas=("main",))
-    policy = load_scratch_policy().model_copy(update={"database": WALLED})
-    compiled = CompiledPolicy(policy, catalog, second_wall=True)
-    apply_wall(
+) -> Iterator[SecuredAttack]:
+    url = server.url(SECURED, SUPERUSER)
+    catalog = read_postgres_catalog(url, database=SECURED, reader_role=READER, schemas=("main",))
+    policy = load_scratch_policy().model_copy(update={"database": SECURED})
+    compiled = CompiledPolicy(policy, catalog, row_level_security=True)
+    apply_row_security(
         url,
-        build_wall(
+        build_row_security(
             compiled,
             reader=READER,
             indexer=INDEXER,
-            own_security=read_own_security(url, WALLED),
+            own_security=read_own_security(url, SECURED),
         ),
     )
     with asyncio.Runner() as runner:
-        way = WalledWay(compiled, server.url(WALLED, READER), runner)
+        way = SecuredAttack(compiled, server.url(SECURED, READER), runner)
         yield way
         way.close()
-    remove_wall(url, WALLED, reader=READER)
+    remove_row_security(url, SECURED, reader=READER)
 
 
 @pytest.mark.parametrize("attack", _ON_ROWS, ids=lambda attack: attack.id)
-def test_the_wall_alone_lets_nothing_through(attack: Attack, walled: WalledWay) -> None:
-    result = walled.execute(attack)
+def test_the_wall_alone_lets_nothing_through(attack: Attack, secured: SecuredAttack) -> None:
+    result = secured.execute(attack)
     if isinstance(result, Diagnostic):
         told = f"{result.message} {result.hint}"
         assert not [text for text in WITHHELD if text in told], told

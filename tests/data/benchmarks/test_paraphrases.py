@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from data.benchmarks.load import load_benchmark
+from data.benchmarks.paraphrases import reword
 from data.benchmarks.types import Example
-from data.benchmarks.wordings import reword
 from nl2sql.errors import SettingsError
 
 BENCH = os.environ.get("QUORUMSQL_BENCH", "")

@@ -68,7 +68,7 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class QuestionWords:
     """The content words of a question, folded, each with the text that it stands for.
 
     ``compounds`` are two neighbours written as one.
@@ -122,11 +122,11 @@ class Wording:
         return found
 
 
-def read_question(text: str) -> Wording:
-    """The wording of a question.
+def read_question(text: str) -> QuestionWords:
+    """The words of a question.
 
-    >>> wording = read_question("Which air ports do the companies use?")
-    >>> list(wording.words), wording.compounds["airport"]
+    >>> question_words = read_question("Which air ports do the companies use?")
+    >>> list(question_words.words), question_words.compounds["airport"]
     (['air', 'port', 'company', 'use'], 'air ports')
     """
     tokens = [(token, parts) for token in _TOKEN.findall(text) if (parts := split_words(token))]
@@ -145,4 +145,4 @@ def read_question(text: str) -> Wording:
             if STOP_WORDS.isdisjoint((first, parts[0])):
                 compounds.setdefault(first + parts[0], f"{before} {token}")
     # A word that is said stands for itself, whatever is short for it besides.
-    return Wording(written_out | words, compounds)
+    return QuestionWords(written_out | words, compounds)

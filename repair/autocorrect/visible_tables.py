@@ -31,7 +31,7 @@ class Neighbour:
     pairs: tuple[tuple[str, str], ...]
 
 
-class Sight:
+class VisibleTables:
     """Looks names up in a schema context, as its dialect compares them."""
 
     def __init__(
@@ -72,7 +72,7 @@ class Sight:
         return name.lower() if self.dialect == "postgres" and not is_quoted else self.fold(name)
 
     def find_table(self, node: exp.Table) -> Table | None:
-        """The only table in sight that the node can mean, or None."""
+        """The only visible table that the node can mean, or None."""
         schema = node.args.get("db")
         name = self.spell(node.this)
         found = [

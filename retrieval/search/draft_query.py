@@ -16,29 +16,29 @@ from nl2sql.sql.parsing import parse_one
 
 
 @dataclass(frozen=True, slots=True)
-class SketchNames:
+class DraftNames:
     """Qualified names of the tables that exist, and all names of tables and columns as text."""
 
     tables: tuple[str, ...] = ()
     words: str = ""
 
 
-def read_sketch(sketch: str, catalog: Catalog, shared: Iterable[str] = ()) -> SketchNames:
-    """What ``sketch`` names of the visible ``catalog``; nothing where it cannot be parsed.
+def read_draft(draft: str, catalog: Catalog, shared: Iterable[str] = ()) -> DraftNames:
+    """What ``draft`` names of the visible ``catalog``; nothing where it cannot be parsed.
 
     ``shared`` are qualified names that come first where several tables bear the name.
 
     >>> from nl2sql.catalog import Table
     >>> shop = Catalog("shop", (Table("sales", "orders", ()),), search_path=("sales",))
-    >>> read_sketch("SELECT total FROM orders o", shop)
-    SketchNames(tables=('sales.orders',), words='orders total')
+    >>> read_draft("SELECT total FROM orders o", shop)
+    DraftNames(tables=('sales.orders',), words='orders total')
     """
-    if not sketch.strip():
-        return SketchNames()
+    if not draft.strip():
+        return DraftNames()
     try:
-        tree = parse_one(sketch, catalog.dialect)
+        tree = parse_one(draft, catalog.dialect)
     except (SqlglotError, RecursionError):
-        return SketchNames()
+        return DraftNames()
     found: dict[str, None] = {}
     words: dict[str, None] = {}
     for node in tree.find_all(exp.Table):
@@ -52,7 +52,7 @@ def read_sketch(sketch: str, catalog: Catalog, shared: Iterable[str] = ()) -> Sk
             found.update(dict.fromkeys(list(named)[:1]))
     for column in tree.find_all(exp.Column):
         words[column.name] = None
-    return SketchNames(tuple(found), " ".join(word for word in words if word))
+    return DraftNames(tuple(found), " ".join(word for word in words if word))
 
 
 def _bears(catalog: Catalog, qualified: str, name: str) -> bool:

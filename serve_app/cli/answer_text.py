@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Wording(StrEnum):
+class AnswerTextSource(StrEnum):
     """Nobody; a rule, which says little; or the model, checked against the rows."""
 
     OFF = "off"

@@ -1,11 +1,11 @@
-"""The sight that golden pairs are read with: the shop, and two keys between two tables."""
+"""The visible that golden pairs are read with: the shop, and two keys between two tables."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from nl2sql.types import JoinPlan, Plan, SchemaContext, ValueMatch
-from repair.autocorrect.sight import Sight
+from repair.autocorrect.visible_tables import VisibleTables
 from tests.fakes import SHOP, build_context, build_key, build_table
 
 STORES = build_table("stock.stores", "id integer", "city text", key=("id",))
@@ -35,8 +35,8 @@ def build_golden_context(dialect: str = "postgres") -> SchemaContext:
     return build_context(CATALOG, dialect=dialect, values=VALUES)
 
 
-def build_sight(tag: str = "") -> Sight:
-    """The sight for a pair's tag: a dialect, or ``planned`` where the plan says which key."""
+def build_visible_tables(tag: str = "") -> VisibleTables:
+    """The visible for a pair's tag: a dialect, or ``planned`` where the plan says which key."""
     if tag == "planned":
-        return Sight(build_golden_context(), PLAN)
-    return Sight(build_golden_context(tag or "postgres"))
+        return VisibleTables(build_golden_context(), PLAN)
+    return VisibleTables(build_golden_context(tag or "postgres"))
