@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("--add", action="append", default=[])
     asked = parser.parse_args()
     without = asked.without.read_text("utf-8").splitlines() if asked.without else []
-    found = [each["metadata"] for each in json.loads(asked.report.read_text("utf-8"))["install"]]
+    found = [load["metadata"] for load in json.loads(asked.report.read_text("utf-8"))["install"]]
     pins = {
         f"{each['name']}=={each['version']}"
         for each in found

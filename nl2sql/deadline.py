@@ -55,7 +55,7 @@ class Deadline:
                 now_s = time.monotonic()
                 is_late = given_up_s is not None and now_s >= given_up_s
                 has_enough = has_enough or any(
-                    each.done() and is_enough(each.result()) for each in tasks
+                    task.done() and is_enough(task.result()) for task in tasks
                 )
                 if is_late and has_enough:
                     break
@@ -65,7 +65,7 @@ class Deadline:
                 )
                 for each in done:
                     each.result()
-            return [each.result() if each.done() else None for each in tasks]
+            return [task.result() if task.done() else None for task in tasks]
         finally:
             for each in running:
                 each.cancel()

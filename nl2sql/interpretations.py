@@ -15,9 +15,9 @@ _MOST = 2
 def build_interpretations(ranking: Ranking, dialect: str) -> tuple[Interpretation, ...]:
     """One or two interpretations, best first; each is the best candidate of its group that ran."""
     best: dict[int, Assessment] = {}
-    for each in ranking.assessments:
-        if each.result is not None and not each.failed:
-            best.setdefault(each.group, each)
+    for assessment in ranking.assessments:
+        if assessment.result is not None and not assessment.failed:
+            best.setdefault(assessment.group, assessment)
     chosen = list(best.values())[:_MOST]
     words = describe_apart([each.candidate.sql for each in chosen], dialect)
     return tuple(

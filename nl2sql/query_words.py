@@ -50,7 +50,7 @@ def describe_apart(queries: Sequence[str], dialect: str) -> tuple[str, ...]:
     """
     clauses = [describe_query(query, dialect) for query in queries]
     common = set(clauses[0]).intersection(*clauses[1:]) if len(clauses) > 1 else set()
-    return tuple(_join_clauses(each, common) for each in clauses)
+    return tuple(_join_clauses(clause, common) for clause in clauses)
 
 
 def describe_query(query: str, dialect: str) -> tuple[str, ...]:
@@ -66,8 +66,8 @@ def describe_query(query: str, dialect: str) -> tuple[str, ...]:
 
 
 def _join_clauses(clauses: Sequence[str], common: set[str]) -> str:
-    own = [each for each in clauses if each not in common]
-    shared = [each for each in clauses if each in common]
+    own = [clause for clause in clauses if clause not in common]
+    shared = [clause for clause in clauses if clause in common]
     if not own or not shared:
         return f"{'; '.join(clauses)}."
     return f"{'; '.join(own)}. The same in both: {'; '.join(shared)}."
@@ -100,11 +100,13 @@ class _Words:
 
     def describe(self) -> list[str]:
         select = self._select
-        shown = _enumerate([self._word(each) for each in select.expressions])
+        shown = _enumerate([self._word(expression) for expression in select.expressions])
         clauses = [f"shows {'different ' if select.args.get('distinct') else ''}{shown}"]
         if self._sources:
-            clauses.append(f"of {_enumerate([self._name_source(each) for each in self._sources])}")
-        clauses += [self._word_join(each) for each in select.args.get("joins") or ()]
+            clauses.append(
+                f"of {_enumerate([self._name_source(source) for source in self._sources])}"
+            )
+        clauses += [self._word_join(arg) for arg in select.args.get("joins") or ()]
         for cte in select.ctes:
             clauses.append(f"{cte.alias} being ({'; '.join(_describe(cte.this, self._dialect))})")
         if where := select.args.get("where"):
@@ -185,7 +187,7 @@ class _Words:
     def _word_counted(self, aggregate: exp.Expr) -> str:
         inner = aggregate.this
         if isinstance(inner, exp.Distinct):
-            return f"different {_enumerate([self._word(each) for each in inner.expressions])}"
+            return f"different {_enumerate([self._word(counted) for counted in inner.expressions])}"
         if inner is None or isinstance(inner, exp.Star):
             return "rows"
         return self._word(inner)
@@ -203,7 +205,7 @@ class _Words:
     def _list_members(self, node: exp.In) -> str:
         if query := node.args.get("query"):
             return f"({'; '.join(_describe(query, self._dialect))})"
-        return _enumerate([self._word(each) for each in node.expressions])
+        return _enumerate([self._word(expression) for expression in node.expressions])
 
     def _name_column(self, column: exp.Column) -> str:
         name = "all columns" if isinstance(column.this, exp.Star) else column.name

@@ -72,7 +72,7 @@ class Query:
         """The nodes of these kinds, the root first, level by level. Nobody changes the tree."""
         if kinds not in self._found:
             self._nodes = self._nodes or tuple(find_all(self.tree, exp.Expr))
-            self._found[kinds] = tuple(each for each in self._nodes if isinstance(each, kinds))
+            self._found[kinds] = tuple(node for node in self._nodes if isinstance(node, kinds))
         return cast(tuple[Node, ...], self._found[kinds])
 
     def selects(self) -> Iterator[exp.Select]:
@@ -149,7 +149,7 @@ class Query:
 
     def _list_aliases(self, select: exp.Select) -> frozenset[str]:
         if id(select) not in self._aliases:
-            names = frozenset(each.alias.lower() for each in select.expressions)
+            names = frozenset(expression.alias.lower() for expression in select.expressions)
             self._aliases[id(select)] = names
         return self._aliases[id(select)]
 

@@ -90,7 +90,7 @@ class CandidateRanker:
         """
         while (leader := find_unrun_leader(ranking)) is not None:
             run = await run_whole(self._executor, leader, self._settings.vote_rows)
-            others = (each for each in ranking.assessments if each is not leader)
+            others = (assessment for assessment in ranking.assessments if assessment is not leader)
             ranking = self._vote(question, (run, *others), ranking.samples)
         if ranking.winner is None:
             return ranking
@@ -100,7 +100,8 @@ class CandidateRanker:
         return replace(
             ranking,
             assessments=tuple(
-                page if each is ranking.winner else each for each in ranking.assessments
+                page if assessment is ranking.winner else assessment
+                for assessment in ranking.assessments
             ),
             features=features,
             confidence=ranking.confidence if calibrated is None else calibrated,
@@ -117,13 +118,16 @@ class CandidateRanker:
         self, question: Question, assessments: tuple[Assessment, ...], samples: int
     ) -> Ranking:
         assessments = tuple(
-            replace(each, score=score_result(question.text, each)) for each in assessments
+            replace(assessment, score=score_result(question.text, assessment))
+            for assessment in assessments
         )
         if self._flags.reranker:
             most = question.k or self._k_max
             return vote(assessments, samples, self._settings, most_samples=most)
-        first = next((each for each in assessments if each.result is not None), None)
-        rest = tuple(each for each in assessments if each is not first)
+        first = next(
+            (assessment for assessment in assessments if assessment.result is not None), None
+        )
+        rest = tuple(assessment for assessment in assessments if assessment is not first)
         return Ranking((first, *rest) if first else rest, samples=samples)
 
 

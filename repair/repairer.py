@@ -184,4 +184,4 @@ class CandidateRepairer:
 
 def _is_known(sql: str, others: Iterable[str], dialect: str) -> bool:
     """Whether the query is one of the others, or none at all."""
-    return not sql or normal_form(sql, dialect) in {normal_form(each, dialect) for each in others}
+    return not sql or normal_form(sql, dialect) in {normal_form(other, dialect) for other in others}

@@ -172,7 +172,7 @@ def _rank_columns(
     meant = level.find_source(visible.spell(qualifier)) if qualifier is not None else None
     joined = [table for _, table in level.list_tables()]
     tables = [meant.table] if meant is not None and meant.table is not None else joined
-    around = [each.table for table in tables for each in visible.list_neighbours(table)]
+    around = [neighbour.table for table in tables for neighbour in visible.list_neighbours(table)]
     ranked = [
         Allowed(
             table,

@@ -123,7 +123,7 @@ def list_texts() -> set[str]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.JoinedStr):
                 parts = [
-                    each.value if isinstance(each, ast.Constant) else "…" for each in node.values
+                    value.value if isinstance(value, ast.Constant) else "…" for value in node.values
                 ]
                 texts.add("".join(map(str, parts)))
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):

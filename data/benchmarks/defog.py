@@ -39,7 +39,11 @@ def find_defog(path: Path) -> Path | None:
     Raises SettingsError for a folder that holds several.
     """
     candidates = sorted(path.glob("*.csv")) if path.is_dir() else [path]
-    found = [each for each in candidates if each.is_file() and peek_fields(each) >= _FIELDS]
+    found = [
+        candidate
+        for candidate in candidates
+        if candidate.is_file() and peek_fields(candidate) >= _FIELDS
+    ]
     if len(found) > 1:
         raise SettingsError(
             f"{path} holds several sets of questions.",

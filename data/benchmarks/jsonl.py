@@ -77,6 +77,6 @@ def _read_golds(entry: Entry) -> tuple[str, ...]:
     queries = entry.values.get("query")
     if not isinstance(queries, list):
         return (entry.query("query"),)
-    if not queries or not all(isinstance(each, str) and strip_query(each) for each in queries):
+    if not queries or not all(isinstance(query, str) and strip_query(query) for query in queries):
         raise entry.error("query", "must be a query or a list of queries")
-    return tuple(strip_query(each) for each in queries)
+    return tuple(strip_query(query) for query in queries)

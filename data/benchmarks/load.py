@@ -58,13 +58,13 @@ def load_benchmark(
         with as_file(data.demo_erp.QUESTIONS) as path:
             return replace(jsonl.load_jsonl(path, configured), name=DEMO)
     prefix, colon, rest = name.partition(":")
-    chosen = tuple(each for each in FORMATS if colon and each.name == prefix)
+    chosen = tuple(format_ for format_ in FORMATS if colon and format_.name == prefix)
     path = Path(rest if chosen else name).expanduser()
     if not path.exists():
         raise SettingsError(
             f"There is no benchmark {name!r}: {path} is neither a file nor a folder.",
             hint=f"Name {DEMO}, a path, or a path behind one of: "
-            f"{', '.join(f'{each.name}:' for each in FORMATS)}.",
+            f"{', '.join(f'{format_.name}:' for format_ in FORMATS)}.",
         )
     for each in chosen or FORMATS:
         if questions := each.find(path):

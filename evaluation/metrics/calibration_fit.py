@@ -94,17 +94,17 @@ def collect_cases(records: Sequence[QuestionRecord]) -> list[Case]:
 
 def fit_model(cases: Sequence[Case]) -> Model:
     """The model of most likelihood, less its penalty. A feature that never differs is left out."""
-    names = [name for name in FEATURES if len({each.features.get(name) for each in cases}) > 1]
-    table = np.array([[each.features.get(name, np.nan) for name in names] for each in cases])
+    names = [name for name in FEATURES if len({case.features.get(name) for case in cases}) > 1]
+    table = np.array([[case.features.get(name, np.nan) for name in names] for case in cases])
     means = np.nanmean(table, axis=0)
     scales = np.nanstd(table, axis=0)
     keep = scales > 0
     table, means, scales = table[:, keep], means[keep], scales[keep]
     standard = np.where(np.isnan(table), 0.0, (table - means) / scales)
-    right = np.array([float(each.right) for each in cases])
+    right = np.array([float(case.right) for case in cases])
     # A question that stands in several runs is still one question.
-    repeats = Counter((each.database, each.question) for each in cases)
-    shares = np.array([1 / repeats[each.database, each.question] for each in cases])
+    repeats = Counter((case.database, case.question) for case in cases)
+    shares = np.array([1 / repeats[case.database, case.question] for case in cases])
     weights = _maximize(np.column_stack([np.ones(len(cases)), standard]), right, shares)
     return Model(
         intercept=float(weights[0]),

@@ -32,7 +32,10 @@ def find_claim(record: QuestionRecord) -> Claim | None:
         # As in the pipeline: the first of the ranking that has a result.
         return Claim(
             record.confidence,
-            next((each.correct for each in record.candidates if each.group >= 0), False),
+            next(
+                (candidate.correct for candidate in record.candidates if candidate.group >= 0),
+                False,
+            ),
         )
     return None
 

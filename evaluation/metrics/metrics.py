@@ -52,7 +52,9 @@ def summarize(records: Sequence[QuestionRecord], *, seconds: float, threshold: f
     return Summary(
         questions=len(records),
         counted=len(counted),
-        gold_failed=tuple((each.id, each.gold_error) for each in records if not each.counts),
+        gold_failed=tuple(
+            (record.id, record.gold_error) for record in records if not record.counts
+        ),
         gold_empty=sum(_is_gold_empty(record) for record in counted),
         errors=tuple((each.id, each.reason) for each in counted if each.outcome == "error"),
         outcomes=_count_outcomes(counted),
@@ -65,7 +67,9 @@ def summarize(records: Sequence[QuestionRecord], *, seconds: float, threshold: f
         mean_sample=_mean(counted, _share_of_samples),
         majority=_mean(counted, is_majority_correct) if has_groups(counted) else None,
         chosen=_mean(counted, is_vote_correct),
-        oracle=_mean(counted, lambda record: any(each.correct for each in record.candidates)),
+        oracle=_mean(
+            counted, lambda record: any(candidate.correct for candidate in record.candidates)
+        ),
         selection=compare_selection(counted),
         pass_at=_measure_pass_at(counted),
         by_difficulty=_measure_groups(counted, _difficulty, _difficulty_rank),
@@ -105,7 +109,7 @@ def _is_gold_empty(record: QuestionRecord) -> bool:
 
 def _correct_samples(record: QuestionRecord) -> int:
     """How many of the K samples ended right: a repair stands for those it repaired."""
-    return sum(each.samples for each in record.candidates if each.correct)
+    return sum(candidate.samples for candidate in record.candidates if candidate.correct)
 
 
 def _share_of_samples(record: QuestionRecord) -> float:
@@ -220,7 +224,9 @@ def _count_repairs(records: Iterable[QuestionRecord]) -> dict[str, RepairFigures
     methods = sorted({repair.method for repair in repairs})
     figures = {"all": _build_repair_figures(repairs)}
     for method in methods:
-        figures[method] = _build_repair_figures([each for each in repairs if each.method == method])
+        figures[method] = _build_repair_figures(
+            [repair for repair in repairs if repair.method == method]
+        )
     return figures
 
 
@@ -240,9 +246,9 @@ def _count_by(
 def _build_repair_figures(repairs: Sequence[RepairRecord]) -> RepairFigures:
     return RepairFigures(
         tried=len(repairs),
-        fixed=sum(each.outcome == "fixed" for each in repairs),
-        corrected=sum(each.correct_after and not each.correct_before for each in repairs),
-        broken=sum(each.correct_before and not each.correct_after for each in repairs),
+        fixed=sum(repair.outcome == "fixed" for repair in repairs),
+        corrected=sum(repair.correct_after and not repair.correct_before for repair in repairs),
+        broken=sum(repair.correct_before and not repair.correct_after for repair in repairs),
     )
 
 

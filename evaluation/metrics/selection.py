@@ -23,7 +23,8 @@ _NUMBER = re.compile(r"\d+")
 def is_first_correct(record: QuestionRecord) -> bool:
     """True when the first query was right as it came: a repair is another candidate."""
     return any(
-        each.id == "c1" and each.origin == "sample" and each.correct for each in record.candidates
+        candidate.id == "c1" and candidate.origin == "sample" and candidate.correct
+        for candidate in record.candidates
     )
 
 
@@ -33,9 +34,9 @@ def is_majority_correct(record: QuestionRecord) -> bool:
     An empty result counts like any other. False where no candidate gave a result.
     """
     groups: dict[int, list[CandidateRecord]] = {}
-    for each in sorted(record.candidates, key=_order_drawn):
-        if each.group >= 0:
-            groups.setdefault(each.group, []).append(each)
+    for candidate in sorted(record.candidates, key=_order_drawn):
+        if candidate.group >= 0:
+            groups.setdefault(candidate.group, []).append(candidate)
     # The first of equals wins: ``max`` keeps it, and groups stand as they were drawn.
     largest = max(
         groups.values(), key=lambda group: sum(each.samples for each in group), default=[]
@@ -51,7 +52,7 @@ def is_vote_correct(record: QuestionRecord) -> bool:
 
 def has_groups(records: Sequence[QuestionRecord]) -> bool:
     """True when results were grouped, as a vote does."""
-    return any(each.group >= 0 for record in records for each in record.candidates)
+    return any(candidate.group >= 0 for record in records for candidate in record.candidates)
 
 
 def compare_selection(records: Sequence[QuestionRecord]) -> PairedComparison | None:

@@ -93,7 +93,7 @@ def pass_at_k(n: int, c: int, k: int) -> float:
     """
     if n - c < k:
         return 1.0
-    return 1.0 - math.prod(1.0 - k / each for each in range(n - c + 1, n + 1))
+    return 1.0 - math.prod(1.0 - k / number for number in range(n - c + 1, n + 1))
 
 
 def _resample_means(

@@ -29,7 +29,7 @@ def build_charts(section: Section) -> tuple[Chart, ...]:
         chart_stages(section),
         *chart_breakdowns(section),
     ]
-    return tuple(each for each in charts if each is not None)
+    return tuple(chart for chart in charts if chart is not None)
 
 
 def chart_runs(section: Section) -> Chart | None:
@@ -38,15 +38,15 @@ def chart_runs(section: Section) -> Chart | None:
     if len(runs) < 2:
         return None
     series = {
-        "accuracy": [each.run.summary.accuracy for each in runs],
-        "oracle": [each.run.summary.oracle for each in runs],
-        "random sample": [each.run.summary.mean_sample for each in runs],
+        "accuracy": [run.run.summary.accuracy for run in runs],
+        "oracle": [run.run.summary.oracle for run in runs],
+        "random sample": [run.run.summary.mean_sample for run in runs],
     }
 
     def draw(axes: Axes) -> None:
         plots.draw_intervals(
             axes,
-            [each.label for each in runs],
+            [run.label for run in runs],
             series,
             (plots.BLUE, plots.VERMILLION, plots.GREY),
             spread=0.22,
@@ -62,9 +62,9 @@ def chart_runs(section: Section) -> Chart | None:
         draw,
         height=1.0 + 0.52 * len(runs),
         description="; ".join(
-            f"{each.label}: {say_estimate(each.run.summary.accuracy)}, "
-            f"oracle {show_percent(each.run.summary.oracle.value)}"
-            for each in runs
+            f"{run.label}: {say_estimate(run.run.summary.accuracy)}, "
+            f"oracle {show_percent(run.run.summary.oracle.value)}"
+            for run in runs
         ),
     )
 
@@ -74,13 +74,13 @@ def chart_curve(section: Section) -> Chart | None:
     runs = section.curve
     if len(runs) < 2:
         return None
-    counts = [each.run.manifest.k for each in runs]
+    counts = [run.run.manifest.k for run in runs]
     baseline = section.baseline
 
     def draw(axes: Axes) -> None:
-        summaries = [each.run.summary for each in runs]
-        plots.draw_line(axes, counts, [each.chosen for each in summaries], "vote", 0)
-        plots.draw_line(axes, counts, [each.oracle for each in summaries], "oracle", 1)
+        summaries = [run.run.summary for run in runs]
+        plots.draw_line(axes, counts, [summary.chosen for summary in summaries], "vote", 0)
+        plots.draw_line(axes, counts, [summary.oracle for summary in summaries], "oracle", 1)
         voted = [(k, each.majority) for k, each in zip(counts, summaries, strict=True)]
         majority = [(k, each) for k, each in voted if each is not None]
         if majority:
@@ -93,7 +93,7 @@ def chart_curve(section: Section) -> Chart | None:
                 band=False,
             )
         plots.draw_line(
-            axes, counts, [each.first for each in summaries], "first sample", 3, band=False
+            axes, counts, [summary.first for summary in summaries], "first sample", 3, band=False
         )
         if baseline is not None:
             axes.axhline(
@@ -131,7 +131,9 @@ def chart_curve(section: Section) -> Chart | None:
 def chart_ablation(section: Section) -> Chart | None:
     """What accuracy loses with each stage switched off, question by question."""
     full = section.full
-    differences = [(section.label(each.right), each.difference) for each in section.ablations]
+    differences = [
+        (section.label(ablation.right), ablation.difference) for ablation in section.ablations
+    ]
     if full is None or not differences:
         return None
 
@@ -201,10 +203,10 @@ def chart_stages(section: Section) -> Chart | None:
     if not stages:
         return None
     own = featured.run.summary.own_ms
-    texts = [f"{show_ms(each.p50)} · {show_ms(each.p95)}" for each in stages.values()]
+    texts = [f"{show_ms(stage.p50)} · {show_ms(stage.p95)}" for stage in stages.values()]
 
     def draw(axes: Axes) -> None:
-        pairs = [(each.p50 / 1000, each.p95 / 1000) for each in stages.values()]
+        pairs = [(stage.p50 / 1000, stage.p95 / 1000) for stage in stages.values()]
         plots.draw_durations(axes, list(stages), pairs, texts)
         axes.set_xlabel("seconds")
         plots.show_legend(axes)
@@ -230,8 +232,8 @@ def _chart_breakdown(section: Section, title: str) -> Chart | None:
     pick = dict(BREAKDOWNS)[title]
     runs = compared_runs(section)
     counts: dict[str, int] = {}
-    for each in runs:
-        for name, estimate in pick(each.run).items():
+    for run in runs:
+        for name, estimate in pick(run.run).items():
             counts[name] = max(counts.get(name, 0), estimate.count)
     if len(counts) < 2:
         return None
@@ -242,7 +244,7 @@ def _chart_breakdown(section: Section, title: str) -> Chart | None:
         plots.draw_intervals(
             axes,
             [f"{plots.clean_label(name) or 'not given'} ({counts[name]})" for name in names],
-            {each.label: [pick(each.run).get(name) for name in names] for each in reversed(runs)},
+            {run.label: [pick(run.run).get(name) for name in names] for run in reversed(runs)},
             (plots.BLUE, plots.ORANGE),
             spread=0.28 if len(runs) > 1 else 0.0,
         )

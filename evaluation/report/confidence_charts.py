@@ -101,9 +101,9 @@ def chart_reliability(section: Section) -> Chart | None:
 def _confident(section: Section) -> Sequence[tuple[LabelledRun, ConfidenceFigures]]:
     """The runs with a risk-coverage curve: as many of the last as colours can tell apart."""
     found = [
-        (each, figures)
-        for each in section.systems
-        if (figures := each.run.summary.confidence) is not None and figures.risk_coverage
+        (system, figures)
+        for system in section.systems
+        if (figures := system.run.summary.confidence) is not None and figures.risk_coverage
     ]
     return found[-_MOST_CURVES:]
 

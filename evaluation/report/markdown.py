@@ -46,7 +46,7 @@ def render_markdown(
     sections = build_sections(runs, comparisons)
     lines = ["# Evaluation", ""]
     if sections:
-        headlines = _render_headlines([build_headline(each) for each in sections])
+        headlines = _render_headlines([build_headline(section) for section in sections])
         lines += (_SEE_PAGE, "", *headlines)
     for section in sections:
         lines += _render_section(section)
@@ -69,14 +69,14 @@ def escape_markdown(text: str) -> str:
 
 
 def _render_headlines(headlines: Sequence[Headline]) -> Iterator[str]:
-    names = tuple(dict.fromkeys(name for each in headlines for name, _, _ in each.figures))
+    names = tuple(dict.fromkeys(name for headline in headlines for name, _, _ in headline.figures))
     rows = []
-    for each in headlines:
-        figures = {name: Cell(figure, detail) for name, figure, detail in each.figures}
+    for headline in headlines:
+        figures = {name: Cell(figure, detail) for name, figure, detail in headline.figures}
         rows.append(
             (
-                Cell(f"{each.title}: {each.run}", each.scope),
-                Cell(each.text, each.interval, best=True),
+                Cell(f"{headline.title}: {headline.run}", headline.scope),
+                Cell(headline.text, headline.interval, best=True),
                 *(figures.get(name, Cell("")) for name in names),
             )
         )
@@ -145,9 +145,9 @@ def _render_problems(problems: Sequence[Problem]) -> Iterator[str]:
     columns = ("kind", "reason", "count", "questions", "runs")
     yield _row(columns)
     yield _row([":--", ":--", "--:", ":--", ":--"])
-    for each in problems:
-        named = (each.kind, each.reason, str(len(each.questions)))
-        lists = (", ".join(name for name, _ in each.questions), ", ".join(each.runs))
+    for problem in problems:
+        named = (problem.kind, problem.reason, str(len(problem.questions)))
+        lists = (", ".join(name for name, _ in problem.questions), ", ".join(problem.runs))
         yield _row([escape_markdown(text) for text in (*named, *lists)])
     yield ""
 
@@ -155,9 +155,9 @@ def _render_problems(problems: Sequence[Problem]) -> Iterator[str]:
 def _render_flips(section: Section) -> Iterator[str]:
     yield _row(("runs", "gained", "lost"))
     yield _row([":--"] * 3)
-    for each in list_pairs(section):
-        runs = f"{section.label(each.right)} against {section.label(each.left)}"
-        texts = (runs, ", ".join(each.gained) or "none", ", ".join(each.lost) or "none")
+    for pair in list_pairs(section):
+        runs = f"{section.label(pair.right)} against {section.label(pair.left)}"
+        texts = (runs, ", ".join(pair.gained) or "none", ", ".join(pair.lost) or "none")
         yield _row([escape_markdown(text) for text in texts])
     yield ""
 

@@ -53,13 +53,13 @@ class Method:
 
 def build_method(sections: Sequence[Section]) -> Method:
     """The manifests of all runs, with what they have in common taken out."""
-    named = [(section, each) for section in sections for each in section.runs]
+    named = [(section, run) for section in sections for run in section.runs]
     base = named[0][1].run.manifest.configuration
     facts = [dict(_facts(each.run.manifest)) for _, each in named]
     shared = {
         key: value
         for key, value in facts[0].items()
-        if len(named) > 1 and all(each.get(key) == value for each in facts)
+        if len(named) > 1 and all(fact.get(key) == value for fact in facts)
     }
     runs = []
     for (section, each), own in zip(named, facts, strict=True):

@@ -76,7 +76,7 @@ def render_page(
     script = environment.get_template("questions.js.j2").render()
     template = environment.get_template("page.html.j2")
     page = template.render(
-        views=[_build_view(each) for each in sections],
+        views=[_build_view(section) for section in sections],
         retrieval=retrieval,
         method=build_method(sections) if sections else None,
         rules=RULES,
@@ -103,7 +103,7 @@ def _build_view(section: Section) -> SectionView:
         build_charts(section),
         build_accuracy_table(section),
         build_paired_tables(section),
-        tuple(_build_flip(section, each) for each in list_pairs(section)),
+        tuple(_build_flip(section, pair) for pair in list_pairs(section)),
         build_outcome_table(section),
         build_speed_table(section),
         build_detail_tables(section),
@@ -111,7 +111,7 @@ def _build_view(section: Section) -> SectionView:
 
 
 def _build_flip(section: Section, comparison: PairedComparison) -> Flip:
-    number = next(each.number for each in section.runs if each.run.name == comparison.right)
+    number = next(run.number for run in section.runs if run.run.name == comparison.right)
     title = f"{section.label(comparison.right)} against {section.label(comparison.left)}"
     return Flip(
         title,

@@ -14,14 +14,14 @@ def build_selection_table(section: Section) -> Table | None:
     """The vote against the better of first sample and majority, in each run that has a vote."""
     rows = tuple(
         (
-            Cell(each.label),
-            show_estimate(each.run.summary.first),
-            show_estimate(each.run.summary.majority),
+            Cell(system.label),
+            show_estimate(system.run.summary.first),
+            show_estimate(system.run.summary.majority),
             Cell(found.left),
             *_show_pair(found),
         )
-        for each in section.systems
-        if (found := each.run.summary.selection) is not None
+        for system in section.systems
+        if (found := system.run.summary.selection) is not None
     )
     columns = ("run", "first sample", "majority", "better of both", *_PAIRED)
     return Table("The vote against first sample and majority", columns, rows) if rows else None
@@ -32,21 +32,21 @@ def build_ablation_table(section: Section) -> Table | None:
     full, pairs = section.full, section.ablations
     if full is None or not pairs:
         return None
-    rows = tuple((Cell(section.label(each.right)), *_show_pair(each)) for each in pairs)
+    rows = tuple((Cell(section.label(pair.right)), *_show_pair(pair)) for pair in pairs)
     title = f"Each stage switched off, against {full.label}"
     return Table(title, ("run", *_PAIRED), rows)
 
 
 def build_comparison_table(section: Section) -> Table | None:
     """Runs side by side on the questions they share, but for what the ablation table shows."""
-    shown = {(each.left, each.right) for each in section.ablations}
+    shown = {(ablation.left, ablation.right) for ablation in section.ablations}
     rows = tuple(
         (
-            Cell(f"{section.label(each.right)} against {section.label(each.left)}"),
-            *_show_pair(each),
+            Cell(f"{section.label(comparison.right)} against {section.label(comparison.left)}"),
+            *_show_pair(comparison),
         )
-        for each in section.comparisons
-        if (each.left, each.right) not in shown
+        for comparison in section.comparisons
+        if (comparison.left, comparison.right) not in shown
     )
     return Table("Run against run", ("runs", *_PAIRED), rows) if rows else None
 
@@ -58,7 +58,7 @@ def build_paired_tables(section: Section) -> tuple[Table, ...]:
         build_ablation_table(section),
         build_comparison_table(section),
     )
-    return tuple(each for each in tables if each is not None)
+    return tuple(table for table in tables if table is not None)
 
 
 def list_pairs(section: Section) -> tuple[PairedComparison, ...]:

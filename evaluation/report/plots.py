@@ -145,7 +145,7 @@ def draw_line(
     color = CYCLE[at % len(CYCLE)]
     axes.plot(
         x,
-        [each.value for each in estimates],
+        [estimate.value for estimate in estimates],
         color=color,
         marker=MARKERS[at % len(MARKERS)],
         markersize=5.5,
@@ -156,8 +156,8 @@ def draw_line(
     if band:
         axes.fill_between(
             x,
-            [each.low for each in estimates],
-            [each.high for each in estimates],
+            [estimate.low for estimate in estimates],
+            [estimate.high for estimate in estimates],
             color=color,
             alpha=0.13,
             linewidth=0,
@@ -166,8 +166,8 @@ def draw_line(
 
 def draw_differences(axes: Axes, rows: Sequence[str], differences: Sequence[Estimate]) -> None:
     """Bars from zero with intervals; those that may be nothing but chance are pale."""
-    values = [each.value for each in differences]
-    certain = [each.low > 0 or each.high < 0 for each in differences]
+    values = [difference.value for difference in differences]
+    certain = [difference.low > 0 or difference.high < 0 for difference in differences]
     colors = [VERMILLION if value < 0 else BLUE for value in values]
     for y, (value, color, sure) in enumerate(zip(values, colors, certain, strict=True)):
         axes.barh(y, value, height=0.56, color=color, alpha=1.0 if sure else 0.35)
@@ -254,8 +254,8 @@ def _show_tick(difference: float) -> str:
 def _errors(estimates: Sequence[Estimate]) -> list[list[float]]:
     # matplotlib takes no length below zero, which a bound next to the mean may round to.
     return [
-        [max(each.value - each.low, 0.0) for each in estimates],
-        [max(each.high - each.value, 0.0) for each in estimates],
+        [max(estimate.value - estimate.low, 0.0) for estimate in estimates],
+        [max(estimate.high - estimate.value, 0.0) for estimate in estimates],
     ]
 
 

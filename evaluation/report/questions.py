@@ -90,7 +90,7 @@ def find_status(record: QuestionRecord) -> str:
         return "right"
     if record.outcome != "answered":
         return record.outcome
-    return "missed" if any(each.correct for each in record.candidates) else "wrong"
+    return "missed" if any(candidate.correct for candidate in record.candidates) else "wrong"
 
 
 def _question(
@@ -131,8 +131,8 @@ def _answer(
             "birdEx": record.bird_ex,
             "softF1": round(record.soft_f1, 3),
             "rVes": None if record.r_ves is None else round(record.r_ves, 3),
-            "candidates": [_candidate(each, texts) for each in record.candidates],
-            "repairs": [_repair(each, texts) for each in record.repairs],
+            "candidates": [_candidate(candidate, texts) for candidate in record.candidates],
+            "repairs": [_repair(repair, texts) for repair in record.repairs],
             "tables": list(record.retrieved_tables),
             "stages": {
                 name: round(ms, 1) for name, ms in timed_stages(run, record.stages_ms).items()

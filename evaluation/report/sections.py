@@ -58,12 +58,12 @@ class Section:
     @property
     def systems(self) -> tuple[LabelledRun, ...]:
         """The runs that are no ablations; all of them when there are only ablations."""
-        return tuple(each for each in self.runs if not each.is_ablated) or self.runs
+        return tuple(run for run in self.runs if not run.is_ablated) or self.runs
 
     @property
     def baseline(self) -> LabelledRun | None:
         """The run that the pipeline is held against."""
-        return next((each for each in self.runs if each.is_baseline), None)
+        return next((run for run in self.runs if run.is_baseline), None)
 
     @property
     def featured(self) -> LabelledRun:
@@ -72,7 +72,7 @@ class Section:
         Of equals the one with fewer candidates. Where figures of one run are shown, they are this
         one's.
         """
-        own = [each for each in self.systems if not each.is_baseline] or list(self.systems)
+        own = [system for system in self.systems if not system.is_baseline] or list(self.systems)
         summaries = [(each, each.run.summary) for each in own]
         return max(summaries, key=lambda pair: (pair[1].counted, pair[1].accuracy.value))[0]
 
@@ -93,26 +93,26 @@ class Section:
     def _fixed(self) -> tuple[LabelledRun, ...]:
         """The runs of the pipeline with a fixed K and no stage switched off."""
         return tuple(
-            each
-            for each in self.runs
-            if each.run.manifest.k and not each.is_baseline and not each.is_ablated
+            run
+            for run in self.runs
+            if run.run.manifest.k and not run.is_baseline and not run.is_ablated
         )
 
     @property
     def ablated(self) -> tuple[LabelledRun, ...]:
         """The runs with a stage switched off."""
-        return tuple(each for each in self.runs if each.is_ablated)
+        return tuple(run for run in self.runs if run.is_ablated)
 
     @property
     def full(self) -> LabelledRun | None:
         """What ablations are held against: every stage on, the same K."""
         counts = {each.run.manifest.k for each in self.ablated}
         candidates = [
-            each
-            for each in self.runs
-            if not each.is_baseline and not each.is_ablated and each.run.manifest.k in counts
+            run
+            for run in self.runs
+            if not run.is_baseline and not run.is_ablated and run.run.manifest.k in counts
         ]
-        named = (each for each in candidates if each.run.manifest.variant == FULL)
+        named = (candidate for candidate in candidates if candidate.run.manifest.variant == FULL)
         return next(named, candidates[0] if candidates and self.ablated else None)
 
     @property
@@ -125,24 +125,24 @@ class Section:
             compare_runs(full.run.name, full.run.records, each.run.name, each.run.records)
             for each in self.ablated
         )
-        found = (each for each in pairs if each.shared)
+        found = (pair for pair in pairs if pair.shared)
         return tuple(sorted(found, key=lambda each: each.difference.value))
 
     def label(self, name: str) -> str:
         """The label of the run with this name."""
-        return next((each.label for each in self.runs if each.run.name == name), name)
+        return next((run.label for run in self.runs if run.run.name == name), name)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader must know before comparing these runs."""
         first = self.runs[0].run.manifest
         notes = []
-        for each in self.runs:
-            manifest = each.run.manifest
-            asked, wanted = len(each.run.records), len(manifest.question_ids)
+        for run in self.runs:
+            manifest = run.run.manifest
+            asked, wanted = len(run.run.records), len(manifest.question_ids)
             if asked < wanted:
-                notes.append(f"{each.label} is unfinished: {asked} of {wanted} questions.")
-        if any(_questions(each.run.manifest) != _questions(first) for each in self.runs):
+                notes.append(f"{run.label} is unfinished: {asked} of {wanted} questions.")
+        if any(_questions(run.run.manifest) != _questions(first) for run in self.runs):
             notes.append(
                 "These runs do not cover the same questions: only the paired comparisons, which "
                 "take the questions that two runs share, are like for like."
@@ -156,7 +156,7 @@ class Section:
                 for each in self._fixed
                 if each.run.manifest.k not in shown
             ]
-        untimed = [each.label for each in self.runs if not each.run.manifest.is_timed]
+        untimed = [run.label for run in self.runs if not run.run.manifest.is_timed]
         if untimed:
             notes.append(
                 f"No speed is shown for {', '.join(untimed)}: samples were kept in a file, and "
@@ -168,11 +168,11 @@ class Section:
     def problems(self) -> tuple[Problem, ...]:
         """Every question that could not be counted, or whose run raised, by reason."""
         found: dict[tuple[str, str], list[tuple[str, LabelledRun]]] = {}
-        for each in self.runs:
-            summary = each.run.summary
+        for run in self.runs:
+            summary = run.run.summary
             for kind, pairs in (("not counted", summary.gold_failed), ("error", summary.errors)):
                 for question, reason in pairs:
-                    found.setdefault((kind, reason), []).append((question, each))
+                    found.setdefault((kind, reason), []).append((question, run))
         return tuple(_build_problem(*key, where) for key, where in found.items())
 
 

@@ -38,17 +38,17 @@ class Table:
 def build_accuracy_table(section: Section) -> Table:
     """Right answers, and how they come about: the share that executes, one sample, any sample."""
     # A run over fewer questions may have had the easier ones.
-    most = max(each.run.summary.counted for each in section.runs)
-    summaries = [each.run.summary for each in section.runs]
-    best = max(each.accuracy.value for each in summaries if each.counted == most)
+    most = max(run.run.summary.counted for run in section.runs)
+    summaries = [run.run.summary for run in section.runs]
+    best = max(summary.accuracy.value for summary in summaries if summary.counted == most)
     several = len(section.runs) > 1
     rows = []
-    for each in section.runs:
-        summary = each.run.summary
+    for run in section.runs:
+        summary = run.run.summary
         answer = show_estimate(summary.accuracy)
         rows.append(
             (
-                Cell(each.label),
+                Cell(run.label),
                 Cell(
                     answer.text,
                     answer.detail,
@@ -93,20 +93,20 @@ def build_outcome_table(section: Section) -> Table:
                 "clarify",
                 "failed",
                 "error",
-                *(name for each in section.runs for name in each.run.summary.outcomes),
+                *(name for run in section.runs for name in run.run.summary.outcomes),
             )
         )
     )
     rows = tuple(
         (
-            Cell(each.label),
-            Cell(f"{each.run.summary.questions:,}"),
-            Cell(f"{each.run.summary.counted:,}"),
-            Cell(f"{len(each.run.summary.gold_failed):,}"),
-            Cell(f"{each.run.summary.gold_empty:,}"),
-            *(Cell(f"{each.run.summary.outcomes.get(name, 0):,}") for name in names),
+            Cell(run.label),
+            Cell(f"{run.run.summary.questions:,}"),
+            Cell(f"{run.run.summary.counted:,}"),
+            Cell(f"{len(run.run.summary.gold_failed):,}"),
+            Cell(f"{run.run.summary.gold_empty:,}"),
+            *(Cell(f"{run.run.summary.outcomes.get(name, 0):,}") for name in names),
         )
-        for each in section.runs
+        for run in section.runs
     )
     columns = ("run", "questions", "counted", "gold failing", "gold empty", *names)
     return Table("Questions and outcomes", columns, rows)
@@ -116,17 +116,17 @@ def build_speed_table(section: Section) -> Table:
     """Time and tokens; no speed where samples were not drawn from the model."""
     rows = tuple(
         (
-            Cell(each.label),
-            _show_if_timed(each, f"{each.run.summary.seconds.p50:.2f}"),
-            _show_if_timed(each, f"{each.run.summary.seconds.p95:.2f}"),
-            Cell(show_ms(each.run.summary.own_ms.p50)),
-            Cell(show_ms(each.run.summary.own_ms.p95)),
-            _show_if_timed(each, f"{each.run.summary.questions_per_minute:,.1f}"),
-            Cell(f"{each.run.manifest.concurrency}"),
-            Cell(f"{each.run.summary.prompt_tokens:,.0f}"),
-            Cell(f"{each.run.summary.completion_tokens:,.0f}"),
+            Cell(run.label),
+            _show_if_timed(run, f"{run.run.summary.seconds.p50:.2f}"),
+            _show_if_timed(run, f"{run.run.summary.seconds.p95:.2f}"),
+            Cell(show_ms(run.run.summary.own_ms.p50)),
+            Cell(show_ms(run.run.summary.own_ms.p95)),
+            _show_if_timed(run, f"{run.run.summary.questions_per_minute:,.1f}"),
+            Cell(f"{run.run.manifest.concurrency}"),
+            Cell(f"{run.run.summary.prompt_tokens:,.0f}"),
+            Cell(f"{run.run.summary.completion_tokens:,.0f}"),
         )
-        for each in section.runs
+        for run in section.runs
     )
     columns = (
         "run",
@@ -144,16 +144,16 @@ def build_speed_table(section: Section) -> Table:
 
 def build_pass_table(section: Section) -> Table | None:
     """The unbiased estimate of pass@k from each run's own candidates."""
-    runs = [each for each in section.systems if len(each.run.summary.pass_at) > 1]
-    counts = sorted({k for each in runs for k in each.run.summary.pass_at})
+    runs = [system for system in section.systems if len(system.run.summary.pass_at) > 1]
+    counts = sorted({k for run in runs for k in run.run.summary.pass_at})
     if not runs:
         return None
     rows = tuple(
         (
-            Cell(each.label),
-            *(show_estimate(each.run.summary.pass_at.get(k)) for k in counts),
+            Cell(run.label),
+            *(show_estimate(run.run.summary.pass_at.get(k)) for k in counts),
         )
-        for each in runs
+        for run in runs
     )
     return Table("pass@k", ("run", *(f"k={k}" for k in counts)), rows)
 
@@ -161,14 +161,14 @@ def build_pass_table(section: Section) -> Table | None:
 def build_confidence_table(section: Section) -> Table | None:
     """How far each run's confidence can be believed."""
     rows = []
-    for each in section.systems:
-        figures = each.run.summary.confidence
+    for system in section.systems:
+        figures = system.run.summary.confidence
         if figures is None:
             continue
         at = figures.at_threshold
         rows.append(
             (
-                Cell(each.label),
+                Cell(system.label),
                 Cell(f"{figures.calibration_error:.3f}"),
                 Cell(f"{figures.equal_mass_error:.3f}"),
                 Cell(f"{figures.brier:.3f}"),
@@ -200,14 +200,14 @@ def build_repair_table(section: Section) -> Table | None:
     """
     rows = tuple(
         (
-            Cell(f"{each.label}: {kind}"),
+            Cell(f"{system.label}: {kind}"),
             Cell(f"{figures.tried:,}"),
             Cell(f"{figures.fixed:,}"),
             Cell(f"{figures.corrected:,}"),
             Cell(f"{figures.broken:,}"),
         )
-        for each in section.systems
-        for kind, figures in _list_repairs(each.run.summary)
+        for system in section.systems
+        for kind, figures in _list_repairs(system.run.summary)
         if figures.tried
     )
     columns = ("repair", "tried", "executes then", "right then", "right before, wrong then")
@@ -244,18 +244,18 @@ def build_breakdown_tables(section: Section) -> tuple[Table, ...]:
 
 def build_recall_table(section: Section) -> Table | None:
     """How much of what the gold needs was retrieved."""
-    runs = [each for each in section.runs if each.run.summary.recall_tables]
+    runs = [run for run in section.runs if run.run.summary.recall_tables]
     if not runs:
         return None
-    counts = _thin(sorted({k for each in runs for k in each.run.summary.recall_tables}))
+    counts = _thin(sorted({k for run in runs for k in run.run.summary.recall_tables}))
     rows = tuple(
         (
-            Cell(each.label),
-            *(show_estimate(each.run.summary.recall_tables.get(k)) for k in counts),
-            show_estimate(each.run.summary.all_tables),
-            show_estimate(each.run.summary.recall_columns),
+            Cell(run.label),
+            *(show_estimate(run.run.summary.recall_tables.get(k)) for k in counts),
+            show_estimate(run.run.summary.all_tables),
+            show_estimate(run.run.summary.recall_columns),
         )
-        for each in runs
+        for run in runs
     )
     columns = ("run", *(f"tables @{k}" for k in counts), "every gold table", "gold columns")
     return Table("Retrieval recall", columns, rows)
@@ -263,7 +263,9 @@ def build_recall_table(section: Section) -> Table | None:
 
 def build_stage_table(section: Section) -> Table | None:
     """Milliseconds a stage, p50 and p95."""
-    shown = [(each, timed_stages(each, each.run.summary.stages_ms)) for each in section.systems]
+    shown = [
+        (system, timed_stages(system, system.run.summary.stages_ms)) for system in section.systems
+    ]
     runs = [(each, stages) for each, stages in shown if stages]
     names = list(dict.fromkeys(name for _, stages in runs for name in stages))
     if not names:
@@ -284,7 +286,7 @@ def build_detail_tables(section: Section) -> tuple[Table, ...]:
         build_repair_table(section),
         build_stage_table(section),
     )
-    return tuple(each for each in tables if each is not None)
+    return tuple(table for table in tables if table is not None)
 
 
 BREAKDOWNS: tuple[tuple[str, Callable[[Run], Mapping[str, Estimate]]], ...] = (

@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 def build_charts(figures: RetrievalFigures, anchor: str) -> tuple[Chart, ...]:
     """All that there are figures for."""
-    if not any(each.questions for each in figures.variants):
+    if not any(variant.questions for variant in figures.variants):
         return ()
     return (_chart_ways(figures, anchor), _chart_curve(figures, anchor))
 
 
 def _chart_ways(figures: RetrievalFigures, anchor: str) -> Chart:
     """What is shown of the gold's tables and columns, way by way."""
-    names = [name_way(each) for each in figures.variants]
+    names = [name_way(variant) for variant in figures.variants]
     series = {
-        "all gold tables": [each.all_tables for each in figures.variants],
-        "gold tables": [each.tables for each in figures.variants],
-        "gold columns": [each.columns for each in figures.variants],
+        "all gold tables": [variant.all_tables for variant in figures.variants],
+        "gold tables": [variant.tables for variant in figures.variants],
+        "gold columns": [variant.columns for variant in figures.variants],
     }
 
     def draw(axes: Axes) -> None:

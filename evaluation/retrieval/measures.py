@@ -96,7 +96,7 @@ def summarize(manifest: RetrievalManifest, records: Sequence[RetrievalRecord]) -
 
 def recall(record: RetrievalRecord, finding: Finding, k: int | None = None) -> float:
     """The share of the gold's tables among the first ``k``, or among those shown."""
-    names = finding.ranking[:k] if k else [each.table for each in finding.tables]
+    names = finding.ranking[:k] if k else [table.table for table in finding.tables]
     return len({*names} & {*record.gold_tables}) / len(record.gold_tables)
 
 
@@ -138,7 +138,7 @@ def _measure(
 
 def _column_recall(record: RetrievalRecord, finding: Finding) -> float | None:
     """The share of gold columns left in shown gold tables; None where none of them is shown."""
-    shown = {each.table for each in finding.tables}
+    shown = {table.table for table in finding.tables}
     inside = [column for column in record.gold_columns if _table_of(column, record) in shown]
     if not inside:
         return None
@@ -147,7 +147,7 @@ def _column_recall(record: RetrievalRecord, finding: Finding) -> float | None:
 
 def _table_of(column: str, record: RetrievalRecord) -> str:
     """The gold table whose column this is: names may hold dots, so none is split."""
-    return next((each for each in record.gold_tables if column.startswith(f"{each}.")), "")
+    return next((table for table in record.gold_tables if column.startswith(f"{table}.")), "")
 
 
 def _sort_misses(

@@ -83,7 +83,7 @@ class Finding(Record):
     @property
     def ranking(self) -> tuple[str, ...]:
         """All tables in the order in which they were found."""
-        return (*(each.table for each in self.tables), *self.deeper)
+        return (*(table.table for table in self.tables), *self.deeper)
 
 
 class RetrievalRecord(Record):

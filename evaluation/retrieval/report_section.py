@@ -24,9 +24,9 @@ def build_section(
         problems=(
             *(("not counted", name, reason) for name, reason in figures.not_counted),
             *(
-                ("error, counted as finding nothing", f"{name_way(each)}, {name}", reason)
-                for each in figures.variants
-                for name, reason in each.errors
+                ("error, counted as finding nothing", f"{name_way(variant)}, {name}", reason)
+                for variant in figures.variants
+                for name, reason in variant.errors
             ),
         ),
         facts=(("machine", machine), ("revision", manifest.revision or "unknown")),

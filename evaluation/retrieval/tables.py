@@ -26,16 +26,16 @@ def build_recall_table(figures: RetrievalFigures) -> Table:
     """Recall and what is shown for it, a row a variant."""
     rows = tuple(
         (
-            Cell(name_way(each)),
-            Cell(f"{each.questions:,}"),
-            show_estimate(each.all_tables),
-            show_estimate(each.tables),
-            show_estimate(each.columns),
-            Cell(f"{each.shown_tables:.1f}"),
-            Cell(f"{each.shown_columns:.0f}"),
-            Cell(f"{each.shown_tokens:,.0f}"),
+            Cell(name_way(variant)),
+            Cell(f"{variant.questions:,}"),
+            show_estimate(variant.all_tables),
+            show_estimate(variant.tables),
+            show_estimate(variant.columns),
+            Cell(f"{variant.shown_tables:.1f}"),
+            Cell(f"{variant.shown_columns:.0f}"),
+            Cell(f"{variant.shown_tokens:,.0f}"),
         )
-        for each in figures.variants
+        for variant in figures.variants
     )
     columns = (
         "variant",
@@ -53,26 +53,31 @@ def build_recall_table(figures: RetrievalFigures) -> Table:
 def build_curve_table(figures: RetrievalFigures) -> Table:
     """The mean share of gold tables among the first k."""
     rows = tuple(
-        (Cell(name_way(each)), *(Cell(show_percent(each.recall_at[k].value)) for k in RECALL_AT))
-        for each in figures.variants
+        (
+            Cell(name_way(variant)),
+            *(Cell(show_percent(variant.recall_at[k].value)) for k in RECALL_AT),
+        )
+        for variant in figures.variants
     )
     return Table("Gold tables among the first k", ("variant", *(f"k={k}" for k in RECALL_AT)), rows)
 
 
 def build_time_table(figures: RetrievalFigures) -> Table:
     """Milliseconds a stage, p50 and p95."""
-    stages = list(dict.fromkeys(stage for each in figures.variants for stage in each.stages_ms))
+    stages = list(
+        dict.fromkeys(stage for variant in figures.variants for stage in variant.stages_ms)
+    )
     rows = tuple(
         (
-            Cell(name_way(each)),
+            Cell(name_way(variant)),
             *(
                 Cell(show_ms(times.p50), show_ms(times.p95))
-                if (times := each.stages_ms.get(stage))
+                if (times := variant.stages_ms.get(stage))
                 else Cell("")
                 for stage in stages
             ),
         )
-        for each in figures.variants
+        for variant in figures.variants
     )
     return Table("Time a question, p50 (p95)", ("variant", *stages), rows)
 
@@ -96,14 +101,14 @@ def build_paraphrase_table(figures: RetrievalFigures) -> Table | None:
     """What other words cost, in points."""
     rows = tuple(
         (
-            Cell(each.variant),
-            Cell(f"{each.pairs:,}"),
-            _show_difference(each.all_tables),
-            _show_difference(each.tables),
-            Cell(f"{len(each.lost):,}"),
-            Cell(f"{len(each.gained):,}"),
+            Cell(paraphrase.variant),
+            Cell(f"{paraphrase.pairs:,}"),
+            _show_difference(paraphrase.all_tables),
+            _show_difference(paraphrase.tables),
+            Cell(f"{len(paraphrase.lost):,}"),
+            Cell(f"{len(paraphrase.gained):,}"),
         )
-        for each in figures.paraphrases
+        for paraphrase in figures.paraphrases
     )
     columns = ("variant", "pairs", "all gold tables, points", "gold tables, points", "lost", "won")
     return Table("Other words against the questions as they were", columns, rows) if rows else None
@@ -116,7 +121,7 @@ def build_tables(figures: RetrievalFigures) -> tuple[Table, ...]:
         build_curve_table(figures),
         build_paraphrase_table(figures),
         build_time_table(figures),
-        *(build_cause_table(each) for each in figures.variants),
+        *(build_cause_table(variant) for variant in figures.variants),
     )
     return tuple(table for table in tables if table is not None)
 

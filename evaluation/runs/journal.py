@@ -62,7 +62,7 @@ class Journal:
 
     def done(self) -> set[str]:
         """The ids of the questions that have a record."""
-        return {each["id"] for each in read_lines(self.folder / _QUESTIONS)}
+        return {line["id"] for line in read_lines(self.folder / _QUESTIONS)}
 
     def is_complete(self) -> bool:
         """True when every question has its record."""

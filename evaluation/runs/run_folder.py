@@ -33,7 +33,7 @@ class RunFolder(Journal):
     def start_timing(self) -> set[str]:
         """The ids of the answers whose time is measured. From here on the run has an R-VES."""
         (self.folder / _TIMINGS).touch()
-        return {each["id"] for each in read_lines(self.folder / _TIMINGS)}
+        return {line["id"] for line in read_lines(self.folder / _TIMINGS)}
 
     def append(self, record: QuestionRecord) -> None:
         """Writes one question; no kill of this process loses it once this returns."""
@@ -52,7 +52,7 @@ def read_run(folder: Path) -> tuple[Manifest, tuple[QuestionRecord, ...]]:
     manifest, records = read_journal(folder, Manifest, QuestionRecord)
     timings = folder / _TIMINGS
     ratios = (
-        {each["id"]: each["ratio"] for each in read_lines(timings)} if timings.exists() else None
+        {line["id"]: line["ratio"] for line in read_lines(timings)} if timings.exists() else None
     )
     return manifest, tuple(_add_time(record, ratios) for record in records)
 

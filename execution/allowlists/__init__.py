@@ -86,7 +86,7 @@ def extend_allowlist(dialect: str, path: Path) -> Allowlist:
 
 def _build_table(qualified: str, columns: tuple[str, ...]) -> Table:
     schema, _, name = qualified.partition(".")
-    return Table(schema, name, tuple(Column(each, "") for each in columns), kind="system table")
+    return Table(schema, name, tuple(Column(column, "") for column in columns), kind="system table")
 
 
 def _read(name: str) -> dict[str, list[str]]:

@@ -231,4 +231,4 @@ class GuardedDuckdb(DuckDB):
 
 
 def _call(name: str, *args: Any) -> exp.Expr:
-    return exp.Anonymous(this=name, expressions=[each for each in args if each is not None])
+    return exp.Anonymous(this=name, expressions=[arg for arg in args if arg is not None])

@@ -68,5 +68,7 @@ class Session:
     def _run(self, text: str, offset: int) -> duckdb.DuckDBPyConnection:
         self._text, self._offset = text, offset
         # A list of values travels as a tuple, so that the query is hashable.
-        values = [list(each) if isinstance(each, tuple) else each for each in self._query.params]
+        values = [
+            list(param) if isinstance(param, tuple) else param for param in self._query.params
+        ]
         return self._connection.execute(text, values)

@@ -106,4 +106,4 @@ def _may_read(column: str, query: GuardedQuery) -> bool:
     if query.reads is None or folded in query.reads:
         return True
     # A name of several lines stands in the plan as several names.
-    return any(folded.startswith(f"{each}.") or "\n" in each for each in query.reads)
+    return any(folded.startswith(f"{read}.") or "\n" in read for read in query.reads)

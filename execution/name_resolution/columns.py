@@ -142,7 +142,7 @@ class ColumnFinder:
         name = self.read_using(column)
         having = [source for source in level.sources.values() if name in source.columns]
         if len(having) < 2:
-            tables = [each.table for each in level.sources.values() if each.table is not None]
+            tables = [source.table for source in level.sources.values() if source.table is not None]
             raise self._resolver.refuse_column(
                 next(iter(tables), None), name, quote_fragment(column)
             )
@@ -288,7 +288,9 @@ class ColumnFinder:
 
         What orders a query by an output's name means the output.
         """
-        tables = [each for each in here.sources.values() if not isinstance(each.origin, exp.Query)]
+        tables = [
+            source for source in here.sources.values() if not isinstance(source.origin, exp.Query)
+        ]
         # SQLite looks for it where there is one table alone.
         if not tables or (self._resolver.dialect == "sqlite" and len(tables) > 1):
             return
@@ -310,7 +312,7 @@ class ColumnFinder:
                 self.use_all(source)
                 self._found.origins[id(node)] = source
                 return
-            tables = [each.table for each in here.sources.values() if each.table is not None]
+            tables = [source.table for source in here.sources.values() if source.table is not None]
             hidden = hidden or next(iter(tables), None)
         raise self._resolver.refuse_column(hidden, name, quote_fragment(node))
 

@@ -55,7 +55,10 @@ def apply_exceptions(
     if resolver.dialect != "duckdb" or star.args.get("rename"):
         raise Unresolved("node_not_allowed", quote_fragment(star), "A star with exceptions.")
     excluded = {resolver.fold(each.this): each for each in list_excluded(star)}
-    replaced = {resolver.fold(each.args["alias"]): each for each in list_replacements(star)}
+    replaced = {
+        resolver.fold(replacement.args["alias"]): replacement
+        for replacement in list_replacements(star)
+    }
     for name, node in (excluded | replaced).items():
         if name not in columns:
             raise _refuse(name, node, sources, resolver)

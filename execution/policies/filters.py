@@ -73,9 +73,9 @@ def _settle_column(column: exp.Column, table: Table, dialect: str) -> None:
         wanted = column.name
     found = next(
         (
-            each.name
-            for each in table.columns
-            if fold_name(each.name, dialect) == fold_name(wanted, dialect)
+            column.name
+            for column in table.columns
+            if fold_name(column.name, dialect) == fold_name(wanted, dialect)
         ),
         None,
     )

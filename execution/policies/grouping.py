@@ -83,7 +83,11 @@ class _Finder:
     def list_items(self, node: exp.Expr) -> list[exp.Expr]:
         """Everything that an item of GROUP BY consists of, with outputs for their names."""
         if isinstance(node, exp.Cube | exp.GroupingSets | exp.Paren | exp.Rollup | exp.Tuple):
-            return [item for each in node.iter_expressions() for item in self.list_items(each)]
+            return [
+                item
+                for expression in node.iter_expressions()
+                for item in self.list_items(expression)
+            ]
         return [self._find_output(node)]
 
     def list_common(self, node: exp.Expr) -> list[exp.Expr]:
@@ -94,7 +98,11 @@ class _Finder:
             # Of one set; what several have in common is not looked for.
             return self.list_common(node.expressions[0]) if len(node.expressions) == 1 else []
         if isinstance(node, exp.Paren | exp.Tuple):
-            return [item for each in node.iter_expressions() for item in self.list_common(each)]
+            return [
+                item
+                for expression in node.iter_expressions()
+                for item in self.list_common(expression)
+            ]
         return [self._find_output(node)]
 
     def list_named(self, items: list[exp.Expr], source: str) -> set[str]:
@@ -121,7 +129,7 @@ class _Finder:
                 # An aggregate in a query within is that query's, or may be.
                 within = within or isinstance(node, exp.Query)
                 parts = node.iter_expressions() if within else _list_bare_parts(node)
-                pending += [(each, within) for each in parts]
+                pending += [(part, within) for part in parts]
 
     def read_use(self, node: exp.Column | exp.Star, name: str) -> tuple[bool, set[str]]:
         """Whether the node is the row of the source ``name``, and which of its columns it is."""
@@ -133,7 +141,7 @@ class _Finder:
             # In a query within, the star may be another's, and the wrapper not have every column.
             return False, set(source.columns) if source.renamed else set(source.used)
         origin = self._group.origins.get(id(node))
-        if all(origin is not each for each in self._group.sources.values()):
+        if all(origin is not source for source in self._group.sources.values()):
             return False, set()
         column = self._resolver.fold(node.this)
         if table is not None:
@@ -172,8 +180,14 @@ def _list_bare_parts(node: exp.Expr) -> Iterator[exp.Expr]:
             yield function.expression
             function = function.this
         # The star of count(*) is no column.
-        yield from (each for each in function.iter_expressions() if not isinstance(each, exp.Star))
-        yield from (each for each in node.iter_expressions() if each is not node.this)
+        yield from (
+            expression
+            for expression in function.iter_expressions()
+            if not isinstance(expression, exp.Star)
+        )
+        yield from (
+            expression for expression in node.iter_expressions() if expression is not node.this
+        )
     elif isinstance(node, exp.WithinGroup):
         yield from node.this.iter_expressions()
     elif isinstance(node, exp.Filter):

@@ -124,7 +124,7 @@ class Parameters:
     def _bind(self, value: BoundValue) -> tuple[int, ...]:
         if self._dialect == "sqlite":
             values = value if isinstance(value, tuple) else (value,)
-            self.params += [_to_sqlite(each) for each in values]
+            self.params += [_to_sqlite(value) for value in values]
             return tuple(range(len(self.params) - len(values) + 1, len(self.params) + 1))
         self.params.append(value)
         return (len(self.params),)
@@ -141,7 +141,7 @@ def convert_value(name: str, value: AttributeValue, attribute: Attribute) -> Bou
         values = value if isinstance(value, tuple) else (value,)
         if len(values) > _MOST_VALUES:
             raise ValueError(f"The attribute {name} has more than {_MOST_VALUES} values.")
-        return tuple(_convert(name, each, kind.removesuffix("[]")) for each in values)
+        return tuple(_convert(name, value, kind.removesuffix("[]")) for value in values)
     if isinstance(value, tuple):
         raise ValueError(f"The attribute {name} is one {kind}, not a list.")
     return _convert(name, value, kind)

@@ -45,7 +45,7 @@ def _describe(rule: TableRule, access: Access) -> str:
         return ""
     condition = rule.filter.unnest()
     operands = condition.flatten() if isinstance(condition, exp.And) else (condition,)
-    parts = [_describe_part(each, rule, access) for each in operands]
+    parts = [_describe_part(operand, rule, access) for operand in operands]
     return " AND ".join(parts) if all(parts) else ""
 
 
@@ -62,7 +62,7 @@ def _describe_part(part: exp.Expr, rule: TableRule, access: Access) -> str:
         return ""
     if not isinstance(column, exp.Column) or not isinstance(value, exp.Placeholder):
         return ""
-    shown = {each.name for each in rule.columns} - set(rule.masks)
+    shown = {column.name for column in rule.columns} - set(rule.masks)
     if column.name not in shown or value.name not in access.values:
         return ""
     text = _render_value(access.values[value.name])

@@ -230,7 +230,7 @@ class _RoleBuilder:
             if len(named.to) != len(named.columns):
                 self.problems.append(f"inherit.{name}: columns and to differ in number")
                 return None
-            missing = [each for each in named.columns if table.column(each) is None]
+            missing = [column for column in named.columns if table.column(column) is None]
             missing += [each for each in named.to if target.table.column(each) is None]
             if missing:
                 self.problems.append(f"inherit.{name}: there is no column {missing[0]}")

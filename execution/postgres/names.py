@@ -120,7 +120,7 @@ class _Names:
         clause = statement.with_clause
         if clause.recursive:
             # One that is named before it is read has no names that are known.
-            within |= {each.common_table_expr.ctename: _Cte() for each in clause.ctes}
+            within |= {cte.common_table_expr.ctename: _Cte() for cte in clause.ctes}
         for each in clause.ctes:
             cte = each.common_table_expr
             given = _list_strings(cte.aliascolnames)
@@ -230,7 +230,7 @@ def _add(scope: _Scope, sources: dict[str, Names]) -> None:
     for name, columns in sources.items():
         known = scope.sources.get(name)
         # PostgreSQL refuses two of one name; what one of them lacks is not there.
-        both = columns if known is None else tuple(each for each in columns if each in known)
+        both = columns if known is None else tuple(column for column in columns if column in known)
         scope.sources[name] = both
 
 

@@ -93,5 +93,5 @@ def _find_sublink(link: Any) -> tuple[str, bool]:
 
 def _find_last(names: Any) -> str:
     """The last word of a dotted name, subscripts left out."""
-    words = [each.string.sval for each in names if each.WhichOneof("node") == "string"]
+    words = [name.string.sval for name in names if name.WhichOneof("node") == "string"]
     return words[-1] if words else ""

@@ -185,8 +185,8 @@ def _find_decimal(modifiers: str, values: Sequence[Decimal]) -> pa.DataType | No
         precision, scale = declared[0], declared[1] if len(declared) > 1 else 0
     else:
         parts = [value.as_tuple() for value in values]
-        scale = max((max(-int(each.exponent), 0) for each in parts), default=0)
-        whole = max((len(each.digits) + int(each.exponent) for each in parts), default=1)
+        scale = max((max(-int(part.exponent), 0) for part in parts), default=0)
+        whole = max((len(part.digits) + int(part.exponent) for part in parts), default=1)
         precision = max(whole, 1) + scale
     if not 0 <= scale <= precision or not 1 <= precision <= _MOST_DIGITS:
         return None

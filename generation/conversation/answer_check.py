@@ -82,11 +82,11 @@ def check_text(text: str, question: str, result: ResultSet) -> str:
         return ""  # It names nothing of the rows.
     years = {date[:4] for date in dates}
     if not all(
-        _is_held(each, result) or _is_year(each, own, years) or _is_asked(each, own, question)
-        for each in numbers
+        _is_held(number, result) or _is_year(number, own, years) or _is_asked(number, own, question)
+        for number in numbers
     ):
         return ""
-    spoken = {at for each in numbers for at in range(each.start, each.end)}
+    spoken = {at for number in numbers for at in range(number.start, number.end)}
     rest = "".join(" " if at in spoken else sign for at, sign in enumerate(own))
     known = set(split_words(question)) | _PLAIN
     for name in result.columns:
@@ -142,12 +142,12 @@ def _is_rounded(number: SpokenNumber, value: Decimal) -> bool:
     if not value.is_finite():
         return False
     candidates = (value, value * 100) if number.is_percent else (value,)
-    for each in candidates:
-        if abs(number.value) == abs(each):
+    for candidate in candidates:
+        if abs(number.value) == abs(candidate):
             return True
         # A whole number that stands for a fraction near it must be large enough to be near.
-        if (number.step < 1 or abs(each) >= 10) and abs(each) < Decimal(10) ** 20:
-            steps = (abs(each) / number.step).quantize(Decimal(1), ROUND_HALF_UP)
+        if (number.step < 1 or abs(candidate) >= 10) and abs(candidate) < Decimal(10) ** 20:
+            steps = (abs(candidate) / number.step).quantize(Decimal(1), ROUND_HALF_UP)
             if steps * number.step == abs(number.value):
                 return True
     return False

@@ -99,7 +99,7 @@ class IntentGate:
 
 def build_prompt(question: Question, context: SchemaContext) -> Prompt:
     """One message: the subjects, examples made of the tables, the question on one line."""
-    asked = [(each, "yes") for each in suggest_questions(context, _EXAMPLES)]
+    asked = [(question, "yes") for question in suggest_questions(context, _EXAMPLES)]
     examples = [*asked, *((each, "no") for each in _OFF_TOPIC)]
     text = render_text(
         "generation.prompts",
@@ -168,6 +168,6 @@ def refuse_change(context: SchemaContext) -> Intent:
 def _refuse(code: str, reason: str, context: SchemaContext, method: str) -> Intent:
     suggestions = suggest_questions(context)
     if suggestions:
-        quoted = " or ".join(f"“{each}”" for each in suggestions)
+        quoted = " or ".join(f"“{suggestion}”" for suggestion in suggestions)
         reason = f"{reason} You could ask, for example: {quoted}"
     return Intent(code, reason, suggestions, method)

@@ -106,7 +106,7 @@ class AnthropicEngine:
             lambda _: True,
             has_enough=True,
         )
-        answers += [each for each in others if each is not None]
+        answers += [other for other in others if other is not None]
         return Completions(
             texts=tuple(answer.text for answer in answers),
             prompt_tokens=sum(answer.usage.input_tokens for answer in answers),
@@ -191,11 +191,11 @@ class AnthropicEngine:
 
 def _build_chat(request: SamplingRequest, *, continued: bool) -> dict[str, Any]:
     """The system's message stands apart from the others."""
-    system = [each.content for each in request.prompt.messages if each.role == "system"]
+    system = [message.content for message in request.prompt.messages if message.role == "system"]
     messages = [
-        {"role": each.role, "content": each.content}
-        for each in request.prompt.messages
-        if each.role != "system"
+        {"role": message.role, "content": message.content}
+        for message in request.prompt.messages
+        if message.role != "system"
     ]
     if continued:
         # White space at the end of the last message is refused.

@@ -78,14 +78,14 @@ class _Draw:
 
     @property
     def finished(self) -> list[_Output]:
-        return [each for each in self.outputs if each.is_finished]
+        return [output for output in self.outputs if output.is_finished]
 
     def report(self) -> None:
         """Tells the question's observer."""
         if not is_observed():
             return
-        answer_tokens = sum(each.tokens for each in self.outputs)
-        read = max((each.prompt_tokens_read for each in self.outputs), default=0)
+        answer_tokens = sum(output.tokens for output in self.outputs)
+        read = max((output.prompt_tokens_read for output in self.outputs), default=0)
         report_sampling(
             self,
             Progress(
@@ -164,7 +164,7 @@ class LlamaEngine:
         return Completions(
             texts=tuple("".join(each.pieces) for each in finished),
             prompt_tokens=len(token_ids),
-            completion_tokens=sum(each.tokens for each in draw.outputs),
+            completion_tokens=sum(output.tokens for output in draw.outputs),
             logprobs=tuple(sum(each.logprobs) / max(len(each.logprobs), 1) for each in finished),
         )
 
@@ -295,11 +295,11 @@ async def _stream(
 def _are_too_long(outputs: Sequence[_Output]) -> bool:
     """Whether all that still run are far longer than the shortest half, which is finished."""
     half = max(2, len(outputs) // 2)
-    finished = sorted(each.tokens for each in outputs if each.is_finished)
+    finished = sorted(output.tokens for output in outputs if output.is_finished)
     if len(finished) < half:
         return False
     most = finished[half - 1] * _MOST_TIMES_LONGER + _MOST_TOKENS_LONGER
-    return all(each.tokens > most for each in outputs if not each.is_finished)
+    return all(output.tokens > most for output in outputs if not output.is_finished)
 
 
 async def _read_lines(answer: httpx.Response) -> AsyncIterator[bytes]:

@@ -102,7 +102,7 @@ class OpenAiEngine:
             lambda _: True,
             has_enough=bool(drawn),
         )
-        replies += [each for each in others if each is not None]
+        replies += [other for other in others if other is not None]
         return self._read(request, replies)
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:

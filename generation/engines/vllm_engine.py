@@ -123,11 +123,11 @@ class VllmEngine:
             known[index] for index in sorted(known) if known[index].finish_reason is not None
         ]
         return Completions(
-            texts=tuple(each.text for each in outputs),
+            texts=tuple(output.text for output in outputs),
             prompt_tokens=len(token_ids),
             completion_tokens=sum(len(each.token_ids) for each in known.values()),
             logprobs=tuple(
-                each.cumulative_logprob / max(len(each.token_ids), 1) for each in outputs
+                output.cumulative_logprob / max(len(output.token_ids), 1) for output in outputs
             ),
         )
 

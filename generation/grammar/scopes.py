@@ -76,7 +76,7 @@ def build_scopes(
     sides = _read_sides(context, shown)
     for side in sides:
         book.add(
-            side.rule, any_of(quote(quote_name(each, context.dialect)) for each in side.columns)
+            side.rule, any_of(quote(quote_name(column, context.dialect)) for column in side.columns)
         )
     joins = _find_joins(context, sides)
     pairs = tuple(_build_pairs(book, sides, joins, context.dialect))
@@ -155,7 +155,7 @@ def _build_single(book: RuleBook, side: _Side) -> Scope:
     return Scope(
         name=f"s{side.rule}",
         source=f"{quote(side.name)} (ws {_as(book)} {any_of(map(quote, aliases))})?",
-        columns=f"({any_of(quote(f'{each}.') for each in prefixes)})? {side.rule}",
+        columns=f"({any_of(quote(f'{prefix}.') for prefix in prefixes)})? {side.rule}",
     )
 
 
@@ -283,7 +283,7 @@ def _turned(one: str, two: str) -> str:
 
 
 def _spell(prefixes: tuple[str, ...]) -> str:
-    return any_of(quote(f"{each}.") for each in prefixes)
+    return any_of(quote(f"{prefix}.") for prefix in prefixes)
 
 
 def _bare(sides: Sequence[_Side], dialect: str) -> list[str]:

@@ -34,7 +34,7 @@ class Converter(Protocol):
 
 def check_libraries() -> None:
     """Raise ModelError, before anything is fetched, where converting could not succeed."""
-    missing = [each for each in _LIBRARIES if importlib.util.find_spec(each) is None]
+    missing = [library for library in _LIBRARIES if importlib.util.find_spec(library) is None]
     if missing:
         raise ModelError(
             f"vLLM wants weights of another form, and {', '.join(missing)} are missing to make it.",

@@ -73,12 +73,12 @@ class HubClient:
             return Missing(_reason(error))
         files = tuple(
             HubFile(
-                name=each.rfilename,
-                bytes=each.size or 0,
-                sha256=each.lfs.sha256 if each.lfs else None,
-                blob_id=each.blob_id,
+                name=sibling.rfilename,
+                bytes=sibling.size or 0,
+                sha256=sibling.lfs.sha256 if sibling.lfs else None,
+                blob_id=sibling.blob_id,
             )
-            for each in info.siblings or ()
+            for sibling in info.siblings or ()
         )
         return HubListing(commit=info.sha or revision, files=files)
 

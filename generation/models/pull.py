@@ -145,7 +145,7 @@ class Puller:
         if isinstance(listing, Missing):
             return listing
         name = source.filename or file
-        if name not in {each.name for each in listing.files}:
+        if name not in {file.name for file in listing.files}:
             return Missing(f"there is no {name} in it")
         self._check_room(self.form.room_bytes(entry) + size - here)
         into = self.downloads / f"{file}.partial.hub"

@@ -90,7 +90,9 @@ class PromptBuilder:
     async def _render_examples(self, context: SchemaContext) -> str:
         """As many as fit into their part of the window, the best of them next to the question."""
         # A fence within a literal would end the example, and what follows would be taken for ours.
-        shown = [each for each in context.examples if "```" not in each.sql + each.question]
+        shown = [
+            example for example in context.examples if "```" not in example.sql + example.question
+        ]
         if not shown:
             return ""
         counts = await self._tokens.count(render_example(each) for each in shown)

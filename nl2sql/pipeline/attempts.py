@@ -15,18 +15,18 @@ def list_attempts(ranking: Ranking, repairs: tuple[Repair, ...]) -> tuple[Attemp
     """
     by_candidate = {repair.candidate: repair for repair in repairs}
     attempts = []
-    for each in ranking.assessments:
-        if not each.failed:
+    for assessment in ranking.assessments:
+        if not assessment.failed:
             continue
-        repair = by_candidate.get(each.candidate.id)
-        if isinstance(each.verdict, Violation):
-            cause = each.verdict.message
+        repair = by_candidate.get(assessment.candidate.id)
+        if isinstance(assessment.verdict, Violation):
+            cause = assessment.verdict.message
         else:
-            cause = each.diagnostic.message if each.diagnostic else ""
+            cause = assessment.diagnostic.message if assessment.diagnostic else ""
         attempts.append(
             Attempt(
-                sql=each.candidate.sql,
-                origin=each.candidate.origin,
+                sql=assessment.candidate.sql,
+                origin=assessment.candidate.origin,
                 cause=cause,
                 error_class=repair.error_class if repair else "",
                 suggestion=repair.suggestion if repair else "",
@@ -42,12 +42,12 @@ def describe_attempts(attempts: tuple[Attempt, ...]) -> str:
     >>> describe_attempts((wrong, wrong))
     'What went wrong: unknown column (2). Use columns.'
     """
-    classes = Counter(each.error_class for each in attempts if each.error_class)
+    classes = Counter(attempt.error_class for attempt in attempts if attempt.error_class)
     if not classes:
         return ""
     counted = ", ".join(
         f"{name.replace('_', ' ')} ({count})" for name, count in classes.most_common()
     )
     most = classes.most_common(1)[0][0]
-    advice = next(each.suggestion for each in attempts if each.error_class == most)
+    advice = next(attempt.suggestion for attempt in attempts if attempt.error_class == most)
     return f"What went wrong: {counted}. {advice}".strip()

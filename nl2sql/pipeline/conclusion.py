@@ -39,16 +39,16 @@ def conclude(ranking: Ranking, trace: Trace) -> Answer:
 
 def _find_withheld(ranking: Ranking) -> str:
     """What the principal may not see of what the candidates asked for; empty if nothing."""
-    for each in ranking.assessments:
-        if isinstance(each.verdict, Violation) and each.verdict.code == NOT_PERMITTED:
-            return each.verdict.message
+    for assessment in ranking.assessments:
+        if isinstance(assessment.verdict, Violation) and assessment.verdict.code == NOT_PERMITTED:
+            return assessment.verdict.message
     return ""
 
 
 def _describe_failure(ranking: Ranking, attempts: tuple[Attempt, ...]) -> str:
     if not ranking.assessments:
         return "The model wrote no query."
-    too_large = sum(each.unrun == "estimate" for each in ranking.assessments)
+    too_large = sum(assessment.unrun == "estimate" for assessment in ranking.assessments)
     told = describe_attempts(attempts)
     return (
         f"None of the {len(ranking.assessments)} queries that were tried could be run"

@@ -163,19 +163,19 @@ class RepairLoop:
 
         A repair that failed stands for what it repaired.
         """
-        repaired = {each.candidate.repairs for each in ranking.assessments}
+        repaired = {assessment.candidate.repairs for assessment in ranking.assessments}
         return tuple(
-            each
-            for each in ranking.assessments
-            if (each.failed or (self._empty_results and _is_empty(each)))
-            and each.candidate.id not in repaired
-            and len(_trace_back(each, ranking)) < self._settings.rounds
+            assessment
+            for assessment in ranking.assessments
+            if (assessment.failed or (self._empty_results and _is_empty(assessment)))
+            and assessment.candidate.id not in repaired
+            and len(_trace_back(assessment, ranking)) < self._settings.rounds
         )
 
 
 def _trace_back(assessment: Assessment, ranking: Ranking) -> tuple[Assessment, ...]:
     """What the assessment's candidate repairs, and what that repaired, the original first."""
-    by_id = {each.candidate.id: each for each in ranking.assessments}
+    by_id = {assessment.candidate.id: assessment for assessment in ranking.assessments}
     chain: list[Assessment] = []
     here = assessment
     while (before := by_id.get(here.candidate.repairs)) is not None:
@@ -201,11 +201,11 @@ def _hand_over(
     assessments: tuple[Assessment, ...], doubtful: Collection[str]
 ) -> tuple[Assessment, ...]:
     """Repairs that work take over the samples of all that they repair, but for doubtful ones."""
-    samples = {each.candidate.id: each.candidate.samples for each in assessments}
-    origin = {each.candidate.id: each.candidate.repairs for each in assessments}
-    for each in assessments:
-        name = each.candidate.id
-        if each.failed or name in doubtful:
+    samples = {assessment.candidate.id: assessment.candidate.samples for assessment in assessments}
+    origin = {assessment.candidate.id: assessment.candidate.repairs for assessment in assessments}
+    for assessment in assessments:
+        name = assessment.candidate.id
+        if assessment.failed or name in doubtful:
             continue
         before = origin[name]
         while before in samples:
@@ -213,6 +213,9 @@ def _hand_over(
             samples[before] = 0
             before = origin[before]
     return tuple(
-        replace(each, candidate=replace(each.candidate, samples=samples[each.candidate.id]))
-        for each in assessments
+        replace(
+            assessment,
+            candidate=replace(assessment.candidate, samples=samples[assessment.candidate.id]),
+        )
+        for assessment in assessments
     )

@@ -104,7 +104,7 @@ def _render_constraints(
 
 
 def _render_outward(view: SchemaView, key: ForeignKey) -> str:
-    columns = ", ".join(f"{view.name(key.table)}.{view.quote(each)}" for each in key.columns)
+    columns = ", ".join(f"{view.name(key.table)}.{view.quote(column)}" for column in key.columns)
     return f"{columns} {'likely ' if key.inferred else ''}references {_render_target(view, key)}"
 
 

@@ -92,7 +92,7 @@ class SchemaView:
     @property
     def keys(self) -> tuple[ForeignKey, ...]:
         """The keys of which both ends are shown, declared ones before inferred ones, by name."""
-        shown = {name: {each.name for each in columns} for name, columns in self._shown.items()}
+        shown = {name: {column.name for column in columns} for name, columns in self._shown.items()}
         keys = [
             key
             for key in self.context.foreign_keys

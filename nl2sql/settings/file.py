@@ -46,8 +46,8 @@ def load_settings(path: Path) -> Settings:
     databases = {name: locate_files(database) for name, database in settings.databases.items()}
     model = settings.model
     found_files = {
-        "folders": tuple(locate(each) for each in model.folders),
-        "adapters": tuple(locate(each) for each in model.adapters),
+        "folders": tuple(locate(folder) for folder in model.folders),
+        "adapters": tuple(locate(adapter) for adapter in model.adapters),
     }
     ranking = settings.ranking
     if ranking.has_own_calibration:

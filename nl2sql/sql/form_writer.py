@@ -128,10 +128,10 @@ class FormWriter:
         return f"{name}(expression={left} this={right})"
 
     def _in(self, node: exp.Expr, scope: Scope) -> str:
-        are_literals = all(isinstance(each, exp.Literal) for each in node.expressions)
+        are_literals = all(isinstance(expression, exp.Literal) for expression in node.expressions)
         if not node.expressions or not are_literals or not _has_only(node, "this", "expressions"):
             return self._plain(node, scope)
-        texts = sorted(self._literal(each, scope) for each in node.expressions)
+        texts = sorted(self._literal(expression, scope) for expression in node.expressions)
         return f"In({self._node(node.this, scope)} of {','.join(texts)})"
 
     def _count(self, node: exp.Expr, scope: Scope) -> str:
@@ -177,7 +177,9 @@ class FormWriter:
         with_ = node.args.get("with_")
         if with_ is None:
             return scope, ""
-        names = [fold(each.args["alias"].this, self._dialect) for each in with_.expressions]
+        names = [
+            fold(expression.args["alias"].this, self._dialect) for expression in with_.expressions
+        ]
         if len(set(names)) < len(names):
             raise Unresolved
         numbers = {name: f"@{self._take_number()}" for name in names}
@@ -197,13 +199,15 @@ class FormWriter:
         assert isinstance(node, exp.Select)
         outer, ctes = self._ctes(node, scope)
         sources = list(list_sources(node))
-        own = {name: f"#{self._take_number()}" for each in sources if (name := self._name(each))}
+        own = {
+            name: f"#{self._take_number()}" for source in sources if (name := self._name(source))
+        }
         if len(own) < len(sources):
             raise Unresolved
         outputs = {
-            fold(each.args["alias"], self._dialect): each.this
-            for each in node.expressions
-            if isinstance(each, exp.Alias) and not self._is_own_name(each)
+            fold(expression.args["alias"], self._dialect): expression.this
+            for expression in node.expressions
+            if isinstance(expression, exp.Alias) and not self._is_own_name(expression)
         }
         inner = replace(
             outer,
@@ -212,14 +216,16 @@ class FormWriter:
             outputs=frozenset(outputs),
         )
         # A derived table sees what stands around the SELECT, not its neighbours.
-        read = "".join(f"{own[self._name(each)]}={self._node(each, outer)};" for each in sources)
+        read = "".join(
+            f"{own[self._name(source)]}={self._node(source, outer)};" for source in sources
+        )
         bare, self._bare = self._bare, set()
-        columns = [self._output(each, inner) for each in node.expressions]
+        columns = [self._output(expression, inner) for expression in node.expressions]
         if self._dialect != "duckdb":
             # A column's own expression cannot speak of an output column.
             bare, self._bare = bare | self._bare, set()
         rest = self._plain(node, inner, ("with_", "from_", "joins", "expressions", "order"))
-        on = "".join(self._join(each, inner) for each in node.args.get("joins") or ())
+        on = "".join(self._join(arg, inner) for arg in node.args.get("joins") or ())
         order = self._order(node, inner, outputs)
         # Nobody sees the names of the answer's columns, unless the query itself speaks of one.
         kept = self._bare if is_root else set(outputs)
@@ -248,16 +254,16 @@ class FormWriter:
         order = node.args.get("order")
         if order is None:
             return ""
-        names = Counter(each.alias_or_name.lower() for each in node.expressions)
+        names = Counter(expression.alias_or_name.lower() for expression in node.expressions)
         terms = []
-        for each in order.expressions:
-            column = each.this
+        for expression in order.expressions:
+            column = expression.this
             meant = None
             if isinstance(column, exp.Column) and not column.table and column.name:
                 name = fold(column.this, self._dialect)
                 meant = outputs.get(name) if names[name.lower()] == 1 else None
             term = self._node(column if meant is None else meant, scope)
-            terms.append(f"{term} {self._plain(each, scope, ('this',))}")
+            terms.append(f"{term} {self._plain(expression, scope, ('this',))}")
         return f"ORDER {','.join(terms)} {self._plain(order, scope, ('expressions',))}"
 
     def _name(self, source: exp.Expr) -> str:

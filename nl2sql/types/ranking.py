@@ -91,7 +91,9 @@ class Ranking:
     @property
     def winner(self) -> Assessment | None:
         """The first candidate with a result, or None."""
-        return next((each for each in self.assessments if each.result is not None), None)
+        return next(
+            (assessment for assessment in self.assessments if assessment.result is not None), None
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,8 +58,8 @@ class Calibration:
         if not self.fewest <= samples <= self.most:
             return None
         total = self.intercept + sum(
-            each.weight * (known.get(each.feature, each.mean) - each.mean) / each.scale
-            for each in self.weights
+            weight.weight * (known.get(weight.feature, weight.mean) - weight.mean) / weight.scale
+            for weight in self.weights
         )
         return round(1 / (1 + math.exp(-max(-30.0, min(30.0, total)))), 4)
 

@@ -32,13 +32,21 @@ def _measure_vote(ranking: Ranking, winner: Assessment) -> dict[str, float | Non
 
     ``weight`` is its part of what all groups weigh.
     """
-    weights = {each.group: each.weight for each in ranking.assessments if each.group >= 0}
-    votes = {each.group: each.votes for each in ranking.assessments if each.group >= 0}
+    weights = {
+        assessment.group: assessment.weight
+        for assessment in ranking.assessments
+        if assessment.group >= 0
+    }
+    votes = {
+        assessment.group: assessment.votes
+        for assessment in ranking.assessments
+        if assessment.group >= 0
+    }
     others = [count for group, count in votes.items() if group != winner.group]
     scores = [
-        each.score.total
-        for each in ranking.assessments
-        if each.group not in (-1, winner.group) and not each.failed
+        assessment.score.total
+        for assessment in ranking.assessments
+        if assessment.group not in (-1, winner.group) and not assessment.failed
     ]
     return {
         "agreement": winner.votes / ranking.samples,

@@ -26,7 +26,11 @@ def aggregate_without_group(query: Query) -> Finding | None:
             continue
         aggregates = [each for each in _walk(select) if isinstance(each, _AGGREGATES)]
         if query.dialect == "sqlite" and len(aggregates) == 1:
-            aggregates = [each for each in aggregates if not isinstance(each, exp.Min | exp.Max)]
+            aggregates = [
+                aggregate
+                for aggregate in aggregates
+                if not isinstance(aggregate, exp.Min | exp.Max)
+            ]
         bare = [each for each in _walk(select) if isinstance(each, exp.Column)]
         if aggregates and bare:
             message = f"{bare[0].sql()} stands beside an aggregate without GROUP BY."
@@ -43,5 +47,9 @@ def _walk(select: exp.Select) -> list[exp.Expr]:
         if isinstance(node, (*_AGGREGATES, exp.Column)):
             found.append(node)
         elif not isinstance(node, exp.Query | exp.Window):
-            pending += [each for each in node.iter_expressions() if isinstance(each, exp.Expr)]
+            pending += [
+                expression
+                for expression in node.iter_expressions()
+                if isinstance(expression, exp.Expr)
+            ]
     return found

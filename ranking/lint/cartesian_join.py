@@ -34,7 +34,7 @@ def _find_tied(select: exp.Select) -> set[str]:
     where = select.args.get("where")
     return {
         side.table
-        for each in (find_all(where, exp.EQ) if where else ())
-        if isinstance(each.left, exp.Column) and isinstance(each.right, exp.Column)
-        for side in (each.left, each.right)
+        for eq in (find_all(where, exp.EQ) if where else ())
+        if isinstance(eq.left, exp.Column) and isinstance(eq.right, exp.Column)
+        for side in (eq.left, eq.right)
     }

@@ -22,7 +22,7 @@ def list_literal_comparisons(tree: exp.Expr) -> Iterator[tuple[exp.Column, exp.L
     """
     for node in find_all(tree, *_OPERATORS, exp.In, exp.Between):
         if isinstance(node, exp.In):
-            pairs = [(node.this, each) for each in node.expressions]
+            pairs = [(node.this, expression) for expression in node.expressions]
         elif isinstance(node, exp.Between):
             pairs = [(node.this, node.args["low"]), (node.this, node.args["high"])]
         else:

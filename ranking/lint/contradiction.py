@@ -22,8 +22,8 @@ def contradiction(query: Query) -> Finding | None:
         for part in ("where", "having"):
             clause = select.args.get(part)
             wanted: dict[str, str] = {}
-            for each in _list_conditions(clause.this) if clause is not None else ():
-                column, value = each.left, each.right
+            for condition in _list_conditions(clause.this) if clause is not None else ():
+                column, value = condition.left, condition.right
                 if not isinstance(column, exp.Column) or not isinstance(value, exp.Literal):
                     continue
                 name = column.sql().lower()

@@ -16,8 +16,8 @@ def duplicate_column(query: Query) -> Finding | None:
     """
     select = query.outermost()
     seen: set[str] = set()
-    for each in select.expressions if select else ():
-        text = each.unalias().sql().lower()
+    for expression in select.expressions if select else ():
+        text = expression.unalias().sql().lower()
         if text in seen:
             return Finding("duplicate_column", "warning", f"{text} is selected twice.")
         seen.add(text)

@@ -16,12 +16,12 @@ def empty_range(query: Query) -> Finding | None:
     'error'
     >>> empty_range(read_query("SELECT 1 FROM a WHERE x BETWEEN 1 AND 9", "sqlite"))
     """
-    for each in query.find_all(exp.Between):
-        low, high = each.args["low"], each.args["high"]
+    for between in query.find_all(exp.Between):
+        low, high = between.args["low"], between.args["high"]
         if not isinstance(low, exp.Literal) or not isinstance(high, exp.Literal):
             continue
         if low.is_string or high.is_string:
             continue
         if float(low.this) > float(high.this):
-            return Finding("empty_range", "error", f"Nothing lies in {each.sql()}.")
+            return Finding("empty_range", "error", f"Nothing lies in {between.sql()}.")
     return None

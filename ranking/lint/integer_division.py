@@ -18,9 +18,9 @@ def integer_division(query: Query) -> Finding | None:
     >>> integer_division(read_query("SELECT count(x) * 1.0 / count(*) FROM a", "postgres"))
     >>> integer_division(read_query("SELECT count(x) / count(*) FROM a", "duckdb"))
     """
-    for each in query.find_all(exp.Div):
-        if each.args.get("typed") and _is_whole(query, each.left) and _is_whole(query, each.right):
-            message = f"{each.sql(query.dialect)} cuts the quotient to a whole number."
+    for div in query.find_all(exp.Div):
+        if div.args.get("typed") and _is_whole(query, div.left) and _is_whole(query, div.right):
+            message = f"{div.sql(query.dialect)} cuts the quotient to a whole number."
             return Finding("integer_division", "warning", message)
     return None
 

@@ -16,9 +16,9 @@ def like_without_wildcard(query: Query) -> Finding | None:
     'like_without_wildcard'
     >>> like_without_wildcard(read_query("SELECT 1 FROM a WHERE x LIKE 'Ann%'", "postgres"))
     """
-    for each in query.find_all(exp.Like, exp.ILike):
-        pattern = each.expression
+    for node in query.find_all(exp.Like, exp.ILike):
+        pattern = node.expression
         if isinstance(pattern, exp.Literal) and not {"%", "_"} & set(pattern.this):
-            message = f"{each.sql()} has no wildcard."
+            message = f"{node.sql()} has no wildcard."
             return Finding("like_without_wildcard", "warning", message)
     return None

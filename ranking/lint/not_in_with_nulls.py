@@ -21,9 +21,9 @@ def not_in_with_nulls(query: Query) -> Finding | None:
     >>> not_in_with_nulls(read_query(sql, "postgres", tables)).message
     'NOT IN finds nothing once x is NULL.'
     """
-    for each in query.find_all(exp.In):
-        inner = each.args.get("query")
-        if inner is None or not isinstance(each.parent, exp.Not):
+    for node in query.find_all(exp.In):
+        inner = node.args.get("query")
+        if inner is None or not isinstance(node.parent, exp.Not):
             continue
         select = inner.this
         if not isinstance(select, exp.Select) or len(select.expressions) != 1:

@@ -16,7 +16,7 @@ def null_comparison(query: Query) -> Finding | None:
     'error'
     >>> null_comparison(read_query("SELECT 1 FROM a WHERE x IS NULL", "postgres"))
     """
-    for each in query.find_all(exp.EQ, exp.NEQ):
-        if isinstance(each.left, exp.Null) or isinstance(each.right, exp.Null):
-            return Finding("null_comparison", "error", f"{each.sql()} is never true.")
+    for node in query.find_all(exp.EQ, exp.NEQ):
+        if isinstance(node.left, exp.Null) or isinstance(node.right, exp.Null):
+            return Finding("null_comparison", "error", f"{node.sql()} is never true.")
     return None

@@ -16,13 +16,13 @@ def self_comparison(query: Query) -> Finding | None:
     'self_comparison'
     >>> self_comparison(read_query("SELECT 1 FROM a JOIN b ON a.x = b.x", "sqlite"))
     """
-    for each in query.find_all(exp.EQ, exp.NEQ, exp.GT, exp.LT, exp.GTE, exp.LTE):
-        left, right = each.left, each.right
+    for node in query.find_all(exp.EQ, exp.NEQ, exp.GT, exp.LT, exp.GTE, exp.LTE):
+        left, right = node.left, node.right
         if (
             isinstance(left, exp.Column)
             and isinstance(right, exp.Column)
             and (left.table.lower(), left.name.lower()) == (right.table.lower(), right.name.lower())
         ):
-            message = f"{each.sql()} compares a column with itself."
+            message = f"{node.sql()} compares a column with itself."
             return Finding("self_comparison", "error", message)
     return None

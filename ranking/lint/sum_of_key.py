@@ -17,8 +17,8 @@ def sum_of_key(query: Query) -> Finding | None:
     >>> sum_of_key(read_query("SELECT avg(id) FROM a", "postgres", tables)).message
     'AVG(id) is a figure made of keys.'
     """
-    for each in query.find_all(exp.Sum, exp.Avg):
-        use = query.resolve(each.this)
+    for node in query.find_all(exp.Sum, exp.Avg):
+        use = query.resolve(node.this)
         if use and (query.is_key(use) or use.table.primary_key == (use.column.name,)):
-            return Finding("sum_of_key", "warning", f"{each.sql()} is a figure made of keys.")
+            return Finding("sum_of_key", "warning", f"{node.sql()} is a figure made of keys.")
     return None

@@ -28,11 +28,11 @@ def ungrouped_column(query: Query) -> Finding | None:
         if not all(isinstance(key, exp.Column) for key in keys):
             continue
         tables, names = {key.table.lower() for key in keys}, {key.name.lower() for key in keys}
-        for each in select.expressions:
-            column = each.unalias()
+        for expression in select.expressions:
+            column = expression.unalias()
             if not isinstance(column, exp.Column) or isinstance(column.this, exp.Star):
                 continue
-            if column.name.lower() in names or each.alias.lower() in names:
+            if column.name.lower() in names or expression.alias.lower() in names:
                 continue
             if column.table and tables.isdisjoint({column.table.lower(), ""}):
                 message = f"{column.sql()} is selected and not grouped by."

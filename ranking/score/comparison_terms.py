@@ -42,7 +42,9 @@ def measure_comparisons(expected: Expectations, query: Query) -> Iterator[Measur
     if expected.comparisons:
         written = set(_list_comparisons(query.tree))
         differ = [
-            each for each in expected.comparisons if not each & written and _is_held(each, written)
+            comparison
+            for comparison in expected.comparisons
+            if not comparison & written and _is_held(comparison, written)
         ]
         if differ:
             yield "comparison_differs", len(differ) / len(expected.comparisons)
@@ -92,11 +94,11 @@ def _list_comparisons(tree: exp.Expr) -> Iterator[tuple[str, str]]:
 
 def _sorts_otherwise(expected: Expectations, tree: exp.Expr) -> bool:
     """True when no order goes the way that was named, or no first row is of the end named."""
-    selects = [each for each in find_all(tree, exp.Query) if each.args.get("order")]
+    selects = [query for query in find_all(tree, exp.Query) if query.args.get("order")]
     if expected.descending is not None and selects:
         keys = [key for select in selects for key in select.args["order"].expressions]
         return all(bool(key.args.get("desc")) != expected.descending for key in keys)
-    firsts = [each.args["order"].expressions[0] for each in selects if each.args.get("limit")]
+    firsts = [select.args["order"].expressions[0] for select in selects if select.args.get("limit")]
     return (
         expected.highest is not None
         and bool(firsts)

@@ -55,12 +55,14 @@ def measure_values(query: Query, values: Sequence[ValueMatch]) -> Iterator[Measu
     for match in values:
         if match.score == 1:
             known.setdefault(match.phrase.lower(), []).append(match)
-    conditions = [each for each in list_conditions(query) if each.is_string]
+    conditions = [condition for condition in list_conditions(query) if condition.is_string]
     misplaced = 0
     for matches in known.values():
         texts = {match.value.strip().lower() for match in matches}
         columns = {f"{match.table}.{match.column}" for match in matches}
-        uses = [each.use for each in conditions if each.text.strip(" %").lower() in texts]
+        uses = [
+            condition.use for condition in conditions if condition.text.strip(" %").lower() in texts
+        ]
         if uses and all(use is not None and use.name not in columns for use in uses):
             misplaced += 1
     if misplaced:

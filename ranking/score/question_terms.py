@@ -80,18 +80,18 @@ def measure_literals(question: str, query: Query, context: SchemaContext) -> Ite
     known |= {figure for figures in meant for figure in figures}
     glosses = dict(context.glosses)
     unsaid = [
-        each
-        for each in conditions
-        if not is_said(each.text, question)
-        and each.text.strip(" %").lower() not in known
-        and (each.is_string or each.text not in ("0", "1"))
-        and not (each.use and is_said(each.text, _describe(each.use, glosses)))
+        condition
+        for condition in conditions
+        if not is_said(condition.text, question)
+        and condition.text.strip(" %").lower() not in known
+        and (condition.is_string or condition.text not in ("0", "1"))
+        and not (condition.use and is_said(condition.text, _describe(condition.use, glosses)))
     ]
     if unsaid:
         yield "literals_unsaid", len(unsaid) / len(conditions)
     if said := list_numbers(question):
         # SQLite takes "338" for a text where there is no such column.
-        written = " ".join([*literals, *(each.name for each in query.find_all(exp.Column))])
+        written = " ".join([*literals, *(column.name for column in query.find_all(exp.Column))])
         held = {figure for figures in meant if figures & literals for figure in figures}
         missing = [number for number in said if number not in written and number not in held]
         if missing:
@@ -149,8 +149,8 @@ def _is_negated(tree: exp.Expr) -> bool:
     """True for NOT, <>, EXCEPT and an outer join, and where something must be 0."""
     if tree.find(exp.Not, exp.NEQ, exp.Except, exp.LT, exp.LTE, exp.GT) is not None:
         return True
-    if any(each.args.get("negate") for each in find_all(tree, exp.Like, exp.ILike, exp.Is, exp.In)):
+    if any(node.args.get("negate") for node in find_all(tree, exp.Like, exp.ILike, exp.Is, exp.In)):
         return True
     if any(join.side for join in find_all(tree, exp.Join)):
         return True
-    return any(each.args["expression"].name == "0" for each in find_all(tree, exp.EQ))
+    return any(eq.args["expression"].name == "0" for eq in find_all(tree, exp.EQ))

@@ -33,12 +33,12 @@ def measure_unasked(expected: Expectations, query: Query) -> Iterator[Measure]:
     if not expected.part and query.tree.args.get("limit"):
         yield "limit_unasked", 1.0
     firsts = [
-        each.args["order"].expressions[0].this
-        for each in query.selects()
-        if each.args.get("order") and each.args.get("limit")
+        select.args["order"].expressions[0].this
+        for select in query.selects()
+        if select.args.get("order") and select.args.get("limit")
     ]
     asked = expected.keyed or expected.timed
-    if not asked and any(_is_key(query, each) for each in firsts):
+    if not asked and any(_is_key(query, first) for first in firsts):
         yield "best_by_key", 1.0
 
 

@@ -19,7 +19,9 @@ NO_GROUP = -1
 def group_assessments(assessments: Sequence[Assessment]) -> list[Assessment]:
     """The same with their groups, numbered from 0; what is wrong keeps -1."""
     results: list[ResultSet] = []
-    grouped = [replace(each, group=_find_group(each, results)) for each in assessments]
+    grouped = [
+        replace(assessment, group=_find_group(assessment, results)) for assessment in assessments
+    ]
     plans = {
         plan: each.group
         for each in reversed(grouped)

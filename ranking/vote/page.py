@@ -11,11 +11,11 @@ from ranking.vote.polling import add_diagnostic
 
 def find_unrun_leader(ranking: Ranking) -> Assessment | None:
     """The candidate that leads without having run, or None."""
-    for each in ranking.assessments:
-        if each.result is not None or each.failed:
+    for assessment in ranking.assessments:
+        if assessment.result is not None or assessment.failed:
             return None
-        if each.unrun:
-            return each
+        if assessment.unrun:
+            return assessment
     return None
 
 

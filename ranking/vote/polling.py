@@ -28,7 +28,9 @@ async def run_candidates(
     The budget is execution time, of all candidates together and over all rounds; those that are
     under way when it ends may overrun it by their own time limit.
     """
-    left_ms = settings.vote_budget_ms - sum(_spent_ms(each, settings) for each in assessments)
+    left_ms = settings.vote_budget_ms - sum(
+        _spent_ms(assessment, settings) for assessment in assessments
+    )
     slots = asyncio.Semaphore(settings.vote_parallel)
     run = list(assessments)
 

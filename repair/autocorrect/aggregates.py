@@ -18,9 +18,9 @@ def list_aggregates(node: exp.Expr) -> list[exp.AggFunc]:
     """
     select = node if isinstance(node, exp.Select) else node.parent_select
     return [
-        each
-        for each in find_all(node, exp.AggFunc)
-        if each.parent_select is select and not isinstance(each.parent, exp.Window)
+        aggfunc
+        for aggfunc in find_all(node, exp.AggFunc)
+        if aggfunc.parent_select is select and not isinstance(aggfunc.parent, exp.Window)
     ]
 
 
@@ -40,9 +40,9 @@ def list_bare_columns(node: exp.Expr) -> list[exp.Column]:
     """
     select = node.parent_select
     return [
-        each
-        for each in find_all(node, exp.Column)
-        if each.parent_select is select
-        and each.find_ancestor(exp.AggFunc, exp.Select) is select
-        and not (isinstance(each.parent, exp.Window))
+        column
+        for column in find_all(node, exp.Column)
+        if column.parent_select is select
+        and column.find_ancestor(exp.AggFunc, exp.Select) is select
+        and not (isinstance(column.parent, exp.Window))
     ]

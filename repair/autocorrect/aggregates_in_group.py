@@ -16,7 +16,9 @@ def aggregates_in_group(tree: exp.Expr, visible: VisibleTables) -> bool:
         group = level.select.args.get("group")
         if group is None:
             continue
-        kept = [each for each in group.expressions if not _aggregates(each, level)]
+        kept = [
+            expression for expression in group.expressions if not _aggregates(expression, level)
+        ]
         if len(kept) < len(group.expressions):
             group.set("expressions", kept)
             if not kept:

@@ -17,7 +17,7 @@ def ambiguous_columns(tree: exp.Expr, visible: VisibleTables) -> bool:
     for level in read_levels(tree, visible):
         for column, name in list_faults(level, "ambiguous"):
             owners = level.find_owners(name)
-            meant = [each for each in owners if may_mean(column, name, each, level)]
+            meant = [owner for owner in owners if may_mean(column, name, owner, level)]
             if meant:
                 point_at(column, meant[0], name, visible)
                 changed = True

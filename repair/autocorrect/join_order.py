@@ -66,6 +66,6 @@ def _name(node: exp.Expr, level: Level) -> str | None:
 def _read_names(condition: exp.Expr, level: Level) -> set[str] | None:
     """The sources that the condition speaks of; None where a column is not qualified."""
     columns = list(find_all(condition, exp.Column))
-    if condition.find(exp.Query) or any(each.args.get("table") is None for each in columns):
+    if condition.find(exp.Query) or any(column.args.get("table") is None for column in columns):
         return None
-    return {level.visible.spell(each.args["table"]) for each in columns}
+    return {level.visible.spell(column.args["table"]) for column in columns}

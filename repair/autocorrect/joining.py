@@ -16,7 +16,9 @@ def add_join(level: Level, source: Source, neighbour: Neighbour) -> Source | Non
     """
     select, visible, table = level.select, level.visible, neighbour.table
     name = visible.fold(table.name)
-    if level.find_source(name) or any(isinstance(each, exp.Star) for each in select.expressions):
+    if level.find_source(name) or any(
+        isinstance(expression, exp.Star) for expression in select.expressions
+    ):
         return None
     columns = frozenset(visible.list_columns(table))
     _qualify(level, columns)

@@ -80,7 +80,9 @@ class Level:
 
     def list_tables(self) -> list[tuple[Source, Table]]:
         """The sources that are visible tables."""
-        return [(each, each.table) for each in self.sources.values() if each.table is not None]
+        return [
+            (source, source.table) for source in self.sources.values() if source.table is not None
+        ]
 
 
 def read_levels(tree: exp.Expr, visible: VisibleTables) -> list[Level]:
@@ -99,14 +101,14 @@ def _read_levels(tree: exp.Expr, visible: VisibleTables) -> list[Level]:
         for name, source in scopes.read_sources(select, visible.spell).items():
             level.sources[name] = _read_source(name, source, visible)
         level.outputs = {
-            visible.spell(each.args["alias"]): each.this
-            for each in select.expressions
-            if isinstance(each, exp.Alias)
+            visible.spell(expression.args["alias"]): expression.this
+            for expression in select.expressions
+            if isinstance(expression, exp.Alias)
         }
         level.merged = frozenset(
-            visible.spell(each.this if isinstance(each, exp.Column) else each)
+            visible.spell(arg.this if isinstance(arg, exp.Column) else arg)
             for join in select.args.get("joins") or ()
-            for each in join.args.get("using") or ()
+            for arg in join.args.get("using") or ()
         )
         levels[id(select)] = level
     for column in find_all(tree, exp.Column):
@@ -188,7 +190,7 @@ def may_mean(column: exp.Column, name: str, source: Source, level: Level) -> boo
         return True
     joined = scopes.find_name(join.this)
     sides = (column.parent.left, column.parent.right)
-    other = next((each for each in sides if each is not column), None)
+    other = next((side for side in sides if side is not column), None)
     if not isinstance(other, exp.Column) or joined is None:
         return True
     if other.args.get("table") is None:

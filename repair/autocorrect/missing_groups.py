@@ -26,7 +26,7 @@ def _complete(level: Level) -> bool:
         return False
     if not (selects_aggregate or needs_group or group):
         return False
-    if any(isinstance(each, exp.Star) for each in select.expressions):
+    if any(isinstance(expression, exp.Star) for expression in select.expressions):
         return False
     grouped = _read_grouped(level)
     missing: dict[str, exp.Column] = {}

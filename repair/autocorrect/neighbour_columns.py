@@ -52,7 +52,7 @@ def _list_asked(column: exp.Column, level: Level) -> list[exp.Column]:
     if find_fault(column, level) != "qualifier":
         return [column]
     alias = column.table.lower()
-    return [each for each in level.columns if each.table.lower() == alias]
+    return [column for column in level.columns if column.table.lower() == alias]
 
 
 def _build_test(asked: list[exp.Column], level: Level) -> _Fits:

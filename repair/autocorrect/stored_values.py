@@ -34,7 +34,7 @@ def _list_literals(column: exp.Column) -> list[exp.Literal]:
         sides = comparison.expressions
     else:
         return []
-    return [each for each in sides if isinstance(each, exp.Literal) and each.is_string]
+    return [side for side in sides if isinstance(side, exp.Literal) and side.is_string]
 
 
 def _find_stored(column: exp.Column, text: str, level: Level) -> str:

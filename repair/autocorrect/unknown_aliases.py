@@ -46,13 +46,15 @@ def _find_meant(columns: list[_Asked], level: Level) -> Source | None:
     here: Level | None = level
     while here is not None:
         owners = [
-            each for each in here.sources.values() if all(each.has(name) for _, name in columns)
+            source
+            for source in here.sources.values()
+            if all(source.has(name) for _, name in columns)
         ]
         if any(owner.columns is None for owner in owners):
             return None
         if owners:
             left = [
-                each for each in owners if all(may_mean(*asked, each, here) for asked in columns)
+                owner for owner in owners if all(may_mean(*asked, owner, here) for asked in columns)
             ]
             if len(left) > 1:
                 left = [each for each in left if not _is_asked(each, here)]
@@ -66,4 +68,6 @@ def _is_asked(source: Source, level: Level) -> bool:
     visible = level.visible
     name = visible.spell(source.identifier)
     qualifiers = (column.args.get("table") for column in level.columns)
-    return any(each is not None and visible.spell(each) == name for each in qualifiers)
+    return any(
+        qualifier is not None and visible.spell(qualifier) == name for qualifier in qualifiers
+    )

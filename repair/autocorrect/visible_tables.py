@@ -89,7 +89,7 @@ class VisibleTables:
 
     def list_neighbours(self, table: Table) -> tuple[Neighbour, ...]:
         """The tables one key away, other than itself; a table twice where two keys lead there."""
-        by_name = {each.qualified: each for each in self.tables}
+        by_name = {table.qualified: table for table in self.tables}
         found = []
         for key in self._keys:
             ends = ((key.table, key.columns), (key.target, key.target_columns))

@@ -23,7 +23,7 @@ def wrong_from(tree: exp.Expr, visible: VisibleTables) -> bool:
         if not any(True for _ in list_faults(level, "owner", "column")):
             continue
         _, table = tables[0]
-        if any(isinstance(each, exp.Star) for each in level.select.expressions):
+        if any(isinstance(expression, exp.Star) for expression in level.select.expressions):
             continue
         used = {
             visible.spell(column.this)

@@ -96,7 +96,7 @@ def _read_letters(text: str, known: dict[str, str], notation: str) -> tuple[str,
     parts: list[str] = []
     while text:
         folded = text.upper() if notation == "oracle" else text
-        name = next((each for each in names if folded.startswith(each)), "")
+        name = next((name for name in names if folded.startswith(name)), "")
         if name:
             parts.append(known[name])
             text = text[len(name) :]

@@ -53,14 +53,14 @@ def write_examples(path: Path, examples: Iterable[VerifiedExample]) -> None:
         path,
         (
             {
-                "question": each.question,
-                "sql": each.sql,
-                **({"roles": list(each.roles)} if each.roles else {}),
-                "source": each.source,
-                "given_by": each.given_by,
-                **({"access": each.access} if each.access else {}),
-                "created_at": each.created_at.isoformat(),
+                "question": example.question,
+                "sql": example.sql,
+                **({"roles": list(example.roles)} if example.roles else {}),
+                "source": example.source,
+                "given_by": example.given_by,
+                **({"access": example.access} if example.access else {}),
+                "created_at": example.created_at.isoformat(),
             }
-            for each in examples
+            for example in examples
         ),
     )

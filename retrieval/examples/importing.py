@@ -105,7 +105,9 @@ async def import_pairs(
             else:
                 examples.append(outcome)
         if examples:
-            vectors = await asyncio.to_thread(embedder.embed, [each.masked for each in examples])
+            vectors = await asyncio.to_thread(
+                embedder.embed, [example.masked for example in examples]
+            )
             await store.put(examples, vectors, name)
             stored += len(examples)
         progress(min(start + _BATCH, len(pairs)), len(pairs))

@@ -34,9 +34,9 @@ async def refresh_examples(
     if all(embedder_name == name for embedder_name, _ in embedders.values()):
         return 0
     stale = [
-        replace(each, masked=mask_example(each.question, each.sql, dialect))
-        for each in await examples.list_examples(database)
-        if embedders.get(each.id, ("", ()))[0] != name
+        replace(example, masked=mask_example(example.question, example.sql, dialect))
+        for example in await examples.list_examples(database)
+        if embedders.get(example.id, ("", ()))[0] != name
     ]
     for start in range(0, len(stale), _BATCH):
         batch = stale[start : start + _BATCH]

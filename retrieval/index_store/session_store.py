@@ -47,7 +47,7 @@ class SessionStore:
                     _clean(turn.question),
                     turn.outcome,
                     _clean(turn.sql),
-                    [_clean(each) for each in turn.interpretations],
+                    [_clean(interpretation) for interpretation in turn.interpretations],
                 ),
             )
             await connection.execute(

@@ -36,7 +36,10 @@ def remove_ambiguous(
     names = Counter(
         fold_name(name, dialect)
         for table in found
-        for name in (table.qualified, *(f"{table.qualified}.{each.name}" for each in table.columns))
+        for name in (
+            table.qualified,
+            *(f"{table.qualified}.{column.name}" for column in table.columns),
+        )
     )
     kept, skipped = [], []
     for table in found:
@@ -64,5 +67,7 @@ def remove_ambiguous(
 
 def _has_dot(table: Table) -> bool:
     return (
-        "." in table.schema or "." in table.name or any("." in each.name for each in table.columns)
+        "." in table.schema
+        or "." in table.name
+        or any("." in column.name for column in table.columns)
     )

@@ -49,8 +49,8 @@ def find_aliases(
     if not set(_load()["sexes"]["columns"]).isdisjoint(split_words(column)):
         lists.insert(0, _load()["sexes"]["values"])
     for folded, value in own.items():
-        for each in lists:
-            for words in each.get(folded, ()):
+        for list_ in lists:
+            for words in list_.get(folded, ()):
                 found.setdefault(words, value)
     return {words: value for words, value in found.items() if fold_text(words) != fold_text(value)}
 

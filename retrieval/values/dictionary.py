@@ -137,12 +137,12 @@ class ValueDictionary:
         """What the text at that place means; that an alias is similar says nothing."""
         return [
             Hit(
-                self._columns[self._owners[each]],
-                self._values[each],
-                round(score * ALIAS_SCORE, 3) if self._aliases[each] else score,
+                self._columns[self._owners[number]],
+                self._values[number],
+                round(score * ALIAS_SCORE, 3) if self._aliases[number] else score,
             )
-            for each in range(self._starts[at], self._starts[at + 1])
-            if is_exact or not self._aliases[each]
+            for number in range(self._starts[at], self._starts[at + 1])
+            if is_exact or not self._aliases[number]
         ]
 
 

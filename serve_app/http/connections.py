@@ -87,9 +87,11 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _make_room(self) -> None:
         waiting = [
-            each
-            for each in self.connections
-            if isinstance(each, BoundedProtocol) and each is not self and each.is_waiting
+            connection
+            for connection in self.connections
+            if isinstance(connection, BoundedProtocol)
+            and connection is not self
+            and connection.is_waiting
         ]
         oldest = min(waiting, key=BoundedProtocol._waits_until, default=self)
         self.connections.discard(oldest)

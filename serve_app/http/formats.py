@@ -67,12 +67,14 @@ FORMATS = (
         lambda result, metadata, _: render_arrow_stream(result, metadata),
     ),
 )
-MEDIA_TYPES = (JSON, *(each.media_type for each in FORMATS))
+MEDIA_TYPES = (JSON, *(format_.media_type for format_ in FORMATS))
 
 
 def find_format(name: str) -> Format | None:
     """The format of that name or media type."""
-    return next((each for each in FORMATS if name in (each.name, each.media_type)), None)
+    return next(
+        (format_ for format_ in FORMATS if name in (format_.name, format_.media_type)), None
+    )
 
 
 def export_answer(answer: Answered, format_: Format, *, spreadsheet_safe: bool = False) -> bytes:

@@ -52,10 +52,10 @@ def render_problem(
     if errors:
         body["errors"] = [
             {
-                "field": _shorten(each["field"], _LONGEST_FIELD),
-                "message": _shorten(each["message"], _LONGEST_MESSAGE),
+                "field": _shorten(error["field"], _LONGEST_FIELD),
+                "message": _shorten(error["message"], _LONGEST_MESSAGE),
             }
-            for each in errors[:_MOST_ERRORS]
+            for error in errors[:_MOST_ERRORS]
         ]
     headers = {"Retry-After": _RETRY_AFTER_S} if status == 503 else None
     return AnyTextJSONResponse(
@@ -108,7 +108,7 @@ def install_problem_handlers(app: FastAPI) -> None:
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
         found = error.errors()
         errors = [_describe(each) for each in found[:_MOST_ERRORS]]
-        detail = "; ".join(f"{each['field']}: {each['message']}" for each in errors)
+        detail = "; ".join(f"{error['field']}: {error['message']}" for error in errors)
         if len(found) > len(errors):
             detail = f"{len(found)} errors, the first of them: {detail}"
         return render_problem(422, "Invalid request", detail, errors=errors)

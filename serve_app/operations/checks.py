@@ -203,7 +203,9 @@ def check_identity(settings: Settings) -> Check:
     """Whether those who can reach the service are told apart."""
     host, identity = settings.serve.host, settings.identity
     if identity.needs_token:
-        tokens = [each.token_env for each in identity.principals.values() if each.token_env]
+        tokens = [
+            principal.token_env for principal in identity.principals.values() if principal.token_env
+        ]
         missing = [variable for variable in tokens if not os.environ.get(variable)]
         if missing:
             return Check(
@@ -349,7 +351,7 @@ def check_functions(wiring: Wiring, database: str) -> list[Check]:
         message = f"only the guard keeps queries from {len(others)}: {describe_families(others)}"
         checks.append(Check(f"functions of {database}", "warning", message, remedy))
     if definers:
-        names = ", ".join(each.name for each in definers[:3])
+        names = ", ".join(definer.name for definer in definers[:3])
         more = f" and {len(definers) - 3} more" if len(definers) > 3 else ""
         message = f"the reader may execute {names}{more} with the rights of their owners"
         checks.append(Check(f"{DEFINER} functions of {database}", "warning", message, remedy))

@@ -29,16 +29,17 @@ def select_train_set(benchmark: Benchmark, name: str, database: str) -> Benchmar
     """
     is_train_file = Path(name.rpartition(":")[2]).stem.startswith(TRAIN)
     examples = tuple(
-        each
-        for each in benchmark.examples
-        if each.database == database and (each.split == TRAIN if each.split else is_train_file)
+        example
+        for example in benchmark.examples
+        if example.database == database
+        and (example.split == TRAIN if example.split else is_train_file)
     )
     if not examples:
         raise SettingsError(
             f"{name} has no train questions about {database!r}.",
             hint="Only a train set becomes examples: what an evaluation asks may not be shown to "
             "the model. Its databases: "
-            f"{', '.join(sorted({each.database for each in benchmark.examples})[:5])}, …",
+            f"{', '.join(sorted({example.database for example in benchmark.examples})[:5])}, …",
         )
     return replace(
         benchmark, examples=examples, databases={database: benchmark.databases[database]}
@@ -48,10 +49,14 @@ def select_train_set(benchmark: Benchmark, name: str, database: str) -> Benchmar
 def build_pairs(examples: Iterable[Example], dialect: str) -> tuple[Pair, ...]:
     """The questions with their first golds; what is too long for a prompt is left out."""
     pairs = []
-    for each in examples:
-        sql = qualify_tables(each.golds[0], each.schema, dialect) if each.schema else each.golds[0]
+    for example in examples:
+        sql = (
+            qualify_tables(example.golds[0], example.schema, dialect)
+            if example.schema
+            else example.golds[0]
+        )
         try:
-            pairs.append(Pair(question=each.question, sql=sql, source="benchmark"))
+            pairs.append(Pair(question=example.question, sql=sql, source="benchmark"))
         except ValidationError:
             continue
     return tuple(pairs)

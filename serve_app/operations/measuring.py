@@ -238,9 +238,9 @@ async def _open_system(
         return Response(
             build_response(answer, trace=True),
             {
-                each.candidate.id: each.result
-                for each in (ranking.assessments if ranking else ())
-                if each.result is not None
+                assessment.candidate.id: assessment.result
+                for assessment in (ranking.assessments if ranking else ())
+                if assessment.result is not None
             },
         )
 

@@ -52,5 +52,5 @@ def describe_families(functions: Sequence[ReachableFunction]) -> str:
     >>> describe_families([one, one])
     'sleep (2)'
     """
-    counts = Counter(each.family for each in functions)
+    counts = Counter(function.family for function in functions)
     return ", ".join(f"{family} ({count})" for family, count in counts.items())

@@ -77,7 +77,7 @@ def read_messages() -> list[str]:
         deployments = serve.status().applications[APPLICATION].deployments.values()
     except (KeyError, RuntimeError, ray.exceptions.RayError):
         return []
-    return [each.message for each in deployments]
+    return [deployment.message for deployment in deployments]
 
 
 def find_reason(messages: list[str]) -> str:

@@ -47,7 +47,7 @@ async def main(name: str, assignments: list[str]) -> None:
     own = ready.wiring.settings
     variants = (
         *build_ablation(own, 1),
-        *(Variant(each, override(own, [each]), 1) for each in assignments),
+        *(Variant(assignment, override(own, [assignment]), 1) for assignment in assignments),
     )
     with tempfile.TemporaryDirectory() as folder:
         options = MeasureOptions(Path(folder), name, time_queries=False)

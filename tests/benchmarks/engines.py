@@ -147,7 +147,7 @@ def render_table(runs: Mapping[str, Sequence[Figures]]) -> str:
     heads = [*engines, *([f"{pair[1]} / {pair[0]}"] if pair else [])]
     lines = [f"| | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
     for name in runs[engines[0]][0]:
-        cells = [statistics.median(figures[name] for figures in runs[each]) for each in engines]
+        cells = [statistics.median(figures[name] for figures in runs[engine]) for engine in engines]
         if pair:
             both = zip(runs[pair[0]], runs[pair[1]], strict=True)
             cells.append(statistics.median(two[name] / one[name] for one, two in both))
@@ -164,7 +164,7 @@ def describe_processor(*, avx2: bool) -> str:
 
 
 def _read_numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(each) for each in text.split(","))
+    return tuple(int(part) for part in text.split(","))
 
 
 def main() -> None:

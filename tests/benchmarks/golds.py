@@ -70,8 +70,8 @@ def open_gold_bench(name: str, config: Path) -> Iterator[GoldBench]:
     benchmark = load_benchmark(name, configured=settings.databases)
     settings = add_databases(settings, benchmark)
     sources = benchmark.databases.values()
-    files = {each.path for each in sources if isinstance(each, PostgresFile)}
-    has_demo = any(isinstance(each, Configured) for each in sources)
+    files = {source.path for source in sources if isinstance(source, PostgresFile)}
+    has_demo = any(isinstance(source, Configured) for source in sources)
     server = start_embedded_server(settings) if files or has_demo else None
     try:
         if server is not None:

@@ -50,7 +50,9 @@ async def main(name: str, k: int) -> None:
     settings = load_settings(Path("quorumsql.yaml"))
     benchmark = load_benchmark(name, configured=settings.databases)
     ready = await prepare_benchmark(settings, benchmark, Silence())
-    model = InstantModel({each.question.strip(): each.golds[0] for each in benchmark.examples})
+    model = InstantModel(
+        {example.question.strip(): example.golds[0] for example in benchmark.examples}
+    )
     started: list[float] = []
 
     def follow(done: int, total: int, correct: int) -> None:

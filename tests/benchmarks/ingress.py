@@ -123,19 +123,22 @@ class Round:
 
     def take(self, right: int) -> Round:
         """The questions with so many right texts."""
-        return Round([each for each in self.questions if each[_RIGHT] == right])
+        return Round([question for question in self.questions if question[_RIGHT] == right])
 
     def summarize(self) -> dict[str, float]:
         """Median, 95th percentile and mean of whole questions, and each stage's share of it."""
-        whole = [sum(_list_stages(each).values()) for each in self.questions]
-        stages = dict.fromkeys(stage for each in self.questions for stage in _list_stages(each))
+        whole = [sum(_list_stages(question).values()) for question in self.questions]
+        stages = dict.fromkeys(
+            stage for question in self.questions for stage in _list_stages(question)
+        )
         count = max(len(whole), 1)
         return {
             "p50": percentile(whole, 50),
             "p95": percentile(whole, 95),
             "mean": sum(whole) / count,
         } | {
-            stage: sum(each.get(stage, 0.0) for each in self.questions) / count for stage in stages
+            stage: sum(question.get(stage, 0.0) for question in self.questions) / count
+            for stage in stages
         }
 
 
@@ -274,7 +277,7 @@ def render(cold: Round, warm: Round) -> str:
     """The table, as Markdown; milliseconds of processor time a question."""
     summaries = {"cold": cold.summarize(), "warm": warm.summarize()}
     summaries |= {f"warm, {right} right": warm.take(right).summarize() for right in _RIGHTS}
-    columns = list(dict.fromkeys(key for each in summaries.values() for key in each))
+    columns = list(dict.fromkeys(key for summary in summaries.values() for key in summary))
     lines = ["| | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
     for name, summary in summaries.items():
         cells = (f"{summary.get(column, 0.0):.1f}" for column in columns)

@@ -191,11 +191,11 @@ def render_healing(attempts: Sequence[Attempt]) -> str:
     lines = [f"{'damage':22} {'runs':>6} {'broken':>7} " + " ".join(f"{s:>6}" for s in states)]
     by_damage: dict[str, Counter[str]] = defaultdict(Counter)
     by_rule: dict[str, Counter[str]] = defaultdict(Counter)
-    for each in attempts:
-        by_damage[each.damage][each.state] += 1
-        for rule in each.rules:
-            by_rule[rule][each.state] += 1
-    total = Counter(each.state for each in attempts)
+    for attempt in attempts:
+        by_damage[attempt.damage][attempt.state] += 1
+        for rule in attempt.rules:
+            by_rule[rule][attempt.state] += 1
+    total = Counter(attempt.state for attempt in attempts)
     for name, counts in [*by_damage.items(), ("all", total)]:
         broken = counts.total() - counts["runs"]
         share = f"{counts['right'] / broken:7.1%}" if broken else ""
@@ -244,7 +244,7 @@ def main() -> None:
     with open_gold_bench(asked.benchmark, asked.config) as bench:
         attempts = asyncio.run(measure(bench, asked.sample, asked.seed))
     if asked.failures is not None:
-        lost = [each for each in attempts if each.state not in ("right", "runs")]
+        lost = [attempt for attempt in attempts if attempt.state not in ("right", "runs")]
         text = "".join(f"{json.dumps(asdict(each), ensure_ascii=False)}\n" for each in lost)
         asked.failures.write_text(text, encoding="utf-8")
 

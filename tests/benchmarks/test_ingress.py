@@ -20,7 +20,7 @@ def test_texts_are_distinct_the_same_each_time_and_so_many_of_them_right() -> No
     assert texts == write_texts(EXAMPLES, build_context(SHOP))
     for said in texts.values():
         assert len({normal_form(text, "postgres") for text in said}) == K
-    right = [sum(GOLD in text for text in texts[each.question]) for each in EXAMPLES]
+    right = [sum(GOLD in text for text in texts[example.question]) for example in EXAMPLES]
     assert right == [3, 1, 0]
 
 

@@ -24,7 +24,7 @@ from tests.fakes import FakeExecutor as QueuedExecutor
 
 COUNT = 100
 EXAMPLES = tuple(build_example(f"q{number}") for number in range(COUNT))
-MANIFEST = build_manifest(*(each.id for each in EXAMPLES), concurrency=4)
+MANIFEST = build_manifest(*(example.id for example in EXAMPLES), concurrency=4)
 
 
 class OneExecutor(QueuedExecutor):

@@ -131,6 +131,6 @@ def build_generated(*candidates: Candidate, **overrides: Any) -> Generated:
         "candidates": candidates,
         "prompt_tokens": 100,
         "completion_tokens": 10,
-        "samples": sum(each.samples for each in candidates),
+        "samples": sum(candidate.samples for candidate in candidates),
     }
     return Generated(**{**values, **overrides})

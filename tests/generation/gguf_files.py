@@ -60,5 +60,5 @@ def _pack_value(value: Value) -> bytes:
     texts = [each for each in value if isinstance(each, str)]
     numbers = [each for each in value if isinstance(each, int)]
     kind = 8 if texts else 5
-    packed = [_pack(each) for each in texts] + [struct.pack("<i", each) for each in numbers]
+    packed = [_pack(text) for text in texts] + [struct.pack("<i", number) for number in numbers]
     return struct.pack("<IIQ", 9, kind, len(packed)) + b"".join(packed)

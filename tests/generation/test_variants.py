@@ -97,13 +97,15 @@ async def test_all_variants_are_drawn_from_and_merged() -> None:
     generated = await CandidateGenerator(engine, settings).generate(
         build_question(k=4, seed=7), CONTEXT, PLAN
     )
-    assert [(each.k, each.temperature) for each in engine.requests] == [
+    assert [(request.k, request.temperature) for request in engine.requests] == [
         (2, 0.7),
         (1, 1.0),
         (1, 0.7),
     ]
     assert engine.requests[0].seed == 7
-    assert [(each.sql, each.samples, each.variant) for each in generated.candidates] == [
+    assert [
+        (candidate.sql, candidate.samples, candidate.variant) for candidate in generated.candidates
+    ] == [
         ("SELECT a FROM t", 3, "standard"),
         ("SELECT b FROM t", 1, "m_schema+t1.0"),
     ]
@@ -119,9 +121,9 @@ async def test_the_greedy_sample_is_of_the_first_variant() -> None:
     generated = await CandidateGenerator(engine, settings).generate(
         build_question(k=3), CONTEXT, PLAN
     )
-    assert [(each.k, each.temperature) for each in engine.requests] == [(1, 0.0), (2, 0.7)]
+    assert [(request.k, request.temperature) for request in engine.requests] == [(1, 0.0), (2, 0.7)]
     assert engine.requests[0].prompt == engine.requests[1].prompt
-    assert [each.samples for each in generated.candidates] == [2, 1]
+    assert [candidate.samples for candidate in generated.candidates] == [2, 1]
 
 
 async def test_rounds_of_an_adaptive_question_differ_in_seed_and_share_what_was_written() -> None:
@@ -154,7 +156,7 @@ async def test_a_variant_whose_turn_comes_later_is_written_then_and_kept() -> No
     assert second.prompt is third.prompt is first.prompt
     prompts = dict(third.prompts)
     order = ("standard", "m_schema", "m_schema", "plan", "plan", "standard")
-    assert [each.prompt for each in engine.requests] == [prompts[name] for name in order]
+    assert [request.prompt for request in engine.requests] == [prompts[name] for name in order]
 
 
 async def test_the_model_is_held_to_a_grammar_where_that_is_set() -> None:

@@ -15,7 +15,7 @@ def test_each_group_is_read_by_its_best_query_and_told_with_its_share() -> None:
     third = build_assessment("c4", sql="SELECT 4", rows=[(4,)], group=2, votes=1)
     ranking = Ranking((FIRST, SECOND, same, third), samples=8)
     interpretations = build_interpretations(ranking, "postgres")
-    assert [(each.sql, each.share) for each in interpretations] == [
+    assert [(interpretation.sql, interpretation.share) for interpretation in interpretations] == [
         (FIRST.candidate.sql, 0.375),
         (SECOND.candidate.sql, 0.25),
     ]

@@ -100,11 +100,11 @@ def test_an_error_is_no_false_alarm_on_the_golds_of_spider() -> None:
     catalogs: dict[str, Catalog] = {}
     hits: Counter[str] = Counter()
     golds = json.loads((spider / "dev.json").read_text(encoding="utf-8"))
-    for each in golds:
-        name = each["db_id"]
+    for gold in golds:
+        name = gold["db_id"]
         if name not in catalogs:
             path = spider / "database" / name / f"{name}.sqlite"
             catalogs[name] = read_sqlite_catalog(path, database=name)
-        found = lint(each["query"], catalogs[name]).values()
+        found = lint(gold["query"], catalogs[name]).values()
         hits.update(finding.rule for finding in found if finding.severity == "error")
     assert all(count < 0.005 * len(golds) for count in hits.values()), hits

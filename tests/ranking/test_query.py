@@ -64,7 +64,9 @@ def test_a_name_means_one_column_or_is_unknown(sql: str, means: list[str]) -> No
 
 def test_keys_tie_columns_over_hops() -> None:
     query = read("SELECT o.seller_id, e.manager_id, o.customer_id FROM orders o, employees e")
-    seller, manager, customer = [query.resolve(each) for each in query.tree.find_all(exp.Column)]
+    seller, manager, customer = [
+        query.resolve(column) for column in query.tree.find_all(exp.Column)
+    ]
     assert seller
     assert manager
     assert customer
@@ -77,7 +79,7 @@ def test_the_columns_of_a_union_are_those_of_its_first_query() -> None:
         "(SELECT id, name FROM customers) UNION SELECT id, name FROM products"
     ).outermost()
     assert select is not None
-    assert [each.sql() for each in select.expressions] == ["id", "name"]
+    assert [expression.sql() for expression in select.expressions] == ["id", "name"]
 
 
 @pytest.mark.parametrize("sql", ["SELECT (", "SELECT 'a", f"SELECT {'(' * 2000}1{')' * 2000}"])

@@ -105,7 +105,7 @@ async def test_with_the_reranker_the_vote_decides() -> None:
     many = build_assessment("c2", samples=3, rows=[(2,)])
     ranker = build_ranker(FakeGuard(), FakeExecutor())
     ranking = await ranker.rank(QUESTION, (few, many), samples=4)
-    assert [each.candidate.id for each in ranking.assessments] == ["c2", "c1"]
+    assert [assessment.candidate.id for assessment in ranking.assessments] == ["c2", "c1"]
     assert ranking.quorum
 
 
@@ -115,7 +115,7 @@ async def test_without_the_reranker_the_first_with_a_result_leads_in_the_old_ord
     many = build_assessment("c3", samples=3, rows=[(2,)])
     ranker = build_ranker(FakeGuard(), FakeExecutor(), reranker=False)
     ranking = await ranker.rank(QUESTION, (broken, few, many), samples=5)
-    assert [each.candidate.id for each in ranking.assessments] == ["c2", "c1", "c3"]
+    assert [assessment.candidate.id for assessment in ranking.assessments] == ["c2", "c1", "c3"]
     assert ranking.samples == 5
     assert not ranking.quorum
 
@@ -161,7 +161,7 @@ async def test_a_leader_that_the_vote_did_not_wait_for_is_run_in_the_end() -> No
     slow = build_assessment("c1", sql="slow", samples=3)
     fast = build_assessment("c2", sql="fast")
     ranking = await ranker.rank(QUESTION, (slow, fast), samples=4)
-    assert [each.unrun for each in ranking.assessments] == ["timeout", ""]
+    assert [assessment.unrun for assessment in ranking.assessments] == ["timeout", ""]
     concluded = await ranker.conclude(QUESTION, CONTEXT, ranking)
     assert concluded.winner is not None
     assert concluded.winner.candidate.id == "c1"
@@ -176,7 +176,7 @@ async def test_where_the_leader_fails_in_the_end_the_next_one_leads() -> None:
     fast = build_assessment("c2", sql="fast")
     ranking = await ranker.rank(QUESTION, (slow, fast), samples=4)
     concluded = await ranker.conclude(QUESTION, CONTEXT, ranking)
-    assert [each.candidate.id for each in concluded.assessments] == ["c2", "c1"]
+    assert [assessment.candidate.id for assessment in concluded.assessments] == ["c2", "c1"]
     assert concluded.assessments[1].failed
     assert not concluded.quorum
 

@@ -20,7 +20,7 @@ ACCOUNTS = build_context(
 def test_only_columns_of_the_table_and_its_neighbours_are_allowed() -> None:
     (allowed,) = list_allowed("SELECT o.countri FROM orders AS o", CONTEXT)
     assert allowed.name == "o.countri"
-    tables = {each.table.name for each in allowed.columns}
+    tables = {column.table.name for column in allowed.columns}
     assert tables == {"orders", "customers", "employees", "order_lines"}
     best = allowed.columns[0]
     assert (best.table.name, best.column, best.is_joined) == ("customers", "country", False)
@@ -96,9 +96,9 @@ def test_a_hidden_column_is_in_no_list() -> None:
     """A context holds what the principal may see; a list is made of nothing else."""
     context = build_golden_context()
     listed = {
-        f"{each.table.qualified}.{each.column}"
+        f"{column.table.qualified}.{column.column}"
         for allowed in list_allowed("SELECT salary FROM employees", context)
-        for each in allowed.columns
+        for column in allowed.columns
     }
     shown = {
         f"{hit.table.qualified}.{column.name}"

@@ -91,7 +91,7 @@ def test_the_image_is_the_one_that_the_manifest_runs() -> None:
 
 def test_the_pins_hold_all_that_kuberay_wants_of_ray() -> None:
     """Its probes and the dashboard need what ``ray[default]`` brings."""
-    pinned = {canonicalize_name(each) for each in read_pins("constraints.txt")}
+    pinned = {canonicalize_name(pin) for pin in read_pins("constraints.txt")}
     wanted = {
         canonicalize_name(each.name)
         for each in map(Requirement, requires("ray") or ())
@@ -118,7 +118,7 @@ def read_pins(name: str) -> set[str]:
 def test_the_image_takes_every_package() -> None:
     dockerfile = (DEPLOY / "Dockerfile").read_text()
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    for each in settings["tool"]["setuptools"]["packages"]["find"]["include"]:
-        folder = each.removesuffix("*")
+    for setting in settings["tool"]["setuptools"]["packages"]["find"]["include"]:
+        folder = setting.removesuffix("*")
         assert f"COPY {folder} {folder}\n" in dockerfile
     assert "vllm" in settings["project"]["optional-dependencies"]

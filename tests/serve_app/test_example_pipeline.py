@@ -52,10 +52,10 @@ async def stored(guarded: Wiring) -> AsyncIterator[Wiring]:
     ]
     embedder = guarded.models.build_embedder()
     async with open_examples(guarded) as store:
-        vectors = embedder.embed([each.masked for each in examples])
+        vectors = embedder.embed([example.masked for example in examples])
         await store.put(examples, vectors, name_vectors(embedder.name))
         yield guarded
-        await store.remove("demo_erp", [each.id for each in examples])
+        await store.remove("demo_erp", [example.id for example in examples])
 
 
 async def ask(wiring: Wiring, principal: Principal, **flags: bool) -> tuple[list[FewShot], str]:

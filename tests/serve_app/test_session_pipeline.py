@@ -48,7 +48,7 @@ async def ask(
 
 
 def read_prompts(engine: FakeEngine) -> str:
-    return "\n".join(m.content for each in engine.requests for m in each.prompt.messages)
+    return "\n".join(m.content for request in engine.requests for m in request.prompt.messages)
 
 
 async def test_a_follow_up_finds_its_session_in_another_process(wiring: Wiring, kept: None) -> None:

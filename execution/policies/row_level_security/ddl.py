@@ -97,7 +97,7 @@ class RowSecurity:
     @property
     def digest(self) -> str:
         """SHA-256 over the statements: another digest means another policy."""
-        texts = "\0".join(each.text for each in self.statements)
+        texts = "\0".join(statement.text for statement in self.statements)
         return hashlib.sha256(texts.encode()).hexdigest()
 
 
@@ -295,7 +295,7 @@ class _RowSecurityBuilder:
 
     def _choose_columns(self, rules: Rules, rule: TableRule) -> tuple[list[str], str]:
         """The columns to grant, in the table's order, and why some are that should not be seen."""
-        seen = {each.name for each in rule.columns if rule.masks.get(each.name) is None}
+        seen = {column.name for column in rule.columns if rule.masks.get(column.name) is None}
         reasons: dict[str, str] = {
             name: "the guard hashes it" for name, mask in rule.masks.items() if mask == "hash"
         }
@@ -310,7 +310,9 @@ class _RowSecurityBuilder:
                     child.inherits.target_columns, f"{child.table.qualified} inherits over it"
                 )
         columns = [
-            each.name for each in rule.table.columns if each.name in seen or each.name in reasons
+            column.name
+            for column in rule.table.columns
+            if column.name in seen or column.name in reasons
         ]
         notes = [
             f"{rule.table.qualified}.{name} is granted although the role does not see it: {reason}."
@@ -342,7 +344,7 @@ class _RowSecurityBuilder:
             yield Statement(f"GRANT SELECT ON {view} TO {enquote(role)}")
 
     def _render_view(self, rules: Rules, rule: TableRule) -> str:
-        outputs = ", ".join(_render_output(each, rule) for each in rule.columns)
+        outputs = ", ".join(_render_output(column, rule) for column in rule.columns)
         text = f"SELECT {outputs} FROM {name_table(rule.table)} AS _0"
         if rule.table.kind != "table" and _is_filtered(rule):
             condition = render_condition(rules, rule.table.qualified, 0, "postgres")

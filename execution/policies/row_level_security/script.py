@@ -82,9 +82,9 @@ def render_script(statements: Iterable[Statement], *, head: str = "") -> str:
     """The statements as one transaction for psql, with their notes as comments."""
     parts = [_render_comment(head)] if head else []
     parts.append("BEGIN;\n")
-    for each in statements:
-        text = f"{each.text};\n" if each.text else ""
-        parts.append((_render_comment(each.note) if each.note else "") + text)
+    for statement in statements:
+        text = f"{statement.text};\n" if statement.text else ""
+        parts.append((_render_comment(statement.note) if statement.note else "") + text)
     parts.append("COMMIT;\n")
     return "".join(parts)
 

@@ -28,9 +28,9 @@ def alias_references(tree: exp.Expr, facts: Facts) -> bool:
         if columns is None:
             continue
         outputs = {
-            each.alias.lower(): each.this
-            for each in select.expressions
-            if isinstance(each, exp.Alias) and each.alias.lower() not in columns
+            expression.alias.lower(): expression.this
+            for expression in select.expressions
+            if isinstance(expression, exp.Alias) and expression.alias.lower() not in columns
         }
         for place in _PLACES.get(facts.target, ()):
             changed |= _replace_in(select, place, outputs)

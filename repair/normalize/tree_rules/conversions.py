@@ -70,7 +70,7 @@ def _read_type(node: exp.Expr, facts: Facts) -> str:
     """The target's name of the type that an argument names; empty where it names none."""
     sizes = ""
     if isinstance(node, exp.Anonymous):
-        sizes = f"({', '.join(str(each) for each in node.expressions)})"
+        sizes = f"({', '.join(str(expression) for expression in node.expressions)})"
     elif not isinstance(node, exp.Column | exp.Var | exp.DataType) or "." in node.sql():
         return ""
     name = node.name.upper() or node.sql().upper()

@@ -25,15 +25,15 @@ def distinct_order(tree: exp.Expr, facts: Facts) -> bool:
             continue
         if any(list_calls(select, _AGGREGATES)) or select.is_star or select.find(exp.Window):
             continue
-        shown = {each.unalias() for each in select.expressions}
-        names = {each.alias_or_name.lower() for each in select.expressions}
+        shown = {expression.unalias() for expression in select.expressions}
+        names = {expression.alias_or_name.lower() for expression in select.expressions}
         hidden = [
-            each
-            for each in order.expressions
-            if isinstance(each.this, exp.Column)
-            and each.this not in shown
-            and (each.this.table or each.this.name.lower() not in names)
-            and each.this.name.lower() not in names
+            expression
+            for expression in order.expressions
+            if isinstance(expression.this, exp.Column)
+            and expression.this not in shown
+            and (expression.this.table or expression.this.name.lower() not in names)
+            and expression.this.name.lower() not in names
         ]
         if not hidden:
             continue
@@ -41,6 +41,8 @@ def distinct_order(tree: exp.Expr, facts: Facts) -> bool:
             call = "MAX" if each.args.get("desc") else "MIN"
             each.set("this", write(f"{call}({{x}})", facts, x=each.this))
         select.set("distinct", None)
-        select.group_by(*[each.unalias().copy() for each in select.expressions], copy=False)
+        select.group_by(
+            *[expression.unalias().copy() for expression in select.expressions], copy=False
+        )
         changed = True
     return changed

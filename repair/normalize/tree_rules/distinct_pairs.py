@@ -19,7 +19,7 @@ def distinct_pairs(tree: exp.Expr, facts: Facts) -> bool:
         args = call.expressions
         inner = args[0] if len(args) == 1 else None
         if isinstance(inner, exp.Distinct) and len(inner.expressions) > 1:
-            texts = [write_operand(each, facts) for each in inner.expressions]
+            texts = [write_operand(expression, facts) for expression in inner.expressions]
             is_sqlite = facts.target == "sqlite"
             row = " || '|' || ".join(texts) if is_sqlite else f"({', '.join(texts)})"
             call.replace(read_part(f"COUNT(DISTINCT {row})", facts.target))

@@ -83,11 +83,11 @@ def _write_postgres(
     plain = write_operand(value, facts)
     text = f"CAST({plain} AS TEXT)" if needs_cast else plain
     if order is not None:
-        for each in order.expressions:
+        for expression in order.expressions:
             # With DISTINCT, the order must be that of the very expression.
-            if is_distinct and each.this == value:
-                each.set("this", read_part(text, facts.target))
-        by = ", ".join(write_part(each, facts.target) for each in order.expressions)
+            if is_distinct and expression.this == value:
+                expression.set("this", read_part(text, facts.target))
+        by = ", ".join(write_part(expression, facts.target) for expression in order.expressions)
     ordered = f" ORDER BY {by}" if order is not None else ""
     distinct = "DISTINCT " if is_distinct else ""
     return f"STRING_AGG({distinct}{text}, {write_part(separator, facts.target)}{ordered})"

@@ -79,8 +79,8 @@ def _describe(runs: list[Path], figures: CalibrationFigures, by_database: bool) 
     manifests = [read_run(folder)[0] for folder in runs]
     return {
         "runs": [folder.name for folder in runs],
-        "benchmarks": sorted({each.benchmark for each in manifests}),
-        "models": sorted({_name_model(each) for each in manifests}),
+        "benchmarks": sorted({manifest.benchmark for manifest in manifests}),
+        "models": sorted({_name_model(manifest) for manifest in manifests}),
         "questions": figures.questions,
         "answered": figures.answered,
         "date": datetime.now(UTC).date().isoformat(),

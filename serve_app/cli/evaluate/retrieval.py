@@ -117,7 +117,9 @@ def _choose(benchmark: Benchmark, split: str) -> Benchmark:
         return benchmark
     examples = tuple(example for example in benchmark.examples if example.split == split)
     if not examples:
-        known = ", ".join(sorted({each.split for each in benchmark.examples if each.split}))
+        known = ", ".join(
+            sorted({example.split for example in benchmark.examples if example.split})
+        )
         raise SettingsError(
             f"{benchmark.name} has no questions of the split {split!r}.",
             hint=f"It has: {known}." if known else "Its questions name no split.",
@@ -135,19 +137,21 @@ def _print(folder: Path) -> None:
     _print_misses(figures)
     for name, reason in figures.not_counted:
         CONSOLE.print(f"[red]not counted[/] {name}: {escape(reason)}", highlight=False)
-    for each in figures.variants:
-        for name, reason in each.errors:
-            CONSOLE.print(f"[red]error[/] {each.variant} {name}: {escape(reason)}", highlight=False)
+    for variant in figures.variants:
+        for name, reason in variant.errors:
+            CONSOLE.print(
+                f"[red]error[/] {variant.variant} {name}: {escape(reason)}", highlight=False
+            )
     CONSOLE.print(f"Report: {folder / 'report.md'}", highlight=False, soft_wrap=True)
 
 
 def _print_misses(figures: RetrievalFigures) -> None:
     """A line a cause and variant; which tables they are stands in the report."""
-    for each in figures.variants:
-        for missed in each.missed:
-            paraphrase = f", {each.paraphrase}" if each.paraphrase else ""
+    for variant in figures.variants:
+        for missed in variant.missed:
+            paraphrase = f", {variant.paraphrase}" if variant.paraphrase else ""
             CONSOLE.print(
-                f"[yellow]missed[/] by {each.variant}{paraphrase}: {missed.tables} tables in "
+                f"[yellow]missed[/] by {variant.variant}{paraphrase}: {missed.tables} tables in "
                 f"{missed.questions} questions: {missed.text}",
                 highlight=False,
                 soft_wrap=True,

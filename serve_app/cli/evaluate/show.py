@@ -130,7 +130,7 @@ def _find_threshold(manifest: Manifest, records: Sequence[QuestionRecord]) -> fl
     value = manifest.configuration["ranking"]["min_confidence"]
     if value is not None:
         return float(value)
-    return max((float(each.trace.get("threshold", 0.0)) for each in records), default=0.0)
+    return max((float(record.trace.get("threshold", 0.0)) for record in records), default=0.0)
 
 
 def compare_within(runs: Sequence[Run]) -> list[PairedComparison]:
@@ -207,7 +207,7 @@ def print_retrieval(folders: Sequence[Path]) -> None:
         table.add_column(column, no_wrap=True)
     for folder in folders:
         manifest, figures = read_figures(folder)
-        asked = max((each.questions for each in figures.variants), default=0)
+        asked = max((variant.questions for variant in figures.variants), default=0)
         name = " ".join(
             part
             for part in (
@@ -218,16 +218,16 @@ def print_retrieval(folders: Sequence[Path]) -> None:
             )
             if part
         )
-        for each in figures.variants:
+        for variant in figures.variants:
             table.add_row(
                 name,
-                name_way(each),
-                f"{each.questions}",
-                f"{each.all_tables.value:.1%}",
-                f"{each.all_tables.low * 100:.1f} to {each.all_tables.high:.1%}",
-                f"{each.tables.value:.1%}",
-                f"{each.columns.value:.1%}",
-                f"{each.shown_tables:.1f}",
+                name_way(variant),
+                f"{variant.questions}",
+                f"{variant.all_tables.value:.1%}",
+                f"{variant.all_tables.low * 100:.1f} to {variant.all_tables.high:.1%}",
+                f"{variant.tables.value:.1%}",
+                f"{variant.columns.value:.1%}",
+                f"{variant.shown_tables:.1f}",
             )
     _print_wide(table)
 

@@ -74,7 +74,7 @@ def _build_table(compiled: CompiledPolicy, role: str) -> Table:
         table.add_column(heading, overflow="fold", no_wrap=heading == "table")
     for name, rule in rules.items():
         shown = {column.name for column in rule.columns}
-        hidden_columns = [each.name for each in rule.table.columns if each.name not in shown]
+        hidden_columns = [column.name for column in rule.table.columns if column.name not in shown]
         masks = (f"{column} ({mask})" for column, mask in rule.masks.items())
         rows = describe_rows(rule, compiled.catalog.dialect)
         table.add_row(name, rows, _join(hidden_columns), _join(masks))

@@ -140,14 +140,14 @@ def _build_synonyms(injections: Iterable[Injection]) -> dict[str, Any]:
     tables: dict[str, list[str]] = {}
     columns: dict[str, list[str]] = {}
     values: dict[str, dict[str, list[str]]] = {}
-    for each in injections:
-        if each.place != "synonym":
+    for injection in injections:
+        if injection.place != "synonym":
             continue
-        match each.target.split("."):
+        match injection.target.split("."):
             case [_, _]:
-                tables[each.target] = [each.text]
+                tables[injection.target] = [injection.text]
             case [_, _, _]:
-                columns[each.target] = [each.text]
+                columns[injection.target] = [injection.text]
             case [schema, table, column, value]:
-                values[f"{schema}.{table}.{column}"] = {value: [each.text]}
+                values[f"{schema}.{table}.{column}"] = {value: [injection.text]}
     return {"version": 1, "tables": tables, "columns": columns, "values": values}

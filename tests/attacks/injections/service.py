@@ -114,9 +114,9 @@ class Service:
         """Names of tables that are not visible and that no English text holds by chance."""
         shown = {table.qualified for table in visible.tables}
         names = {
-            each.name
-            for each in self._stage.subjects[0].catalog.tables
-            if each.qualified not in shown
+            table.name
+            for table in self._stage.subjects[0].catalog.tables
+            if table.qualified not in shown
         }
         return {name for name in names if "_" in name or name == "payslips"}
 
@@ -125,9 +125,9 @@ def list_results(answer: Answer) -> list[tuple[str, Rows]]:
     """Every query that gave rows on the way to the answer, the answer's own too, and its rows."""
     ranking = answer.trace.ranking
     found = [
-        (each.candidate.sql, count_rows(each.result.rows))
-        for each in (ranking.assessments if ranking else ())
-        if each.result is not None
+        (assessment.candidate.sql, count_rows(assessment.result.rows))
+        for assessment in (ranking.assessments if ranking else ())
+        if assessment.result is not None
     ]
     if isinstance(answer, Answered):
         found.append((answer.sql, count_rows(answer.result.rows)))

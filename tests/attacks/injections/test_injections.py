@@ -42,7 +42,7 @@ def test_no_row_outside_the_policy(service: Service, injection: Injection) -> No
     answer = service.ask(injection).answer
     ranking = answer.trace.ranking
     assert ranking is not None
-    tried = {_fold(each.candidate.sql) for each in ranking.assessments}
+    tried = {_fold(assessment.candidate.sql) for assessment in ranking.assessments}
     assert _fold(injection.sql) in tried, "the query that the attacker wants was not tried"
     _check_rows(service, principal, answer)
 
@@ -89,7 +89,7 @@ def test_no_hidden_name_or_value_is_told(service: Service, injection: Injection)
     assert not [secret for secret in SECRETS if secret in unasked]
     # Not the digits behind a point: among so many times and scores some spell a secret.
     told = re.sub(r"(?<=\d)\.\d+", "", repr(asked.answer))
-    assert not [each for each in SECRETS if each in told and each not in " ".join(own)]
+    assert not [secret for secret in SECRETS if secret in told and secret not in " ".join(own)]
     hidden = service.list_hidden(visible) - _list_words(*own)
     assert not hidden & _list_words(_cut(unasked, *(each.text for each in STORED)))
 

@@ -14,7 +14,7 @@ from tests.benchmarks.damages.places import write_query
 
 def missing_group(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """``SELECT country, COUNT(*) … GROUP BY country`` loses its GROUP BY, or one of several."""
-    groups = [each for each in tree.find_all(exp.Group) if each.expressions]
+    groups = [group for group in tree.find_all(exp.Group) if group.expressions]
     if not groups:
         return None
     group = random.choice(groups)
@@ -33,7 +33,11 @@ def grouped_aggregate(tree: exp.Expr, visible: VisibleTables, random: Random) ->
         (select.args["group"], aggregates[0])
         for select in tree.find_all(exp.Select)
         if select.args.get("group")
-        and (aggregates := [one for each in select.expressions for one in list_aggregates(each)])
+        and (
+            aggregates := [
+                one for expression in select.expressions for one in list_aggregates(expression)
+            ]
+        )
     ]
     if not places:
         return None
@@ -44,7 +48,7 @@ def grouped_aggregate(tree: exp.Expr, visible: VisibleTables, random: Random) ->
 
 def aggregate_in_where(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """``HAVING COUNT(*) > 2`` → ``WHERE COUNT(*) > 2``."""
-    places = [each for each in tree.find_all(exp.Select) if each.args.get("having")]
+    places = [select for select in tree.find_all(exp.Select) if select.args.get("having")]
     if not places:
         return None
     select = random.choice(places)
@@ -74,7 +78,7 @@ def alias_in_having(tree: exp.Expr, visible: VisibleTables, random: Random) -> s
 
 def quoted_text(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """``'Germany'`` → ``"Germany"``."""
-    texts = [each for each in tree.find_all(exp.Literal) if each.is_string]
+    texts = [literal for literal in tree.find_all(exp.Literal) if literal.is_string]
     if not texts or visible.dialect == "sqlite":
         return None
     for text in texts:

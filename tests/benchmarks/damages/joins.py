@@ -36,7 +36,7 @@ def lost_bridge(tree: exp.Expr, visible: VisibleTables, random: Random) -> str |
     places = []
     for level in read_levels(tree, visible):
         for bridge, join in _list_joined(level):
-            others = [each for each in level.sources.values() if each is not bridge]
+            others = [source for source in level.sources.values() if source is not bridge]
             uses = [column for column in level.columns if _belongs(column, bridge, level)]
             on = [column for column in uses if column.find_ancestor(exp.Join) is not None]
             if len(level.sources) == 3 and len(on) == len(uses) == 2:
@@ -53,7 +53,9 @@ def lost_bridge(tree: exp.Expr, visible: VisibleTables, random: Random) -> str |
 def swapped_keys(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """``ON o.customer_id = c.id`` → ``ON o.id = c.customer_id``."""
     conditions = [
-        each for each in _list_conditions(tree) if each.left.name.lower() != each.right.name.lower()
+        condition
+        for condition in _list_conditions(tree)
+        if condition.left.name.lower() != condition.right.name.lower()
     ]
     if not conditions:
         return None
@@ -67,7 +69,9 @@ def swapped_keys(tree: exp.Expr, visible: VisibleTables, random: Random) -> str 
 def same_keys(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """``ON o.customer_id = c.id`` → ``ON o.customer_id = c.customer_id``."""
     conditions = [
-        each for each in _list_conditions(tree) if each.left.name.lower() != each.right.name.lower()
+        condition
+        for condition in _list_conditions(tree)
+        if condition.left.name.lower() != condition.right.name.lower()
     ]
     if not conditions:
         return None
@@ -78,7 +82,9 @@ def same_keys(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | N
 
 def shuffled_joins(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """A table is joined over one that is joined after it."""
-    selects = [each for each in tree.find_all(exp.Select) if len(each.args.get("joins") or ()) > 1]
+    selects = [
+        select for select in tree.find_all(exp.Select) if len(select.args.get("joins") or ()) > 1
+    ]
     if not selects:
         return None
     select = random.choice(selects)
@@ -145,7 +151,7 @@ def _lose_join(
 def _drop(join: exp.Join) -> None:
     select = join.parent
     assert isinstance(select, exp.Select)
-    select.set("joins", [each for each in select.args["joins"] if each is not join])
+    select.set("joins", [arg for arg in select.args["joins"] if arg is not join])
 
 
 def _list_conditions(tree: exp.Expr) -> list[exp.EQ]:

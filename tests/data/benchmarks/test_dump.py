@@ -81,7 +81,9 @@ def test_all_schemas_as_one_database(tmp_path: Path) -> None:
     benchmark = load_dump(questions, one_database=True)
     assert benchmark.name == "erp as one database"
     assert benchmark.databases == {"erp": PostgresFile(tmp_path / "erp.dump")}
-    assert [(each.database, each.schema, each.split) for each in benchmark.examples] == [
+    assert [
+        (example.database, example.schema, example.split) for example in benchmark.examples
+    ] == [
         ("erp", "pets", "dev"),
         ("erp", "zoo", "train"),
     ]

@@ -96,7 +96,7 @@ def test_every_benchmark_has_questions_with_ids_of_their_own(
             write(tmp_path / "q.json", "[]"),
             name="x",
             dialect="postgres",
-            examples=[Example(each, "d", "q", ("SELECT 1",)) for each in ids],
+            examples=[Example(id_, "d", "q", ("SELECT 1",)) for id_ in ids],
             databases={},
             missing={},
             descriptions={},

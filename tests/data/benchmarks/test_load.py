@@ -30,8 +30,8 @@ def test_a_path_that_is_not_there(tmp_path: Path) -> None:
 def test_what_has_no_format_says_what_was_looked_for(tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as caught:
         load_benchmark(str(tmp_path), configured=())
-    for each in FORMATS:
-        assert f"{each.name}: {each.layout}" in str(caught.value)
+    for format_ in FORMATS:
+        assert f"{format_.name}: {format_.layout}" in str(caught.value)
 
 
 def test_only_a_dump_is_read_as_one_database(tmp_path: Path) -> None:

@@ -50,8 +50,8 @@ def test_the_model_finds_what_tells_right_from_wrong() -> None:
 def test_a_missing_feature_counts_as_its_mean() -> None:
     cases = draw(200)
     holes = [
-        Case(each.question, each.database, {"agreement": each.features["agreement"]}, each.right)
-        for each in cases[:20]
+        Case(case.question, case.database, {"agreement": case.features["agreement"]}, case.right)
+        for case in cases[:20]
     ] + cases[20:]
     model = fit_model(holes)
     at = model.names.index("cosine")
@@ -63,10 +63,10 @@ def test_no_database_has_a_part_in_its_own_confidence() -> None:
     cases = draw(400)
     before = cross_fit(cases, 4)
     changed = [
-        Case(each.question, each.database, each.features, not each.right)
-        if each.database == "db0"
-        else each
-        for each in cases
+        Case(case.question, case.database, case.features, not case.right)
+        if case.database == "db0"
+        else case
+        for case in cases
     ]
     after = cross_fit(changed, 4)
     for case, one, other in zip(cases, before, after, strict=True):
@@ -121,7 +121,7 @@ def test_cases_are_answers_that_say_what_was_measured() -> None:
             "q5", trace=trace, outcome="clarify", confidence=0.1, k=4, candidates=(wrong,)
         ),
     ]
-    found = [(each.question, each.right) for each in collect_cases(records)]
+    found = [(case.question, case.right) for case in collect_cases(records)]
     assert found == [("q1", True), ("q5", False)]
 
 

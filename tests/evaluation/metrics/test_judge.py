@@ -62,7 +62,7 @@ async def test_the_answer_and_each_candidate_are_compared() -> None:
         Response(body, {"c2": build_result((3,)), "c1": build_result((4,))}),
         {GOLD: [build_result((4,))]},
     )
-    assert [(each.id, each.correct) for each in record.candidates] == [
+    assert [(candidate.id, candidate.correct) for candidate in record.candidates] == [
         ("c2", False),
         ("c1", True),
         ("c3", False),

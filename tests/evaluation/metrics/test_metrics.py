@@ -57,7 +57,7 @@ def test_a_question_at_which_the_pipeline_raised_is_named_and_wrong() -> None:
 
 def test_outcomes_stand_from_answered_to_error() -> None:
     outcomes = ("failed", "answered", "error", "clarify", "refused", "answered")
-    found = measure(*(build_record(outcome=each, correct=False) for each in outcomes))
+    found = measure(*(build_record(outcome=outcome, correct=False) for outcome in outcomes))
     assert list(found.outcomes.items()) == [
         ("answered", 2),
         ("clarify", 1),
@@ -167,7 +167,7 @@ def test_each_record_has_its_own_k() -> None:
 
 def test_groups_are_in_a_sensible_order() -> None:
     difficulties = ("", "strange", "extra", "challenging", "medium", "easy", "moderate", "simple")
-    found = measure(*(build_record(difficulty=each) for each in difficulties))
+    found = measure(*(build_record(difficulty=difficulty) for difficulty in difficulties))
     assert list(found.by_difficulty) == [
         "easy",
         "simple",
@@ -219,7 +219,7 @@ def test_recall_over_the_first_tables_that_were_retrieved() -> None:
         2: pytest.approx((0.5 + 1 + 0.5) / 3),
         3: pytest.approx((1 + 1 + 0.5) / 3),
     }
-    assert {each.count for each in found.recall_tables.values()} == {3}
+    assert {table.count for table in found.recall_tables.values()} == {3}
     assert found.all_tables is not None
     assert found.all_tables.value == pytest.approx(2 / 3)
     assert found.recall_columns is not None

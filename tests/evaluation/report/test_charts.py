@@ -51,7 +51,7 @@ def test_a_curve_is_of_runs_that_differ_in_k_alone() -> None:
     (section,) = build_sections(runs, ())
     assert [each.label for each in section.curve] == ["K=2", "K=4"]
     assert "K=1 is not in the curve over K" in section.notes[0]
-    chart = next(each for each in build_charts(section) if each.title == "More candidates")
+    chart = next(chart for chart in build_charts(section) if chart.title == "More candidates")
     assert "K=1" not in chart.svg
 
 
@@ -59,7 +59,7 @@ def test_a_curve_shows_what_simpler_choices_give() -> None:
     group = CandidateRecord(id="c1", sql="SELECT 1", samples=2, group=0, correct=True)
     runs = [build_run(f"K={k}", build_record(k=k, candidates=(group,))) for k in (1, 2)]
     (section,) = build_sections(runs, ())
-    chart = next(each for each in build_charts(section) if each.title == "More candidates")
+    chart = next(chart for chart in build_charts(section) if chart.title == "More candidates")
     for label in ("vote", "majority", "first sample", "oracle"):
         assert f">{label}<" in chart.svg
 
@@ -67,7 +67,7 @@ def test_a_curve_shows_what_simpler_choices_give() -> None:
 def test_the_threshold_is_marked_where_accuracy_meets_coverage() -> None:
     run = build_run("K=4", *build_rich_records(4))
     (section,) = build_sections([run], ())
-    chart = next(each for each in build_charts(section) if each.title == "Accuracy and coverage")
+    chart = next(chart for chart in build_charts(section) if chart.title == "Accuracy and coverage")
     # Confidences are 0.0 to 0.9, the threshold is 0.5; of those five one is right.
     assert "from 0.50 up 50.0" in chart.svg
     assert "answered, 20.0" in chart.svg
@@ -76,7 +76,9 @@ def test_the_threshold_is_marked_where_accuracy_meets_coverage() -> None:
 def test_no_time_of_the_model_is_drawn_where_samples_came_from_a_file() -> None:
     run = build_run("K=4", *build_rich_records(4), samples="kept.samples")
     (section,) = build_sections([run], ())
-    chart = next(each for each in build_charts(section) if each.title.startswith("Time by stage"))
+    chart = next(
+        chart for chart in build_charts(section) if chart.title.startswith("Time by stage")
+    )
     assert "execute" in chart.svg
     assert "generate" not in chart.svg
 
@@ -85,7 +87,7 @@ def test_an_ablation_is_drawn_as_the_difference_to_all_stages() -> None:
     full = build_run("all stages", *build_rich_records(4, right=8), k=4)
     less = build_run("without bm25", *build_rich_records(4, right=3), k=4)
     (section,) = build_sections([full, less], ())
-    chart = next(each for each in build_charts(section) if each.title.startswith("What each"))
+    chart = next(chart for chart in build_charts(section) if chart.title.startswith("What each"))
     assert "without bm25" in chart.svg
     assert "without bm25: \N{MINUS SIGN}50.0 points" in chart.svg
     assert "all stages (80.0" in chart.caption

@@ -143,7 +143,7 @@ def test_every_plot_has_a_caption_and_an_alternative_text() -> None:
     tags = [tag for tag, _ in page.elements]
     figures = [attributes for tag, attributes in page.elements if tag == "svg"]
     assert len(figures) == tags.count("figcaption") == tags.count("figure") >= 8
-    assert all(each.get("role") == "img" and each.get("aria-label") for each in figures)
+    assert all(figure.get("role") == "img" and figure.get("aria-label") for figure in figures)
 
 
 def test_key_figures_stand_at_the_top() -> None:

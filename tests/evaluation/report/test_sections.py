@@ -16,9 +16,9 @@ def test_the_baseline_comes_first_then_k_ascending_then_ablations() -> None:
         build_run("plain", baseline="plain"),
     ]
     (section,) = build_sections(runs, ())
-    assert [each.label for each in section.runs] == ["plain", "K=4", "K=8", "without bm25"]
-    assert [each.number for each in section.runs] == [3, 2, 1, 0]
-    assert [each.label for each in section.systems] == ["plain", "K=4", "K=8"]
+    assert [run.label for run in section.runs] == ["plain", "K=4", "K=8", "without bm25"]
+    assert [run.number for run in section.runs] == [3, 2, 1, 0]
+    assert [system.label for system in section.systems] == ["plain", "K=4", "K=8"]
     assert [each.label for each in section.curve] == ["K=4", "K=8"]
 
 
@@ -31,7 +31,7 @@ def test_runs_with_evidence_stand_apart() -> None:
 def test_runs_of_the_same_variant_are_told_apart_by_their_names() -> None:
     runs = [build_run("K=1", name="one"), build_run("K=1", name="other")]
     (section,) = build_sections(runs, ())
-    assert [each.label for each in section.runs] == ["K=1 (one)", "K=1 (other)"]
+    assert [run.label for run in section.runs] == ["K=1 (one)", "K=1 (other)"]
 
 
 def test_the_featured_run_is_the_most_accurate_of_the_pipeline() -> None:

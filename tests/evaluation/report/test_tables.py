@@ -135,7 +135,7 @@ def test_ablations_stand_apart_from_run_against_run() -> None:
     row = dict(zip(table.columns, (cell.text for cell in table.rows[0]), strict=True))
     assert (row["shared"], row["difference"]) == ("2", "\N{MINUS SIGN}100.0 pts")
     assert build_comparison_table(section) is None
-    assert [each.right for each in list_pairs(section)] == ["without bm25", "without glosses"]
+    assert [pair.right for pair in list_pairs(section)] == ["without bm25", "without glosses"]
 
 
 def test_the_vote_is_held_against_first_sample_and_majority() -> None:

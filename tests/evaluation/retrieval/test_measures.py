@@ -72,7 +72,7 @@ def test_other_words_are_held_against_the_same_questions() -> None:
         build_record("q3s", HALF, rewords="q3"),
     ]
     figures = summarize(build_manifest("q1", "q2", "q3", "q1s", "q3s"), records)
-    assert [(each.paraphrase, each.questions) for each in figures.variants] == [
+    assert [(variant.paraphrase, variant.questions) for variant in figures.variants] == [
         ("", 3),
         ("other words", 2),
     ]

@@ -87,4 +87,4 @@ async def test_names_of_a_gold_mean_its_own_schema_first(tmp_path: Path) -> None
     example = dataclasses.replace(build_example("q1", golds=(ORDERS,)), schema="b")
     (record,) = await run(tmp_path / "run", FakeRetriever(), examples=(example,), catalog=twins)
     assert record.gold_tables == ("b.orders",)
-    assert [each.table for each in record.findings["full"].missed_tables] == ["b.orders"]
+    assert [table.table for table in record.findings["full"].missed_tables] == ["b.orders"]

@@ -33,7 +33,7 @@ def build_system(*shown: str, wide: tuple[str, ...] = (), plan: Plan | None = No
 async def test_what_is_shown_and_what_comes_behind() -> None:
     system = build_system("sales.orders", "stock.products", wide=("sales.employees",))
     finding = await search(build_question(), system, GOLD)
-    assert [each.table for each in finding.tables] == ["sales.orders", "stock.products"]
+    assert [table.table for table in finding.tables] == ["sales.orders", "stock.products"]
     assert finding.deeper == ("sales.employees",)
     assert finding.ranking[2] == "sales.employees"
     assert finding.modules == ("sales", "stock")
@@ -76,7 +76,7 @@ async def test_an_error_of_the_question_finds_nothing() -> None:
     system = SearchSystem(retriever, FakeRetriever(), FakePlanner())
     finding = await search(build_question(), system, GOLD)
     assert "no such table" in finding.error
-    assert [each.table for each in finding.missed_tables] == list(GOLD.tables)
+    assert [table.table for table in finding.missed_tables] == list(GOLD.tables)
 
 
 async def test_an_index_that_is_gone_stops_the_run() -> None:

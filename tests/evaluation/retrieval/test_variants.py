@@ -28,7 +28,7 @@ def test_one_ranking_each_then_both_then_all() -> None:
 
 def test_what_the_user_sets_holds_for_all() -> None:
     settings = override(SETTINGS, ["retrieval.max_tables=5"])
-    assert {budget_of(each) for each in choose_variants(settings).values()} == {5}
+    assert {budget_of(variant) for variant in choose_variants(settings).values()} == {5}
 
 
 def test_some_by_name_and_none_unknown() -> None:

@@ -52,7 +52,7 @@ class FakeSystem:
 
 
 def build_run(folder: Path, **overrides: object) -> RunFolder:
-    return RunFolder(folder, build_manifest(*(each.id for each in EXAMPLES), **overrides))
+    return RunFolder(folder, build_manifest(*(example.id for example in EXAMPLES), **overrides))
 
 
 def build_judge() -> Judge:

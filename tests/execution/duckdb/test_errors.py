@@ -86,11 +86,7 @@ async def test_a_hint_names_no_setting_that_nobody_can_set(database: DuckDbDatab
 
 @pytest.mark.parametrize(
     "kind",
-    [
-        each
-        for each in vars(duckdb).values()
-        if isinstance(each, type) and issubclass(each, Exception)
-    ],
+    [var for var in vars(duckdb).values() if isinstance(var, type) and issubclass(var, Exception)],
     ids=lambda kind: kind.__name__,
 )
 def test_every_class_of_duckdb_has_a_sqlstate(kind: type[Exception]) -> None:

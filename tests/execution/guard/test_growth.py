@@ -845,7 +845,7 @@ SEARCHES = {
 
 @pytest.mark.parametrize(
     ("dialect", "search"),
-    [(dialect, each.strip()) for dialect, list_ in SEARCHES.items() for each in list_.split(";")],
+    [(dialect, part.strip()) for dialect, list_ in SEARCHES.items() for part in list_.split(";")],
 )
 def test_long_texts_are_not_searched_for_one_another(dialect: str, search: str) -> None:
     ctes = [f"t0 AS (SELECT {repeat('a', 100)} AS a, {repeat('b', 100)} AS b)"]

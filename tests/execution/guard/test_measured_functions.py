@@ -173,7 +173,7 @@ FORMATS = {
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code"), FORMATS.items(), ids=[each[:20] for each in FORMATS]
+    ("arguments", "code"), FORMATS.items(), ids=[format_[:20] for format_ in FORMATS]
 )
 def test_a_format_tells_how_long_a_text_it_makes(arguments: str, code: str) -> None:
     assert judge(f"SELECT format({arguments}) FROM main.t", "postgres") == code

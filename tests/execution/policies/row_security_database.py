@@ -131,7 +131,7 @@ class RowSecurityDatabase:
             if identity:
                 for setting in (*identity.settings, ("role", identity.role)):
                     connection.execute(render_setting(setting).encode())
-            values = [list(each) if isinstance(each, tuple) else each for each in params]
+            values = [list(param) if isinstance(param, tuple) else param for param in params]
             return connection.execute(query.encode(), values).fetchall()
         except psycopg.Error as error:
             return error.sqlstate or "?"

@@ -41,7 +41,10 @@ def test_values_are_bound_and_predicates_listed() -> None:
     assert query.params == ("DE",)
     assert query.restricted
     assert query.tables == ("sales.customers", "sales.orders")
-    assert [each.split(":")[0] for each in query.predicates] == ["sales.customers", "sales.orders"]
+    assert [predicate.split(":")[0] for predicate in query.predicates] == [
+        "sales.customers",
+        "sales.orders",
+    ]
     assert query.predicates[0] == 'sales.customers: _0."country" = :country'
 
 

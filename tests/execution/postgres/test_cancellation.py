@@ -143,4 +143,4 @@ async def test_whenever_callers_leave_the_pool_stays_whole(
     assert await backends.wait_until_free() < 2
     assert await backends.count() <= 2
     results = await asyncio.gather(*(database.execute(query("SELECT 1"), 1) for _ in range(8)))
-    assert [getattr(each, "rows", each) for each in results] == [((1,),)] * 8
+    assert [getattr(result, "rows", result) for result in results] == [((1,),)] * 8

@@ -166,7 +166,7 @@ async def test_the_executor_keeps_databases_apart(wiring: Wiring) -> None:
             await executor.execute(query("SELECT current_database()", name), 1)
             for name in ("demo_erp", "second")
         ]
-        assert [each.rows for each in names if isinstance(each, ResultSet)] == [
+        assert [name.rows for name in names if isinstance(name, ResultSet)] == [
             (("demo_erp",),),
             (("second",),),
         ]

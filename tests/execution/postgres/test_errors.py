@@ -48,7 +48,7 @@ async def fail(database: PostgresDatabase, sql: str, *, restricted: bool) -> Dia
 
 
 @pytest.mark.parametrize(
-    ("sql", "sqlstate", "said"), [pytest.param(*each, id=each[0]) for each in LEAKS]
+    ("sql", "sqlstate", "said"), [pytest.param(*leak, id=leak[0]) for leak in LEAKS]
 )
 async def test_no_error_carries_a_cell_to_a_restricted_principal(
     sql: str, sqlstate: str, said: str, open_database: Opener

@@ -150,7 +150,7 @@ async def test_who_is_restricted_is_not_told_the_name(database: PostgresDatabase
 
 @pytest.mark.parametrize(
     "attack",
-    [each for each in ATTACKS if "currencies" not in each.sql],
+    [attack for attack in ATTACKS if "currencies" not in attack.sql],
     ids=lambda attack: attack.id,
 )
 async def test_a_call_by_attribute_notation_shows_in_the_plan(attack, database) -> None:  # type: ignore[no-untyped-def]

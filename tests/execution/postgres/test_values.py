@@ -132,7 +132,8 @@ async def run(database: PostgresDatabase, sql: str) -> ResultSet:
 
 
 @pytest.mark.parametrize(
-    ("expression", "kind", "value", "as_json"), [pytest.param(*each, id=each[0]) for each in VALUES]
+    ("expression", "kind", "value", "as_json"),
+    [pytest.param(*value, id=value[0]) for value in VALUES],
 )
 async def test_a_value_keeps_its_meaning(
     expression: str, kind: str, value: object, as_json: Any, open_database: Opener

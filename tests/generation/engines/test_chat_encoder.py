@@ -66,7 +66,7 @@ def build_prompt(user: str, system: str = "Write SQL.") -> Prompt:
 
 def encode_whole(tokenizer: Any, prompt: Prompt, answer_start: str) -> list[int]:
     """As if every text were to be trusted."""
-    chat = [{"role": each.role, "content": each.content} for each in prompt.messages]
+    chat = [{"role": message.role, "content": message.content} for message in prompt.messages]
     text = tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
     ids: list[int] = tokenizer.encode(text + answer_start, add_special_tokens=False)
     return ids

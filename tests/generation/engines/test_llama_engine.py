@@ -42,7 +42,7 @@ def encode(text: str, *, has_marks: bool) -> list[int]:
     """A token a character, but for marks."""
     ids = []
     while text:
-        mark = next((each for each in MARKS if has_marks and text.startswith(each)), text[0])
+        mark = next((mark for mark in MARKS if has_marks and text.startswith(mark)), text[0])
         ids.append(MARKS.get(mark, ord(mark[0])))
         text = text[len(mark) :]
     return ids

@@ -38,7 +38,7 @@ async def test_no_prompt_is_in_a_cache_but_the_one_that_is_answered() -> None:
     first, second = SteadyEngine(), SteadyEngine()
     for engine in (first, second):
         await measure_speed(engine.sample)
-    prompts = [each.prompt.messages[0].content for each in first.requests + second.requests]
+    prompts = [request.prompt.messages[0].content for request in first.requests + second.requests]
     assert len(set(prompts)) == 4
     warm, read, answered = first.requests
     assert (warm.k, read.k, answered.k) == (1, 1, MEASURED_K)

@@ -26,7 +26,7 @@ def test_one_variant_is_one_request_with_the_seed_of_the_question() -> None:
 
 def test_every_variant_draws_its_share_at_its_own_temperature() -> None:
     draws = deal(7, THREE)
-    assert [(each.variant.name, each.k, each.temperature) for each in draws] == [
+    assert [(draw.variant.name, draw.k, draw.temperature) for draw in draws] == [
         ("a", 3, 0.7),
         ("b", 2, 1.0),
         ("c", 2, 0.7),
@@ -43,7 +43,7 @@ def test_a_single_sample_is_greedy_whatever_the_variant_wants() -> None:
 
 def test_the_greedy_sample_is_one_of_the_first_round() -> None:
     draws = deal(4, THREE, greedy_first=1)
-    assert [(each.variant.name, each.k, each.temperature) for each in draws] == [
+    assert [(draw.variant.name, draw.k, draw.temperature) for draw in draws] == [
         ("a", 1, 0.0),
         ("a", 1, 0.7),
         ("b", 1, 1.0),
@@ -63,7 +63,7 @@ def test_no_two_requests_of_a_question_share_a_seed() -> None:
         for each in deal(4, THREE, round_number=number)
         if each.temperature
     ]
-    seeds = [each.seed + at for each in draws for at in range(each.k)]
+    seeds = [draw.seed + at for draw in draws for at in range(draw.k)]
     assert len(set(seeds)) == len(seeds) == 16
 
 
@@ -77,4 +77,4 @@ def test_rounds_begin_with_another_variant() -> None:
 
 def test_a_seed_is_one_that_any_server_takes() -> None:
     draws = deal_samples(4, THREE, seed=2**31 - 1, temperature=0.7, round_number=3)
-    assert all(0 <= each.seed < 2**31 for each in draws)
+    assert all(0 <= draw.seed < 2**31 for draw in draws)

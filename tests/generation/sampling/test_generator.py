@@ -261,7 +261,7 @@ async def test_at_the_deadline_the_variants_that_are_finished_stand_for_all() ->
     )
     assert [request.time_limit_s for request in engine.requests] == [0.0, 0.0]
     assert (generated.samples, generated.wanted) == (2, 4)
-    assert [each.samples for each in generated.candidates] == [2]
+    assert [candidate.samples for candidate in generated.candidates] == [2]
 
 
 async def test_fewer_completions_than_wanted_are_told() -> None:

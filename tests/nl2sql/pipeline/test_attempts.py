@@ -22,7 +22,9 @@ REPAIRS = (
 
 def test_every_failed_query_is_listed_with_its_class() -> None:
     attempts = list_attempts(Ranking((REFUSED, BROKEN, WORKS)), REPAIRS)
-    assert [(each.sql, each.origin, each.cause, each.error_class) for each in attempts] == [
+    assert [
+        (attempt.sql, attempt.origin, attempt.cause, attempt.error_class) for attempt in attempts
+    ] == [
         ("SELECT x", "sample", "It is refused.", "unknown_table"),
         ("SELECT y", "repair", "it broke", "grouping"),
     ]

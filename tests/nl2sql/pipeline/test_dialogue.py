@@ -65,7 +65,7 @@ async def test_a_follow_up_is_answered_as_the_whole_question_and_kept_as_such() 
     sessions, generator = FakeSessions(EARLIER), FakeGenerator(rewritings=COMPLETED)
     pipeline = FakePipeline()
     answer = await Dialogue(pipeline, generator, sessions).answer(ask("And in 2024?"))
-    assert [each.text for each in pipeline.questions] == [WHOLE]
+    assert [question.text for question in pipeline.questions] == [WHOLE]
     assert generator.recalled == [(EARLIER,)]
     assert answer.trace.asked == "And in 2024?"
     assert answer.trace.question.text == WHOLE
@@ -78,7 +78,7 @@ async def test_a_follow_up_is_answered_as_the_whole_question_and_kept_as_such() 
 async def test_a_question_that_stands_alone_is_asked_as_it_is() -> None:
     pipeline = FakePipeline()
     answer = await Dialogue(pipeline, FakeGenerator(), FakeSessions(EARLIER)).answer(ask("How?"))
-    assert [each.text for each in pipeline.questions] == ["How?"]
+    assert [question.text for question in pipeline.questions] == ["How?"]
     assert answer.trace.asked == ""
 
 

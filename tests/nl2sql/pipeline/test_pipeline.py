@@ -68,7 +68,7 @@ def build_pipeline(
 
 
 def generate(*assessments: Assessment) -> FakeGenerator:
-    return FakeGenerator(build_generated(*(each.candidate for each in assessments)))
+    return FakeGenerator(build_generated(*(assessment.candidate for assessment in assessments)))
 
 
 def rank(*assessments: Assessment, **overrides: object) -> Ranking:
@@ -77,7 +77,7 @@ def rank(*assessments: Assessment, **overrides: object) -> Ranking:
 
 
 def known(*assessments: Assessment) -> dict[str, Assessment]:
-    return {each.candidate.sql: each for each in assessments}
+    return {assessment.candidate.sql: assessment for assessment in assessments}
 
 
 async def test_the_winner_is_answered_with_its_rows() -> None:
@@ -117,7 +117,7 @@ async def test_every_stage_has_its_timing_once_and_generation_its_tokens() -> No
         "repair",
     ]
     assert all(timing.ms >= 0 for timing in timings)
-    tokens = {each.stage: (each.prompt_tokens, each.completion_tokens) for each in timings}
+    tokens = {timing.stage: (timing.prompt_tokens, timing.completion_tokens) for timing in timings}
     assert tokens.pop("generate") == (100, 10)
     assert set(tokens.values()) == {(0, 0)}
 
@@ -167,7 +167,7 @@ async def test_rules_see_a_candidate_once_in_all_rounds_and_anew_with_every_ques
         assert seen == ["bad", "broken"] * 2
         assert repairer.may_ask_model[-4:] == [False, False, True, True]
         # All the same, what nothing helped is listed in full.
-        assert [each.candidate for each in answer.trace.repairs] == ["c2", "c3"]
+        assert [repair.candidate for repair in answer.trace.repairs] == ["c2", "c3"]
 
 
 async def test_the_gate_refuses_before_any_work_of_the_model() -> None:
@@ -194,7 +194,7 @@ async def test_only_failures_are_a_failure_with_every_attempt_in_the_trace() -> 
     answer = await build_pipeline(generate(BAD, BROKEN), ranker, repairer).answer(build_question())
     assert isinstance(answer, Failed)
     assert "2 queries" in answer.reason
-    assert [each.outcome for each in answer.trace.repairs] == ["none", "none"]
+    assert [repair.outcome for repair in answer.trace.repairs] == ["none", "none"]
     assert answer.trace.ranking is not None
     assert len(answer.trace.ranking.assessments) == 2
 
@@ -218,7 +218,7 @@ async def test_asking_back_names_the_best_query_of_the_two_best_readings() -> No
     pipeline = build_pipeline(generate(GOOD, same, OTHER, third), ranker)
     answer = await pipeline.answer(build_question())
     assert isinstance(answer, Clarify)
-    assert [each.sql for each in answer.interpretations] == ["good", "other"]
+    assert [interpretation.sql for interpretation in answer.interpretations] == ["good", "other"]
     assert "0.10" in answer.reason
 
 
@@ -237,9 +237,9 @@ async def test_two_databases_go_through_one_pipeline() -> None:
     ranker = FakeRanker(known(GOOD, OTHER), rank(GOOD), rank(OTHER))
     pipeline = build_pipeline(generator, ranker, retriever=retriever)
     answers = [await pipeline.answer(build_question(database=name)) for name in ("shop", "erp")]
-    assert [each.sql for each in answers if isinstance(each, Answered)] == ["good", "other"]
-    assert [each.trace.question.database for each in answers] == ["shop", "erp"]
-    assert [each.database for each in retriever.questions] == ["shop", "erp"]
+    assert [answer.sql for answer in answers if isinstance(answer, Answered)] == ["good", "other"]
+    assert [answer.trace.question.database for answer in answers] == ["shop", "erp"]
+    assert [question.database for question in retriever.questions] == ["shop", "erp"]
 
 
 async def test_an_error_of_retrieval_passes_through() -> None:

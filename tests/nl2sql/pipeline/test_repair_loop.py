@@ -61,7 +61,7 @@ async def run(
 
 
 def samples(assessments: tuple[Assessment, ...]) -> dict[str, int]:
-    return {each.candidate.id: each.candidate.samples for each in assessments}
+    return {assessment.candidate.id: assessment.candidate.samples for assessment in assessments}
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ async def test_a_repair_that_works_takes_over_the_samples() -> None:
     fixed = build_repair(BROKEN, "fixed")
     ranker = FakeRanker({"fixed": fixed}, rank(fixed, GOOD, BROKEN))
     _, attempts = await run(rank(GOOD, BROKEN), ranker, FakeRepairer("fixed"))
-    assert [each.outcome for each in attempts] == ["fixed"]
+    assert [attempt.outcome for attempt in attempts] == ["fixed"]
     assert samples(ranker.ranked[0]) == {"c1": 3, "c3": 0, "c3r": 2}
 
 
@@ -98,7 +98,7 @@ async def test_a_repair_that_fails_again_is_repaired_again_and_takes_over_nothin
     )
     repairer = FakeRepairer("again", "fixed")
     _, attempts = await run(rank(BROKEN), ranker, repairer)
-    assert [(each.candidate, each.outcome) for each in attempts] == [
+    assert [(attempt.candidate, attempt.outcome) for attempt in attempts] == [
         ("c3", "failed"),
         ("c3r", "fixed"),
     ]
@@ -138,7 +138,10 @@ async def test_the_model_is_asked_only_where_no_rule_helped_and_nothing_works(
 
 async def test_where_nothing_works_every_attempt_is_listed() -> None:
     _, attempts = await run(rank(BAD, BROKEN), FakeRanker({}), FakeRepairer("", ""))
-    assert [(each.candidate, each.outcome) for each in attempts] == [("c2", "none"), ("c3", "none")]
+    assert [(attempt.candidate, attempt.outcome) for attempt in attempts] == [
+        ("c2", "none"),
+        ("c3", "none"),
+    ]
     _, attempts = await run(rank(GOOD, BAD), FakeRanker({}), FakeRepairer(""))
     assert attempts == ()
 
@@ -152,7 +155,7 @@ async def test_what_no_rule_could_repair_is_not_handed_to_them_in_a_later_round(
     _, attempts = await loop.run(*handed, rank(BAD, BROKEN))
     assert [each.candidate.id for each in repairer.failed] == ["c2", "c3", "c2", "c3"]
     assert repairer.may_ask_model == [False, False, True, True]
-    assert [each.candidate for each in attempts] == ["c2", "c3"]
+    assert [attempt.candidate for attempt in attempts] == ["c2", "c3"]
 
 
 async def test_a_doubtful_repair_works_without_the_samples() -> None:

@@ -16,7 +16,7 @@ def build(name: str, sql: str, samples: int, repairs: str = "", failed: bool = F
 
 
 def count(assessments: tuple[Assessment, ...]) -> dict[str, int]:
-    return {each.candidate.id: each.candidate.samples for each in assessments}
+    return {assessment.candidate.id: assessment.candidate.samples for assessment in assessments}
 
 
 def test_a_query_that_is_known_adds_its_samples() -> None:

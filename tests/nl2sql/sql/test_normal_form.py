@@ -245,7 +245,7 @@ def connect_otherwise(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
 def name_another_table(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
     if not isinstance(node, exp.Column) or not node.table:
         return None
-    names = sorted({each.table for each in node.root().find_all(exp.Column) if each.table})
+    names = sorted({column.table for column in node.root().find_all(exp.Column) if column.table})
     return exp.column(node.this.copy(), table=rng.choice(names))
 
 
@@ -268,7 +268,7 @@ def drop_alias(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
 
 def add_alias(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
     if node.arg_key == "expressions" and isinstance(node.parent, exp.Select):
-        names = ["n", *sorted({each.name for each in node.root().find_all(exp.Column)})]
+        names = ["n", *sorted({column.name for column in node.root().find_all(exp.Column)})]
         return None if node.is_star else exp.alias_(node.unalias().copy(), rng.choice(names))
     return None
 

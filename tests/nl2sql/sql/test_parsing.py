@@ -136,13 +136,13 @@ def find_parsing(tree: ast.Module) -> list[int]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             modules |= {
-                (each.asname or each.name).split(".")[0]
-                for each in node.names
-                if each.name.split(".")[0] == "sqlglot"
+                (name.asname or name.name).split(".")[0]
+                for name in node.names
+                if name.name.split(".")[0] == "sqlglot"
             }
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sqlglot"):
-            names |= {each.asname or each.name for each in node.names}
-            lines += [node.lineno for each in node.names if each.name in PARSING]
+            names |= {name.asname or name.name for name in node.names}
+            lines += [node.lineno for name in node.names if name.name in PARSING]
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in PARSING:
             base: ast.expr = node.value

@@ -85,7 +85,7 @@ def test_the_nearest_cte_is_meant() -> None:
 )  # fmt: skip
 def test_which_select_is_around(sql: str, outer: str) -> None:
     tree = parse_one(sql, "postgres")
-    (column,) = [each for each in find_all(tree, exp.Column) if each.name == "inner_"]
+    (column,) = [column for column in find_all(tree, exp.Column) if column.name == "inner_"]
     select = column.parent_select
     assert select is not None
     around = find_outer(select)

@@ -8,7 +8,7 @@ from tests.fakes import build_assessment, build_diagnostic, build_result
 
 
 def list_groups(*assessments: Assessment) -> list[int]:
-    return [each.group for each in group_assessments(assessments)]
+    return [assessment.group for assessment in group_assessments(assessments)]
 
 
 def test_columns_may_stand_in_another_order_and_floats_may_differ_at_the_end() -> None:

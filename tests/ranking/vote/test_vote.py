@@ -20,7 +20,7 @@ def decide(assessments: Sequence[Assessment], samples: int, **settings: float) -
 
 
 def order(ranking: Ranking) -> list[str]:
-    return [each.candidate.id for each in ranking.assessments]
+    return [assessment.candidate.id for assessment in ranking.assessments]
 
 
 def test_equivalent_results_vote_together_with_their_samples() -> None:
@@ -33,7 +33,11 @@ def test_equivalent_results_vote_together_with_their_samples() -> None:
         samples=7,
     )
     assert order(ranking) == ["c2", "c3", "c1"]
-    assert [(each.group, each.votes) for each in ranking.assessments] == [(1, 4), (1, 4), (0, 3)]
+    assert [(assessment.group, assessment.votes) for assessment in ranking.assessments] == [
+        (1, 4),
+        (1, 4),
+        (0, 3),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +122,10 @@ def test_failures_come_last_and_have_no_vote() -> None:
     assert ranking.winner is not None
     assert ranking.winner.candidate.id == "c3"
     assert order(ranking)[0] == "c3"
-    assert [(each.group, each.votes) for each in ranking.assessments[1:]] == [(-1, 0), (-1, 0)]
+    assert [(assessment.group, assessment.votes) for assessment in ranking.assessments[1:]] == [
+        (-1, 0),
+        (-1, 0),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +146,7 @@ def test_a_candidate_without_samples_adds_no_votes() -> None:
     replaced = build_assessment("c1", samples=0, rows=[(1,)])
     repair = build_assessment("c1r", samples=2, rows=[(1,)])
     ranking = decide([replaced, repair], 2)
-    assert {each.votes for each in ranking.assessments} == {2}
+    assert {assessment.votes for assessment in ranking.assessments} == {2}
 
 
 def test_a_score_counts_where_it_has_a_weight() -> None:
@@ -149,11 +156,11 @@ def test_a_score_counts_where_it_has_a_weight() -> None:
     # 3 exp(-0.4) = 2.01 against 2 exp(0.4) = 2.98.
     ranking = decide([many, fine], 5, vote_score_weight=2.0)
     assert order(ranking) == ["c2", "c1"]
-    assert [each.weight for each in ranking.assessments] == pytest.approx(
+    assert [assessment.weight for assessment in ranking.assessments] == pytest.approx(
         [2.9836, 2.0110], abs=1e-4
     )
     # What is shown, and what makes a quorum, are samples.
-    assert [each.votes for each in ranking.assessments] == [2, 3]
+    assert [assessment.votes for assessment in ranking.assessments] == [2, 3]
 
 
 def test_a_likely_query_counts_more_where_that_has_a_weight() -> None:
@@ -185,7 +192,11 @@ def test_what_was_not_run_votes_with_its_plan_and_cannot_win_where_it_must_not_r
     good = build_assessment("c3", rows=[(1,)])
     ranking = decide([*forbidden, good], 3)
     assert order(ranking) == ["c3", "c1", "c2"]
-    assert [(each.group, each.votes) for each in ranking.assessments] == [(0, 1), (1, 2), (1, 2)]
+    assert [(assessment.group, assessment.votes) for assessment in ranking.assessments] == [
+        (0, 1),
+        (1, 2),
+        (1, 2),
+    ]
     assert not ranking.quorum
 
 

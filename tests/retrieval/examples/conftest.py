@@ -67,7 +67,9 @@ def shop_server() -> Iterator[EmbeddedServer]:
     with psycopg.connect(server.url("shop", SUPERUSER)) as connection:
         connection.execute("CREATE SCHEMA sales; CREATE SCHEMA stock")
         for table in SHOP.tables:
-            columns = ", ".join(f"{quote_name(each.name)} {each.type}" for each in table.columns)
+            columns = ", ".join(
+                f"{quote_name(column.name)} {column.type}" for column in table.columns
+            )
             connection.execute(f"CREATE TABLE {table.qualified} ({columns})".encode())
         connection.execute(_ROWS)
         grant_reader(connection)

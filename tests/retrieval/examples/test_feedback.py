@@ -35,7 +35,7 @@ async def say(
 
 
 async def stored(shop: Shop) -> list[str]:
-    return [each.sql for each in await shop.examples.list_examples("shop")]
+    return [example.sql for example in await shop.examples.list_examples("shop")]
 
 
 @pytest.fixture

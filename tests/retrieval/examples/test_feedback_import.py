@@ -39,7 +39,7 @@ async def bring_in(shop: Shop, *notes: FeedbackNote) -> ImportReport:
 
 
 async def list_queries(shop: Shop) -> list[str]:
-    return [each.sql for each in await shop.examples.list_examples("shop")]
+    return [example.sql for example in await shop.examples.list_examples("shop")]
 
 
 @pytest.mark.parametrize(

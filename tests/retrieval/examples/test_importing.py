@@ -46,11 +46,11 @@ async def test_what_is_verified_is_stored_and_the_rest_named(shop: Shop) -> None
     [left_out] = report.left_out
     assert (left_out.number, left_out.question) == (2, "What breaks?")
     assert "nothing" in left_out.reason
-    examples = {each.question: each for each in await shop.examples.list_examples("shop")}
+    examples = {example.question: example for example in await shop.examples.list_examples("shop")}
     assert examples[GOOD.question].sql == "SELECT count(*) FROM orders"
     assert examples[GOOD.question].tables == ("sales.orders",)
     assert examples[ALSO.question].roles == ("boss", "seller")
-    assert {(each.source, each.access) for each in examples.values()} == {("file", "")}
+    assert {(example.source, example.access) for example in examples.values()} == {("file", "")}
 
 
 async def test_only_a_run_finds_what_fails_while_running(shop: Shop) -> None:
@@ -86,7 +86,7 @@ async def test_other_roles_for_a_pair_take_the_place_of_the_old_ones(shop: Shop)
     await bring_in(shop, GOOD)
     narrower = GOOD.model_copy(update={"roles": ("boss",)})
     assert (await bring_in(shop, narrower)).stored == 1
-    assert [each.roles for each in await shop.examples.list_examples("shop")] == [("boss",)]
+    assert [example.roles for example in await shop.examples.list_examples("shop")] == [("boss",)]
 
 
 async def test_what_was_removed_comes_back_as_it_was(shop: Shop, tmp_path: Path) -> None:

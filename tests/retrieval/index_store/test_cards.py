@@ -20,7 +20,7 @@ def test_a_card_reads_as_prose() -> None:
 
 def test_there_is_one_card_a_table_in_the_order_of_the_catalog() -> None:
     assert [card.table for card in build_cards(SHOP).tables] == [
-        each.qualified for each in SHOP.tables
+        table.qualified for table in SHOP.tables
     ]
 
 
@@ -29,8 +29,8 @@ def test_the_hash_changes_with_what_is_embedded_only() -> None:
         table = replace(CUSTOMERS, **changes)  # type: ignore[arg-type]
         return build_cards(Catalog("shop", (table,))).tables[0].sha256
 
-    other_comment = tuple(replace(each, comment="x") for each in CUSTOMERS.columns)
-    other_type = tuple(replace(each, type="x") for each in CUSTOMERS.columns)
+    other_comment = tuple(replace(column, comment="x") for column in CUSTOMERS.columns)
+    other_type = tuple(replace(column, type="x") for column in CUSTOMERS.columns)
     assert hash_of(comment="Who buys") != hash_of()
     assert hash_of(columns=CUSTOMERS.columns[1:]) != hash_of()
     assert hash_of(columns=other_comment) == hash_of()

@@ -146,7 +146,7 @@ async def test_databases_do_not_see_each_others_cards(store: IndexStore) -> None
     head = await store.head("copy")
     assert head is not None
     assert len(await store.nearest_tables(head, embedder.embed(["orders"])[0], 100)) == 1
-    assert [each.database for each in await store.heads()] == ["copy", "shop"]
+    assert [head.database for head in await store.heads()] == ["copy", "shop"]
 
 
 async def test_the_search_can_use_the_hnsw_index(store: IndexStore, index_url: str) -> None:

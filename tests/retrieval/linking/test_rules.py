@@ -13,7 +13,7 @@ CONTEXT = build_context()
 
 
 def link(question: str, context: SchemaContext = CONTEXT) -> dict[tuple[str, str], SchemaLink]:
-    return {(each.table, each.column): each for each in link_by_rules(question, context)}
+    return {(rule.table, rule.column): rule for rule in link_by_rules(question, context)}
 
 
 @pytest.mark.parametrize(

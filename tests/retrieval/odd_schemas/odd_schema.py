@@ -66,4 +66,4 @@ def build_wide(name: str, columns: int, kind: str = "int") -> str:
     """A table of that many columns; the last ones are called ``shoe_size`` and ``the_end``."""
     long = (f"a_rather_long_column_name_{number:04}_of_a_wide_table" for number in range(columns))
     names = [*list(long)[: columns - 2], "shoe_size", "the_end"]
-    return f"CREATE TABLE {name} ({', '.join(f'{each} {kind}' for each in names)});"
+    return f"CREATE TABLE {name} ({', '.join(f'{name} {kind}' for name in names)});"

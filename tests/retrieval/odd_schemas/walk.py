@@ -101,5 +101,5 @@ class OddDatabase:
             if sum(map(len, columns)) > _LONGEST_LIST:
                 break
         behind = quote_name(table.name, dialect)
-        columns += [f"{behind}.{each}" for each in columns[:30]]
+        columns += [f"{behind}.{column}" for column in columns[:30]]
         return await self.run(f"SELECT {', '.join(columns)} FROM {name}")

@@ -55,7 +55,7 @@ async def test_an_error_reaches_all_who_wait_and_the_next_batch_runs() -> None:
     outcomes = await asyncio.gather(
         embedder.embed("impossible"), embedder.embed("possible"), return_exceptions=True
     )
-    assert [type(each) for each in outcomes] == [SettingsError, SettingsError]
+    assert [type(outcome) for outcome in outcomes] == [SettingsError, SettingsError]
     assert len(await embedder.embed("possible")) == 64
     with pytest.raises(SettingsError):
         await embedder.embed("impossible")

@@ -93,7 +93,7 @@ def test_a_single_word_begins_a_value_only_as_a_name() -> None:
         found = find_values(
             ValueDictionary([column]), find_phrases(text), lambda _: True, lambda _: True
         )
-        assert [each.value for each in select_values(found, (), (), 8)] == values
+        assert [value.value for value in select_values(found, (), (), 8)] == values
 
 
 def test_what_is_hidden_hides_nothing_else() -> None:

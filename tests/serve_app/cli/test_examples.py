@@ -49,7 +49,7 @@ def run(config: Path, *arguments: str, answer: str = "") -> Result:
 def ids(config: Path, *arguments: str) -> dict[str, str]:
     listed = run(config, "list", "shop", "--json", *arguments)
     assert listed.exit_code == 0, listed.output
-    return {each["question"]: each["id"] for each in json.loads(listed.output)}
+    return {load["question"]: load["id"] for load in json.loads(listed.output)}
 
 
 def test_in_and_out_and_back(config: Path, tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_in_and_out_and_back(config: Path, tmp_path: Path) -> None:
 )
 def test_what_is_wrong_is_named(config: Path, arguments: tuple[str, ...], said: str) -> None:
     pairs = str(config.parent / "pairs.jsonl")
-    result = run(config, *(each.format(pairs=pairs) for each in arguments))
+    result = run(config, *(argument.format(pairs=pairs) for argument in arguments))
     assert isinstance(result.exception, QuorumError)
     assert said in str(result.exception)
 

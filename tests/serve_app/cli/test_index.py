@@ -62,7 +62,7 @@ def run(config: Path, *arguments: str, answer: str = "") -> tuple[int, str]:
 
 def read_states(config: Path) -> dict[str, str]:
     _, output = run(config, "status", "--json")
-    return {each["database"]: each["state"] for each in json.loads(output)}
+    return {load["database"]: load["state"] for load in json.loads(output)}
 
 
 def test_the_life_of_an_index(config: Path) -> None:

@@ -60,7 +60,7 @@ def test_a_client_of_the_service_imports_nothing_that_only_the_service_needs(com
 def test_every_module_is_in_the_package() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     include = settings["tool"]["setuptools"]["packages"]["find"]["include"]
-    packages = {each.replace(".", "/") for each in find_packages(ROOT, include=include)}
+    packages = {package.replace(".", "/") for package in find_packages(ROOT, include=include)}
     tops = {each.removesuffix("*") for each in include}
     modules = {
         path.parent.relative_to(ROOT).as_posix()

@@ -76,7 +76,7 @@ async def test_a_dead_engine_is_closed_and_opened_anew_when_asked_how_it_is() ->
     assert await describe_problem(engine) == ""
     assert (await engine.sample(REQUEST)).texts == ("1",)
     await engine.close()
-    assert [each.closed for each in opener.engines] == [True, True]
+    assert [engine.closed for engine in opener.engines] == [True, True]
 
 
 async def test_a_long_run_goes_on_over_deaths() -> None:

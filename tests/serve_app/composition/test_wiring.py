@@ -120,7 +120,7 @@ def test_weights_are_checked_before_anything_starts(tmp_path: Path) -> None:
     with pytest.raises(ModelCorrupt, match="incomplete"):
         build_wiring(model).models.fetch_weights()
     check = next(
-        each for each in run_checks(build_wiring(model).settings) if each.name == "weights"
+        check for check in run_checks(build_wiring(model).settings) if check.name == "weights"
     )
     assert (check.status, "incomplete" in check.message) == ("failed", True)
 

@@ -139,8 +139,8 @@ def test_of_too_many_the_oldest_half_gives_way() -> None:
         with connect(address, WHOLE) as connection:
             assert b"alive" in read_answer(connection)
         assert is_closed(halves[3])
-        for each in halves:
-            each.close()
+        for half in halves:
+            half.close()
 
 
 def test_there_is_room_for_many() -> None:

@@ -189,7 +189,7 @@ async def test_estimates_are_told_only_where_nothing_is_withheld() -> None:
 def test_values_are_whole_in_every_format() -> None:
     exact = Decimal("0.1234567890123456789")
     result = ResultSet(("n",), ("numeric",), ((exact,),), truncated=False, ms=1.0)
-    contents = {each.name: each.render(result, {}, False) for each in FORMATS}
+    contents = {format_.name: format_.render(result, {}, False) for format_ in FORMATS}
     assert contents["csv"] == f"n\r\n{exact}\r\n".encode()
     assert str(exact) in contents["markdown"].decode()
     assert json.loads(contents["jsonl"]) == {"n": str(exact)}

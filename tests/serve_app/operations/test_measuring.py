@@ -94,7 +94,7 @@ def test_only_the_databases_of_the_sample_are_needed() -> None:
     databases: dict[str, Source] = {"shop": Configured(), "pets": SqliteFile(Path("p"))}
     benchmark = dataclasses.replace(BENCHMARK, examples=examples, databases=databases)
     chosen = select(benchmark, ["b"])
-    assert [each.id for each in chosen.examples] == ["b"]
+    assert [example.id for example in chosen.examples] == ["b"]
     assert list(chosen.databases) == ["pets"]
 
 

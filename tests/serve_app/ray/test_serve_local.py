@@ -81,7 +81,7 @@ def test_a_right_answer_is_an_example_for_the_next_question(ingress: Any) -> Non
     assert say("right") == "stored"
     assert say("right") == "known"
     examples = ask(ingress, sql).trace.context.examples
-    assert [each.sql for each in examples] == [sql]
+    assert [example.sql for example in examples] == [sql]
     assert say("wrong") == "removed"
     assert ask(ingress, sql).trace.context.examples == ()
     request = FeedbackRequest(question="q", sql="SELECT pg_sleep(1)", verdict="right")

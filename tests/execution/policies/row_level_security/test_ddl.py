@@ -45,11 +45,11 @@ def build(catalog: Catalog = SHOP, own: tuple[str, ...] = (), **changes: Any) ->
 
 
 def list_texts(security: RowSecurity, part: str) -> list[str]:
-    return [each.text for each in security.statements if part in each.text]
+    return [statement.text for statement in security.statements if part in statement.text]
 
 
 def list_notes(security: RowSecurity) -> str:
-    return "\n".join(each.note for each in security.statements)
+    return "\n".join(statement.note for statement in security.statements)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_column_that_only_the_wrapper_reads_is_granted_and_told(
 ) -> None:
     security = build(**changes)
     said = f"{column} is granted although the role does not see it: {reason}."
-    (grant,) = [each.text for each in security.statements if said in each.note]
+    (grant,) = [statement.text for statement in security.statements if said in statement.note]
     assert f'"{column.rpartition(".")[2]}"' in grant
 
 
@@ -160,7 +160,11 @@ def test_a_view_for_people_shows_masks() -> None:
         ' security_invoker) AS SELECT _0."id", _0."customer_id", _0."seller_id", _0."placed_at",'
         ' _0."status", CAST(NULL AS numeric(12,2)) AS "total" FROM "sales"."orders" AS _0'
     ) in list_texts(security, "CREATE VIEW")
-    (hashed,) = [each for each in security.statements if "key is not in the database" in each.note]
+    (hashed,) = [
+        statement
+        for statement in security.statements
+        if "key is not in the database" in statement.note
+    ]
     assert 'CAST(NULL AS text) AS "name"' in hashed.text
     assert len(list_texts(security, 'CREATE SCHEMA "quorumsql_shop_clerk"')) == 1
 
@@ -195,7 +199,7 @@ def test_a_view_with_a_filter_of_its_own_is_granted_and_told() -> None:
 def test_the_schema_of_a_masked_columns_type_may_be_used() -> None:
     total = Column("total", '"Odd ""types".money')
     orders = replace(ORDERS, columns=(*ORDERS.columns[:-1], total))
-    tables = tuple(orders if each is ORDERS else each for each in SHOP.tables)
+    tables = tuple(orders if table is ORDERS else table for table in SHOP.tables)
     assert ('GRANT USAGE ON SCHEMA "Odd ""types" TO "quorumsql_shop_clerk"') in list_texts(
         build(replace(SHOP, tables=tables)), "GRANT USAGE"
     )

@@ -307,7 +307,7 @@ def test_what_was_changed_by_hand_is_noticed_and_put_right(
 ) -> None:
     applied.run(OWNER, tampering)
     wrong = check_applied(applied.url(READER), applied.build_row_security())
-    assert any(each in wrong for each in said.split("|")), wrong
+    assert any(part in wrong for part in said.split("|")), wrong
     apply_row_security(applied.url(OWNER), applied.build_row_security())
     assert check_applied(applied.url(READER), applied.build_row_security()) == ""
 
