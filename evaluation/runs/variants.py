@@ -15,6 +15,7 @@ BASELINES = ("plain",)
 FULL = "all stages"
 ADAPTIVE = "adaptive"
 WITHOUT = "without "
+ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,29 @@ def override(settings: Settings, assignments: Sequence[str]) -> Settings:
     return parse_settings(value, where="--set")
 
 
+def build_variants(
+    settings: Settings, counts: Sequence[int], baseline: str = "", without: Sequence[str] = ()
+) -> tuple[Variant, ...]:
+    """The variants of one command: the baseline, a variant for each K, or an ablation.
+
+    ``without`` names the flags of the ablation, or is ``all``. Raises SettingsError for what is not
+    known, and for an ablation beside a baseline or over several K.
+    """
+    if without:
+        if baseline or len(counts) > 1:
+            raise SettingsError(
+                "An ablation is for one K and has no baseline.",
+                hint="Leave --baseline out, and name one --k.",
+            )
+        only = () if tuple(without) == (ALL,) else without
+        return build_ablation(settings, counts[0] if counts else None, only)
+    if counts:
+        return build_curve(settings, counts, baseline)
+    return (build_variant(settings, None, baseline),)
+
+
 def build_variant(settings: Settings, k: int | None, baseline: str) -> Variant:
-    """The one variant of ``eval run``. Raises SettingsError for a baseline that is not known."""
+    """One variant, or the baseline. Raises SettingsError for a baseline that is not known."""
     if baseline:
         if baseline not in BASELINES:
             raise SettingsError(

@@ -8,8 +8,6 @@ from serve_app.cli.evaluate import calibrate, measure, retrieval, show
 
 app = typer.Typer(no_args_is_help=True)
 app.command("run")(measure.run)
-app.command("curve")(measure.curve)
-app.command("ablate")(measure.ablate)
 app.command("retrieval")(retrieval.retrieval)
 app.command("calibrate")(calibrate.calibrate)
 app.command("report")(show.report)

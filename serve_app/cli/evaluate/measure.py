@@ -1,4 +1,4 @@
-"""``eval run``, ``eval curve``, ``eval ablate``: questions in, run folders out."""
+"""``eval run``: questions in, run folders out."""
 
 from __future__ import annotations
 
@@ -12,14 +12,7 @@ from rich.markup import escape
 
 from data.benchmarks.load import load_benchmark
 from data.benchmarks.types import Benchmark
-from evaluation.runs.variants import (
-    Variant,
-    build_ablation,
-    build_curve,
-    build_variant,
-    override,
-    parse_count,
-)
+from evaluation.runs.variants import Variant, build_variants, override, parse_count
 from nl2sql.errors import SettingsError, Unavailable
 from nl2sql.settings import Settings
 from serve_app.cli.context import CliContext
@@ -34,129 +27,84 @@ from serve_app.operations.measuring import MeasureOptions, check_service, draw_s
 def run(
     context: typer.Context,
     benchmark: opt.BenchmarkName = "demo_erp",
-    k: Annotated[str, typer.Option(help="Candidates, or adaptive; default: sampling.k.")] = "",
+    k: Annotated[
+        str,
+        typer.Option(
+            help="Candidates, or adaptive; several with commas make a run each. "
+            "Default: sampling.k."
+        ),
+    ] = "",
     baseline: Annotated[
-        str, typer.Option(help="plain: the whole schema as DDL and one greedy query.")
+        str,
+        typer.Option(
+            help="plain: the whole schema as DDL and one greedy query; in place of the pipeline, "
+            "or beside it where --k is given."
+        ),
+    ] = "",
+    without: Annotated[
+        str,
+        typer.Option(
+            metavar="FLAGS",
+            help="Flags to switch off in turn, with commas, or all; beside a run with all on.",
+        ),
     ] = "",
     set_: opt.Overrides = None,
     sample: opt.Sample = 0,
     seed: opt.Seed = 0,
     evidence: opt.Evidence = False,
-    concurrency: opt.Concurrency = 16,
-    samples: opt.Samples = None,
-    service: opt.Service = "",
+    concurrency: Annotated[int, typer.Option(help="Questions in flight.", min=1, max=1024)] = 16,
+    samples: Annotated[
+        Path | None,
+        typer.Option(
+            help="File that keeps the model's samples: runs that share it compare what comes "
+            "after sampling on the same candidates, and fewer of them, without the model."
+        ),
+    ] = None,
+    service: Annotated[
+        str,
+        typer.Option(help="URL of a running service; default: the pipeline in this process."),
+    ] = "",
     output: opt.Output = opt.DEFAULT_OUTPUT,
-    time_queries: opt.Times = True,
+    time_queries: Annotated[
+        bool,
+        typer.Option("--time-queries/--no-time-queries", help="Time right answers, for R-VES."),
+    ] = True,
     fresh: opt.Fresh = False,
 ) -> None:
-    """Run a benchmark once. The same command again goes on where it was stopped."""
-    settings = override(_settings(context), set_ or ())
-    variants = (build_variant(settings, parse_count(k) if k else None, baseline),)
-    _measure(
-        settings,
-        variants,
-        benchmark,
-        MeasureOptions(
-            output,
-            benchmark,
-            sample,
-            seed,
-            evidence,
-            concurrency,
-            service,
-            time_queries,
-            fresh,
-            samples,
-        ),
-    )
+    """Run a benchmark. The same command again goes on where it was stopped.
 
-
-def curve(
-    context: typer.Context,
-    benchmark: opt.BenchmarkName = "demo_erp",
-    k: Annotated[
-        str, typer.Option(help="Numbers of candidates, or adaptive, with commas.")
-    ] = "1,2,4,8,16",
-    baseline: Annotated[str, typer.Option(help="plain: run the baseline too.")] = "",
-    set_: opt.Overrides = None,
-    sample: opt.Sample = 0,
-    seed: opt.Seed = 0,
-    evidence: opt.Evidence = False,
-    concurrency: opt.Concurrency = 16,
-    samples: opt.Samples = None,
-    service: opt.Service = "",
-    output: opt.Output = opt.DEFAULT_OUTPUT,
-    time_queries: opt.Times = True,
-    fresh: opt.Fresh = False,
-) -> None:
-    """Run a benchmark once for each K, with one model loaded."""
-    settings = override(_settings(context), set_ or ())
-    variants = build_curve(settings, [parse_count(part) for part in k.split(",")], baseline)
-    _measure(
-        settings,
-        variants,
-        benchmark,
-        MeasureOptions(
-            output,
-            benchmark,
-            sample,
-            seed,
-            evidence,
-            concurrency,
-            service,
-            time_queries,
-            fresh,
-            samples,
-        ),
-    )
-
-
-def ablate(
-    context: typer.Context,
-    benchmark: opt.BenchmarkName = "demo_erp",
-    k: Annotated[str, typer.Option(help="Candidates, or adaptive; default: sampling.k.")] = "",
-    only: Annotated[str, typer.Option(help="The flags to take, with commas.")] = "",
-    set_: opt.Overrides = None,
-    sample: opt.Sample = 0,
-    seed: opt.Seed = 0,
-    evidence: opt.Evidence = False,
-    concurrency: opt.Concurrency = 16,
-    samples: opt.Samples = None,
-    output: opt.Output = opt.DEFAULT_OUTPUT,
-    time_queries: opt.Times = True,
-    fresh: opt.Fresh = False,
-) -> None:
-    """Run a benchmark with every stage on, then with each switched off in turn."""
-    settings = override(_settings(context), set_ or ())
-    chosen = [name.strip() for name in only.split(",") if name.strip()]
-    _measure(
-        settings,
-        build_ablation(settings, parse_count(k) if k else None, chosen),
-        benchmark,
-        MeasureOptions(
-            output,
-            benchmark,
-            sample,
-            seed,
-            evidence,
-            concurrency,
-            "",
-            time_queries,
-            fresh,
-            samples,
-        ),
-    )
-
-
-def _settings(context: typer.Context) -> Settings:
+    Several K, or flags to do without, make a run each, with one model loaded.
+    """
     cli: CliContext = context.obj
-    return cli.settings
+    settings = override(cli.settings, set_ or ())
+    variants = build_variants(
+        settings, [parse_count(part) for part in _split(k)], baseline, _split(without)
+    )
+    options = MeasureOptions(
+        output,
+        benchmark,
+        sample,
+        seed,
+        evidence,
+        concurrency,
+        service,
+        time_queries,
+        fresh,
+        samples,
+    )
+    _measure(settings, variants, load_benchmark(benchmark, configured=settings.databases), options)
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _measure(
-    settings: Settings, variants: Sequence[Variant], name: str, options: MeasureOptions
+    settings: Settings,
+    variants: Sequence[Variant],
+    benchmark: Benchmark,
+    options: MeasureOptions,
 ) -> None:
-    benchmark = load_benchmark(name, configured=settings.databases)
     if options.evidence and not any(example.evidence for example in benchmark.examples):
         raise SettingsError(f"{benchmark.name} has no evidence.", hint="Leave --evidence out.")
     # Only the databases that the sample asks of are made ready.

@@ -1,4 +1,4 @@
-"""The options that ``eval run``, ``eval curve`` and ``eval ablate`` share."""
+"""The options that the commands of ``eval`` share."""
 
 from __future__ import annotations
 
@@ -27,23 +27,7 @@ Evidence = Annotated[
     bool,
     typer.Option("--evidence/--no-evidence", help="Give the benchmark's hints with the question."),
 ]
-Concurrency = Annotated[int, typer.Option(help="Questions in flight.", min=1, max=1024)]
-Service = Annotated[
-    str,
-    typer.Option(help="URL of a running service; default: the pipeline in this process."),
-]
-Samples = Annotated[
-    Path | None,
-    typer.Option(
-        help="File that keeps the model's samples: runs that share it compare what comes after "
-        "sampling on the same candidates, and fewer of them, without the model."
-    ),
-]
 Output = Annotated[Path, typer.Option(help="Folder that the run's own folder is made in.")]
-Times = Annotated[
-    bool,
-    typer.Option("--time-queries/--no-time-queries", help="Time right answers, for R-VES."),
-]
 Fresh = Annotated[
     bool, typer.Option("--fresh", help="Start over; an earlier run is renamed, not deleted.")
 ]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from evaluation.runs.variants import (
     build_ablation,
     build_curve,
     build_variant,
+    build_variants,
     override,
     parse_count,
 )
@@ -104,3 +107,20 @@ def test_an_ablation_leaves_out_what_is_off_already() -> None:
     assert "without bm25" not in [each.name for each in build_ablation(settings, 4)]
     with pytest.raises(SettingsError, match="No flag that is on is called bm25"):
         build_ablation(settings, 4, ["bm25"])
+
+
+def test_a_command_makes_one_run_a_curve_or_an_ablation() -> None:
+    def list_names(*arguments: Any) -> list[str]:
+        return [variant.name for variant in build_variants(SETTINGS, *arguments)]
+
+    assert list_names(()) == [f"K={SETTINGS.sampling.k or 'adaptive'}"]
+    assert list_names((), "plain") == ["plain"]
+    assert list_names((2, 4), "plain") == ["plain", "K=2", "K=4"]
+    assert list_names((4,), "", ["bm25"]) == ["all stages", "without bm25"]
+    assert len(list_names((4,), "", ["all"])) > 5
+
+
+@pytest.mark.parametrize(("counts", "baseline"), [((4, 8), ""), ((4,), "plain")])
+def test_an_ablation_is_for_one_k_and_no_baseline(counts: tuple[int, ...], baseline: str) -> None:
+    with pytest.raises(SettingsError, match="one K"):
+        build_variants(SETTINGS, counts, baseline, ["bm25"])
