@@ -6,7 +6,6 @@ a file or to standard output, and what has to be said with them to standard erro
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 import time
@@ -19,31 +18,20 @@ from urllib.parse import unquote
 import typer
 from rich.markup import escape
 
-from nl2sql.answers import Answer, Answered
-from nl2sql.contract import AnsweredResponse, ClarifyResponse, QueryRequest
-from nl2sql.contract.rendering import build_response
-from serve_app.cli.answer_text import AnswerTextSource
+from nl2sql.contract import AnsweredResponse, QueryRequest
+from serve_app.cli.answering import (
+    AnswerTextOption,
+    DatabaseOption,
+    InProcessOption,
+    PrincipalOption,
+    UrlOption,
+    open_answering,
+)
 from serve_app.cli.context import CliContext
-from serve_app.cli.last_answer import (
-    LastInterpretations,
-    build_last_answer,
-    recall_interpretations,
-    remember_answer,
-    remember_interpretations,
-)
-from serve_app.cli.observing import answer_observed
-from serve_app.cli.terminal import (
-    CONSOLE,
-    ERRORS,
-    TerminalReporter,
-    print_answer,
-    show_progress,
-)
-from serve_app.client import Export, NoRows, ServiceClient
-from serve_app.http.formats import Format, describe_answer, export_answer, find_format
-from serve_app.operations.background import service_url
-from serve_app.reporting import Reporter, Silence
-from serve_app.service.query_service import build_question
+from serve_app.cli.last_answer import recall_interpretations, remember
+from serve_app.cli.terminal import CONSOLE, ERRORS, print_answer
+from serve_app.client import Export, NoRows
+from serve_app.http.formats import Format, find_format
 
 
 class OutputFormat(StrEnum):
@@ -64,20 +52,16 @@ def ask(
     evidence: Annotated[
         str, typer.Option(help="What you know besides, such as a definition.")
     ] = "",
-    database: Annotated[str | None, typer.Option(help="The database it is about.")] = None,
+    database: DatabaseOption = None,
     k: Annotated[
         int | None,
         typer.Option(help="How many candidates to sample; 0: as many as the question needs."),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed; a run repeats with it.")] = None,
     max_rows: Annotated[int | None, typer.Option(help="Most rows to return.")] = None,
-    url: Annotated[str, typer.Option(help="The service; default: the one configured.")] = "",
-    as_: Annotated[
-        str, typer.Option("--as", help="The principal who asks; default: the local one.")
-    ] = "",
-    in_process: Annotated[
-        bool, typer.Option("--in-process", help="Without a service: load the model here.")
-    ] = False,
+    url: UrlOption = "",
+    as_: PrincipalOption = "",
+    in_process: InProcessOption = False,
     pick: Annotated[
         int,
         typer.Option(
@@ -88,10 +72,7 @@ def ask(
         str | None,
         typer.Option(help="The conversation it belongs to: an id of yours, or new."),
     ] = None,
-    answer_text: Annotated[
-        AnswerTextSource | None,
-        typer.Option(help="Who puts the answer in words; default: as configured."),
-    ] = None,
+    answer_text: AnswerTextOption = None,
     output_format: Annotated[
         OutputFormat,
         typer.Option("--format", help="table; json: the whole answer; others: the rows."),
@@ -108,13 +89,6 @@ def ask(
     cli: CliContext = context.obj
     format_ = find_format(output_format)
     _check_output(output_format, format_, output)
-    picked = ""
-    if pick:
-        last = recall_interpretations(cli.settings.home)
-        question, database, as_ = last.question, last.database, last.principal
-        picked = last.pick(pick)
-    elif not question:
-        raise typer.BadParameter("Ask a question, or --pick an interpretation of the last one.")
     request = QueryRequest(
         question=question,
         evidence=evidence,
@@ -122,36 +96,29 @@ def ask(
         k=k,
         seed=seed,
         max_rows=max_rows,
-        picked=picked,
         session=session,
         answer_text=answer_text.value if answer_text else None,
         trace=format_ is None,
         spreadsheet_safe=spreadsheet_safe,
     )
-    token = cli.settings.identity.read_token(as_) if as_ and not in_process else ""
-    client = ServiceClient(url or service_url(cli.settings), token)
-    if format_ is not None:
-        if in_process:
-            given = asyncio.run(_ask_here(cli, request, as_, Silence()))
-            exported = _build_export(given, format_, spreadsheet_safe)
-        else:
-            exported = client.export(request, format_.media_type)
-        _write_export(exported, output)
-        return
-    start = time.perf_counter()
-    if in_process:
-        given = asyncio.run(_ask_here(cli, request, as_, TerminalReporter()))
-        answer = build_response(given, trace=True)
-    else:
-        with show_progress() as show:
-            answer = client.query(request, show=show)
-    if isinstance(answer, AnsweredResponse):
-        remember_answer(cli.settings.home, build_last_answer(answer, as_))
-    if isinstance(answer, ClarifyResponse):
-        queries = tuple(chosen.sql for chosen in answer.interpretations)
-        remember_interpretations(
-            cli.settings.home, LastInterpretations(answer.database, answer.question, queries, as_)
-        )
+    if pick:
+        request, as_ = _pick_interpretation(cli.settings.home, request, pick)
+    elif not question:
+        raise typer.BadParameter("Ask a question, or --pick an interpretation of the last one.")
+    with open_answering(
+        cli,
+        request.database,
+        url=url,
+        principal=as_,
+        in_process=in_process,
+        quiet=format_ is not None,
+    ) as answering:
+        if format_ is not None:
+            _write_export(answering.export(request, format_), output)
+            return
+        start = time.perf_counter()
+        answer = answering.ask(request)
+    remember(cli.settings.home, answer, as_)
     if output is not None:
         text = json.dumps(answer.model_dump(), ensure_ascii=False)
         output.write_text(text + "\n", encoding="utf-8")
@@ -163,18 +130,24 @@ def ask(
         raise typer.Exit(2)
 
 
+def _pick_interpretation(
+    home: Path, request: QueryRequest, number: int
+) -> tuple[QueryRequest, str]:
+    """The request for an interpretation of the last question, and who asked that question."""
+    last = recall_interpretations(home)
+    chosen = {
+        "question": last.question,
+        "database": last.database,
+        "picked": last.pick(number),
+    }
+    return request.model_copy(update=chosen), last.principal
+
+
 def _check_output(name: OutputFormat, format_: Format | None, output: Path | None) -> None:
     if name == OutputFormat.TABLE and output is not None:
         raise typer.BadParameter("--output needs a --format: the table is for the terminal.")
     if format_ is not None and format_.is_binary and output is None and sys.stdout.isatty():
         raise typer.BadParameter(f"{name} is not for the terminal: name a file with --output.")
-
-
-def _build_export(answer: Answer, format_: Format, spreadsheet_safe: bool) -> Export | NoRows:
-    if not isinstance(answer, Answered):
-        return NoRows(build_response(answer, trace=False).outcome, answer.reason)
-    content = export_answer(answer, format_, spreadsheet_safe=spreadsheet_safe)
-    return Export(content, describe_answer(answer))
 
 
 def _write_export(exported: Export | NoRows, output: Path | None) -> None:
@@ -204,17 +177,3 @@ def _print_headers(headers: Mapping[str, str]) -> None:
         ERRORS.print("[yellow]There are more rows than these.[/]")
     if headers["QuorumSQL-Cut-Cells"] != "0":
         ERRORS.print(f"[yellow]{headers['QuorumSQL-Cut-Cells']} cells are cut short.[/]")
-
-
-async def _ask_here(
-    cli: CliContext, request: QueryRequest, name: str, reporter: Reporter
-) -> Answer:
-    # Only what runs in this process needs what takes seconds to import.
-    from serve_app.composition.local import open_parts
-    from serve_app.operations.preparation import prepare
-
-    settings = cli.settings
-    question = build_question(request, settings, settings.identity.principal(name))
-    wiring = await prepare(settings, reporter, databases=[question.database])
-    async with open_parts(wiring, reporter) as parts:
-        return await answer_observed(parts.build_pipeline(settings), question)

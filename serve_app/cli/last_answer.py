@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from nl2sql.contract import AnsweredResponse
+from nl2sql.contract import AnsweredResponse, ClarifyResponse, QueryResponse
 from nl2sql.errors import SettingsError
 
 _ANSWER, _INTERPRETATIONS = "last_answer.json", "last_interpretations.json"
@@ -47,15 +47,20 @@ class LastInterpretations:
         return self.interpretations[number - 1]
 
 
-def build_last_answer(answer: AnsweredResponse, principal: str) -> LastAnswer:
-    """What feedback will be about: the whole question, where it was completed."""
-    asked = answer.rewritten or answer.question
-    return LastAnswer(answer.database, asked, answer.sql, principal)
+def remember(home: Path, answer: QueryResponse, principal: str) -> None:
+    """Notes an answer or a clarification under ``home``; other outcomes are not noted."""
+    if isinstance(answer, AnsweredResponse):
+        # What feedback will be about: the whole question, where a follow-up was completed.
+        asked = answer.rewritten or answer.question
+        note(home, LastAnswer(answer.database, asked, answer.sql, principal))
+    elif isinstance(answer, ClarifyResponse):
+        queries = tuple(chosen.sql for chosen in answer.interpretations)
+        note(home, LastInterpretations(answer.database, answer.question, queries, principal))
 
 
-def remember_answer(home: Path, answer: LastAnswer) -> None:
-    """Notes the answer under ``home``, for this user's eyes only; not where nobody may write."""
-    _write(home, _ANSWER, asdict(answer))
+def note(home: Path, last: LastAnswer | LastInterpretations) -> None:
+    """Notes it in a file that this user alone reads. A folder nobody may write to is no error."""
+    _write(home, _ANSWER if isinstance(last, LastAnswer) else _INTERPRETATIONS, asdict(last))
 
 
 def recall_answer(home: Path) -> LastAnswer:
@@ -66,11 +71,6 @@ def recall_answer(home: Path) -> LastAnswer:
         raise SettingsError(
             "There is no last answer.", hint="Ask first, or name --question and --sql."
         ) from error
-
-
-def remember_interpretations(home: Path, interpretations: LastInterpretations) -> None:
-    """Notes the interpretations, as ``remember_answer`` does."""
-    _write(home, _INTERPRETATIONS, asdict(interpretations))
 
 
 def recall_interpretations(home: Path) -> LastInterpretations:

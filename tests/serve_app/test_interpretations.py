@@ -17,8 +17,8 @@ from nl2sql.errors import SettingsError
 from serve_app.cli.app import app
 from serve_app.cli.last_answer import (
     LastInterpretations,
+    note,
     recall_interpretations,
-    remember_interpretations,
 )
 from tests.fakes import (
     FakeGenerator,
@@ -136,7 +136,7 @@ def test_interpretations_are_remembered_for_their_owner_only(tmp_path: Path) -> 
     with pytest.raises(SettingsError, match="nothing to pick"):
         recall_interpretations(tmp_path)
     interpretations = LastInterpretations("shop", "Who?", (FIRST, SECOND), "ravi")
-    remember_interpretations(tmp_path, interpretations)
+    note(tmp_path, interpretations)
     assert recall_interpretations(tmp_path) == interpretations
     assert (tmp_path / "last_interpretations.json").stat().st_mode & 0o077 == 0
     assert interpretations.pick(2) == SECOND

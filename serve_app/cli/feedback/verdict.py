@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from nl2sql.contract import FeedbackRequest
+from serve_app.cli.answering import DatabaseOption, UrlOption
 from serve_app.cli.context import CliContext
 from serve_app.cli.last_answer import LastAnswer, recall_answer
 from serve_app.cli.terminal import CONSOLE
@@ -22,20 +23,18 @@ _SAID = {
 
 Question = Annotated[str, typer.Option(help="The question; default: the last one.")]
 Sql = Annotated[str, typer.Option(help="Its query; default: the last answer's.")]
-Database = Annotated[str | None, typer.Option(help="The database it is about.")]
 Sayer = Annotated[
     str, typer.Option("--as", help="Who says so; default: who asked, or the local principal.")
 ]
-Url = Annotated[str, typer.Option(help="The service; default: the one configured.")]
 
 
 def right(
     context: typer.Context,
     question: Question = "",
     sql: Sql = "",
-    database: Database = None,
+    database: DatabaseOption = None,
     as_: Sayer = "",
-    url: Url = "",
+    url: UrlOption = "",
 ) -> None:
     """The answer is right: it is shown to the model as an example."""
     answer = _choose_answer(context.obj, question, sql, database)
@@ -47,9 +46,9 @@ def wrong(
     correction: Annotated[str, typer.Option(help="The right query.")] = "",
     question: Question = "",
     sql: Sql = "",
-    database: Database = None,
+    database: DatabaseOption = None,
     as_: Sayer = "",
-    url: Url = "",
+    url: UrlOption = "",
 ) -> None:
     """The answer is wrong: it is no example any more; its correction, if any, becomes one."""
     answer = _choose_answer(context.obj, question, sql, database)

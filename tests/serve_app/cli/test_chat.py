@@ -8,7 +8,9 @@ import pytest
 
 from nl2sql.contract import QueryRequest, QueryResponse, RefusedResponse
 from nl2sql.errors import Unavailable
-from serve_app.cli.chat import Counterpart, talk
+from serve_app.cli.chat import talk
+from serve_app.client import Export, NoRows
+from serve_app.http.formats import Format
 from tests.serve_app.cli.test_cli import run
 
 
@@ -41,13 +43,16 @@ class Talk:
             notes=["Alone."],
         )
 
+    def export(self, request: QueryRequest, format_: Format) -> Export | NoRows:
+        raise AssertionError("chat exports nothing")
+
     def forget(self, session: str) -> int:
         self.forgotten.append(session)
         return 3
 
     def run(self) -> None:
         first = QueryRequest(question="", session="s", answer_text="rule")
-        talk(Counterpart(self.ask, self.forget), first, self.listen, self.noted.append)
+        talk(self, first, self.listen, self.noted.append)
 
 
 def test_every_line_is_a_question_of_the_session(capsys: pytest.CaptureFixture[str]) -> None:

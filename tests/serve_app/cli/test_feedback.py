@@ -18,7 +18,7 @@ from execution.postgres.embedded import EmbeddedServer
 from nl2sql.errors import InvalidRequest, SettingsError, UnknownDatabase
 from nl2sql.settings import Settings
 from serve_app.cli.app import app
-from serve_app.cli.last_answer import LastAnswer, recall_answer, remember_answer
+from serve_app.cli.last_answer import LastAnswer, note, recall_answer
 from tests.execution.sqlite.shop import build_shop
 from tests.retrieval.index_store.conftest import create_index
 
@@ -78,7 +78,7 @@ def run(config: Path, service: Service, *arguments: str) -> Result:
 
 
 def test_it_is_about_the_last_answer(config: Path, service: Service) -> None:
-    remember_answer(config.parent / "home", LAST)
+    note(config.parent / "home", LAST)
     result = run(config, service, "right")
     assert (result.exit_code, result.output) == (0, "It is an example now (abc).\n")
     [(path, body, token)] = service.received
@@ -93,7 +93,7 @@ def test_it_is_about_the_last_answer(config: Path, service: Service) -> None:
 
 
 def test_it_comes_from_who_asked(config: Path, service: Service) -> None:
-    remember_answer(config.parent / "home", LastAnswer("shop", "Who?", "SELECT 2", "ann"))
+    note(config.parent / "home", LastAnswer("shop", "Who?", "SELECT 2", "ann"))
     run(config, service, "wrong", "--correction", "SELECT 3")
     [(_, body, token)] = service.received
     assert token == "Bearer s3cret"
@@ -113,7 +113,7 @@ def test_without_an_answer_there_is_nothing_to_say(config: Path, service: Servic
 
 
 def test_a_refusal_is_told(config: Path, service: Service) -> None:
-    remember_answer(config.parent / "home", LAST)
+    note(config.parent / "home", LAST)
     service.status = 422
     service.answer = {"detail": "No.", "errors": [{"field": "sql", "message": "No."}]}  # type: ignore[dict-item]
     result = run(config, service, "right")
@@ -121,7 +121,7 @@ def test_a_refusal_is_told(config: Path, service: Service) -> None:
 
 
 def test_an_answer_is_for_its_user_only(tmp_path: Path) -> None:
-    remember_answer(tmp_path / "home", LAST)
+    note(tmp_path / "home", LAST)
     assert recall_answer(tmp_path / "home") == LAST
     mode = (tmp_path / "home" / "last_answer.json").stat().st_mode
     assert stat.S_IMODE(mode) == 0o600

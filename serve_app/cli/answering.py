@@ -1,0 +1,178 @@
+"""Who answers the questions of ``ask`` and ``chat``: the running service, or this process.
+
+Both behave alike. In this process the model, the index and the databases stay open between
+questions; between them no event loop runs, so that Ctrl-C reaches the prompt of the terminal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Protocol
+
+import typer
+
+from nl2sql.answers import Answer, Answered
+from nl2sql.contract import QueryRequest, QueryResponse
+from nl2sql.contract.rendering import build_response
+from nl2sql.progress import observed_by
+from nl2sql.protocols import Answerer, Sessions
+from nl2sql.settings import Settings
+from nl2sql.types import Principal, Progress
+from serve_app.cli.context import CliContext
+from serve_app.cli.terminal import TerminalReporter, show_progress
+from serve_app.client import Export, NoRows, ServiceClient
+from serve_app.http.formats import Format, describe_answer, export_answer
+from serve_app.operations.background import service_url
+from serve_app.reporting import Reporter, Silence
+from serve_app.service.query_service import build_question
+
+
+class AnswerTextSource(StrEnum):
+    """Nobody; a rule, which says little; or the model, checked against the rows."""
+
+    OFF = "off"
+    RULE = "rule"
+    MODEL = "model"
+
+
+DatabaseOption = Annotated[str | None, typer.Option(help="The database it is about.")]
+UrlOption = Annotated[str, typer.Option(help="The service; default: the one configured.")]
+PrincipalOption = Annotated[
+    str, typer.Option("--as", help="The principal who asks; default: the local one.")
+]
+InProcessOption = Annotated[
+    bool, typer.Option("--in-process", help="Without a service: load the model here.")
+]
+AnswerTextOption = Annotated[
+    AnswerTextSource | None,
+    typer.Option(help="Who puts the answer in words; default: as configured."),
+]
+
+
+class Answering(Protocol):
+    """Answers requests. Every method raises QuorumError."""
+
+    def ask(self, request: QueryRequest) -> QueryResponse:
+        """The answer; progress is shown on the terminal meanwhile."""
+
+    def export(self, request: QueryRequest, format_: Format) -> Export | NoRows:
+        """The rows alone; nothing is shown."""
+
+    def forget(self, session: str) -> int:
+        """Forgets a conversation; how many questions of it were kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteAnswering:
+    """The service behind ``client``."""
+
+    client: ServiceClient
+
+    def ask(self, request: QueryRequest) -> QueryResponse:
+        """See Answering."""
+        with show_progress() as show:
+            return self.client.query(request, show=show)
+
+    def export(self, request: QueryRequest, format_: Format) -> Export | NoRows:
+        """See Answering."""
+        return self.client.export(request, format_.media_type)
+
+    def forget(self, session: str) -> int:
+        """See Answering."""
+        return self.client.forget(session)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalAnswering:
+    """A pipeline in this process, which ``runner`` runs for ``principal``."""
+
+    runner: asyncio.Runner
+    pipeline: Answerer
+    sessions: Sessions
+    settings: Settings
+    principal: Principal
+
+    def ask(self, request: QueryRequest) -> QueryResponse:
+        """See Answering."""
+        with show_progress() as show:
+            return build_response(self._answer(request, show), trace=request.trace)
+
+    def export(self, request: QueryRequest, format_: Format) -> Export | NoRows:
+        """See Answering."""
+        answer = self._answer(request)
+        if not isinstance(answer, Answered):
+            return NoRows(build_response(answer, trace=False).outcome, answer.reason)
+        content = export_answer(answer, format_, spreadsheet_safe=request.spreadsheet_safe)
+        return Export(content, describe_answer(answer))
+
+    def forget(self, session: str) -> int:
+        """See Answering."""
+        return self.runner.run(self.sessions.forget(self.principal, session))
+
+    def _answer(
+        self, request: QueryRequest, show: Callable[[Progress], None] = lambda _: None
+    ) -> Answer:
+        question = build_question(request, self.settings, self.principal)
+
+        async def answer() -> Answer:
+            # Inside the runner: a context variable that is set outside is not seen there.
+            with observed_by(_Observer(show)):
+                return await self.pipeline.answer(question)
+
+        return self.runner.run(answer())
+
+
+class _Observer:
+    def __init__(self, show: Callable[[Progress], None]) -> None:
+        self.observe = show
+
+
+@contextmanager
+def open_answering(
+    cli: CliContext,
+    database: str | None,
+    *,
+    url: str,
+    principal: str,
+    in_process: bool,
+    quiet: bool = False,
+) -> Iterator[Answering]:
+    """Ready for questions about ``database`` until the block ends.
+
+    With ``quiet``, preparing reports nothing. Raises SettingsError, ModelError, Unavailable.
+    """
+    name = cli.settings.database_name(database)
+    if in_process:
+        with _open_locally(
+            cli, name, principal, Silence() if quiet else TerminalReporter()
+        ) as here:
+            yield here
+        return
+    token = cli.settings.identity.read_token(principal) if principal else ""
+    yield RemoteAnswering(ServiceClient(url or service_url(cli.settings), token))
+
+
+@contextmanager
+def _open_locally(
+    cli: CliContext, database: str, name: str, reporter: Reporter
+) -> Iterator[LocalAnswering]:
+    # Only what runs in this process needs what takes seconds to import.
+    from serve_app.composition.local import open_parts
+    from serve_app.operations.preparation import prepare
+
+    settings = cli.settings
+    principal = settings.identity.principal(name)
+    with asyncio.Runner() as runner:
+        stack = AsyncExitStack()
+        wiring = runner.run(prepare(settings, reporter, databases=[database]))
+        try:
+            parts = runner.run(stack.enter_async_context(open_parts(wiring, reporter)))
+            pipeline = parts.build_pipeline(settings)
+            sessions = wiring.build_sessions(parts.store, parts.guard)
+            yield LocalAnswering(runner, pipeline, sessions, settings, principal)
+        finally:
+            runner.run(stack.aclose())
