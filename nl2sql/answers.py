@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from nl2sql.speed import UNKNOWN_PACE, Pace
 from nl2sql.types import (
     Intent,
+    Interpretation,
     ModuleRoute,
     Plan,
     Prompt,
@@ -97,18 +98,6 @@ class Refused:
     reason: str
     trace: Trace
     suggestions: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Interpretation:
-    """One way to understand the question: its query, and what that asks for, in words.
-
-    ``share`` is the part of all samples whose result is this one's.
-    """
-
-    sql: str
-    description: str
-    share: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from nl2sql.types import (
 )
 from ranking.confidence.calibration import Calibration
 from ranking.confidence.features import measure_features
+from ranking.interpretations.interpretations import build_interpretations
 from ranking.lint import lint_query
 from ranking.query import Query, read_candidate
 from ranking.score.score import score_candidate, score_result, score_values
@@ -84,7 +85,8 @@ class CandidateRanker:
     async def conclude(
         self, question: Question, context: SchemaContext, ranking: Ranking
     ) -> Ranking:
-        """The winner with its page, and how likely it is right. Raises Unavailable.
+        """The winner with its page, how likely it is right, and where that is too unlikely the
+        interpretations to choose from. Raises Unavailable.
 
         A leader that the vote did not wait for is run now; where that fails, the next one leads.
         """
@@ -97,7 +99,7 @@ class CandidateRanker:
         page = await fetch_page(self._executor, ranking.winner, question.max_rows)
         features = measure_features(question, context, ranking)
         calibrated = self._calibration.estimate(features) if self._calibration else None
-        return replace(
+        ranking = replace(
             ranking,
             assessments=tuple(
                 page if assessment is ranking.winner else assessment
@@ -107,6 +109,10 @@ class CandidateRanker:
             confidence=ranking.confidence if calibrated is None else calibrated,
             threshold=self._find_threshold(is_calibrated=calibrated is not None),
         )
+        if ranking.confidence >= ranking.threshold:
+            return ranking
+        interpretations = await read_aside(build_interpretations, ranking, context.dialect)
+        return replace(ranking, interpretations=interpretations)
 
     def _find_threshold(self, *, is_calibrated: bool) -> float:
         """The bar under which a winner is no answer: as set, or as the calibration found it."""

@@ -5,9 +5,10 @@ Each set of roles sees a catalog of its own, so several of one database are in u
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Generic, TypeVar
+
+from cachetools import LRUCache
 
 from nl2sql.catalog import Catalog
 
@@ -23,17 +24,12 @@ class PerCatalog(Generic[_T]):
 
     def __init__(self, compute: Callable[[Catalog], _T], *, most: int = 32) -> None:
         self._compute = compute
-        self._most = most
         # The catalog is kept beside its result, so that no other object gets its id.
-        self._kept: OrderedDict[int, tuple[Catalog, _T]] = OrderedDict()
+        self._kept: LRUCache[int, tuple[Catalog, _T]] = LRUCache(most)
 
     def of(self, catalog: Catalog) -> _T:
         """The result for this catalog."""
         known = self._kept.get(id(catalog))
         if known is None:
             known = self._kept[id(catalog)] = (catalog, self._compute(catalog))
-            if len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-        else:
-            self._kept.move_to_end(id(catalog))
         return known[1]

@@ -23,6 +23,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import psycopg
+from cachetools import TTLCache
 from psycopg import AsyncCursor, AsyncPipeline, capabilities
 from psycopg.adapt import Transformer
 from psycopg.pq import Format
@@ -30,7 +31,7 @@ from psycopg.pq import Format
 from execution.allowlists import Allowlist, load_allowlist
 from execution.postgres.errors import build_diagnostic, check_text, is_gone
 from execution.postgres.page import DESCRIBE_PREFIX, DescribedColumn, build_description, build_page
-from execution.postgres.plan import RecentPlans, check_estimate
+from execution.postgres.plan import check_estimate
 from execution.postgres.plan_fingerprint import fingerprint_plan
 from execution.postgres.plan_verification import EXPLAIN, ThirdReader, read_plan
 from execution.postgres.pool import Connection, ConnectionPool, pipelined
@@ -43,6 +44,7 @@ from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, R
 
 # A probe answers before whoever asked for it gives up.
 _PROBE_TIMEOUT_S = 2
+_MOST_PLANS, _PLANS_KEPT_S = 512, 60
 
 
 class PostgresDatabase:
@@ -63,7 +65,10 @@ class PostgresDatabase:
         self._search_path = search_path
         self._pool = ConnectionPool(name, url, limits.pool_size)
         self._type_names: dict[int, str] = {}
-        self._recent = RecentPlans()
+        # The queries whose plans were found small enough a moment ago: a candidate is explained and
+        # then run, and need not be planned twice to be weighed twice. What changes meanwhile in the
+        # data is left to the limits on time.
+        self._recent: TTLCache[GuardedQuery, bool] = TTLCache(_MOST_PLANS, _PLANS_KEPT_S)
         self._reader = ThirdReader((allowlist or load_allowlist("postgres")).functions)
 
     @property
@@ -103,7 +108,7 @@ class PostgresDatabase:
             too_much = self._check_estimate(plan, query, self._limits.max_rows)
             if too_much is not None:
                 return replace(too_much, explained=explained)
-            self._recent.add(query)
+            self._recent[query] = True
             return explained
 
         if (unsendable := check_text(query)) is not None:

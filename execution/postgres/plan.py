@@ -12,12 +12,10 @@ ends those.
 
 from __future__ import annotations
 
-import time
-from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
-from nl2sql.types import Diagnostic, GuardedQuery
+from nl2sql.types import Diagnostic
 
 TOO_COMPLEX = "54001"
 
@@ -77,30 +75,6 @@ def check_estimate(
         hint="Join tables on their keys, narrow each table down before joining, or raise "
         "limits.max_estimated_rows.",
     )
-
-
-class RecentPlans:
-    """The queries whose plans were found small enough a moment ago.
-
-    A candidate is explained first and then run: it need not be planned twice to be weighed twice.
-    What changes meanwhile in the data is left to the limits on time.
-    """
-
-    def __init__(self, *, most: int = 512, keep_s: float = 60.0) -> None:
-        self._most = most
-        self._keep_s = keep_s
-        self._passed: OrderedDict[GuardedQuery, float] = OrderedDict()
-
-    def add(self, query: GuardedQuery) -> None:
-        """Notes that the query passed now."""
-        self._passed[query] = time.monotonic()
-        self._passed.move_to_end(query)
-        if len(self._passed) > self._most:
-            self._passed.popitem(last=False)
-
-    def __contains__(self, query: GuardedQuery) -> bool:
-        passed = self._passed.get(query)
-        return passed is not None and time.monotonic() - passed < self._keep_s
 
 
 def _find_most(node: Mapping[str, Any], share: float) -> float:

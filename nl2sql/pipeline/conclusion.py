@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from nl2sql.answers import Answer, Answered, Attempt, Clarify, Failed, Refused, Trace
-from nl2sql.interpretations import build_interpretations
 from nl2sql.pipeline.attempts import describe_attempts, list_attempts
 from nl2sql.types import NOT_PERMITTED, Ranking, Violation
 
 
 def conclude(ranking: Ranking, trace: Trace) -> Answer:
-    """The answer, or below the ranking's threshold the interpretations that divided the vote."""
+    """The answer, or below the ranking's threshold its interpretations."""
     winner = ranking.winner
     if winner is None or winner.result is None:
         if reason := _find_withheld(ranking):
@@ -17,17 +16,15 @@ def conclude(ranking: Ranking, trace: Trace) -> Answer:
         attempts = list_attempts(ranking, trace.repairs)
         return Failed(_describe_failure(ranking, attempts), trace, attempts)
     if ranking.confidence < ranking.threshold:
-        dialect = trace.context.dialect if trace.context else "postgres"
-        interpretations = build_interpretations(ranking, dialect)
         reason = (
             f"The confidence is {ranking.confidence:.2f}, {ranking.threshold:.2f} is asked for. "
             + (
                 "Choose what you mean, or say it more precisely."
-                if len(interpretations) > 1
-                else "Say more precisely what you want, or choose the one reading that was found."
+                if len(ranking.interpretations) > 1
+                else "Say more precisely what you want, or choose the only interpretation found."
             )
         )
-        return Clarify(reason, ranking.confidence, interpretations, trace)
+        return Clarify(reason, ranking.confidence, ranking.interpretations, trace)
     return Answered(
         sql=winner.candidate.sql,
         result=winner.result,

@@ -6,8 +6,9 @@ process: what was counted once is not asked again, as long as it is among the la
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable
+
+from cachetools import LRUCache
 
 from nl2sql.protocols import Engine
 
@@ -20,8 +21,7 @@ class TokenCounts:
 
     def __init__(self, engine: Engine, *, most_remembered: int = _MOST_REMEMBERED) -> None:
         self._engine = engine
-        self._most = most_remembered
-        self._known: OrderedDict[str, int] = OrderedDict()
+        self._known: LRUCache[str, int] = LRUCache(most_remembered)
 
     async def count(self, texts: Iterable[str]) -> dict[str, int]:
         """Text → tokens. Raises EngineUnavailable."""
@@ -30,9 +30,5 @@ class TokenCounts:
         if unknown := tuple(text for text in wanted if text not in counts):
             found = await self._engine.count_tokens(unknown)
             counts.update(zip(unknown, found, strict=True))
-        for text in wanted:
-            self._known[text] = counts[text]
-            self._known.move_to_end(text)
-        while len(self._known) > self._most:
-            self._known.popitem(last=False)
+            self._known.update({text: counts[text] for text in unknown})
         return counts

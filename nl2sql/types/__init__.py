@@ -37,6 +37,7 @@ from nl2sql.types.question import (
 from nl2sql.types.ranking import (
     Assessment,
     Finding,
+    Interpretation,
     Ranking,
     Repair,
     Score,
@@ -74,6 +75,7 @@ __all__ = [
     "Generated",
     "GuardedQuery",
     "Intent",
+    "Interpretation",
     "JoinPath",
     "JoinPlan",
     "Message",

@@ -71,13 +71,26 @@ class Assessment:
 
 
 @dataclass(frozen=True, slots=True)
+class Interpretation:
+    """One way to understand the question: its query, and what that asks for, in words.
+
+    ``share`` is the part of all samples whose result is this one's.
+    """
+
+    sql: str
+    description: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
 class Ranking:
     """Candidates best first. ``quorum`` is true when more than half of at least two samples agree.
 
     ``confidence`` is how likely the winner is right, as calibrated on a benchmark; without a
     calibration the lower end of the 95 % Wilson interval on the share that agrees. ``settled`` says
     that no further sample is worth its time; ``features`` are what the confidence was read from. A
-    winner whose confidence is below ``threshold`` is no answer.
+    winner whose confidence is below ``threshold`` is no answer: ``interpretations`` are offered
+    instead, one or two, best first.
     """
 
     assessments: tuple[Assessment, ...] = ()
@@ -87,6 +100,7 @@ class Ranking:
     settled: bool = False
     features: tuple[tuple[str, float], ...] = ()
     threshold: float = 0.0
+    interpretations: tuple[Interpretation, ...] = ()
 
     @property
     def winner(self) -> Assessment | None:

@@ -11,10 +11,10 @@ What keeps an example from a principal, in the order of asking:
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from weakref import ref
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from nl2sql.catalog import Catalog
@@ -139,8 +139,8 @@ class _Verdicts:
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
         # Weak: a catalog that was replaced is not kept for those who never ask again.
-        self._known: OrderedDict[tuple[str, str], tuple[ref[Catalog], dict[str, bool]]] = (
-            OrderedDict()
+        self._known: LRUCache[tuple[str, str], tuple[ref[Catalog], dict[str, bool]]] = LRUCache(
+            _MOST_ACCESSES
         )
 
     async def passes(self, question: Question, sql: str, catalog: Catalog) -> bool:
@@ -157,9 +157,6 @@ class _Verdicts:
         known = self._known.get(key)
         if known is None or known[0]() is not catalog:
             known = self._known[key] = (ref(catalog), {})
-            if len(self._known) > _MOST_ACCESSES:
-                self._known.popitem(last=False)
-        self._known.move_to_end(key)
         return known[1]
 
 

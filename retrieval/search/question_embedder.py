@@ -9,9 +9,9 @@ a client that tries again and a search with a first draft's names ask for the sa
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from retrieval.embedding.embedder import Embedder
@@ -30,12 +30,11 @@ class QuestionEmbedder:
         self._embedder = embedder
         self._waiting: list[tuple[str, asyncio.Future[Vector]]] = []
         self._worker: asyncio.Task[None] | None = None
-        self._kept: OrderedDict[str, Vector] = OrderedDict()
+        self._kept: LRUCache[str, Vector] = LRUCache(_MOST_KEPT)
 
     async def embed(self, text: str) -> Vector:
         """The unit vector of ``text``. Raises SettingsError when the model cannot be loaded."""
         if (known := self._kept.get(text)) is not None:
-            self._kept.move_to_end(text)
             return known
         future: asyncio.Future[Vector] = asyncio.get_running_loop().create_future()
         self._waiting.append((text, future))
@@ -65,5 +64,3 @@ class QuestionEmbedder:
         # A copy: the row would keep its whole batch in memory.
         self._kept[text] = kept = vector.copy()
         kept.flags.writeable = False
-        if len(self._kept) > _MOST_KEPT:
-            self._kept.popitem(last=False)

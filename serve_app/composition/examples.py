@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from importlib.resources import as_file
 
 import data.demo_erp
 from execution.executor import ReadOnlyExecutor
+from execution.guard.guard import SqlGuard
 from nl2sql.errors import IndexUnavailable
 from nl2sql.types import Principal
 from retrieval.catalogs import IndexedCatalogs
@@ -16,6 +18,7 @@ from retrieval.examples.files import Pair, read_pairs
 from retrieval.examples.importing import ImportReport, import_pairs
 from retrieval.examples.verification import Verifier
 from retrieval.index_store.example_store import ExampleStore
+from retrieval.index_store.store import IndexStore
 from serve_app.composition.wiring import Wiring
 from serve_app.reporting import Reporter
 
@@ -31,6 +34,26 @@ async def open_examples(wiring: Wiring) -> AsyncIterator[ExampleStore]:
         await store.close()
 
 
+@dataclass(frozen=True, slots=True)
+class VerifyingParts:
+    """What verifies examples and feedback: the index, the guard over it, and the databases."""
+
+    store: IndexStore
+    guard: SqlGuard
+    executor: ReadOnlyExecutor
+
+
+@asynccontextmanager
+async def open_verifying_parts(wiring: Wiring) -> AsyncIterator[VerifyingParts]:
+    """Open until the block ends. Raises SettingsError."""
+    store = wiring.build_index_store()
+    executor = ReadOnlyExecutor(wiring.build_databases())
+    try:
+        yield VerifyingParts(store, wiring.build_guard(IndexedCatalogs(store)), executor)
+    finally:
+        await asyncio.gather(executor.close(), store.close())
+
+
 async def add_examples(
     wiring: Wiring,
     database: str,
@@ -44,28 +67,25 @@ async def add_examples(
 
     Raises Unavailable, PolicyError, SettingsError.
     """
-    store = wiring.build_index_store()
-    guard = wiring.build_guard(IndexedCatalogs(store))
-    executor = ReadOnlyExecutor(wiring.build_databases())
-    try:
+    async with open_verifying_parts(wiring) as parts:
         with reporter.step(f"Examples of {database}") as step:
             report = await import_pairs(
                 database,
                 pairs,
                 principal,
                 dialect=wiring.settings.databases[database].dialect,
-                store=ExampleStore(store),
-                verifier=Verifier(guard, guard, executor, run=run),
+                store=ExampleStore(parts.store),
+                verifier=Verifier(parts.guard, parts.guard, parts.executor, run=run),
                 embedder=wiring.models.build_embedder(),
                 progress=step.update,
             )
-            step.finish(
-                f"{report.stored} stored, {report.known} there already, "
-                f"{len(report.left_out)} left out"
-            )
-        return report
-    finally:
-        await asyncio.gather(executor.close(), store.close())
+            step.finish(describe_import(report))
+    return report
+
+
+def describe_import(report: ImportReport) -> str:
+    """Its counts, for the terminal."""
+    return f"{report.stored} stored, {report.known} known, {len(report.left_out)} left out"
 
 
 async def seed_demo_examples(wiring: Wiring, databases: Iterable[str], reporter: Reporter) -> None:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from execution.executor import ReadOnlyExecutor
 from nl2sql.settings import Settings
 from nl2sql.types import Principal
-from retrieval.catalogs import IndexedCatalogs
 from retrieval.examples.feedback_import import import_feedback
 from retrieval.examples.importing import ImportReport
 from retrieval.index_store.example_store import ExampleStore
 from retrieval.index_store.feedback_note import FeedbackNote
-from serve_app.composition.examples import open_examples
+from serve_app.composition.examples import describe_import, open_examples, open_verifying_parts
 from serve_app.operations.preparation import build_wiring, prepare, start_embedded_server
 from serve_app.reporting import Reporter
 
@@ -37,25 +35,17 @@ async def add_feedback(
     Raises Unavailable, PolicyError, SettingsError.
     """
     wiring = await prepare(settings, reporter, databases=[database])
-    store = wiring.build_index_store()
-    guard = wiring.build_guard(IndexedCatalogs(store))
-    executor = ReadOnlyExecutor(wiring.build_databases())
-    try:
+    async with open_verifying_parts(wiring) as parts:
         with reporter.step(f"Feedback of {database}") as step:
             report = await import_feedback(
                 database,
                 notes,
                 principal,
-                store=ExampleStore(store),
+                store=ExampleStore(parts.store),
                 recorder=wiring.build_feedback_recorder(
-                    store, wiring.models.build_embedder(), guard, executor
+                    parts.store, wiring.models.build_embedder(), parts.guard, parts.executor
                 ),
                 progress=step.update,
             )
-            step.finish(
-                f"{report.stored} stored, {report.known} there already, "
-                f"{len(report.left_out)} left out"
-            )
-        return report
-    finally:
-        await asyncio.gather(executor.close(), store.close())
+            step.finish(describe_import(report))
+    return report

@@ -63,10 +63,11 @@ def build_app(arguments: BuildArguments) -> Application:
 
 def build_application(wiring: Wiring, engine: Application | None = None) -> Application:
     """The application; ``engine`` replaces the language model's deployment (for tests)."""
-    wiring = wiring.resolve_model(on_gpu=has_gpu() or _cluster_has_gpu())
+    cluster_gpus = _count_cluster_gpus()
+    wiring = wiring.resolve_model(on_gpu=has_gpu() or cluster_gpus > 0)
     limits = wiring.settings.serve
     options = {"max_ongoing_requests": limits.max_ongoing_requests + _STAGE_SPARE}
-    bound_engine = engine or _bind_engine(wiring, options)
+    bound_engine = engine or _bind_engine(wiring, options, cluster_gpus)
     handles = None if limits.fuse_cpu_stages else _bind_stages(wiring, bound_engine, options)
     ingress = serve.deployment(
         serve.ingress()(Ingress),
@@ -79,9 +80,9 @@ def build_application(wiring: Wiring, engine: Application | None = None) -> Appl
     return ingress.bind(wiring, bound_engine, handles)
 
 
-def _bind_engine(wiring: Wiring, options: dict[str, Any]) -> Application:
+def _bind_engine(wiring: Wiring, options: dict[str, Any], cluster_gpus: float) -> Application:
     model = wiring.settings.model
-    on_gpu = model.engine == "vllm" and _cluster_has_gpu()
+    on_gpu = model.engine == "vllm" and cluster_gpus > 0
     deployment = serve.deployment(
         EngineReplica,
         name="engine",
@@ -119,5 +120,5 @@ def _bind_stages(
     }
 
 
-def _cluster_has_gpu() -> bool:
-    return bool(ray.is_initialized() and ray.cluster_resources().get("GPU", 0) > 0)
+def _count_cluster_gpus() -> float:
+    return float(ray.cluster_resources().get("GPU", 0)) if ray.is_initialized() else 0.0

@@ -15,10 +15,10 @@ from execution.policies.policy_file import parse_policy
 from execution.postgres.plan_fingerprint import fingerprint_plan
 from nl2sql.catalog import Catalog
 from nl2sql.pipeline.draft_names import has_new_names
-from nl2sql.query_words import describe_query
 from nl2sql.sql.extraction import extract_sql
 from nl2sql.sql.normal_form import normal_form
 from nl2sql.types import Explained, GuardedQuery, Plan, Principal, SchemaContext, Violation
+from ranking.interpretations.query_words import describe_query
 from ranking.lint import lint_query
 from ranking.query import read_candidate
 from ranking.score.score import score_candidate

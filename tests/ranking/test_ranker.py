@@ -222,7 +222,11 @@ async def test_the_bar_is_the_calibration_s_unless_one_is_set(
     ranker = CandidateRanker(FakeGuard(), FakeExecutor(), settings, calibration)
     assessed = build_assessment("c1", samples=samples, rows=[(1,)])
     ranking = await ranker.rank(QUESTION, (assessed,), samples=samples)
-    assert (await ranker.conclude(QUESTION, CONTEXT, ranking)).threshold == threshold
+    concluded = await ranker.conclude(QUESTION, CONTEXT, ranking)
+    assert concluded.threshold == threshold
+    # Interpretations are offered below the bar, and not else.
+    below = concluded.confidence < threshold
+    assert bool(concluded.interpretations) == below
 
 
 async def test_without_a_winner_there_is_nothing_to_conclude() -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from execution.postgres.plan import TOO_COMPLEX, RecentPlans, check_estimate, estimate_rows
+from execution.postgres.plan import TOO_COMPLEX, check_estimate, estimate_rows
 from nl2sql.types import GuardedQuery, SessionIdentity
 
 Node = dict[str, Any]
@@ -99,29 +98,12 @@ def test_the_estimate_is_not_told_to_whom_rows_are_withheld_from() -> None:
     assert "1e+09" not in refused.message
 
 
-def test_a_plan_is_remembered_for_the_very_query_and_not_for_long() -> None:
-    one, two, three = (GuardedQuery("shop", f"SELECT {number}", ()) for number in (1, 2, 3))
-    recent = RecentPlans(most=2)
-    recent.add(one)
-    recent.add(two)
-    assert one in recent
-    assert replace(one, params=(1,)) not in recent
-    assert replace(one, session=SessionIdentity("other")) not in recent
-    recent.add(one)
-    recent.add(three)
-    assert [query in recent for query in (one, two, three)] == [True, False, True]
-
-
-def test_a_plan_is_forgotten_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 1000.0
-    monkeypatch.setattr(time, "monotonic", lambda: now)
-    query, recent = GuardedQuery("shop", "SELECT 1", ()), RecentPlans(keep_s=60)
-    recent.add(query)
-    assert query in recent
-    now += 59
-    assert query in recent
-    now += 1
-    assert query not in recent
+def test_a_plan_is_remembered_for_the_very_query() -> None:
+    query = GuardedQuery("shop", "SELECT 1", ())
+    recent = {query}
+    assert replace(query) in recent
+    assert replace(query, params=(1,)) not in recent
+    assert replace(query, session=SessionIdentity("other")) not in recent
 
 
 STREAMING = (

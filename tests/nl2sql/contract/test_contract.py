@@ -13,13 +13,12 @@ from nl2sql.answers import (
     Attempt,
     Clarify,
     Failed,
-    Interpretation,
     Refused,
     Trace,
 )
 from nl2sql.contract import AnsweredResponse, QueryRequest, read_response
 from nl2sql.contract.rendering import build_response
-from nl2sql.types import Ranking
+from nl2sql.types import Interpretation, Ranking
 from tests.fakes import build_assessment, build_context, build_question, build_result
 
 HALF = "half a character \ud800"

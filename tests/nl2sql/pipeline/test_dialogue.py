@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from nl2sql.answers import Answer, Answered, Clarify, Failed, Interpretation, Refused, Trace
+from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
 from nl2sql.errors import EngineUnavailable, IndexUnavailable, Unavailable
 from nl2sql.pipeline.dialogue import Dialogue, build_turn
-from nl2sql.types import Question, Rewriting, Turn
+from nl2sql.types import Interpretation, Question, Rewriting, Turn
 from tests.fakes import FakeGenerator, FakeSessions, build_question, build_result
 
 EARLIER = Turn("How many orders came in 2023?", "answered", "SELECT 2023")

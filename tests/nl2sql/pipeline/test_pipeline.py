@@ -15,6 +15,7 @@ from nl2sql.protocols import Generator, Ranker, Repairer, Retriever
 from nl2sql.speed import EngineSpeed, Pace
 from nl2sql.types import (
     Assessment,
+    Interpretation,
     Message,
     Prompt,
     Ranking,
@@ -210,15 +211,15 @@ async def test_low_confidence_asks_back(confidence: float, kind: type) -> None:
     assert type(await pipeline.answer(build_question())) is kind
 
 
-async def test_asking_back_names_the_best_query_of_the_two_best_readings() -> None:
-    same = build_assessment("c4", sql="good too", rows=[(7,)], group=0)
-    third = build_assessment("c5", sql="third", rows=[(9,)], group=2)
-    ranking = rank(GOOD, same, OTHER, third, confidence=0.1, threshold=0.5, quorum=False)
-    ranker = FakeRanker(known(GOOD, same, OTHER, third), ranking)
-    pipeline = build_pipeline(generate(GOOD, same, OTHER, third), ranker)
+async def test_asking_back_offers_the_rankings_interpretations() -> None:
+    offered = (Interpretation("good", "shows x.", 0.5), Interpretation("other", "shows y.", 0.25))
+    ranking = replace(
+        rank(GOOD, OTHER, confidence=0.1, threshold=0.5, quorum=False), interpretations=offered
+    )
+    pipeline = build_pipeline(generate(GOOD, OTHER), FakeRanker(known(GOOD, OTHER), ranking))
     answer = await pipeline.answer(build_question())
     assert isinstance(answer, Clarify)
-    assert [interpretation.sql for interpretation in answer.interpretations] == ["good", "other"]
+    assert answer.interpretations == offered
     assert "0.10" in answer.reason
 
 

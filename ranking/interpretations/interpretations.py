@@ -5,9 +5,8 @@ Their descriptions come from the queries alone, the same for the same query: no 
 
 from __future__ import annotations
 
-from nl2sql.answers import Interpretation
-from nl2sql.query_words import describe_apart
-from nl2sql.types import Assessment, Ranking
+from nl2sql.types import Assessment, Interpretation, Ranking
+from ranking.interpretations.query_words import describe_apart
 
 _MOST = 2
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from nl2sql.interpretations import build_interpretations
 from nl2sql.types import Ranking
+from ranking.interpretations.interpretations import build_interpretations
 from tests.fakes import build_assessment, build_diagnostic
 
 FIRST = build_assessment("c1", sql="SELECT name FROM t WHERE a = 1", rows=[(1,)], group=0, votes=3)
@@ -25,6 +25,6 @@ def test_each_group_is_read_by_its_best_query_and_told_with_its_share() -> None:
 def test_what_failed_or_did_not_run_is_no_interpretation() -> None:
     broken = build_assessment("c3", diagnostic=build_diagnostic(), group=1)
     late = build_assessment("c4", unrun="budget", group=2, votes=4)
-    (reading,) = build_interpretations(Ranking((late, FIRST, broken), samples=8), "postgres")
-    assert reading.sql == FIRST.candidate.sql
-    assert reading.description == "shows name; of t; where a is 1."
+    (interpretation,) = build_interpretations(Ranking((late, FIRST, broken), samples=8), "postgres")
+    assert interpretation.sql == FIRST.candidate.sql
+    assert interpretation.description == "shows name; of t; where a is 1."
