@@ -28,7 +28,7 @@ $(INSTALLED): constraints.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	@echo "Installing into $(VENV): 0.5 GB to download, 1.5 GB on the disk. Broken off, \`make install\` goes on with what pip kept."
 	$(BIN)/python -m pip install --no-deps --requirement constraints.txt
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable client --editable .
 	touch $@
 
 install-vllm: $(VLLM_INSTALLED) ## Add vLLM's CPU build, torch and sentence-transformers

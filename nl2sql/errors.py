@@ -9,6 +9,8 @@ broken promise. The tree::
     ├── InvalidRequest              the caller's input is wrong; .field names it
     │   └── UnknownDatabase         no database of that name is configured
     ├── Unauthenticated             nobody knows who asks
+    ├── Forbidden                   the caller may not do that
+    ├── LimitReached                the caller used up what it may
     ├── Unavailable                 something we depend on does not answer; try again later
     │   ├── DatabaseUnavailable     .database names it
     │   ├── IndexUnavailable        the index store is down, or the database was never indexed
@@ -24,33 +26,46 @@ broken promise. The tree::
         └── DiskFull                there is no room for the weights
 
 Vendor errors are translated once, where the vendor is called, with ``from``. All of these cross
-process boundaries, so each survives pickle.
+process boundaries, so each survives pickle. What a caller can meet, over HTTP too, is in
+``quorumsql.errors``.
 """
 
 from __future__ import annotations
 
+from quorumsql.errors import (
+    DeadlineExceeded,
+    Forbidden,
+    InvalidRequest,
+    LimitReached,
+    QuorumError,
+    Unauthenticated,
+    Unavailable,
+    UnknownDatabase,
+)
 
-class QuorumError(Exception):
-    """Base of all errors. ``message`` says what is wrong, ``hint`` what to do about it."""
-
-    def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
-
-    def __reduce__(self) -> tuple[object, ...]:
-        # Exception.__reduce__ replays only positional arguments; keyword-only ones would be lost.
-        return (_rebuild, (type(self), self.args, self.__dict__.copy()))
-
-    def __str__(self) -> str:
-        return f"{self.message} {self.hint}".rstrip()
-
-
-def _rebuild(kind: type[QuorumError], args: tuple[str, ...], state: dict[str, object]) -> object:
-    error = kind.__new__(kind, *args)
-    error.args = args
-    error.__dict__.update(state)
-    return error
+__all__ = [
+    "DatabaseUnavailable",
+    "DeadlineExceeded",
+    "DiskFull",
+    "EngineUnavailable",
+    "Forbidden",
+    "IndexReplaced",
+    "IndexUnavailable",
+    "InsecureRole",
+    "InvalidRequest",
+    "LimitReached",
+    "ModelCorrupt",
+    "ModelError",
+    "ModelUnreachable",
+    "PolicyError",
+    "PromptTooLong",
+    "QuorumError",
+    "SettingsError",
+    "Unauthenticated",
+    "Unavailable",
+    "UnknownDatabase",
+    "UnknownModel",
+]
 
 
 class SettingsError(QuorumError):
@@ -59,33 +74,6 @@ class SettingsError(QuorumError):
 
 class PolicyError(SettingsError):
     """A policy file is wrong, or names what its database does not have."""
-
-
-class InvalidRequest(QuorumError):
-    """The caller's input is wrong. ``field`` is its name in the request body."""
-
-    def __init__(self, message: str, *, field: str, hint: str = "") -> None:
-        super().__init__(message, hint=hint)
-        self.field = field
-
-
-class UnknownDatabase(InvalidRequest):
-    """No database of that name is configured."""
-
-    def __init__(self, database: str, known: tuple[str, ...]) -> None:
-        super().__init__(
-            f"There is no database {database!r}.",
-            field="database",
-            hint=f"Known: {', '.join(known) or 'none'}.",
-        )
-
-
-class Unauthenticated(QuorumError):
-    """The request does not say who asks, or with a token that nobody has."""
-
-
-class Unavailable(QuorumError):
-    """Something we depend on does not answer; the same request may succeed later."""
 
 
 class DatabaseUnavailable(Unavailable):
@@ -110,10 +98,6 @@ class EngineUnavailable(Unavailable):
 
 class PromptTooLong(QuorumError):
     """Schema and question together are longer than the model's context."""
-
-
-class DeadlineExceeded(QuorumError):
-    """The request took longer than it may."""
 
 
 class InsecureRole(QuorumError):

@@ -197,12 +197,20 @@ class Executor(Protocol):
 
 
 class Ranker(Protocol):
-    """Stage 6: guard, EXPLAIN, score and vote over all candidates."""
+    """Stage 6: EXPLAIN, score and vote over all candidates that the guard lets pass."""
 
     async def assess(
-        self, question: Question, candidate: Candidate, context: SchemaContext, plan: Plan
+        self,
+        question: Question,
+        candidate: Candidate,
+        query: GuardedQuery,
+        context: SchemaContext,
+        plan: Plan,
     ) -> Assessment:
-        """Guard verdict, EXPLAIN, findings and score; types and keys are those of ``context``."""
+        """EXPLAIN, findings and score of the candidate, which the guard made into ``query``.
+
+        Types and keys are those of ``context``.
+        """
         ...
 
     async def rank(

@@ -1,4 +1,4 @@
-"""Stage 6: every candidate is guarded, explained, scored; what passes is run and votes."""
+"""Stage 6: every guarded candidate is explained and scored; what works is run and votes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from nl2sql.types import (
     Ranking,
     SchemaContext,
     Score,
-    Violation,
 )
 from ranking.confidence.calibration import Calibration
 from ranking.confidence.features import measure_features
@@ -47,7 +46,6 @@ class CandidateRanker:
         settings: Settings,
         calibration: Calibration | None = None,
     ) -> None:
-        self._guard = guard
         self._executor = executor
         self._flags = settings.flags
         self._settings = settings.ranking
@@ -56,21 +54,23 @@ class CandidateRanker:
         self._verifier = ValueVerifier(guard, executor, most_probes=settings.ranking.value_probes)
 
     async def assess(
-        self, question: Question, candidate: Candidate, context: SchemaContext, plan: Plan
+        self,
+        question: Question,
+        candidate: Candidate,
+        query: GuardedQuery,
+        context: SchemaContext,
+        plan: Plan,
     ) -> Assessment:
-        """Guard verdict, EXPLAIN and score. Raises Unavailable."""
-        verdict = await self._guard.guard(question.database, candidate.sql, question.principal)
-        if isinstance(verdict, Violation):
-            return Assessment(candidate, verdict)
-        explained = await self._executor.explain(verdict)
+        """EXPLAIN, findings and score. Raises Unavailable."""
+        explained = await self._executor.explain(query)
         # The candidate's own text: the guard's rewriting wraps every table.
-        query, findings, score = await read_aside(
-            _read, candidate.sql, question, verdict, explained, context, plan
+        tree, findings, score = await read_aside(
+            _read, candidate.sql, question, query, explained, context, plan
         )
-        if query and self._flags.value_verification:
-            verified = await self._verifier.measure(question, query, context.values)
+        if tree and self._flags.value_verification:
+            verified = await self._verifier.measure(question, tree, context.values)
             score = score_values(score, verified)
-        assessed = Assessment(candidate, verdict, findings=findings, score=score)
+        assessed = Assessment(candidate, query, findings=findings, score=score)
         if isinstance(explained, Diagnostic):
             return add_diagnostic(assessed, explained)
         return replace(assessed, explained=explained)

@@ -14,15 +14,15 @@ from typing import Any
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from nl2sql.contract import (
+from nl2sql.errors import InvalidRequest, QuorumError, Unauthenticated, Unavailable
+from nl2sql.types import Progress
+from quorumsql.contract import (
     FeedbackRequest,
     FeedbackResponse,
     QueryRequest,
     QueryResponse,
     read_response,
 )
-from nl2sql.errors import InvalidRequest, QuorumError, Unauthenticated, Unavailable
-from nl2sql.types import Progress
 
 _EVENT_STREAM = "text/event-stream"
 _CONNECT_S = 10.0

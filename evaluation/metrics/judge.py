@@ -21,13 +21,13 @@ from evaluation.metrics.gold_schema import find_gold_schema
 from evaluation.metrics.hardness import rate_hardness
 from evaluation.runs.records import CandidateRecord, Preview, QuestionRecord, RepairRecord
 from nl2sql.catalog import Catalog
-from nl2sql.contract import AnsweredResponse, QueryResponse, TraceResponse
-from nl2sql.contract.trace import CandidateResponse
 from nl2sql.protocols import CatalogSource, Executor, Guard
 from nl2sql.results.equivalence import are_equivalent
 from nl2sql.results.json_values import to_json_value
 from nl2sql.sql.parsing import parse_one
 from nl2sql.types import Diagnostic, Principal, ResultSet, Violation
+from quorumsql.contract import AnsweredResponse, QueryResponse, TraceResponse
+from quorumsql.contract.trace import CandidateResponse
 
 # Asks where no principal is named: enough where no policy says who may see what.
 _NOBODY = Principal("evaluation")

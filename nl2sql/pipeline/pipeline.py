@@ -15,13 +15,14 @@ from nl2sql.answers import Answer, Refused, Trace
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import Deadline
 from nl2sql.errors import PromptTooLong, Unavailable
+from nl2sql.pipeline.assessor import CandidateAssessor
 from nl2sql.pipeline.clock import StageClock
 from nl2sql.pipeline.conclusion import conclude
 from nl2sql.pipeline.draft_names import has_new_names
 from nl2sql.pipeline.repair_loop import RepairLoop
 from nl2sql.pipeline.rounds import merge_round
 from nl2sql.progress import count_done
-from nl2sql.protocols import Generator, Planner, Ranker, Repairer, Retriever
+from nl2sql.protocols import Generator, Guard, Planner, Ranker, Repairer, Retriever
 from nl2sql.settings.repair import RepairSettings
 from nl2sql.sql.threads import read_aside
 from nl2sql.types import (
@@ -30,12 +31,14 @@ from nl2sql.types import (
     Candidate,
     DraftQuery,
     Generated,
+    GuardedQuery,
     ModuleRoute,
     Plan,
     Question,
     Ranking,
     Repair,
     SchemaContext,
+    Violation,
 )
 
 _REPAIR = RepairSettings()
@@ -48,6 +51,7 @@ class Stages:
     retriever: Retriever
     planner: Planner
     generator: Generator
+    guard: Guard
     ranker: Ranker
     repairer: Repairer
 
@@ -65,8 +69,10 @@ class Pipeline:
         pre_sql: bool = False,
     ) -> None:
         self._stages = stages
+        self._assessor = CandidateAssessor(stages.guard, stages.ranker)
         self._start_repairs = partial(
             RepairLoop,
+            self._assessor,
             stages.ranker,
             stages.repairer,
             repair,
@@ -129,9 +135,12 @@ class Pipeline:
             known, new = await read_aside(
                 merge_round, ranking.assessments, generated.candidates, context.dialect
             )
+            async with clock.time("guard", len(new)):
+                verdicts = await gather_all(self._guard(question, candidate) for candidate in new)
             async with clock.time("assess", len(new)):
                 assessed = await gather_all(
-                    self._assess(question, candidate, context, plan) for candidate in new
+                    self._assess(question, candidate, verdict, context, plan)
+                    for candidate, verdict in zip(new, verdicts, strict=True)
                 )
             async with clock.time("vote"):
                 ranking = await stages.ranker.rank(question, (*known, *assessed), samples=samples)
@@ -158,21 +167,34 @@ class Pipeline:
         trace = replace(trace, ranking=ranking, timings=clock.timings)
         return await read_aside(conclude, ranking, trace)
 
+    async def _guard(self, question: Question, candidate: Candidate) -> GuardedQuery | Violation:
+        verdict = await self._assessor.guard(question, candidate)
+        count_done()
+        return verdict
+
     async def _assess(
-        self, question: Question, candidate: Candidate, context: SchemaContext, plan: Plan
+        self,
+        question: Question,
+        candidate: Candidate,
+        verdict: GuardedQuery | Violation,
+        context: SchemaContext,
+        plan: Plan,
     ) -> Assessment:
-        assessment = await self._stages.ranker.assess(question, candidate, context, plan)
+        assessment = await self._assessor.assess(question, candidate, verdict, context, plan)
         count_done()
         return assessment
 
     async def _run_picked(self, question: Question, trace: Trace, clock: StageClock) -> Answer:
-        """The rows of the reading that was chosen: guarded and run as any candidate."""
+        """The rows of the interpretation that was chosen: guarded and run as any candidate."""
+        nothing = SchemaContext((), (), ())
         ranker, candidate = self._stages.ranker, Candidate("c1", question.picked, origin="picked")
+        async with clock.time("guard"):
+            verdict = await self._assessor.guard(question, candidate)
         async with clock.time("assess"):
-            assessed = await ranker.assess(question, candidate, SchemaContext((), (), ()), Plan())
+            assessed = await self._assessor.assess(question, candidate, verdict, nothing, Plan())
         async with clock.time("vote"):
             ranking = await ranker.rank(question, (assessed,), samples=1)
-            ranking = await ranker.conclude(question, SchemaContext((), (), ()), ranking)
+            ranking = await ranker.conclude(question, nothing, ranking)
         ranking = replace(ranking, confidence=1.0)
         trace = replace(trace, ranking=ranking, timings=clock.timings)
         return await read_aside(conclude, ranking, trace)

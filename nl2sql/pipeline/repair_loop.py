@@ -17,6 +17,7 @@ from dataclasses import replace
 
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import NEVER, Deadline
+from nl2sql.pipeline.assessor import CandidateAssessor
 from nl2sql.protocols import Ranker, Repairer
 from nl2sql.settings.repair import RepairSettings
 from nl2sql.types import Assessment, Candidate, Plan, Question, Ranking, Repair, SchemaContext
@@ -33,6 +34,7 @@ class RepairLoop:
 
     def __init__(
         self,
+        assessor: CandidateAssessor,
         ranker: Ranker,
         repairer: Repairer,
         settings: RepairSettings = _DEFAULTS,
@@ -41,6 +43,7 @@ class RepairLoop:
         empty_results: bool = False,
         deadline: Deadline = NEVER,
     ) -> None:
+        self._assessor = assessor
         self._ranker = ranker
         self._repairer = repairer
         self._settings = settings
@@ -154,7 +157,7 @@ class RepairLoop:
         """One assessment of a text, for all repairs that came to it in this question."""
         task = self._assessing.get(candidate.sql)
         if task is None:
-            work = self._ranker.assess(question, candidate, context, plan)
+            work = self._assessor.guard_and_assess(question, candidate, context, plan)
             task = self._assessing[candidate.sql] = asyncio.ensure_future(work)
         return replace(await task, candidate=candidate)
 

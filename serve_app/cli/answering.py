@@ -16,12 +16,12 @@ from typing import Annotated, Protocol
 import typer
 
 from nl2sql.answers import Answer, Answered
-from nl2sql.contract import QueryRequest, QueryResponse
-from nl2sql.contract.rendering import build_response
 from nl2sql.progress import observed_by
 from nl2sql.protocols import Answerer, Sessions
+from nl2sql.rendering import build_response
 from nl2sql.settings import Settings
 from nl2sql.types import Principal, Progress
+from quorumsql.contract import QueryRequest, QueryResponse
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import TerminalReporter, show_progress
 from serve_app.client import Export, NoRows, ServiceClient

@@ -18,7 +18,7 @@ from urllib.parse import unquote
 import typer
 from rich.markup import escape
 
-from nl2sql.contract import AnsweredResponse, QueryRequest
+from quorumsql.contract import AnsweredResponse, QueryRequest
 from serve_app.cli.answering import (
     AnswerTextOption,
     DatabaseOption,

@@ -14,8 +14,8 @@ from typing import Annotated
 
 import typer
 
-from nl2sql.contract import QueryRequest, QueryResponse
 from nl2sql.errors import QuorumError
+from quorumsql.contract import QueryRequest, QueryResponse
 from serve_app.cli.answering import (
     Answering,
     AnswerTextOption,

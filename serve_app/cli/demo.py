@@ -6,7 +6,7 @@ import time
 
 import typer
 
-from nl2sql.contract import QueryRequest
+from quorumsql.contract import QueryRequest
 from serve_app.cli.context import CliContext, name_command
 from serve_app.cli.serve import print_next_steps, serve_in_background
 from serve_app.cli.terminal import CONSOLE, print_answer, show_progress

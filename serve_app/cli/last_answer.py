@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from nl2sql.contract import AnsweredResponse, ClarifyResponse, QueryResponse
 from nl2sql.errors import SettingsError
+from quorumsql.contract import AnsweredResponse, ClarifyResponse, QueryResponse
 
 _ANSWER, _INTERPRETATIONS = "last_answer.json", "last_interpretations.json"
 

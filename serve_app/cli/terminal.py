@@ -24,14 +24,14 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from nl2sql.contract.answers import (
+from nl2sql.types import Progress as Asked
+from quorumsql.contract.answers import (
     AnsweredResponse,
     ClarifyResponse,
     InterpretationResponse,
     QueryResponse,
 )
-from nl2sql.contract.trace import TraceResponse, ValueResponse
-from nl2sql.types import Progress as Asked
+from quorumsql.contract.trace import TraceResponse, ValueResponse
 
 CONSOLE = Console()
 ERRORS = Console(stderr=True)
@@ -46,7 +46,8 @@ _STAGES = {
     "draft": "drafting a query",
     "plan": "planning joins",
     "generate": "writing queries",
-    "assess": "guarding and explaining candidates",
+    "guard": "guarding candidates",
+    "assess": "explaining candidates",
     "vote": "running candidates and voting",
     "repair": "repairing candidates",
     "execute": "fetching the rows",

@@ -53,6 +53,7 @@ class LocalParts:
             self.engine,
             retriever=self.build_retriever(settings),
             planner=self.build_planner(settings),
+            guard=self.guard,
             ranker=wiring.build_ranker(self.guard, self.executor),
             repairer=wiring.build_repairer(self.engine),
             sessions=wiring.build_sessions(self.store, self.guard),

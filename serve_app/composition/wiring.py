@@ -248,6 +248,7 @@ class Wiring:
         *,
         retriever: Retriever,
         planner: Planner,
+        guard: Guard,
         ranker: Ranker,
         repairer: Repairer,
         sessions: Sessions | None = None,
@@ -255,7 +256,7 @@ class Wiring:
         """The pipeline over these stages, and the dialogue around it."""
         generator = CandidateGenerator(engine, self.settings)
         pipeline = Pipeline(
-            Stages(retriever, planner, generator, ranker, repairer),
+            Stages(retriever, planner, generator, guard, ranker, repairer),
             repair=self.settings.repair,
             model_repair=self.settings.flags.model_repair,
             value_repair=self.settings.flags.value_repair,

@@ -16,11 +16,11 @@ from fastapi.security import HTTPBearer
 from starlette.types import ASGIApp
 
 from nl2sql.answers import Answered
-from nl2sql.contract import FeedbackRequest, FeedbackResponse, QueryRequest, QueryResponse
-from nl2sql.contract.rendering import build_pace, build_response
 from nl2sql.protocols import Observer
+from nl2sql.rendering import build_pace, build_response
 from nl2sql.settings import Settings
 from nl2sql.types import Principal
+from quorumsql.contract import FeedbackRequest, FeedbackResponse, QueryRequest, QueryResponse
 from serve_app.http.disconnection import ClientGone, run_while_connected
 from serve_app.http.event_stream import EVENT_STREAM, EventStream
 from serve_app.http.formats import MEDIA_TYPES, describe_answer, export_answer, find_format

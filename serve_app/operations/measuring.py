@@ -29,10 +29,10 @@ from evaluation.runs.manifest import Manifest, RunManifest
 from evaluation.runs.run_folder import RunFolder
 from evaluation.runs.runner import Ask, Progress, measure_times, run_questions
 from evaluation.runs.variants import Variant, override
-from nl2sql.contract.rendering import build_response
 from nl2sql.errors import SettingsError, Unavailable
 from nl2sql.outage import Outage
 from nl2sql.protocols import Engine
+from nl2sql.rendering import build_response
 from nl2sql.settings import Settings
 from nl2sql.types import Question
 from serve_app.client import read_query

@@ -20,12 +20,12 @@ from starlette.types import ASGIApp
 from execution.executor import ReadOnlyExecutor
 from generation.sampling.pace import EnginePace
 from nl2sql.answers import Answer
-from nl2sql.contract import FeedbackRequest, FeedbackResponse, QueryRequest
 from nl2sql.errors import EngineUnavailable
 from nl2sql.progress import observed_by
 from nl2sql.protocols import Engine, Executor, Planner, Ranker, Repairer
 from nl2sql.speed import EngineSpeed
 from nl2sql.types import Completions, Principal, Progress, SamplingRequest
+from quorumsql.contract import FeedbackRequest, FeedbackResponse, QueryRequest
 from retrieval.catalogs import IndexedCatalogs
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
@@ -227,6 +227,7 @@ class Ingress:
             model,
             retriever=stages.retrieval,
             planner=stages.planner,
+            guard=stages.executor,
             ranker=stages.ranker,
             repairer=stages.repairer,
             sessions=stages.retrieval,

@@ -153,10 +153,15 @@ class RemoteRanker(RemoteStage):
     """Stage 6."""
 
     async def assess(
-        self, question: Question, candidate: Candidate, context: SchemaContext, plan: Plan
+        self,
+        question: Question,
+        candidate: Candidate,
+        query: GuardedQuery,
+        context: SchemaContext,
+        plan: Plan,
     ) -> Assessment:
         """See ``Ranker.assess``."""
-        return await self._call(Ranker.assess, question, candidate, context, plan)
+        return await self._call(Ranker.assess, question, candidate, query, context, plan)
 
     async def rank(
         self, question: Question, assessments: tuple[Assessment, ...], *, samples: int

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import asyncio
 
-from nl2sql.contract import FeedbackRequest, FeedbackResponse
 from nl2sql.errors import DeadlineExceeded, InvalidRequest
 from nl2sql.protocols import FeedbackTaker
 from nl2sql.settings import Settings
 from nl2sql.types import Feedback, FeedbackReceipt, Principal
 from nl2sql.types.feedback import MOST_CHARS
+from quorumsql.contract import FeedbackRequest, FeedbackResponse
 from serve_app.service.texts import check_filled
 from serve_app.service.turns import Turns
 

@@ -10,7 +10,6 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 
 from nl2sql.answers import Answer
-from nl2sql.contract import QueryRequest
 from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError
 from nl2sql.progress import enter_stage, observed_by
 from nl2sql.protocols import Answerer, Observer, Probe
@@ -21,6 +20,7 @@ from nl2sql.types import (
     Principal,
     Question,
 )
+from quorumsql.contract import QueryRequest
 from serve_app.service.prompt_preparation import PromptPreparation
 from serve_app.service.sessions import read_session
 from serve_app.service.texts import check_filled, check_text

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from data.benchmarks.load import load_benchmark
 from data.benchmarks.types import Example
+from nl2sql.pipeline.assessor import CandidateAssessor
 from nl2sql.settings import load_settings
 from nl2sql.types import (
     Candidate,
@@ -143,7 +144,8 @@ async def _hear(parts: LocalParts, example: Example) -> Heard | None:
     plan = await parts.build_planner(settings).plan(question, context)
     ranker = parts.wiring.build_ranker(parts.guard, parts.executor)
     candidate = Candidate("gold", example.golds[0])
-    assessed = await ranker.assess(question, candidate, context, plan)
+    assessor = CandidateAssessor(parts.guard, ranker)
+    assessed = await assessor.guard_and_assess(question, candidate, context, plan)
     ranking = await ranker.rank(question, (assessed,), samples=1)
     (run,) = ranking.assessments
     if run.result is None:

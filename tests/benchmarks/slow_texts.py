@@ -131,6 +131,7 @@ def build_app() -> ASGIApp:
         FakeRetriever(),
         FakePlanner(),
         LoopingGenerator(),
+        guard,
         CandidateRanker(guard, RefusingExecutor(), settings),
         CandidateRepairer(FakeEngine(), settings),
     )

@@ -13,6 +13,7 @@ from nl2sql.types import (
     Candidate,
     DraftQuery,
     Generated,
+    GuardedQuery,
     Intent,
     ModuleRoute,
     Plan,
@@ -152,7 +153,12 @@ class FakeRanker:
         self.concluded: list[Ranking] = []
 
     async def assess(
-        self, question: Question, candidate: Candidate, context: SchemaContext, plan: Plan
+        self,
+        question: Question,
+        candidate: Candidate,
+        query: GuardedQuery,
+        context: SchemaContext,
+        plan: Plan,
     ) -> Assessment:
         """The assessment that is known for the candidate's SQL."""
         self.assessed.append(candidate)

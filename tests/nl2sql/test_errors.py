@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import nl2sql.errors
+import quorumsql.errors
 from nl2sql.errors import (
     DatabaseUnavailable,
     InvalidRequest,
+    LimitReached,
     QuorumError,
     UnknownDatabase,
 )
@@ -18,14 +20,15 @@ from nl2sql.errors import (
 # The classes whose constructor asks for more than a message.
 SPECIAL: dict[type[QuorumError], Callable[[], QuorumError]] = {
     InvalidRequest: lambda: InvalidRequest("Wrong.", field="k", hint="Use 1."),
+    LimitReached: lambda: LimitReached("Enough.", retry_after_s=2.5, hint="Wait."),
     UnknownDatabase: lambda: UnknownDatabase("shoo", ("shop",)),
     DatabaseUnavailable: lambda: DatabaseUnavailable("Down.", database="shop", hint="Wait."),
 }
 
 
 def walk(kind: type[QuorumError]) -> Iterator[type[QuorumError]]:
-    """The class and all below it that ``nl2sql.errors`` defines."""
-    if kind.__module__ == nl2sql.errors.__name__:
+    """The class and all below it that the two modules define."""
+    if kind.__module__ in (nl2sql.errors.__name__, quorumsql.errors.__name__):
         yield kind
     for below in kind.__subclasses__():
         yield from walk(below)

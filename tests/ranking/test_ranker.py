@@ -6,8 +6,9 @@ import pytest
 
 from evaluation.runs.variants import override
 from nl2sql.errors import DatabaseUnavailable, IndexUnavailable
+from nl2sql.pipeline.assessor import CandidateAssessor
 from nl2sql.settings.ranking import RankingSettings
-from nl2sql.types import Diagnostic, Explained, Plan, Violation
+from nl2sql.types import Assessment, Candidate, Diagnostic, Explained, Plan, Violation
 from ranking.confidence.calibration import Calibration, Weight
 from ranking.ranker import CandidateRanker
 from tests.fakes import (
@@ -32,10 +33,18 @@ def build_ranker(guard: FakeGuard, executor: FakeExecutor, **flags: bool) -> Can
     return CandidateRanker(guard, executor, build_settings(flags=flags))
 
 
+async def assess(
+    ranker: CandidateRanker, candidate: Candidate, guard: FakeGuard | None = None
+) -> Assessment:
+    assessor = CandidateAssessor(guard or FakeGuard(), ranker)
+    return await assessor.guard_and_assess(QUESTION, candidate, CONTEXT, Plan())
+
+
 async def test_a_refused_candidate_never_reaches_the_executor() -> None:
     executor = FakeExecutor()
-    ranker = build_ranker(FakeGuard({"DROP": build_violation("not_a_query")}), executor)
-    assessment = await ranker.assess(QUESTION, build_candidate("DROP"), CONTEXT, Plan())
+    guard = FakeGuard({"DROP": build_violation("not_a_query")})
+    ranker = build_ranker(guard, executor)
+    assessment = await assess(ranker, build_candidate("DROP"), guard)
     ranking = await ranker.rank(QUESTION, (assessment,), samples=4)
     assert isinstance(assessment.verdict, Violation)
     assert assessment.verdict.code == "not_a_query"
@@ -50,9 +59,7 @@ async def test_what_is_explained_and_executed_is_what_the_guard_returned() -> No
     executor = FakeExecutor({safe.sql: [build_result((1,))]})
     ranker = build_ranker(guard, executor)
     candidate = build_candidate("select id from orders")
-    ranking = await ranker.rank(
-        QUESTION, (await ranker.assess(QUESTION, candidate, CONTEXT, Plan()),), samples=4
-    )
+    ranking = await ranker.rank(QUESTION, (await assess(ranker, candidate, guard),), samples=4)
     assert guard.guarded == [("shop", "select id from orders", QUESTION.principal)]
     assert executor.explained == [safe]
     assert executor.executed == [(safe, RankingSettings().vote_rows)]
@@ -63,7 +70,7 @@ async def test_what_is_explained_and_executed_is_what_the_guard_returned() -> No
 async def test_an_explain_that_fails_is_a_diagnostic_and_is_not_executed() -> None:
     executor = FakeExecutor(explains={"SELECT x": [build_diagnostic("no x")]})
     ranker = build_ranker(FakeGuard(), executor)
-    assessment = await ranker.assess(QUESTION, build_candidate("SELECT x"), CONTEXT, Plan())
+    assessment = await assess(ranker, build_candidate("SELECT x"))
     await ranker.rank(QUESTION, (assessment,), samples=4)
     assert assessment.diagnostic is not None
     assert assessment.diagnostic.message == "no x"
@@ -75,7 +82,7 @@ async def test_an_explain_that_fails_is_a_diagnostic_and_is_not_executed() -> No
 async def test_an_execution_that_fails_is_a_diagnostic() -> None:
     executor = FakeExecutor({"SELECT 1/0": [build_diagnostic("division", sqlstate="22012")]})
     ranker = build_ranker(FakeGuard(), executor)
-    assessment = await ranker.assess(QUESTION, build_candidate("SELECT 1/0"), CONTEXT, Plan())
+    assessment = await assess(ranker, build_candidate("SELECT 1/0"))
     (ranked,) = (await ranker.rank(QUESTION, (assessment,), samples=4)).assessments
     assert ranked.diagnostic is not None
     assert ranked.diagnostic.sqlstate == "22012"
@@ -84,9 +91,7 @@ async def test_an_execution_that_fails_is_a_diagnostic() -> None:
 
 async def test_lint_reads_the_guarded_query_and_enters_the_score() -> None:
     ranker = build_ranker(FakeGuard(), FakeExecutor())
-    assessment = await ranker.assess(
-        QUESTION, build_candidate("SELECT * FROM a, b"), CONTEXT, Plan()
-    )
+    assessment = await assess(ranker, build_candidate("SELECT * FROM a, b"))
     assert [finding.rule for finding in assessment.findings] == ["cartesian_join", "select_star"]
     assert assessment.score.total == 70.0
 
@@ -124,7 +129,7 @@ async def test_an_error_of_the_database_passes_through() -> None:
     down = DatabaseUnavailable("Down.", database="shop")
     ranker = build_ranker(FakeGuard(), FakeExecutor(explains={"SELECT 1": [down]}))
     with pytest.raises(DatabaseUnavailable):
-        await ranker.assess(QUESTION, build_candidate("SELECT 1"), CONTEXT, Plan())
+        await assess(ranker, build_candidate("SELECT 1"))
 
 
 async def test_an_error_of_the_guard_ends_before_the_database() -> None:
@@ -134,7 +139,7 @@ async def test_an_error_of_the_guard_ends_before_the_database() -> None:
 
     executor = FakeExecutor()
     with pytest.raises(IndexUnavailable):
-        await build_ranker(Broken(), executor).assess(QUESTION, build_candidate(), CONTEXT, Plan())
+        await assess(build_ranker(Broken(), executor), build_candidate(), Broken())
     assert executor.explained == []
 
 
@@ -144,7 +149,7 @@ async def test_an_error_of_the_guard_ends_before_the_database() -> None:
 async def test_the_page_that_was_asked_for_is_cut_from_what_the_vote_saw() -> None:
     executor = FakeExecutor({"SELECT 1": [build_result(*[(at,) for at in range(9)])]})
     ranker = build_ranker(FakeGuard(), executor)
-    assessed = await ranker.assess(QUESTION, build_candidate("SELECT 1"), CONTEXT, Plan())
+    assessed = await assess(ranker, build_candidate("SELECT 1"))
     ranking = await ranker.rank(QUESTION, (assessed,), samples=1)
     concluded = await ranker.conclude(QUESTION, CONTEXT, ranking)
     assert concluded.winner is not None
@@ -240,7 +245,7 @@ async def test_a_query_that_must_not_run_keeps_its_plan_and_is_told() -> None:
     plan = Explained(1e12, 1e12, "product")
     refusal = Diagnostic("54001", "The query was not run.", explained=plan)
     ranker = build_ranker(FakeGuard(), FakeExecutor(explains={"SELECT 1": [refusal]}))
-    assessed = await ranker.assess(QUESTION, build_candidate("SELECT 1"), CONTEXT, Plan())
+    assessed = await assess(ranker, build_candidate("SELECT 1"))
     assert (assessed.unrun, assessed.explained, assessed.failed) == ("estimate", plan, True)
 
 

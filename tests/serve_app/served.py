@@ -57,9 +57,10 @@ def build_app(
     """
     settings = settings or build_settings()
     generator = generator or FakeGenerator()
-    ranker = CandidateRanker(guard or FakeGuard(), FakeExecutor(results), settings)
+    guard = guard or FakeGuard()
+    ranker = CandidateRanker(guard, FakeExecutor(results), settings)
     answerer: Answerer = Pipeline(
-        Stages(FakeRetriever(), FakePlanner(), generator, ranker, repairer or FakeRepairer())
+        Stages(FakeRetriever(), FakePlanner(), generator, guard, ranker, repairer or FakeRepairer())
     )
     if sessions:
         answerer = Dialogue(answerer, generator, sessions)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from nl2sql.answers import Trace
-from nl2sql.contract import QueryRequest
-from nl2sql.contract.rendering import build_trace
 from nl2sql.errors import InvalidRequest
+from nl2sql.rendering import build_trace
 from nl2sql.types import Message, Principal, Prompt, Ranking
+from quorumsql.contract import QueryRequest
 from serve_app.service.query_service import build_question
 from tests.fakes import build_question as build_fake_question
 from tests.fakes import build_settings

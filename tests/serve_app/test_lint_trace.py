@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nl2sql.answers import Trace
-from nl2sql.contract.rendering import build_trace
+from nl2sql.rendering import build_trace
 from nl2sql.types import Assessment, Candidate, Finding, GuardedQuery, Ranking
 from tests.fakes import build_question
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nl2sql.answers import Trace
-from nl2sql.contract.rendering import build_trace
+from nl2sql.rendering import build_trace
 from nl2sql.types import JoinPath, JoinPlan, Plan, SchemaLink, SchemaLinks
 from tests.fakes import SHOP, build_question
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nl2sql.answers import Attempt, Failed, Trace
-from nl2sql.contract.rendering import build_response, build_trace
+from nl2sql.rendering import build_response, build_trace
 from nl2sql.types import Repair
 from tests.fakes import build_question
 

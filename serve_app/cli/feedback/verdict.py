@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from nl2sql.contract import FeedbackRequest
+from quorumsql.contract import FeedbackRequest
 from serve_app.cli.answering import DatabaseOption, UrlOption
 from serve_app.cli.context import CliContext
 from serve_app.cli.last_answer import LastAnswer, recall_answer

@@ -62,6 +62,7 @@ def build_pipeline(
         retriever=retriever or FakeRetriever(),
         planner=FakePlanner(),
         generator=generator,
+        guard=FakeGuard(),
         ranker=ranker,
         repairer=repairer or FakeRepairer(),
     )
@@ -113,6 +114,7 @@ async def test_every_stage_has_its_timing_once_and_generation_its_tokens() -> No
         "gate",
         "plan",
         "generate",
+        "guard",
         "assess",
         "vote",
         "repair",

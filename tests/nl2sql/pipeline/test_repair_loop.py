@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 
 from nl2sql.deadline import NEVER, Deadline
+from nl2sql.pipeline.assessor import CandidateAssessor
 from nl2sql.pipeline.repair_loop import RepairLoop
 from nl2sql.settings.repair import RepairSettings
 from nl2sql.types import Assessment, Candidate, Plan, Ranking, Repair
 from tests.fakes import (
+    FakeGuard,
     FakeRanker,
     FakeRepairer,
     build_assessment,
@@ -50,6 +52,7 @@ async def run(
     **settings: object,
 ) -> tuple[Ranking, tuple[Repair, ...]]:
     loop = RepairLoop(
+        CandidateAssessor(FakeGuard(), ranker),
         ranker,
         repairer,
         RepairSettings.model_validate(settings),
@@ -149,7 +152,9 @@ async def test_where_nothing_works_every_attempt_is_listed() -> None:
 async def test_what_no_rule_could_repair_is_not_handed_to_them_in_a_later_round() -> None:
     """Not even where the model is asked for it then."""
     repairer = FakeRepairer("", "", "", "")
-    loop = RepairLoop(FakeRanker({}), repairer, ask_model=True)
+    loop = RepairLoop(
+        CandidateAssessor(FakeGuard(), FakeRanker({})), FakeRanker({}), repairer, ask_model=True
+    )
     handed = (build_question(), build_context(), Plan())
     await loop.run(*handed, rank(BAD), is_last=False)
     _, attempts = await loop.run(*handed, rank(BAD, BROKEN))

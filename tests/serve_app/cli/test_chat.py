@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from nl2sql.contract import QueryRequest, QueryResponse, RefusedResponse
 from nl2sql.errors import Unavailable
+from quorumsql.contract import QueryRequest, QueryResponse, RefusedResponse
 from serve_app.cli.chat import talk
 from serve_app.client import Export, NoRows
 from serve_app.http.formats import Format

@@ -10,10 +10,10 @@ import pytest
 
 from execution.executor import ReadOnlyExecutor
 from generation.models.registry import load_embedders
-from nl2sql.contract import QueryRequest
 from nl2sql.errors import ModelCorrupt, SettingsError
 from nl2sql.settings import ModelSettings, load_settings, parse_settings
 from nl2sql.types import GuardedQuery, Principal, ResultSet
+from quorumsql.contract import QueryRequest
 from retrieval.embedding.embedder import Embedder, find_installed_weights
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.checks import run_checks

@@ -9,9 +9,9 @@ import pytest
 from ray import serve
 
 from nl2sql.answers import Answered, Failed
-from nl2sql.contract import FeedbackRequest, QueryRequest
 from nl2sql.errors import InvalidRequest, UnknownDatabase
 from nl2sql.types import Principal, Violation
+from quorumsql.contract import FeedbackRequest, QueryRequest
 from serve_app.composition.wiring import Wiring
 from serve_app.ray.builder import build_application
 from tests.serve_app.echo_engine import EchoEngine

@@ -18,9 +18,9 @@ from data.benchmarks.types import Benchmark, Configured, Example
 from evaluation.runs.run_folder import read_run
 from evaluation.runs.variants import build_variant
 from execution.postgres.embedded import EmbeddedServer
-from nl2sql.contract import QueryRequest
 from nl2sql.errors import Unavailable
 from nl2sql.types import Progress
+from quorumsql.contract import QueryRequest
 from serve_app.client import ServiceClient
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import is_ready

@@ -4,7 +4,7 @@ in the evaluation.
 Pydantic models, so that OpenAPI shows them. Knows nothing of HTTP.
 """
 
-from nl2sql.contract.answers import (
+from quorumsql.contract.answers import (
     AnsweredResponse,
     ClarifyResponse,
     FailedResponse,
@@ -12,9 +12,9 @@ from nl2sql.contract.answers import (
     RefusedResponse,
     read_response,
 )
-from nl2sql.contract.feedback import FeedbackRequest, FeedbackResponse
-from nl2sql.contract.requests import QueryRequest
-from nl2sql.contract.trace import TraceResponse
+from quorumsql.contract.feedback import FeedbackRequest, FeedbackResponse
+from quorumsql.contract.requests import QueryRequest
+from quorumsql.contract.trace import TraceResponse
 
 __all__ = [
     "AnsweredResponse",

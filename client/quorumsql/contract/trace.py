@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from nl2sql.contract.model import ResponseModel, Text
+from quorumsql.contract.model import ResponseModel, Text
 
 
 class PaceResponse(ResponseModel):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
-from nl2sql.contract.answers import (
+from nl2sql.results.json_values import to_json_value
+from nl2sql.speed import Pace
+from nl2sql.types import Assessment, ModuleRoute, Plan, Prompt, Ranking, SchemaContext, Violation
+from quorumsql.contract.answers import (
     AnsweredResponse,
     AttemptResponse,
     ClarifyResponse,
@@ -13,7 +16,7 @@ from nl2sql.contract.answers import (
     RefusedResponse,
     ResultColumn,
 )
-from nl2sql.contract.trace import (
+from quorumsql.contract.trace import (
     CandidateResponse,
     ErrorResponse,
     EstimateResponse,
@@ -32,9 +35,6 @@ from nl2sql.contract.trace import (
     ValueResponse,
     ViolationResponse,
 )
-from nl2sql.results.json_values import to_json_value
-from nl2sql.speed import Pace
-from nl2sql.types import Assessment, ModuleRoute, Plan, Prompt, Ranking, SchemaContext, Violation
 
 _NO_ROUTE = ModuleRoute((), "off", ())
 _NO_CONTEXT = SchemaContext((), (), ())

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.config import JsonDict
 
-from nl2sql.contract.model import ResponseModel, Rows, Text
-from nl2sql.contract.trace import TraceResponse
+from quorumsql.contract.model import ResponseModel, Rows, Text
+from quorumsql.contract.trace import TraceResponse
 
 
 class _Response(ResponseModel):
