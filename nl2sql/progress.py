@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 
 from nl2sql.protocols import Observer
-from nl2sql.types import Progress
+from nl2sql.types import Progress, QuestionEvent
 
 
 class _Watch:
@@ -45,6 +45,9 @@ class _Watch:
                 answer_tokens=sum(each.answer_tokens for each in known),
             )
         )
+
+    def report(self, event: QuestionEvent) -> None:
+        self._observer.observe(event)
 
     def _tell(self, progress: Progress) -> None:
         if progress != self._now:
@@ -80,6 +83,12 @@ def count_done() -> None:
     """The stage is done with one more candidate."""
     if (watch := _WATCH.get()) is not None:
         watch.count()
+
+
+def report(event: QuestionEvent) -> None:
+    """Something happened to the question."""
+    if (watch := _WATCH.get()) is not None:
+        watch.report(event)
 
 
 def report_sampling(request: object, progress: Progress) -> None:

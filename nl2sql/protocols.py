@@ -29,8 +29,8 @@ from nl2sql.types import (
     ModuleRoute,
     Plan,
     Principal,
-    Progress,
     Question,
+    QuestionEvent,
     Ranking,
     Repair,
     ResultSet,
@@ -264,9 +264,9 @@ class Probe(Protocol):
 
 
 class Observer(Protocol):
-    """Hears how far a question is, in the event loop of who answers it."""
+    """Hears what happens to a question, in the event loop of who answers it."""
 
-    def observe(self, progress: Progress) -> None:
+    def observe(self, event: QuestionEvent) -> None:
         """Called often: whenever anything has moved."""
         ...
 

@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from typing import Any, Literal
+
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
 from nl2sql.results.json_values import to_json_value
 from nl2sql.speed import Pace
-from nl2sql.types import Assessment, ModuleRoute, Plan, Prompt, Ranking, SchemaContext, Violation
+from nl2sql.types import (
+    Assessment,
+    CandidateAssessed,
+    ModuleRoute,
+    Plan,
+    Progress,
+    Prompt,
+    QuestionEvent,
+    Ranking,
+    RepairTried,
+    ResultSet,
+    RowsFetched,
+    SchemaContext,
+    Violation,
+    VoteCounted,
+)
 from quorumsql.contract.answers import (
     AnsweredResponse,
     AttemptResponse,
@@ -15,6 +33,14 @@ from quorumsql.contract.answers import (
     QueryResponse,
     RefusedResponse,
     ResultColumn,
+)
+from quorumsql.contract.events import (
+    CandidateEvent,
+    ProgressEvent,
+    RepairEvent,
+    RowsEvent,
+    StageEvent,
+    VoteEvent,
 )
 from quorumsql.contract.trace import (
     CandidateResponse,
@@ -61,11 +87,8 @@ def build_response(answer: Answer, *, trace: bool) -> QueryResponse:
                 quorum=answer.quorum,
                 text=answer.text,
                 text_source=answer.text_source,
-                columns=[
-                    ResultColumn(name=name, type=kind)
-                    for name, kind in zip(result.columns, result.types, strict=True)
-                ],
-                rows=[[to_json_value(value) for value in row] for row in result.rows],
+                columns=_build_columns(result),
+                rows=_build_rows(result),
                 truncated=result.truncated,
                 cut=[list(cell) for cell in result.cut],
             )
@@ -103,6 +126,65 @@ def build_response(answer: Answer, *, trace: bool) -> QueryResponse:
                     for attempt in answer.attempts
                 ],
             )
+
+
+def build_event(event: QuestionEvent) -> ProgressEvent:
+    """What happened to a question, as a stream tells it."""
+    match event:
+        case Progress():
+            return StageEvent(**asdict(event))
+        case CandidateAssessed(assessment):
+            status, reason = _judge(assessment)
+            candidate = assessment.candidate
+            return CandidateEvent(
+                id=candidate.id,
+                sql=candidate.sql,
+                samples=candidate.samples,
+                status=status,
+                reason=reason,
+            )
+        case VoteCounted(ranking):
+            leader = ranking.winner
+            return VoteEvent(
+                samples=ranking.samples,
+                leader=leader.candidate.sql if leader else "",
+                votes=leader.votes if leader else 0,
+                quorum=ranking.quorum,
+                settled=ranking.settled,
+            )
+        case RepairTried(repair):
+            return RepairEvent(
+                candidate=repair.candidate,
+                method=repair.method,
+                outcome=repair.outcome,
+                sql=repair.sql,
+            )
+        case RowsFetched(sql, result):
+            return RowsEvent(
+                sql=sql,
+                columns=_build_columns(result),
+                rows=_build_rows(result),
+                truncated=result.truncated,
+            )
+
+
+def _judge(assessment: Assessment) -> tuple[Literal["accepted", "refused", "failed"], str]:
+    if isinstance(assessment.verdict, Violation):
+        return "refused", assessment.verdict.message
+    if assessment.diagnostic is not None:
+        return "failed", assessment.diagnostic.message
+    return "accepted", ""
+
+
+def _build_columns(result: ResultSet) -> list[ResultColumn]:
+    return [
+        ResultColumn(name=name, type=kind)
+        for name, kind in zip(result.columns, result.types, strict=True)
+    ]
+
+
+def _build_rows(result: ResultSet) -> list[list[Any]]:
+    return [[to_json_value(value) for value in row] for row in result.rows]
 
 
 def build_trace(trace: Trace) -> TraceResponse:

@@ -18,7 +18,7 @@ PAGES = sorted(
 )
 # What begins with one of them and stands in backticks is a path in the repository.
 STAGES = "retrieval generation ranking repair execution".split()
-FOLDERS = ["nl2sql", *STAGES, *"evaluation serve_app deploy data docs tests .ci".split()]
+FOLDERS = ["client", "nl2sql", *STAGES, *"evaluation serve_app deploy data docs tests .ci".split()]
 SOURCES = [
     path
     for folder in FOLDERS

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from nl2sql.answers import Answer, Refused, Trace
+from nl2sql.answers import Answer, Answered, Refused, Trace
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import Deadline
 from nl2sql.errors import PromptTooLong, Unavailable
@@ -21,7 +21,7 @@ from nl2sql.pipeline.conclusion import conclude
 from nl2sql.pipeline.draft_names import has_new_names
 from nl2sql.pipeline.repair_loop import RepairLoop
 from nl2sql.pipeline.rounds import merge_round
-from nl2sql.progress import count_done
+from nl2sql.progress import count_done, report
 from nl2sql.protocols import Generator, Guard, Planner, Ranker, Repairer, Retriever
 from nl2sql.settings.repair import RepairSettings
 from nl2sql.sql.threads import read_aside
@@ -29,6 +29,7 @@ from nl2sql.types import (
     NOT_PERMITTED,
     Assessment,
     Candidate,
+    CandidateAssessed,
     DraftQuery,
     Generated,
     GuardedQuery,
@@ -37,8 +38,11 @@ from nl2sql.types import (
     Question,
     Ranking,
     Repair,
+    RepairTried,
+    RowsFetched,
     SchemaContext,
     Violation,
+    VoteCounted,
 )
 
 _REPAIR = RepairSettings()
@@ -144,12 +148,16 @@ class Pipeline:
                 )
             async with clock.time("vote"):
                 ranking = await stages.ranker.rank(question, (*known, *assessed), samples=samples)
+            report(VoteCounted(ranking))
             if repairs.finds_work(ranking):
                 async with clock.time("repair"):
                     ranking, tried = await repairs.run(
                         question, context, plan, ranking, is_last=is_last
                     )
                 attempts += tried
+                for repair in tried:
+                    report(RepairTried(repair))
+                report(VoteCounted(ranking))
 
         trace = replace(
             trace,
@@ -165,7 +173,10 @@ class Pipeline:
         async with clock.time("vote", progress="execute"):
             ranking = await stages.ranker.conclude(question, context, ranking)
         trace = replace(trace, ranking=ranking, timings=clock.timings)
-        return await read_aside(conclude, ranking, trace)
+        answer = await read_aside(conclude, ranking, trace)
+        if isinstance(answer, Answered):
+            report(RowsFetched(answer.sql, answer.result))
+        return answer
 
     async def _guard(self, question: Question, candidate: Candidate) -> GuardedQuery | Violation:
         verdict = await self._assessor.guard(question, candidate)
@@ -182,6 +193,7 @@ class Pipeline:
     ) -> Assessment:
         assessment = await self._assessor.assess(question, candidate, verdict, context, plan)
         count_done()
+        report(CandidateAssessed(assessment))
         return assessment
 
     async def _run_picked(self, question: Question, trace: Trace, clock: StageClock) -> Answer:

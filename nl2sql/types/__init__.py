@@ -27,7 +27,14 @@ from nl2sql.types.generation import (
     Prompt,
     SamplingRequest,
 )
-from nl2sql.types.progress import Progress
+from nl2sql.types.progress import (
+    CandidateAssessed,
+    Progress,
+    QuestionEvent,
+    RepairTried,
+    RowsFetched,
+    VoteCounted,
+)
 from nl2sql.types.question import (
     AttributeValue,
     Principal,
@@ -62,6 +69,7 @@ __all__ = [
     "Assessment",
     "AttributeValue",
     "Candidate",
+    "CandidateAssessed",
     "Completions",
     "Diagnostic",
     "DraftQuery",
@@ -85,11 +93,14 @@ __all__ = [
     "Progress",
     "Prompt",
     "Question",
+    "QuestionEvent",
     "Ranking",
     "Repair",
+    "RepairTried",
     "ResultSet",
     "RetrievedTable",
     "Rewriting",
+    "RowsFetched",
     "SamplingRequest",
     "Scalar",
     "SchemaContext",
@@ -101,4 +112,5 @@ __all__ = [
     "Turn",
     "ValueMatch",
     "Violation",
+    "VoteCounted",
 ]

@@ -1,8 +1,11 @@
-"""How far a question is, for whoever waits for its answer."""
+"""What an observer of a question hears while it is answered."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from nl2sql.types.execution import ResultSet
+from nl2sql.types.ranking import Assessment, Ranking, Repair
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,3 +22,35 @@ class Progress:
     prompt_tokens_read: int = 0
     prompt_tokens: int = 0
     answer_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateAssessed:
+    """The guard and the planner have judged a candidate."""
+
+    assessment: Assessment
+
+
+@dataclass(frozen=True, slots=True)
+class VoteCounted:
+    """The candidates so far have voted."""
+
+    ranking: Ranking
+
+
+@dataclass(frozen=True, slots=True)
+class RepairTried:
+    """A repair was tried."""
+
+    repair: Repair
+
+
+@dataclass(frozen=True, slots=True)
+class RowsFetched:
+    """The rows of the answer are there."""
+
+    sql: str
+    result: ResultSet
+
+
+QuestionEvent = Progress | CandidateAssessed | VoteCounted | RepairTried | RowsFetched

@@ -7,7 +7,7 @@ questions; between them no event loop runs, so that Ctrl-C reaches the prompt of
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,13 +18,14 @@ import typer
 from nl2sql.answers import Answer, Answered
 from nl2sql.progress import observed_by
 from nl2sql.protocols import Answerer, Sessions
-from nl2sql.rendering import build_response
+from nl2sql.rendering import build_event, build_response
 from nl2sql.settings import Settings
-from nl2sql.types import Principal, Progress
+from nl2sql.types import Principal, QuestionEvent
+from quorumsql.client import Client
 from quorumsql.contract import QueryRequest, QueryResponse
+from quorumsql.wire import Export, NoRows
 from serve_app.cli.context import CliContext
-from serve_app.cli.terminal import TerminalReporter, show_progress
-from serve_app.client import Export, NoRows, ServiceClient
+from serve_app.cli.terminal import Show, TerminalReporter, show_progress
 from serve_app.http.formats import Format, describe_answer, export_answer
 from serve_app.operations.background import service_url
 from serve_app.reporting import Reporter, Silence
@@ -70,12 +71,12 @@ class Answering(Protocol):
 class RemoteAnswering:
     """The service behind ``client``."""
 
-    client: ServiceClient
+    client: Client
 
     def ask(self, request: QueryRequest) -> QueryResponse:
         """See Answering."""
         with show_progress() as show:
-            return self.client.query(request, show=show)
+            return self.client.ask(request, show=show)
 
     def export(self, request: QueryRequest, format_: Format) -> Export | NoRows:
         """See Answering."""
@@ -113,9 +114,7 @@ class LocalAnswering:
         """See Answering."""
         return self.runner.run(self.sessions.forget(self.principal, session))
 
-    def _answer(
-        self, request: QueryRequest, show: Callable[[Progress], None] = lambda _: None
-    ) -> Answer:
+    def _answer(self, request: QueryRequest, show: Show = lambda _: None) -> Answer:
         question = build_question(request, self.settings, self.principal)
 
         async def answer() -> Answer:
@@ -127,8 +126,11 @@ class LocalAnswering:
 
 
 class _Observer:
-    def __init__(self, show: Callable[[Progress], None]) -> None:
-        self.observe = show
+    def __init__(self, show: Show) -> None:
+        self._show = show
+
+    def observe(self, event: QuestionEvent) -> None:
+        self._show(build_event(event))
 
 
 @contextmanager
@@ -153,7 +155,8 @@ def open_answering(
             yield here
         return
     token = cli.settings.identity.read_token(principal) if principal else ""
-    yield RemoteAnswering(ServiceClient(url or service_url(cli.settings), token))
+    with Client(url or service_url(cli.settings), token) as client:
+        yield RemoteAnswering(client)
 
 
 @contextmanager

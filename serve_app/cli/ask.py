@@ -19,6 +19,7 @@ import typer
 from rich.markup import escape
 
 from quorumsql.contract import AnsweredResponse, QueryRequest
+from quorumsql.wire import Export, NoRows
 from serve_app.cli.answering import (
     AnswerTextOption,
     DatabaseOption,
@@ -30,7 +31,6 @@ from serve_app.cli.answering import (
 from serve_app.cli.context import CliContext
 from serve_app.cli.last_answer import recall_interpretations, remember
 from serve_app.cli.terminal import CONSOLE, ERRORS, print_answer
-from serve_app.client import Export, NoRows
 from serve_app.http.formats import Format, find_format
 
 

@@ -6,11 +6,10 @@ import time
 
 import typer
 
-from quorumsql.contract import QueryRequest
+from quorumsql.client import Client
 from serve_app.cli.context import CliContext, name_command
 from serve_app.cli.serve import print_next_steps, serve_in_background
 from serve_app.cli.terminal import CONSOLE, print_answer, show_progress
-from serve_app.client import ServiceClient
 from serve_app.operations import background
 
 QUESTION = "How many orders were cancelled?"
@@ -28,10 +27,8 @@ def demo(
         serve_in_background(cli)
     try:
         start = time.perf_counter()
-        with show_progress() as show:
-            answer = ServiceClient(url).query(
-                QueryRequest(question=QUESTION, trace=True), show=show
-            )
+        with show_progress() as show, Client(url) as client:
+            answer = client.ask(QUESTION, trace=True, show=show)
         print_answer(answer, seconds=time.perf_counter() - start)
     finally:
         if started and not keep:

@@ -24,13 +24,13 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from nl2sql.types import Progress as Asked
 from quorumsql.contract.answers import (
     AnsweredResponse,
     ClarifyResponse,
     InterpretationResponse,
     QueryResponse,
 )
+from quorumsql.contract.events import ProgressEvent, StageEvent
 from quorumsql.contract.trace import TraceResponse, ValueResponse
 
 CONSOLE = Console()
@@ -89,8 +89,11 @@ class TerminalReporter:
         CONSOLE.print(f"[yellow]![/] {escape(text)}", highlight=False, soft_wrap=True)
 
 
+Show = Callable[[ProgressEvent], None]
+
+
 @contextmanager
-def show_progress() -> Iterator[Callable[[Asked], None]]:
+def show_progress() -> Iterator[Show]:
     """Hands out what shows how far a question is, on a line of its own, until the block ends.
 
     Where standard error is no terminal nothing is shown.
@@ -109,15 +112,20 @@ def show_progress() -> Iterator[Callable[[Asked], None]]:
     )
     task = progress.add_task("asking", total=None)
     with progress:
-        yield lambda asked: progress.update(task, description=describe_progress(asked))
+
+        def show(event: ProgressEvent) -> None:
+            if isinstance(event, StageEvent):
+                progress.update(task, description=describe_progress(event))
+
+        yield show
 
 
-def describe_progress(asked: Asked) -> str:
+def describe_progress(asked: StageEvent) -> str:
     """How far a question is, in words.
 
-    >>> describe_progress(Asked("generate", done=2, total=4, answer_tokens=91))
+    >>> describe_progress(StageEvent(stage="generate", done=2, total=4, answer_tokens=91))
     'writing queries: 2 of 4, 91 tokens'
-    >>> describe_progress(Asked("generate", prompt_tokens_read=512, prompt_tokens=900))
+    >>> describe_progress(StageEvent(stage="generate", prompt_tokens_read=512, prompt_tokens=900))
     'writing queries: 512 of 900 tokens of the prompt read'
     """
     told: list[str] = []

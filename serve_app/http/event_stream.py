@@ -1,30 +1,31 @@
-"""An answer as server-sent events: each stage as it runs, then the answer.
+"""An answer as server-sent events: what happens on the way, then the answer.
 
-``event: stage`` holds how far the question is, ``event: answer`` the body of the answer as it is
-without a stream, ``event: problem`` a problem document in its place. A comment line every few
-seconds tells that the service is there. What is wrong with a request from the start is answered
-with a status of its own, as without a stream.
+The events are those of ``quorumsql.contract.events``, numbered; ``event: answer`` holds the body of
+the answer as it is without a stream, ``event: problem`` a problem document in its place. A comment
+line every two seconds tells that the service is there. What is wrong with a request from the start
+is answered with a status of its own, as without a stream.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Coroutine
-from dataclasses import asdict
 from typing import Any
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from nl2sql.protocols import Observer
-from nl2sql.types import Progress
+from nl2sql.rendering import build_event
+from nl2sql.types import QuestionEvent
 from serve_app.http.disconnection import ClientGone, run_while_connected
 from serve_app.http.problems import render_error
+from serve_app.http.responses import render_json
 from serve_app.service.progress_queue import ProgressQueue
 
 EVENT_STREAM = "text/event-stream"
-_SILENCE_S = 5.0
+# Progress comes at least as often.
+_SILENCE_S = 2.0
 _BEAT = b": still at work\n\n"
 
 
@@ -38,24 +39,25 @@ class EventStream(Response):
         super().__init__(headers={"X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._work = work
+        self._sent = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         queue = ProgressQueue()
         task = asyncio.create_task(run_while_connected(receive, self._work(queue)))
         has_started = False
         try:
-            async for progress in queue.follow(task, silence_s=_SILENCE_S):
+            async for event in queue.follow(task, silence_s=_SILENCE_S):
                 if not has_started:
                     await self._start(send)
                     has_started = True
-                await _send(send, _render_stage(progress))
-            answer = render_event("answer", task.result())
+                await _send(send, self._render(event))
+            answer = self._render_event("answer", task.result())
         except ClientGone:
             return
         except Exception as error:
             if not has_started:
                 raise
-            answer = render_event("problem", bytes(render_error(error).body))
+            answer = self._render_event("problem", bytes(render_error(error).body))
         finally:
             task.cancel()
             await asyncio.wait({task})
@@ -63,25 +65,29 @@ class EventStream(Response):
             await self._start(send)
         await _send(send, answer, more=False)
 
+    def _render(self, event: QuestionEvent | None) -> bytes:
+        if event is None:
+            return _BEAT
+        told = build_event(event)
+        return self._render_event(told.event, render_json(told.model_dump(exclude={"event"})))
+
+    def _render_event(self, name: str, data: bytes) -> bytes:
+        self._sent += 1
+        return render_event(name, data, self._sent)
+
     async def _start(self, send: Send) -> None:
         await send(
             {"type": "http.response.start", "status": 200, "headers": list(self.raw_headers)}
         )
 
 
-def _render_stage(progress: Progress | None) -> bytes:
-    if progress is None:
-        return _BEAT
-    return render_event("stage", json.dumps(asdict(progress)).encode())
-
-
-def render_event(name: str, data: bytes) -> bytes:
+def render_event(name: str, data: bytes, number: int) -> bytes:
     """One event; ``data`` is JSON in one line.
 
-    >>> render_event("stage", b'{"stage":"plan"}')
-    b'event: stage\\ndata: {"stage":"plan"}\\n\\n'
+    >>> render_event("stage", b'{"stage":"plan"}', 1)
+    b'id: 1\\nevent: stage\\ndata: {"stage":"plan"}\\n\\n'
     """
-    return b"event: %s\ndata: %s\n\n" % (name.encode(), data)
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (number, name.encode(), data)
 
 
 async def _send(send: Send, body: bytes, *, more: bool = True) -> None:

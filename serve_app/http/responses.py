@@ -13,5 +13,10 @@ class AnyTextJSONResponse(JSONResponse):
 
     def render(self, content: Any) -> bytes:
         """The bytes of the body."""
-        text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        return text.encode(errors="backslashreplace")
+        return render_json(content)
+
+
+def render_json(content: Any) -> bytes:
+    """JSON in one line."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode(errors="backslashreplace")

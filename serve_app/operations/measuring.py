@@ -35,7 +35,7 @@ from nl2sql.protocols import Engine
 from nl2sql.rendering import build_response
 from nl2sql.settings import Settings
 from nl2sql.types import Question
-from serve_app.client import read_query
+from quorumsql.wire import read_answer, read_json
 from serve_app.composition.lasting_engine import describe_problem
 from serve_app.composition.local import LocalParts, open_engine, open_parts
 from serve_app.composition.wiring import Wiring
@@ -258,7 +258,7 @@ async def _ask_service(client: httpx.AsyncClient, question: Question) -> Respons
         "trace": True,
     }
     try:
-        return Response(read_query(await client.post("/query", json=body)))
+        return Response(read_answer(read_json(await client.post("/query", json=body))))
     except httpx.HTTPError as error:
         raise Unavailable(
             f"The service at {client.base_url} does not answer ({type(error).__name__}).",

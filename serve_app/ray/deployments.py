@@ -73,9 +73,9 @@ class EngineReplica:
 
         task = asyncio.create_task(sample())
         try:
-            async for progress in queue.follow(task, silence_s=_SILENCE_S):
-                if progress is not None:
-                    yield progress
+            async for event in queue.follow(task, silence_s=_SILENCE_S):
+                if isinstance(event, Progress):
+                    yield event
             yield await task
         finally:
             task.cancel()

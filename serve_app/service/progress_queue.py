@@ -6,29 +6,30 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from nl2sql.types import Progress
+from nl2sql.types import Progress, QuestionEvent
 
 # Nobody reads faster.
 _INTERVAL_S = 0.2
 
 
 class ProgressQueue:
-    """An observer: of each stage the latest is kept until it is passed on."""
+    """An observer: of each stage's progress the latest is kept until it is passed on."""
 
     def __init__(self) -> None:
-        self._waiting: list[Progress] = []
+        self._waiting: list[QuestionEvent] = []
         self._changed = asyncio.Event()
 
-    def observe(self, progress: Progress) -> None:
+    def observe(self, event: QuestionEvent) -> None:
         """See ``Observer.observe``."""
-        if self._waiting and self._waiting[-1].stage == progress.stage:
+        last = self._waiting[-1] if self._waiting else None
+        if isinstance(event, Progress) and isinstance(last, Progress) and last.stage == event.stage:
             self._waiting.pop()
-        self._waiting.append(progress)
+        self._waiting.append(event)
         self._changed.set()
 
     async def follow(
         self, work: asyncio.Future[Any], *, silence_s: float
-    ) -> AsyncIterator[Progress | None]:
+    ) -> AsyncIterator[QuestionEvent | None]:
         """What was observed, until ``work`` has ended; None after each silence of so long."""
         while not work.done():
             change = asyncio.ensure_future(self._changed.wait())
@@ -41,13 +42,13 @@ class ProgressQueue:
             if not self._waiting and not work.done():
                 yield None
                 continue
-            for progress in self._take():
-                yield progress
+            for event in self._take():
+                yield event
             await asyncio.wait({work}, timeout=_INTERVAL_S)
-        for progress in self._take():
-            yield progress
+        for event in self._take():
+            yield event
 
-    def _take(self) -> list[Progress]:
+    def _take(self) -> list[QuestionEvent]:
         taken, self._waiting = self._waiting, []
         self._changed.clear()
         return taken

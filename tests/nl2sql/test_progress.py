@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 
 from nl2sql.progress import count_done, enter_stage, is_observed, observed_by, report_sampling
-from nl2sql.types import Progress
+from nl2sql.types import Progress, QuestionEvent
 
 
 class Notes:
     def __init__(self) -> None:
-        self.told: list[Progress] = []
+        self.told: list[QuestionEvent] = []
 
-    def observe(self, progress: Progress) -> None:
-        self.told.append(progress)
+    def observe(self, event: QuestionEvent) -> None:
+        self.told.append(event)
 
 
 def test_nobody_is_told_where_nobody_observes() -> None:

@@ -21,6 +21,7 @@ from nl2sql.types import (
     AnswerText,
     Assessment,
     Candidate,
+    CandidateAssessed,
     Completions,
     Diagnostic,
     DraftQuery,
@@ -45,9 +46,11 @@ from nl2sql.types import (
     Question,
     Ranking,
     Repair,
+    RepairTried,
     ResultSet,
     RetrievedTable,
     Rewriting,
+    RowsFetched,
     SamplingRequest,
     SchemaContext,
     SchemaLink,
@@ -58,6 +61,7 @@ from nl2sql.types import (
     Turn,
     ValueMatch,
     Violation,
+    VoteCounted,
 )
 from tests.fakes import CUSTOMERS, ORDERS, SHOP, build_assessment, build_context, build_result
 
@@ -130,6 +134,10 @@ EXAMPLES: tuple[object, ...] = (
     Generated(PROMPT, (CANDIDATE,), 10, 2, prompts=(("ddl", PROMPT),), grammar="root ::= x"),
     DraftQuery("SELECT 1", 10, 2),
     Progress("generate", 1, 4, 100, 100, 30),
+    CandidateAssessed(ASSESSMENT),
+    VoteCounted(RANKING),
+    RepairTried(REPAIR),
+    RowsFetched("SELECT 1", RESULT),
     VERDICT,
     VIOLATION,
     DIAGNOSTIC,

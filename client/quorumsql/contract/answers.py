@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.config import JsonDict
 
+from quorumsql import tables
 from quorumsql.contract.model import ResponseModel, Rows, Text
 from quorumsql.contract.trace import TraceResponse
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
 
 class _Response(ResponseModel):
@@ -61,6 +66,17 @@ class AnsweredResponse(_Response):
     truncated: bool = Field(description="Whether there are more rows than these.")
     cut: list[list[int]] = Field(description="[row, column] of each cell that was cut short.")
 
+    def to_arrow(self) -> pa.Table:
+        """The rows as an Arrow table. Raises ImportError without pyarrow."""
+        return tables.to_arrow(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The rows as a data frame. Raises ImportError without pandas."""
+        return tables.to_pandas(self)
+
+    def _repr_html_(self) -> str:
+        return tables.render_answer(self)
+
 
 class RefusedResponse(_Response):
     """The question is not answered on purpose."""
@@ -69,6 +85,9 @@ class RefusedResponse(_Response):
     code: Text = Field(description="Why, as a word for programs.")
     reason: Text
     suggestions: list[Text] = Field([], description="Questions that could be answered.")
+
+    def _repr_html_(self) -> str:
+        return tables.render_reason(self.outcome, self.reason)
 
 
 class InterpretationResponse(ResponseModel):
@@ -89,6 +108,9 @@ class ClarifyResponse(_Response):
         description="To choose from with `picked`."
     )
 
+    def _repr_html_(self) -> str:
+        return tables.render_interpretations(self)
+
 
 class AttemptResponse(ResponseModel):
     """A query that did not work."""
@@ -106,6 +128,9 @@ class FailedResponse(_Response):
     outcome: Literal["failed"] = "failed"
     reason: Text
     attempts: list[AttemptResponse] = Field([], description="The queries that were tried.")
+
+    def _repr_html_(self) -> str:
+        return tables.render_reason(self.outcome, self.reason)
 
 
 QueryResponse = Annotated[

@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 
 import typer
 
+from quorumsql.client import Client
 from quorumsql.contract import FeedbackRequest
 from serve_app.cli.answering import DatabaseOption, UrlOption
 from serve_app.cli.context import CliContext
 from serve_app.cli.last_answer import LastAnswer, recall_answer
 from serve_app.cli.terminal import CONSOLE
-from serve_app.client import ServiceClient
 from serve_app.operations.background import service_url
 
 _SAID = {
@@ -80,6 +80,7 @@ def _send(
     )
     name = name or answer.principal
     token = cli.settings.identity.read_token(name) if name else ""
-    taken = ServiceClient(url or service_url(cli.settings), token).feedback(request)
+    with Client(url or service_url(cli.settings), token) as client:
+        taken = client.feedback(request)
     example = f" ({taken.example})" if taken.example else ""
     CONSOLE.print(f"{_SAID[taken.outcome]}{example}.", highlight=False, markup=False)

@@ -27,7 +27,7 @@ from generation.models.store import ModelStore
 from nl2sql.errors import EngineUnavailable, PromptTooLong
 from nl2sql.progress import observed_by
 from nl2sql.settings import ModelSettings
-from nl2sql.types import Message, Progress, Prompt, SamplingRequest
+from nl2sql.types import Message, Progress, Prompt, QuestionEvent, SamplingRequest
 from tests.conftest import ROOT
 
 TEMPLATE = (
@@ -293,16 +293,17 @@ async def test_turns_after_the_time_limit_are_left_out() -> None:
 
 
 async def test_an_observer_is_told_how_far_it_is() -> None:
-    told: list[Progress] = []
+    told: list[QuestionEvent] = []
 
     class Notes:
-        def observe(self, progress: Progress) -> None:
-            told.append(progress)
+        def observe(self, event: QuestionEvent) -> None:
+            told.append(event)
 
     server = FakeServer(script=((0, False), (1, True), (0, True)))
     with observed_by(Notes()):
         await build_engine(server).sample(build_request(k=2))
     assert server.history[0]["return_progress"]
+    assert isinstance(told[0], Progress)
     prompt = told[0].prompt_tokens
     assert told == [
         Progress("", 0, 2, 0, prompt),

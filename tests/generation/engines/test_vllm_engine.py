@@ -13,7 +13,7 @@ import pytest
 
 from generation.engines.vllm_engine import VllmEngine
 from nl2sql.progress import observed_by
-from nl2sql.types import Message, Progress, Prompt, SamplingRequest
+from nl2sql.types import Message, Progress, Prompt, QuestionEvent, SamplingRequest
 
 PROMPT = Prompt("generate", (Message("user", "q"),))
 
@@ -88,11 +88,11 @@ async def test_at_the_time_limit_there_are_the_completions_that_are_finished() -
 
 
 async def test_an_observer_is_told_how_far_it_is() -> None:
-    told: list[Progress] = []
+    told: list[QuestionEvent] = []
 
     class Notes:
-        def observe(self, progress: Progress) -> None:
-            told.append(progress)
+        def observe(self, event: QuestionEvent) -> None:
+            told.append(event)
 
     engine, _ = build_engine(Output(0, "a"), Output(0, "ab", "stop"))
     with observed_by(Notes()):

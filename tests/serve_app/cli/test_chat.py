@@ -8,8 +8,8 @@ import pytest
 
 from nl2sql.errors import Unavailable
 from quorumsql.contract import QueryRequest, QueryResponse, RefusedResponse
+from quorumsql.wire import Export, NoRows
 from serve_app.cli.chat import talk
-from serve_app.client import Export, NoRows
 from serve_app.http.formats import Format
 from tests.serve_app.cli.test_cli import run
 

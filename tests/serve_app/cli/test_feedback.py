@@ -176,7 +176,7 @@ def list_examples(config: Path) -> dict[str, tuple[str, str, str]]:
 
 def test_what_was_said_survives_the_loss_of_the_index(shop: Path, tmp_path: Path) -> None:
     first = command(shop, "feedback", "import", "shop", write(tmp_path / "in.jsonl", ENTRIES))
-    assert "2 stored, 0 there already, 1 left out" in first
+    assert "2 stored, 0 known, 1 left out" in first
     assert "left out, entry 3: What is not there?" in first
     examples = list_examples(shop)
     assert sorted(examples.values()) == [
@@ -188,7 +188,7 @@ def test_what_was_said_survives_the_loss_of_the_index(shop: Path, tmp_path: Path
     assert "2 feedback entries of shop" in command(shop, "feedback", "export", "shop", str(out))
     kept = out.read_text(encoding="utf-8")
     assert [json.loads(line) for line in kept.splitlines()] == list(ENTRIES[:2])
-    assert "2 there already" in command(shop, "feedback", "import", "shop", str(out))
+    assert "2 known" in command(shop, "feedback", "import", "shop", str(out))
 
     command(shop, "index", "drop", "--all", "--yes")
     assert "2 stored" in command(shop, "feedback", "import", "shop", str(out))

@@ -6,6 +6,7 @@ import asyncio
 import json
 from typing import Any
 
+import httpx
 import pytest
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse, StreamingResponse
@@ -16,10 +17,11 @@ from nl2sql.deadline import NEVER, Deadline
 from nl2sql.errors import EngineUnavailable, InvalidRequest, QuorumError, Unavailable
 from nl2sql.progress import report_sampling
 from nl2sql.types import Generated, Plan, Progress, Question, SchemaContext
+from quorumsql import wire
+from quorumsql.client import Client
 from quorumsql.contract import AnsweredResponse, QueryRequest, read_response
-from serve_app import client as service_client
+from quorumsql.contract.events import ProgressEvent, StageEvent
 from serve_app.cli.terminal import show_progress
-from serve_app.client import ServiceClient
 from serve_app.http import event_stream
 from tests.fakes import FakeGenerator, build_candidate, build_generated, build_result
 from tests.serve_app.served import build_app, connect, serve
@@ -64,8 +66,9 @@ def read_events(text: str) -> list[tuple[str, Any]]:
     events = []
     for block in text.strip().split("\n\n"):
         if not block.startswith(":"):
-            name, data = (line.partition(": ")[2] for line in block.split("\n"))
+            number, name, data = (line.partition(": ")[2] for line in block.split("\n"))
             events.append((name, json.loads(data)))
+            assert number == str(len(events))
     return events
 
 
@@ -76,13 +79,20 @@ async def test_the_stages_are_told_and_then_the_answer_as_it_is_without_a_stream
     assert streamed.status_code == 200
     assert streamed.headers["content-type"] == "text/event-stream; charset=utf-8"
     assert streamed.headers["cache-control"] == "no-store"
-    *stages, (last, answer) = read_events(streamed.text)
+    *events, (last, answer) = read_events(streamed.text)
     assert (last, answer) == ("answer", plain.json())
-    assert {name for name, _ in stages} == {"stage"}
+    stages = [event for event in events if event[0] == "stage"]
     told = " ".join(fields["stage"] for _, fields in stages)
     assert told == "wait retrieve gate plan generate guard assess vote execute"
     generate = next(fields for _, fields in stages if fields["stage"] == "generate")
     assert (generate["done"], generate["total"], generate["answer_tokens"]) == (1, 4, 30)
+    others = [event for event in events if event[0] != "stage"]
+    assert [name for name, _ in others] == ["candidate", "vote", "rows"]
+    assert others[0][1] == {
+        "id": "c1", "sql": "SELECT 1", "samples": 1, "status": "accepted", "reason": "",
+    }  # fmt: skip
+    assert others[1][1]["leader"] == "SELECT 1"
+    assert others[2][1]["rows"] == plain.json()["rows"]
 
 
 async def test_what_goes_wrong_meanwhile_is_an_event_with_the_problem() -> None:
@@ -153,13 +163,13 @@ def test_the_client_waits_as_long_as_the_service_is_at_work(
 ) -> None:
     # Silent for twice as long as the client listens, but for what says that it is alive.
     monkeypatch.setattr(event_stream, "_SILENCE_S", 0.1)
-    monkeypatch.setattr(service_client, "_SILENCE_S", 1.0)
-    told: list[Progress] = []
+    monkeypatch.setattr(wire, "STREAM_TIMEOUT", httpx.Timeout(1.0))
+    told: list[ProgressEvent] = []
     with serve(build(TellingGenerator(GENERATED, seconds=2.0))) as url:
-        answer = ServiceClient(url).query(ASKED, show=told.append)
+        answer = Client(url).ask(ASKED, show=told.append)
     assert isinstance(answer, AnsweredResponse)
     assert answer.rows == [[1]]
-    assert told[-1].stage == "execute"
+    assert [event.stage for event in told if isinstance(event, StageEvent)][-1] == "execute"
 
 
 def test_line_ends_of_other_kinds_in_an_answer_are_text() -> None:
@@ -169,7 +179,7 @@ def test_line_ends_of_other_kinds_in_an_answer_are_text() -> None:
         results={odd: [build_result((1,))]},
     )
     with serve(app) as url:
-        answer = ServiceClient(url).query(ASKED)
+        answer = Client(url).ask(ASKED)
     assert isinstance(answer, AnsweredResponse)
     assert answer.sql == odd
 
@@ -177,9 +187,9 @@ def test_line_ends_of_other_kinds_in_an_answer_are_text() -> None:
 def test_the_client_raises_what_the_service_says() -> None:
     with serve(build(FakeGenerator(EngineUnavailable("Busy.")))) as url:
         with pytest.raises(Unavailable, match="Busy"):
-            ServiceClient(url).query(ASKED)
+            Client(url).ask(ASKED)
         with pytest.raises(InvalidRequest, match="k must be"):
-            ServiceClient(url).query(ASKED.model_copy(update={"k": 1000}))
+            Client(url).ask(ASKED.model_copy(update={"k": 1000}))
 
 
 async def _break_off(_: Any) -> StreamingResponse:
@@ -197,13 +207,13 @@ async def _answer_at_once(_: Any) -> JSONResponse:
 def test_a_stream_without_an_end_is_no_answer() -> None:
     app = Starlette(routes=[Route("/query", _break_off, methods=["POST"])])
     with serve(app) as url, pytest.raises(QuorumError, match="ended the connection"):
-        ServiceClient(url).query(ASKED)
+        Client(url).ask(ASKED)
 
 
 def test_a_service_that_knows_no_streams_is_understood() -> None:
     app = Starlette(routes=[Route("/query", _answer_at_once, methods=["POST"])])
     with serve(app) as url:
-        assert ServiceClient(url).query(ASKED) == read_response(FAILED)
+        assert Client(url).ask(ASKED) == read_response(FAILED)
 
 
 async def _answer_otherwise(_: Any) -> JSONResponse:
@@ -213,10 +223,10 @@ async def _answer_otherwise(_: Any) -> JSONResponse:
 def test_a_service_of_another_version_is_told() -> None:
     app = Starlette(routes=[Route("/query", _answer_otherwise, methods=["POST"])])
     with serve(app) as url, pytest.raises(QuorumError, match="of this version"):
-        ServiceClient(url).query(ASKED)
+        Client(url).ask(ASKED)
 
 
 def test_progress_writes_nothing_where_no_terminal_is(capfd: pytest.CaptureFixture[str]) -> None:
     with show_progress() as show:
-        show(Progress("generate", done=1, total=4))
+        show(StageEvent(stage="generate", done=1, total=4))
     assert capfd.readouterr() == ("", "")

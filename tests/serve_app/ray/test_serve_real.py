@@ -19,9 +19,9 @@ from evaluation.runs.run_folder import read_run
 from evaluation.runs.variants import build_variant
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.errors import Unavailable
-from nl2sql.types import Progress
+from quorumsql.client import Client
 from quorumsql.contract import QueryRequest
-from serve_app.client import ServiceClient
+from quorumsql.contract.events import ProgressEvent, StageEvent
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import is_ready
 from serve_app.operations.benchmarks import ReadyBenchmark
@@ -136,13 +136,16 @@ def test_a_client_that_leaves_cancels_its_request_in_the_engine(url: str) -> Non
 
 
 def test_the_stages_of_a_question_are_told_across_all_processes(url: str) -> None:
-    told: list[Progress] = []
+    told: list[ProgressEvent] = []
     question = {"question": "SELECT count(*) FROM employees", "k": 3}
-    answer = ServiceClient(url).query(QueryRequest.model_validate(question), show=told.append)
+    answer = Client(url).ask(QueryRequest.model_validate(question), show=told.append)
     assert answer.outcome == "answered"
-    stages = [progress.stage for progress in told]
+    stages = [event.stage for event in told if isinstance(event, StageEvent)]
     assert {"retrieve", "assess", "vote", "execute"} <= {*stages}
-    assert any(progress.stage == "generate" and progress.total == 3 for progress in told)
+    counted = [event for event in told if isinstance(event, StageEvent) and event.total == 3]
+    assert any(event.stage == "generate" for event in counted)
+    kinds = {event.event for event in told}
+    assert {"stage", "candidate", "vote", "rows"} <= kinds
 
 
 def test_a_client_that_leaves_its_stream_cancels_its_request_in_the_engine(url: str) -> None:

@@ -1,0 +1,207 @@
+"""What both clients share: requests as HTTP, responses and events back.
+
+Knows the paths of the service and nothing of how bytes travel.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+from pydantic import ValidationError
+
+from quorumsql.contract.answers import QueryResponse, read_response
+from quorumsql.contract.events import KINDS, AnswerEvent, Event, read_event
+from quorumsql.contract.requests import QueryRequest
+from quorumsql.errors import (
+    DeadlineExceeded,
+    Forbidden,
+    InvalidRequest,
+    LimitReached,
+    QuorumError,
+    Unauthenticated,
+    Unavailable,
+)
+
+DEFAULT_URL = "http://127.0.0.1:8000"
+EVENT_STREAM = "text/event-stream"
+STREAM_OR_JSON = f"{EVENT_STREAM}, application/json;q=0.5"
+_CONNECT_S = 10.0
+# The service says something every few seconds.
+_SILENCE_S = 120.0
+# For requests that need no model.
+_SHORT_S = 60.0
+
+STREAM_TIMEOUT = httpx.Timeout(_SILENCE_S, connect=_CONNECT_S)
+SHORT_TIMEOUT = httpx.Timeout(_SHORT_S, connect=_CONNECT_S)
+# An answer is waited for as long as the service works on it.
+ENDLESS_TIMEOUT = httpx.Timeout(None, connect=_CONNECT_S)
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """An answer's rows in the format asked for, and the headers that say what goes with them."""
+
+    content: bytes
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class NoRows:
+    """An answer without rows: its ``outcome`` and the reason."""
+
+    outcome: str
+    reason: str
+
+
+def build_headers(token: str | None) -> dict[str, str]:
+    """The headers of every request."""
+    return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+def find_url(url: str | None) -> str:
+    """The address of the service: as given, from QUORUMSQL_URL, or this machine's."""
+    return (url or os.environ.get("QUORUMSQL_URL") or DEFAULT_URL).rstrip("/")
+
+
+def find_token(token: str | None) -> str | None:
+    """The token: as given, or from QUORUMSQL_TOKEN."""
+    return token or os.environ.get("QUORUMSQL_TOKEN") or None
+
+
+def build_request(question: str | QueryRequest, options: dict[str, Any]) -> QueryRequest:
+    """The request for a question with options. Raises InvalidRequest for an unknown option."""
+    if isinstance(question, QueryRequest):
+        return question.model_copy(update=options)
+    try:
+        return QueryRequest(question=question, **options)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"]) or "request"
+        raise InvalidRequest(f"{name}: {first['msg']}.", field=name) from error
+
+
+@dataclass(slots=True)
+class EventReader:
+    """Server-sent events out of the bytes of a stream, as they come.
+
+    Raises what a ``problem`` event says, QuorumError for what is no stream of this service.
+    """
+
+    url: str
+    _rest: bytes = b""
+    _kind: str = ""
+    _is_complete: bool = field(default=False)
+
+    def feed(self, piece: bytes) -> Iterator[Event]:
+        """The events that end in this piece.
+
+        >>> reader = EventReader("http://localhost")
+        >>> list(reader.feed(b': still at work\\n\\nevent: sta'))
+        []
+        >>> [event.stage for event in reader.feed(b'ge\\ndata: {"stage": "plan"}\\n\\n')]
+        ['plan']
+        """
+        # Not as text is split: JSON may hold other line ends, such as U+2028.
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        for line in lines:
+            name, _, value = line.partition(b": ")
+            if name == b"event":
+                self._kind = value.decode()
+            elif name == b"data" and (event := self._read(value)) is not None:
+                yield event
+
+    def end(self) -> None:
+        """Raises Unavailable where the stream ended before its answer."""
+        if not self._is_complete:
+            raise Unavailable(f"The service at {self.url} ended the connection.", hint="Ask again.")
+
+    def _read(self, data: bytes) -> Event | None:
+        if self._kind == "answer":
+            self._is_complete = True
+            return AnswerEvent(answer=read_answer(json.loads(data)))
+        if self._kind == "problem":
+            self._is_complete = True
+            problem = json.loads(data)
+            raise translate(httpx.Response(problem["status"], content=data))
+        # A newer service may send other kinds.
+        return read_event(self._kind, json.loads(data)) if self._kind in KINDS else None
+
+
+def read_json(response: httpx.Response) -> dict[str, Any]:
+    """The JSON in a response that is no problem. Raises what the problem document says."""
+    if response.is_success:
+        answer: dict[str, Any] = response.json()
+        return answer
+    raise translate(response)
+
+
+def read_answer(body: Any) -> QueryResponse:
+    """The answer in a body. Raises QuorumError for another document."""
+    try:
+        return read_response(body)
+    except ValidationError as error:
+        raise QuorumError(
+            "What answers there is no service of this version.",
+            hint="Give the address of one, or bring client and service to one version.",
+        ) from error
+
+
+def read_export(response: httpx.Response) -> Export | NoRows:
+    """The rows, or why there are none. Raises what the problem document says."""
+    if response.is_success:
+        return Export(response.content, response.headers)
+    problem = _read_problem(response)
+    if "outcome" in problem:
+        return NoRows(problem["outcome"], str(problem["detail"]))
+    raise translate(response)
+
+
+def build_unreachable(url: str, error: Exception) -> Unavailable:
+    """The error for a service that cannot be reached."""
+    return Unavailable(
+        f"No service answers at {url} ({type(error).__name__}).",
+        hint="Start one with `quorumsql serve`, or ask with --in-process.",
+    )
+
+
+def translate(response: httpx.Response) -> QuorumError:
+    """The error that a response stands for."""
+    problem = _read_problem(response)
+    detail, errors = str(problem.get("detail", "")), problem.get("errors", ())
+    if not problem:
+        return QuorumError(f"The service answered {response.status_code}: {response.text[:200]}")
+    match response.status_code:
+        case 401:
+            return Unauthenticated(detail, hint="On the command line: `--as NAME`.")
+        case 403:
+            return Forbidden(detail)
+        case 429:
+            return LimitReached(detail, retry_after_s=_read_retry_after(response))
+        case 503:
+            return Unavailable(detail)
+        case 504:
+            return DeadlineExceeded(detail)
+    if errors:
+        return InvalidRequest(detail, field=errors[0]["field"])
+    return QuorumError(detail)
+
+
+def _read_retry_after(response: httpx.Response) -> float:
+    try:
+        return float(response.headers.get("retry-after", "1"))
+    except ValueError:
+        return 1.0
+
+
+def _read_problem(response: httpx.Response) -> dict[str, Any]:
+    """The problem document, or nothing where the response holds none."""
+    try:
+        problem = response.json()
+    except ValueError:
+        return {}
+    return problem if isinstance(problem, dict) and "detail" in problem else {}
