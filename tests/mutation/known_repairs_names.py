@@ -5,7 +5,7 @@ from __future__ import annotations
 Changes = tuple[tuple[str, str], ...]
 
 NAME_REPAIRS: dict[str, dict[str, Changes]] = {
-    "execution/name_resolution/walk.py": {
+    "execution/name_resolution/sources.py": {
         # SELECT ts_stat.ts_stat FROM unnest(ARRAY['select …']) AS ts_stat(x) called any function.
         "new_names_take_the_place_of_old_ones": (
             (
@@ -19,17 +19,8 @@ NAME_REPAIRS: dict[str, dict[str, Changes]] = {
                 "source = replace(source, columns=(*given, *outputs))",
             ),
         ),
-        "a_ctes_new_names_take_the_place_of_old_ones": (
-            (
-                "Cte(rename_columns(columns, named, name), new_name, cte.this)",
-                "Cte((*named, *columns), new_name, cte.this)",
-            ),
-        ),
         "names_of_a_functions_columns_are_written_out": (
             ("                write_names(node, name, source.columns)\n", "                pass\n"),
-        ),
-        "a_cte_gets_a_name_that_no_table_bears": (
-            ('new_name = f"{self._resolver.cte_prefix}{self._ctes}"', "new_name = alias.this.name"),
         ),
         "a_cte_used_before_it_is_written_is_refused": (
             ("        if not cte.new_name:\n", "        if False:\n"),
@@ -41,23 +32,34 @@ NAME_REPAIRS: dict[str, dict[str, Changes]] = {
                 "        if False:\n            for source",
             ),
         ),
-        "what_nobody_explained_is_refused": (("    walk.check_nothing_is_left(nodes)\n", ""),),
         "sqlites_ctes_see_one_another": (
             ("                self._check_is_no_cte(node)\n", "                pass\n"),
         ),
         "from_sees_nothing_of_its_neighbours": (
             (
-                "columns = self.resolve_query(node, level.parent, ctes)",
-                "columns = self.resolve_query(node, level, ctes)",
+                "columns = self._walk.resolve_query(node, level.parent, ctes)",
+                "columns = self._walk.resolve_query(node, level, ctes)",
             ),
         ),
+        "ordinality_is_for_functions": (('elif node.args.get("ordinality"):', "elif False:"),),
+        "arguments_of_a_table_are_known": (("        check_args(node, TABLE_ARGS)\n", ""),),
+    },
+    "execution/name_resolution/walk.py": {
+        "a_ctes_new_names_take_the_place_of_old_ones": (
+            (
+                "Cte(rename_columns(columns, named, name), new_name, cte.this)",
+                "Cte((*named, *columns), new_name, cte.this)",
+            ),
+        ),
+        "a_cte_gets_a_name_that_no_table_bears": (
+            ('new_name = f"{self._resolver.cte_prefix}{self._ctes}"', "new_name = alias.this.name"),
+        ),
+        "what_nobody_explained_is_refused": (("    walk.check_nothing_is_left(nodes)\n", ""),),
         # ORDER BY (name * id) left the outer table's column out of its wrapper.
         "a_name_within_an_expression_is_no_outputs": (
             ("with_outputs=within_items or is_name)", "with_outputs=True)"),
         ),
-        "ordinality_is_for_functions": (('elif node.args.get("ordinality"):', "elif False:"),),
         "arguments_of_a_select_are_known": (("            check_args(node, SELECT_ARGS)\n", ""),),
-        "arguments_of_a_table_are_known": (("        check_args(node, TABLE_ARGS)\n", ""),),
     },
     "execution/name_resolution/nodes.py": {
         "arguments_of_a_join_are_known": (("    check_args(join, JOIN_ARGS)\n", ""),),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from tests.mutation.known_repairs import REPAIRS
 from tests.mutation.known_repairs_files import FILE_REPAIRS
+from tests.mutation.known_repairs_growth import GROWTH_REPAIRS
 from tests.mutation.known_repairs_names import NAME_REPAIRS
 from tests.mutation.mutant import ROOT, Edit, Mutant
 
@@ -27,9 +28,10 @@ class Mending:
 
 def load_mendings() -> tuple[Mending, ...]:
     """All of the list, as they are written there."""
+    repairs_by_file = {**REPAIRS, **NAME_REPAIRS, **GROWTH_REPAIRS, **FILE_REPAIRS}
     return tuple(
         Mending(name, path, changes)
-        for path, repairs in {**REPAIRS, **NAME_REPAIRS, **FILE_REPAIRS}.items()
+        for path, repairs in repairs_by_file.items()
         for name, changes in repairs.items()
     )
 

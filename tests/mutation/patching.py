@@ -147,7 +147,7 @@ def _list_early_names(statement: Statement) -> set[str]:
 @cache
 def _read_lists() -> dict[str, Any]:
     """All lists as they are; read before the forks, since reading them takes long."""
-    folder = ROOT / "execution" / "guard" / "allowlists"
+    folder = ROOT / "execution" / "allowlists"
     return {path.stem: _parse_list(path.read_bytes()) for path in folder.glob("*.yaml")}
 
 

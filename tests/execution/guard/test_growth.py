@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from sqlglot import exp
 
-from execution.guard import growth
+from execution.guard import query_measures
 from execution.guard.guard import guard_query
 from execution.name_resolution.stars import find_star
 from execution.policies.access import open_access
@@ -802,7 +802,7 @@ def test_recursions_within_one_another_are_not_followed_for_ages() -> None:
 
 def test_a_query_that_takes_long_to_measure_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert judge(nest_recursions(2), "duckdb") == ""
-    monkeypatch.setattr(growth, "_MOST_LOOKS", 300)
+    monkeypatch.setattr(query_measures, "_MOST_LOOKS", 300)
     assert judge(nest_recursions(1), "duckdb") == ""
     assert judge(nest_recursions(2), "duckdb") == "too_much_text"
 
@@ -956,7 +956,7 @@ def test_a_wide_query_is_not_looked_through_for_each_column(
         looks.append(output)
         return find_star(output)
 
-    monkeypatch.setattr(growth, "find_star", look)
+    monkeypatch.setattr(query_measures, "find_star", look)
     names = [f"c{at}" for at in range(300)]
     inner = ", ".join(f"id {name}" for name in names)
     sql = f"SELECT repeat('x', 3), {', '.join(names)} FROM (SELECT {inner} FROM orders) AS d"
