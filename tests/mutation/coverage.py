@@ -40,6 +40,9 @@ def list_judges(mutant: Mutant, tests: Mapping[str, Traced]) -> list[str]:
             for name, test in tests.items()
             if (lines := test.lines.get(path)) and (wanted is None or lines & wanted)
         ]
+        if not found:
+            # Called only when its module is imported.
+            found = [name for name, test in tests.items() if test.lines.get(path)]
     own = _OWN_TESTS if mutant.path.endswith(".yaml") else _find_own(mutant.path)
     file = f"test_{PurePosixPath(mutant.path).stem}.py"
     return sorted(

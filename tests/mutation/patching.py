@@ -55,8 +55,9 @@ def patch_modules(mutant: Mutant, source: bytes) -> bool:
     if isinstance(new, ast.FunctionDef | ast.AsyncFunctionDef):
         _exchange_function(_unwrap(owner.__dict__[new.name]), new, module)
         _clear_caches()
-        # Functions that it made before, such as the entries of a table, are as they were.
-        return not _makes_functions(new)
+        # Functions and constants that it made before, such as the entries of a table, are as they
+        # were.
+        return not _makes_functions(new) and not _is_called_on_import(new.name, before.body)
     if owner is not module or not isinstance(new, ast.Assign | ast.AnnAssign):
         raise CannotPatch(mutant.key)
     is_exact = _exchange_constant(new, changed[at + 1 :], module)
@@ -67,6 +68,15 @@ def patch_modules(mutant: Mutant, source: bytes) -> bool:
 def _makes_functions(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     makers = (ast.AsyncFunctionDef, ast.FunctionDef, ast.Lambda)
     return any(isinstance(node, makers) for each in function.body for node in ast.walk(each))
+
+
+def _is_called_on_import(name: str, body: list[Statement]) -> bool:
+    return any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+        for statement in body
+        if isinstance(statement, ast.Assign | ast.AnnAssign)
+        for node in ast.walk(statement)
+    )
 
 
 def _find_difference(before: list[Statement], after: list[Statement]) -> int:
