@@ -24,23 +24,25 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.types import Principal
 from tests.oracle import benchmarks, demo, generated_policies
 from tests.oracle.coverage.run import write_page
-from tests.oracle.engines import ENGINES, aim_statements
+from tests.oracle.engines import ENGINES
+from tests.oracle.fuzz import FuzzReport
 from tests.oracle.metamorphic import warehouse
 from tests.oracle.metamorphic.file_pairs import FilePairs
 from tests.oracle.metamorphic.postgres_pairs import PostgresPairs
 from tests.oracle.metamorphic.verdicts import PairTally
 from tests.oracle.metamorphic.warehouse import open_warehouse
 from tests.oracle.postgres_copies import quiet_server
-from tests.oracle.postgres_fuzz import PostgresFuzzer, build_statements
+from tests.oracle.postgres_fuzz import PostgresFuzzer, aim_engine
 from tests.oracle.progress import Progress, TroubleTeller
 from tests.oracle.runs import judge_generated, judge_spider, judge_subjects
-from tests.oracle.shop_fuzz import fuzz_duckdb, fuzz_sqlite
+from tests.oracle.shop import fuzz_shop
 from tests.oracle.stage import PostgresStage
 from tests.oracle.tally import Tally
 from tests.oracle.verdicts import Kind
@@ -133,20 +135,12 @@ def _run_generated(server: EmbeddedServer, options: argparse.Namespace, rng: ran
 def _run_fuzz(server: EmbeddedServer, options: argparse.Namespace, rng: random.Random) -> int:
     stage: PostgresStage = demo.open_demo(server)
     chosen = options.principals.split(",") if options.principals else []
-    principals = [each for each in demo.PRINCIPALS if not chosen or each.name in chosen]
-    fuzzer = PostgresFuzzer(server, stage, principals)
-    seconds, tell_progress = options.minutes * 60, TroubleTeller()
-    if options.engine == "corpus":
-        statements = build_statements(server, stage, principals, rng)
-        report = fuzzer.run(statements, seconds=seconds, progress=tell_progress)
-    else:
-        streams = ENGINES[options.engine](stage, principals, fuzzer.targets, rng)
-        aimed = aim_statements(streams, rng)
-        report = fuzzer.run_aimed(aimed, seconds=seconds, progress=tell_progress)
-    fuzzer.close()
+    principals = [who for who in demo.PRINCIPALS if not chosen or who.name in chosen]
+    with closing(PostgresFuzzer(server, stage, principals)) as fuzzer:
+        aimed = aim_engine(options.engine, fuzzer, principals, rng)
+        report = fuzzer.run(aimed, seconds=options.minutes * 60, progress=TroubleTeller())
     stage.close()
-    print(report.render())
-    return int(bool(report.troubles))
+    return _tell_report(report)
 
 
 def _run_metamorphic(
@@ -198,9 +192,15 @@ def _tell_tally(tally: PairTally) -> int:
 
 
 def _run_shop(options: argparse.Namespace, rng: random.Random) -> int:
-    fuzz = fuzz_sqlite if options.database == "sqlite" else fuzz_duckdb
+    seconds = options.minutes * 60
     with tempfile.TemporaryDirectory() as folder:
-        report = fuzz(Path(folder), rng, seconds=options.minutes * 60, progress=TroubleTeller())
+        report = fuzz_shop(
+            options.database, Path(folder), rng, seconds=seconds, progress=TroubleTeller()
+        )
+    return _tell_report(report)
+
+
+def _tell_report(report: FuzzReport) -> int:
     print(report.render())
     return int(bool(report.troubles))
 

@@ -14,9 +14,9 @@ from nl2sql.catalog import Catalog
 from nl2sql.types import Principal
 from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
 from tests.oracle.corpus import Query, build_gold_queries, build_table_queries
+from tests.oracle.file_stage import FileStage
 from tests.oracle.generated_policies import PRINCIPALS, build_policy
 from tests.oracle.generated_queries import build_queries, read_values
-from tests.oracle.sqlite_stage import SqliteStage
 from tests.oracle.stage import PostgresStage, Subject
 from tests.oracle.tally import Finding, Tally
 from tests.oracle.verdicts import Judge
@@ -126,7 +126,7 @@ def judge_spider(
             catalog = read_sqlite_catalog(path, database=name)
             subject = Subject(name, catalog, build_policy(catalog), golds[name])
             queries = list_queries(catalog, subject.golds)
-            stage = SqliteStage(path, subject, Path(copies))
+            stage = FileStage(path, subject, Path(copies))
             for principal in PRINCIPALS:
                 judge = stage.judge(principal)
                 judge_queries(judge, principal, _sample(queries, most, rng), tally)

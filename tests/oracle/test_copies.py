@@ -17,6 +17,7 @@ from execution.postgres.embedded import EmbeddedServer
 from nl2sql.catalog import Table
 from nl2sql.types import Principal
 from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
+from tests.oracle.file_copies import FORMS, build_file_copy
 from tests.oracle.grants import Parent, list_grants
 from tests.oracle.marked_database import MARK, NUMBERS, build_marked, has_mark
 from tests.oracle.outcomes import Outcome
@@ -27,7 +28,6 @@ from tests.oracle.postgres_copies import (
     list_relations,
     open_superuser,
 )
-from tests.oracle.sqlite_stage import FORMS, build_sqlite_copy
 
 SOURCE = "oracle_copies"
 KEY = "a key"
@@ -259,7 +259,7 @@ SQLITE_POLICY: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", FORMS["sqlite"])
 @pytest.mark.parametrize(
     ("roles", "expected"),
     [
@@ -295,7 +295,7 @@ def test_a_copy_of_a_file_holds_what_its_principal_sees(
     catalog = read_sqlite_catalog(whole, database="d")
     principal = Principal("m", roles, (("team", 1),))
     grants = list_grants(SQLITE_POLICY, principal, catalog.tables, "sqlite")
-    build_sqlite_copy(whole, part, catalog, grants, form=form)
+    build_file_copy(whole, part, catalog, grants, form=form)
     with closing(sqlite3.connect(part)) as connection:
         tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         found = {

@@ -23,6 +23,7 @@ from nl2sql.types import GuardedQuery, Principal
 from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
 from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
 from tests.oracle.corpus import Query
+from tests.oracle.file_sessions import SqliteSession
 from tests.oracle.metamorphic import warehouse
 from tests.oracle.metamorphic.hidden_values import INTEGERS, TEXTS
 from tests.oracle.metamorphic.observations import Side
@@ -38,7 +39,6 @@ from tests.oracle.metamorphic.postgres_changes import Change
 from tests.oracle.metamorphic.verdicts import PairJudge, PairTally
 from tests.oracle.metamorphic.warehouse import Row
 from tests.oracle.outcomes import describe_difference
-from tests.oracle.sqlite_stage import SqliteSession
 from tests.oracle.stage import build_guarding
 
 LIMITS = LimitSettings(
