@@ -40,7 +40,7 @@ from tests.oracle.metamorphic.verdicts import PairTally
 from tests.oracle.metamorphic.warehouse import open_warehouse
 from tests.oracle.postgres_copies import quiet_server
 from tests.oracle.postgres_fuzz import PostgresFuzzer, aim_engine
-from tests.oracle.progress import Progress, TroubleTeller
+from tests.oracle.progress import PairProgress, Progress, TroubleTeller
 from tests.oracle.runs import judge_generated, judge_spider, judge_subjects
 from tests.oracle.shop import fuzz_shop
 from tests.oracle.stage import PostgresStage
@@ -121,15 +121,14 @@ def _run_corpus(server: EmbeddedServer, options: argparse.Namespace, rng: random
 
 def _run_generated(server: EmbeddedServer, options: argparse.Namespace, rng: random.Random) -> int:
     stage = demo.open_demo(server)
-    tally = Tally()
-    progress = Progress()
+    tallies = []
     for principal in demo.PRINCIPALS:
-        judge_generated(
-            stage, principal, examples=options.examples, random_seed=options.seed, tally=tally
+        tallies.append(
+            judge_generated(stage, [principal], examples=options.examples, random_seed=options.seed)
         )
-        progress(principal.name, tally)
+        print(tallies[-1].render())
     stage.close()
-    return _tell(tally)
+    return int(any(tally.mismatches for tally in tallies))
 
 
 def _run_fuzz(server: EmbeddedServer, options: argparse.Namespace, rng: random.Random) -> int:
@@ -149,14 +148,14 @@ def _run_metamorphic(
     principals: Sequence[Principal] = generated_policies.PRINCIPALS
     if options.of == "demo_erp":
         # The analyst sees everything.
-        principals = [each for each in demo.PRINCIPALS if each.name != "analyst"]
+        principals = [who for who in demo.PRINCIPALS if who.name != "analyst"]
         stage = demo.open_demo(server)
     elif options.of == "warehouse":
         stage, principals = open_warehouse(server), warehouse.PRINCIPALS
     else:
         stage = benchmarks.open_benchmark(server, _find_bench(), options.of)
     pairs = PostgresPairs(server, stage)
-    tally = pairs.judge(principals, rng, pairs=options.pairs, progress=_PairProgress())
+    tally = pairs.judge(principals, rng, pairs=options.pairs, progress=PairProgress())
     pairs.close()
     stage.close()
     return _tell_tally(tally)
@@ -165,25 +164,9 @@ def _run_metamorphic(
 def _run_files(options: argparse.Namespace, rng: random.Random) -> int:
     with tempfile.TemporaryDirectory() as folder:
         pairs = FilePairs(Path(folder), options.database)
-        tally = pairs.judge(
-            warehouse.PRINCIPALS, rng, pairs=options.pairs, progress=_PairProgress()
-        )
+        tally = pairs.judge(warehouse.PRINCIPALS, rng, pairs=options.pairs, progress=PairProgress())
         pairs.close()
     return _tell_tally(tally)
-
-
-class _PairProgress:
-    """A line on standard error for each change, and each leak as soon as it is found."""
-
-    def __init__(self) -> None:
-        self._told = 0
-
-    def __call__(self, name: str, tally: PairTally) -> None:
-        leaks = tally.leaks
-        for finding in leaks[self._told :]:
-            print(finding.render(), file=sys.stderr)
-        self._told = len(leaks)
-        print(f"{name}: {tally.total:,} pairs, {len(leaks)} leaks", file=sys.stderr)
 
 
 def _tell_tally(tally: PairTally) -> int:
