@@ -16,7 +16,7 @@ from execution.duckdb.errors import SQLSTATES
 from execution.sqlite.errors import build_diagnostic
 from nl2sql.sql.names import build_sqlite_uri
 from tests.oracle.file_copies import quote
-from tests.oracle.outcomes import UNNAMED, Outcome
+from tests.oracle.outcomes import UNNAMED, Outcome, bind_values
 
 _MOST_ROWS = 20_000
 _INSTRUCTIONS_PER_LOOK = 20_000
@@ -91,7 +91,7 @@ class DuckDbSession:
 
         timer = threading.Timer(self._timeout_s, stop)
         timer.start()
-        values = [list(value) if isinstance(value, tuple) else value for value in params]
+        values = bind_values(params)
         try:
             statement.encode()
             cursor = self._connection.execute(statement, values or None)

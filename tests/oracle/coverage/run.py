@@ -54,7 +54,9 @@ def write_page(subject: Subject, *, most: int, seed: int) -> list[Coverage]:
         cover_shop("DuckDB", "duckdb", most=most, seed=seed),
     ]
     head = _HEAD.format(most=most, seed=seed)
-    PAGE.write_text("\n".join([head, *(f"{each.render()}\n" for each in found)]), encoding="utf-8")
+    PAGE.write_text(
+        "\n".join([head, *(f"{coverage.render()}\n" for coverage in found)]), encoding="utf-8"
+    )
     return found
 
 
