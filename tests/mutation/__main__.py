@@ -6,8 +6,8 @@
     python -m tests.mutation --repairs                    each known repair undone
     python -m tests.mutation --mutants 1000 --servers     then what survives by the tests with one
 
-Results are in runs/mutation: a run that is ended goes on where it was, and what survived once is
-judged again, so that tests can be added meanwhile. ``--trace`` looks anew which test executes
+Results are in runs/mutation: an interrupted run continues where it was, and what survived once is
+judged again, so that tests can be added meanwhile. ``--trace`` finds out again which test executes
 which line; do that after tests or the code were changed.
 """
 

@@ -29,7 +29,7 @@ def list_judges(mutant: Mutant, tests: Mapping[str, Traced]) -> list[str]:
         found = [
             name
             for name, test in tests.items()
-            if _OWN_TESTS in name or any(each in test.lines for each in _READERS)
+            if _OWN_TESTS in name or any(reader in test.lines for reader in _READERS)
         ]
     else:
         wanted = _list_lines(mutant.path, mutant.line)
@@ -38,7 +38,7 @@ def list_judges(mutant: Mutant, tests: Mapping[str, Traced]) -> list[str]:
         found = [
             name
             for name, test in tests.items()
-            if (lines := test.lines.get(path)) and (wanted is None or lines & wanted)
+            if (lines := test.lines.get(path)) and (wanted is None or not wanted.isdisjoint(lines))
         ]
         if not found:
             # Called only when its module is imported.

@@ -67,7 +67,9 @@ def patch_modules(mutant: Mutant, source: bytes) -> bool:
 
 def _makes_functions(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     makers = (ast.AsyncFunctionDef, ast.FunctionDef, ast.Lambda)
-    return any(isinstance(node, makers) for each in function.body for node in ast.walk(each))
+    return any(
+        isinstance(node, makers) for statement in function.body for node in ast.walk(statement)
+    )
 
 
 def _is_called_on_import(name: str, body: list[Statement]) -> bool:
@@ -143,7 +145,9 @@ def _exchange_constant(
     is_imported = any(
         names & vars(other).keys() for other in _list_modules() if other is not module
     )
-    return not is_imported and not any(names & _list_early_names(each) for each in following)
+    return not is_imported and not any(
+        names & _list_early_names(statement) for statement in following
+    )
 
 
 def _list_early_names(statement: Statement) -> set[str]:
@@ -204,7 +208,7 @@ def _list_modules() -> list[ModuleType]:
 def _clear_caches() -> None:
     """What was remembered before the mutant came would hide it."""
     for module in _list_modules():
-        # The allowlists take long to read, and are nobody's product.
+        # The allowlists take long to read, and are no function's result.
         if module.__name__.startswith("execution") and "allowlists" not in module.__name__:
             for value in list(vars(module).values()):
                 clear = getattr(value, "cache_clear", None)
