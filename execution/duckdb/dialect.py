@@ -2,7 +2,7 @@
 
 sqlglot's own DuckDB turns functions into nodes that stand for their kind in any database, and
 spells them anew. Here a function stays a name with arguments, operators stay where they stood, the
-path of ``->`` stays text: DuckDB gets the words that were asked for. What ``cost_bombs.py``
+path of ``->`` stays text: DuckDB gets the words that were asked for. What ``growing_calls.py``
 measures (generators of rows, functions that make text longer) keeps its nodes, which are written as
 read.
 

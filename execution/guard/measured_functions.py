@@ -1,4 +1,4 @@
-"""What functions do to the size of what they are given, by their names, for ``growth.py``.
+"""What functions do to the size of what they are given, by their names, for ``value_sizes.py``.
 
 The dialects of the guard read a function as a name with arguments, so the same names serve all
 databases; a name that a database does not know is on no allowlist of it. A function that is not
@@ -30,7 +30,7 @@ MULTIPLYING = frozenset(
     "approx_quantile array_replace array_to_string concat_ws percentile_cont percentile_disc "
     "quantile quantile_cont quantile_disc".split()
 )
-# Write their first argument up to ``MOST_FILLED`` times; ``cost_bombs.py`` sees to it.
+# Write their first argument up to ``MOST_FILLED`` times; ``growing_calls.py`` sees to it.
 FILLING = frozenset({"array_fill"})
 MOST_FILLED = 10_000
 # Draw a text of at most so many bytes: DuckDB's bar has 1000 letters of three.
@@ -49,7 +49,7 @@ COMPARING = frozenset(
 # Arithmetic that is slow on numbers of thousands of digits.
 DIVIDING = frozenset({"cbrt", "div", "exp", "ln", "log", "log10", "mod", "sqrt"})
 POWERS = frozenset({"pow", "power"})
-# The digits of the largest factorial that ``cost_bombs.py`` allows.
+# The digits of the largest factorial that ``growing_calls.py`` allows.
 FACTORIALS = frozenset({"factorial"})
 MOST_FACTORIAL = 2600.0
 # Make a number's text of parts, so that its length does not tell how large the number is.

@@ -1,6 +1,6 @@
 """One spelling for each call, whatever schema, quotes or dots the query wrote it with.
 
-What looks at functions (``cost_bombs.py``, ``growth.py``, names of columns) looks at sqlglot's
+What looks at functions (``growing_calls.py``, ``growth.py``, names of columns) looks at sqlglot's
 nodes, and sqlglot makes the node of a known function only where its name stands alone:
 ``pg_catalog.repeat('x', 9)`` is a field of a schema to it, DuckDB's ``'x'.repeat(9)`` a field of a
 text. Here each becomes ``repeat('x', 9)``, and is written so. A call under any other schema stays

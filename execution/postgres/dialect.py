@@ -3,8 +3,9 @@
 sqlglot's own PostgreSQL turns functions into nodes that stand for their kind in any database, and
 spells them anew: ``date_part`` becomes ``EXTRACT``, which is another type, ``to_hex`` becomes
 ``hex``, which is not there. Here a function stays a name with arguments, ``->`` an operator with
-the words beside it, and a string its value, however it was quoted. What ``cost_bombs.py`` measures
-(generators of rows, functions that make text longer) keeps its nodes, which are written as read.
+the words beside it, and a string its value, however it was quoted. What ``growing_calls.py``
+measures (functions that make text longer) keeps its nodes, which are written as read, and so do
+generators of rows.
 ``pg_catalog.f`` is ``f``: a schema before a name must hide nothing from what looks at names.
 
 Knows nothing of catalogs or allowlists. Does not cover bit strings: a query with one is refused.

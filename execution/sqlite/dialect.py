@@ -2,7 +2,7 @@
 
 sqlglot's own SQLite turns functions into nodes that stand for their kind in any database, and
 spells them anew: ``CAST(x AS DATE)`` becomes ``DATE(x)``, which is another value. Here a function
-stays a name with arguments (``replace`` has a node, since ``cost_bombs.py`` measures it), a cast
+stays a name with arguments (``replace`` has a node, since ``growing_calls.py`` measures it), a cast
 stays what SQLite makes of it (one of five affinities), the path of ``->`` stays text. Names are
 written in backticks where they need quotes: in double quotes SQLite takes a name that it does not
 find for a string.

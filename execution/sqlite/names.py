@@ -1,10 +1,10 @@
 """How names are written in queries on SQLite, which leaves much of it to chance.
 
 Names compare without case, and are written as the query wrote them. A word in double quotes is a
-name where something visible has that name, and a string elsewhere; ``guard/name_resolution`` knows
-what is visible. If it saw more than SQLite does, the word would stay a name, and a name in
-backticks that SQLite does not find is an error, never another result. A CTE may recurse without the
-word RECURSIVE.
+name where something visible has that name, and a string elsewhere; ``execution/name_resolution``
+knows what is visible. If it saw more than SQLite does, the word would stay a name, and a name in
+backticks that SQLite does not find is an error, never another result. A CTE may recurse without
+the word RECURSIVE.
 """
 
 from __future__ import annotations

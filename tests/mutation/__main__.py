@@ -3,11 +3,11 @@
     python -m tests.mutation --mutants 1000 --seed 1      of all files
     python -m tests.mutation --module growth cost_bombs   all mutants of files named so
     python -m tests.mutation --mutants 1000 --module x    those of the thousand that are there
-    python -m tests.mutation --mendings                   each known repair undone
+    python -m tests.mutation --repairs                    each known repair undone
     python -m tests.mutation --mutants 1000 --servers     then what survives by the tests with one
 
-Results are in runs/mutation: a run that is ended goes on where it was, and what survived once is
-judged again, so that tests can be added meanwhile. ``--trace`` looks anew which test executes
+Results are in runs/mutation: an interrupted run continues where it was, and what survived once is
+judged again, so that tests can be added meanwhile. ``--trace`` finds out again which test executes
 which line; do that after tests or the code were changed.
 """
 
@@ -27,7 +27,6 @@ import pytest
 from tests.mutation.allowlist_mutants import list_allowlist_mutants
 from tests.mutation.fresh import PYTEST_OPTIONS
 from tests.mutation.judging import MOST_TESTS, Judge, Session, trace_tests
-from tests.mutation.mendings import list_mendings
 from tests.mutation.mutant import ROOT, Mutant, digest_file
 from tests.mutation.python_mutants import list_python_mutants
 from tests.mutation.results import (
@@ -39,6 +38,7 @@ from tests.mutation.results import (
 )
 from tests.mutation.targets import LEFT_OUT, SERVER_FIXTURES, TESTS, list_targets
 from tests.mutation.tracing import Traced, load_trace, save_trace
+from tests.mutation.undone_repairs import load_repairs, undo_repair
 
 _FOLDER = ROOT / "runs" / "mutation"
 _RESULTS = _FOLDER / "results.jsonl"
@@ -51,7 +51,7 @@ _LONG = "test_ordinary_queries.py"
 def main(arguments: Sequence[str] | None = None) -> int:
     """1 when something survived."""
     options = _build_parser().parse_args(arguments)
-    mutants = list_mendings() if options.mendings else _draw(options)
+    mutants = [*map(undo_repair, load_repairs())] if options.repairs else _draw(options)
     print(f"{len(mutants)} mutants", file=sys.stderr)
     for phase in ("fast", "server") if options.servers else ("fast",):
         _run_phase(phase, mutants, options)
@@ -72,7 +72,7 @@ def _build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--mutants", type=int, help="how many; all when not given")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--module", nargs="*", default=[], help="only files that are named so")
-    parser.add_argument("--mendings", action="store_true", help="undo known repairs")
+    parser.add_argument("--repairs", action="store_true", help="undo known repairs")
     parser.add_argument("--survivors", action="store_true", help="only what survived before")
     parser.add_argument("--servers", action="store_true", help="then also tests with a server")
     parser.add_argument("--trace", action="store_true", help="look anew what tests execute")
@@ -120,7 +120,7 @@ def _run_phase(phase: str, mutants: Sequence[Mutant], options: argparse.Namespac
             name: test for name, test in tests.items() if is_slow or test.seconds < _LONGEST_SECONDS
         }
         # Of a known repair all of its tests are asked: there are few, and each must be noticed.
-        most = len(chosen) if options.mendings else options.most_tests
+        most = len(chosen) if options.repairs else options.most_tests
         judge = Judge(items, chosen, most=most)
         end = time.monotonic() + options.minutes * 60
         for at, mutant in enumerate(pending, start=1):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
-import select
 import shutil
 import signal
-import sys
 import tempfile
-import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection
 from typing import Any
+
+_FORK = multiprocessing.get_context("fork")
 
 
 class OutOfTime(Exception):
@@ -24,30 +26,26 @@ def run_in_fork(work: Callable[[], Any], limit_s: float) -> Any:
 
     The fork prints nothing, has a temporary folder of its own, and ends without tearing down.
     """
-    folder = tempfile.mkdtemp(
-        prefix="mutant-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None
-    )
-    reader, writer = os.pipe()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    child = os.fork()
-    if child == 0:
-        _work(work, writer, folder)
-    os.close(writer)
+    memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    folder = tempfile.mkdtemp(prefix="mutant-", dir=memory)
+    reader, writer = _FORK.Pipe(duplex=False)
+    child = _FORK.Process(target=_work, args=(work, writer, folder))
+    child.start()
+    writer.close()
     try:
-        text = _read_all(reader, time.monotonic() + limit_s)
+        if not reader.poll(limit_s):
+            raise OutOfTime
+        return json.loads(reader.recv_bytes())
+    except EOFError as error:
+        raise RuntimeError("The fork ended without a result.") from error
     finally:
-        os.close(reader)
-        # Whatever it started is in its process group.
-        _kill_group(child)
-        os.waitpid(child, 0)
+        reader.close()
+        _kill(child.pid)
+        child.join()
         shutil.rmtree(folder, ignore_errors=True)
-    if not text:
-        raise RuntimeError("The fork ended without a result.")
-    return json.loads(text)
 
 
-def _work(work: Callable[[], Any], writer: int, folder: str) -> None:
+def _work(work: Callable[[], Any], writer: Connection, folder: str) -> None:
     os.setsid()
     tempfile.tempdir = folder
     silent = os.open(os.devnull, os.O_WRONLY)
@@ -57,29 +55,15 @@ def _work(work: Callable[[], Any], writer: int, folder: str) -> None:
         text = json.dumps(work())
     except BaseException:
         text = json.dumps({"error": traceback.format_exc()})
-    with os.fdopen(writer, "w") as pipe:
-        pipe.write(text)
+    writer.send_bytes(text.encode())
     os._exit(0)
 
 
-def _read_all(reader: int, deadline: float) -> str:
-    parts: list[bytes] = []
-    while True:
-        ready, _, _ = select.select([reader], [], [], max(0.0, deadline - time.monotonic()))
-        if not ready:
-            raise OutOfTime
-        part = os.read(reader, 65536)
-        if not part:
-            return b"".join(parts).decode()
-        parts.append(part)
-
-
-def _kill_group(child: int) -> None:
-    try:
+def _kill(child: int | None) -> None:
+    """Ends the fork, and what it started: all of that is in its process group."""
+    assert child is not None
+    # It has ended, or died before it had a group.
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(child, signal.SIGKILL)
+    with suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        # It has ended, or died before it had a group.
-        try:
-            os.kill(child, signal.SIGKILL)
-        except ProcessLookupError:
-            return

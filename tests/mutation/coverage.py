@@ -29,7 +29,7 @@ def list_judges(mutant: Mutant, tests: Mapping[str, Traced]) -> list[str]:
         found = [
             name
             for name, test in tests.items()
-            if _OWN_TESTS in name or any(each in test.lines for each in _READERS)
+            if _OWN_TESTS in name or any(reader in test.lines for reader in _READERS)
         ]
     else:
         wanted = _list_lines(mutant.path, mutant.line)
@@ -38,8 +38,11 @@ def list_judges(mutant: Mutant, tests: Mapping[str, Traced]) -> list[str]:
         found = [
             name
             for name, test in tests.items()
-            if (lines := test.lines.get(path)) and (wanted is None or lines & wanted)
+            if (lines := test.lines.get(path)) and (wanted is None or not wanted.isdisjoint(lines))
         ]
+        if not found:
+            # Called only when its module is imported.
+            found = [name for name, test in tests.items() if test.lines.get(path)]
     own = _OWN_TESTS if mutant.path.endswith(".yaml") else _find_own(mutant.path)
     file = f"test_{PurePosixPath(mutant.path).stem}.py"
     return sorted(

@@ -155,5 +155,5 @@ PYTEST_OPTIONS = (*_OPTIONS.split(" "), "-m", "")
 if __name__ == "__main__":
     main(*sys.argv[1:])
     sys.stdout.flush()
-    # Threads of a reader that a mutant left open are not waited for.
+    # Threads of a connection that a mutant left open are not waited for.
     os._exit(0)

@@ -11,7 +11,7 @@ import gc
 import resource
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import pytest
@@ -149,18 +149,13 @@ class Session:
 def trace_tests(items: Sequence[pytest.Item], targets: Sequence[str]) -> dict[str, Traced]:
     """What each test executes without a mutant, found in a fork."""
 
-    def work() -> list[Any]:
+    def work() -> dict[str, Any]:
         tracer = Tracer(targets)
         items[0].config.pluginmanager.register(tracer)
         for at, item in enumerate(items):
             following = items[at + 1] if at + 1 < len(items) else item
             item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
-        return [
-            (name, test.seconds, test.passed, {path: sorted(at) for path, at in test.lines.items()})
-            for name, test in tracer.tests.items()
-        ]
+        return {name: asdict(test) for name, test in tracer.tests.items()}
 
-    return {
-        name: Traced(seconds, passed, {path: set(at) for path, at in lines.items()})
-        for name, seconds, passed, lines in run_in_fork(work, limit_s=3600.0)
-    }
+    traced = run_in_fork(work, limit_s=3600.0)
+    return {name: Traced(**test) for name, test in traced.items()}

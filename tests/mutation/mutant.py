@@ -27,7 +27,7 @@ class Edit:
 class Mutant:
     """``path`` is relative to the root; ``line`` is the first one changed, counted from 1.
 
-    ``name`` is given to known mendings; other mutants are named by their place.
+    ``name`` is given to repairs that are undone; other mutants are named by their place.
     """
 
     path: str

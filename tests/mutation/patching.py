@@ -55,8 +55,9 @@ def patch_modules(mutant: Mutant, source: bytes) -> bool:
     if isinstance(new, ast.FunctionDef | ast.AsyncFunctionDef):
         _exchange_function(_unwrap(owner.__dict__[new.name]), new, module)
         _clear_caches()
-        # Functions that it made before, such as the entries of a table, are as they were.
-        return not _makes_functions(new)
+        # Functions and constants that it made before, such as the entries of a table, are as they
+        # were.
+        return not _makes_functions(new) and not _is_called_on_import(new.name, before.body)
     if owner is not module or not isinstance(new, ast.Assign | ast.AnnAssign):
         raise CannotPatch(mutant.key)
     is_exact = _exchange_constant(new, changed[at + 1 :], module)
@@ -66,7 +67,18 @@ def patch_modules(mutant: Mutant, source: bytes) -> bool:
 
 def _makes_functions(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     makers = (ast.AsyncFunctionDef, ast.FunctionDef, ast.Lambda)
-    return any(isinstance(node, makers) for each in function.body for node in ast.walk(each))
+    return any(
+        isinstance(node, makers) for statement in function.body for node in ast.walk(statement)
+    )
+
+
+def _is_called_on_import(name: str, body: list[Statement]) -> bool:
+    return any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+        for statement in body
+        if isinstance(statement, ast.Assign | ast.AnnAssign)
+        for node in ast.walk(statement)
+    )
 
 
 def _find_difference(before: list[Statement], after: list[Statement]) -> int:
@@ -133,7 +145,9 @@ def _exchange_constant(
     is_imported = any(
         names & vars(other).keys() for other in _list_modules() if other is not module
     )
-    return not is_imported and not any(names & _list_early_names(each) for each in following)
+    return not is_imported and not any(
+        names & _list_early_names(statement) for statement in following
+    )
 
 
 def _list_early_names(statement: Statement) -> set[str]:
@@ -147,7 +161,7 @@ def _list_early_names(statement: Statement) -> set[str]:
 @cache
 def _read_lists() -> dict[str, Any]:
     """All lists as they are; read before the forks, since reading them takes long."""
-    folder = ROOT / "execution" / "guard" / "allowlists"
+    folder = ROOT / "execution" / "allowlists"
     return {path.stem: _parse_list(path.read_bytes()) for path in folder.glob("*.yaml")}
 
 
@@ -194,7 +208,7 @@ def _list_modules() -> list[ModuleType]:
 def _clear_caches() -> None:
     """What was remembered before the mutant came would hide it."""
     for module in _list_modules():
-        # The allowlists take long to read, and are nobody's product.
+        # The allowlists take long to read, and are no function's result.
         if module.__name__.startswith("execution") and "allowlists" not in module.__name__:
             for value in list(vars(module).values()):
                 clear = getattr(value, "cache_clear", None)

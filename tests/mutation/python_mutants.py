@@ -80,7 +80,7 @@ def _list_statement_faults(
         case ast.Return(value=ast.expr() as value):
             if not (isinstance(value, ast.Constant) and value.value is None):
                 yield "nothing returned", "return None"
-            if any(isinstance(each, ast.If | ast.For | ast.While) for each in parents[-1:]):
+            if any(isinstance(parent, ast.If | ast.For | ast.While) for parent in parents[-1:]):
                 yield "statement dropped", "pass"
         case ast.Return():
             yield "statement dropped", "pass"
@@ -117,7 +117,7 @@ def _is_left_out(node: ast.AST, parents: tuple[ast.AST, ...]) -> bool:
             return True
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp() | ast.Subscript()):
             # The name of a type.
-            return not any(isinstance(each, ast.FunctionDef) for each in parents) and (
+            return not any(isinstance(outer, ast.FunctionDef) for outer in parents) and (
                 name[:1].isupper() and not name.isupper()
             )
         case ast.Call(func=ast.Name(id="TypeVar" | "cast" | "NewType")):
@@ -143,7 +143,7 @@ def _is_list_of_names(parents: tuple[ast.AST, ...]) -> bool:
         return True
     if isinstance(parent, ast.Call):
         return _name_function(parent) in ("isinstance", "startswith", "endswith", "frozenset")
-    return not any(isinstance(each, ast.FunctionDef | ast.Lambda) for each in parents)
+    return not any(isinstance(outer, ast.FunctionDef | ast.Lambda) for outer in parents)
 
 
 def _name_function(call: ast.Call) -> str:

@@ -72,6 +72,6 @@ def render_survivors(results: Iterable[Result]) -> str:
     """Each survivor on a line."""
     survivors = [result for result in results if result.verdict == "survived"]
     return "\n".join(
-        f"{each.key}\n    {each.change}    ({each.ran} tests)"
-        for each in sorted(survivors, key=lambda each: (each.path, each.line))
+        f"{result.key}\n    {result.change}    ({result.ran} tests)"
+        for result in sorted(survivors, key=lambda result: (result.path, result.line))
     )

@@ -1,14 +1,14 @@
-"""The mutants of a text, and the mendings that must fit the code."""
+"""The mutants of a text, and the known repairs that must fit the code."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.mutation.allowlist_mutants import list_allowlist_mutants
-from tests.mutation.mendings import Mending, build_mutant, load_mendings
 from tests.mutation.mutant import ROOT
 from tests.mutation.python_mutants import list_python_mutants
 from tests.mutation.targets import list_targets
+from tests.mutation.undone_repairs import Repair, load_repairs, undo_repair
 
 
 def list_texts(source: str) -> set[str]:
@@ -84,9 +84,11 @@ def test_every_mutant_can_be_compiled_and_no_two_are_one(path: str) -> None:
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("mending", load_mendings(), ids=lambda each: f"{each.path}-{each.name}")
-def test_a_mending_fits_the_code(mending: Mending) -> None:
-    source = (ROOT / mending.path).read_bytes()
-    undone = build_mutant(mending).apply(source)
+@pytest.mark.parametrize(
+    "repair", load_repairs(), ids=lambda repair: f"{repair.path}-{repair.name}"
+)
+def test_a_known_repair_fits_the_code(repair: Repair) -> None:
+    source = (ROOT / repair.path).read_bytes()
+    undone = undo_repair(repair).apply(source)
     assert undone != source
-    compile(undone, mending.path, "exec", dont_inherit=True)
+    compile(undone, repair.path, "exec", dont_inherit=True)

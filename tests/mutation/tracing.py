@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -16,8 +16,6 @@ import pytest
 
 from tests.mutation.mutant import ROOT
 
-Lines = dict[str, set[int]]
-
 
 @dataclass(slots=True)
 class Traced:
@@ -25,7 +23,7 @@ class Traced:
 
     seconds: float = 0.0
     passed: bool = True
-    lines: Lines = field(default_factory=dict)
+    lines: dict[str, list[int]] = field(default_factory=dict)
     digest: str = ""
 
 
@@ -36,11 +34,13 @@ class Tracer:
         self._files = {str(ROOT / path): path for path in targets}
         self.tests: dict[str, Traced] = {}
         self._current = Traced()
+        self._lines: dict[str, set[int]] = {}
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
         """Traces the test with its fixtures."""
-        self._current = self.tests[item.nodeid] = Traced()
+        current = self._current = self.tests[item.nodeid] = Traced()
+        self._lines = {}
         start = time.perf_counter()
         threading.settrace(self._trace)
         sys.settrace(self._trace)
@@ -49,7 +49,10 @@ class Tracer:
         finally:
             sys.settrace(None)
             threading.settrace(None)
-            self._current.seconds = time.perf_counter() - start
+            current.seconds = round(time.perf_counter() - start, 4)
+            # Other threads may still add to them.
+            lines = list(self._lines.items())
+            current.lines = {path: sorted(executed.copy()) for path, executed in lines}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """A test that fails, or is skipped, without a mutant says nothing about one."""
@@ -60,12 +63,12 @@ class Tracer:
         path = self._files.get(frame.f_code.co_filename)
         if path is None:
             return None
-        add = self._current.lines.setdefault(path, set()).add
-        add(frame.f_lineno)
+        self._lines.setdefault(path, set()).add(frame.f_lineno)
 
         def trace_line(frame: FrameType, event: str, argument: object) -> Any:
+            # A frame may outlive its test: its lines belong to the test that runs now.
             if event == "line":
-                self._current.lines.setdefault(path, set()).add(frame.f_lineno)
+                self._lines.setdefault(path, set()).add(frame.f_lineno)
             return trace_line
 
         return trace_line
@@ -73,27 +76,12 @@ class Tracer:
 
 def save_trace(tests: dict[str, Traced], file: Path) -> None:
     """Writes what was traced as JSON."""
-    value = {
-        name: {
-            "seconds": round(test.seconds, 4),
-            "passed": test.passed,
-            "digest": test.digest,
-            "lines": {path: sorted(lines) for path, lines in test.lines.items()},
-        }
-        for name, test in tests.items()
-    }
     file.parent.mkdir(parents=True, exist_ok=True)
+    value = {name: asdict(test) for name, test in tests.items()}
     file.write_text(json.dumps(value), encoding="utf-8")
 
 
 def load_trace(file: Path) -> dict[str, Traced]:
     """What ``save_trace`` wrote."""
-    return {
-        name: Traced(
-            test["seconds"],
-            test["passed"],
-            {path: set(lines) for path, lines in test["lines"].items()},
-            test["digest"],
-        )
-        for name, test in json.loads(file.read_text(encoding="utf-8")).items()
-    }
+    value = json.loads(file.read_text(encoding="utf-8"))
+    return {name: Traced(**test) for name, test in value.items()}

@@ -23,59 +23,73 @@ import random
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.types import Principal
 from tests.oracle import benchmarks, demo, generated_policies
 from tests.oracle.coverage.run import write_page
-from tests.oracle.engines import ENGINES, aim_statements
+from tests.oracle.engines import ENGINES
 from tests.oracle.metamorphic import warehouse
 from tests.oracle.metamorphic.file_pairs import FilePairs
 from tests.oracle.metamorphic.postgres_pairs import PostgresPairs
-from tests.oracle.metamorphic.verdicts import PairTally
-from tests.oracle.metamorphic.warehouse import open_warehouse
 from tests.oracle.postgres_copies import quiet_server
-from tests.oracle.postgres_fuzz import PostgresFuzzer, build_statements
-from tests.oracle.progress import Progress, TroubleTeller
+from tests.oracle.postgres_fuzz import PostgresFuzzer, aim_engine
+from tests.oracle.progress import PairProgress, Progress, TroubleTeller
 from tests.oracle.runs import judge_generated, judge_spider, judge_subjects
-from tests.oracle.shop_fuzz import fuzz_duckdb, fuzz_sqlite
+from tests.oracle.shop import fuzz_shop
 from tests.oracle.stage import PostgresStage
-from tests.oracle.tally import Tally
-from tests.oracle.verdicts import Kind
 
-_SUBJECTS = ("demo_erp", *benchmarks.NAMES, "spider")
-_ENGINES = ("postgres", "sqlite", "duckdb")
+_SUBJECTS = ("demo_erp", *benchmarks.NAMES)
+_DATABASES = ("postgres", "sqlite", "duckdb")
+
+Report = tuple[str, bool]
+"""What a run came to, and whether it found anything wrong."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The exit status."""
     options = _build_parser().parse_args(arguments)
     rng = random.Random(options.seed)
-    if options.command == "metamorphic" and options.database != "postgres":
-        return _run_files(options, rng)
+    is_server = "database" not in options or options.database == "postgres"
     if options.command == "corpus" and options.of == "spider":
-        tally = judge_spider(
-            _find_bench() / "spider",
-            rng,
-            most=options.most,
-            databases=options.databases,
-            progress=Progress(),
-        )
-        return _tell(tally)
-    if options.command == "fuzz" and options.database != "postgres":
-        return _run_shop(options, rng)
+        text, is_wrong = _judge_spider(options, rng)
+    elif is_server:
+        text, is_wrong = _run_on_server(options, rng)
+    else:
+        text, is_wrong = _FILE_COMMANDS[options.command](options, rng)
+    print(text)
+    return int(is_wrong)
+
+
+def _run_on_server(options: argparse.Namespace, rng: random.Random) -> Report:
     # A short path: a UNIX socket's has at most 107 characters.
     home = Path(tempfile.mkdtemp(prefix="oracle-"))
     server = EmbeddedServer(home / "postgres")
     server.start()
     try:
-        with quiet_server(server):
-            return _COMMANDS[options.command](server, options, rng)
+        with quiet_server(server), closing(_open_stage(server, options)) as stage:
+            return _COMMANDS[options.command](server, stage, options, rng)
     finally:
         server.stop()
         shutil.rmtree(home, ignore_errors=True)
+
+
+def _open_stage(server: EmbeddedServer, options: argparse.Namespace) -> PostgresStage:
+    subject = getattr(options, "of", "demo_erp")
+    if subject == "demo_erp":
+        return demo.open_demo(server)
+    if subject == warehouse.NAME:
+        return warehouse.open_warehouse(server)
+    return benchmarks.open_benchmark(server, _find_bench(), subject)
+
+
+def _list_principals(options: argparse.Namespace) -> Sequence[Principal]:
+    if options.of == "demo_erp":
+        return demo.PRINCIPALS
+    return warehouse.PRINCIPALS if options.of == warehouse.NAME else generated_policies.PRINCIPALS
 
 
 def _build_parser() -> argparse.ArgumentParser:
@@ -83,7 +97,7 @@ def _build_parser() -> argparse.ArgumentParser:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     commands = parser.add_subparsers(dest="command", required=True)
     corpus = commands.add_parser("corpus", help="golds, their changes, queries made for tables")
-    corpus.add_argument("--of", choices=_SUBJECTS, default="demo_erp")
+    corpus.add_argument("--of", choices=(*_SUBJECTS, "spider"), default="demo_erp")
     corpus.add_argument("--most", type=int, help="queries for each database and principal")
     corpus.add_argument("--databases", type=int, help="how many databases (spider)")
     generated = commands.add_parser("generated", help="queries that hypothesis makes up")
@@ -92,13 +106,11 @@ def _build_parser() -> argparse.ArgumentParser:
     fuzz.add_argument("--minutes", type=float, default=60.0)
     metamorphic = commands.add_parser("metamorphic", help="what is hidden changes, nothing else")
     metamorphic.add_argument("--pairs", type=int, default=20_000)
-    metamorphic.add_argument("--database", choices=_ENGINES, default="postgres")
-    metamorphic.add_argument(
-        "--of", choices=("demo_erp", "warehouse", *benchmarks.NAMES), default="demo_erp"
-    )
+    metamorphic.add_argument("--of", choices=(*_SUBJECTS, warehouse.NAME), default="demo_erp")
     fuzz.add_argument("--engine", choices=("corpus", *ENGINES), default="corpus")
-    fuzz.add_argument("--database", choices=("postgres", "sqlite", "duckdb"), default="postgres")
     fuzz.add_argument("--principals", help="their names, with commas between them")
+    for command in (fuzz, metamorphic):
+        command.add_argument("--database", choices=_DATABASES, default="postgres")
     coverage = commands.add_parser("coverage", help="which constructs the generators produce")
     coverage.add_argument("--statements", type=int, default=20_000, help="of each generator")
     for command in (corpus, generated, fuzz, metamorphic, coverage):
@@ -106,121 +118,85 @@ def _build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _run_corpus(server: EmbeddedServer, options: argparse.Namespace, rng: random.Random) -> int:
-    principals: Sequence[Principal] = generated_policies.PRINCIPALS
-    if options.of == "demo_erp":
-        stage, principals = demo.open_demo(server), demo.PRINCIPALS
-    else:
-        stage = benchmarks.open_benchmark(server, _find_bench(), options.of)
+def _run_corpus(
+    server: EmbeddedServer, stage: PostgresStage, options: argparse.Namespace, rng: random.Random
+) -> Report:
+    principals = _list_principals(options)
     tally = judge_subjects(stage, principals, rng, most=options.most, progress=Progress())
-    stage.close()
-    return _tell(tally)
+    return tally.render(), bool(tally.mismatches)
 
 
-def _run_generated(server: EmbeddedServer, options: argparse.Namespace, rng: random.Random) -> int:
-    stage = demo.open_demo(server)
-    tally = Tally()
-    progress = Progress()
-    for principal in demo.PRINCIPALS:
-        judge_generated(
-            stage, principal, examples=options.examples, random_seed=options.seed, tally=tally
-        )
-        progress(principal.name, tally)
-    stage.close()
-    return _tell(tally)
+def _run_generated(
+    server: EmbeddedServer, stage: PostgresStage, options: argparse.Namespace, rng: random.Random
+) -> Report:
+    examples = options.examples * len(demo.PRINCIPALS)
+    tally = judge_generated(stage, demo.PRINCIPALS, examples=examples, random_seed=options.seed)
+    return tally.render(), bool(tally.mismatches)
 
 
-def _run_fuzz(server: EmbeddedServer, options: argparse.Namespace, rng: random.Random) -> int:
-    stage: PostgresStage = demo.open_demo(server)
+def _run_fuzz(
+    server: EmbeddedServer, stage: PostgresStage, options: argparse.Namespace, rng: random.Random
+) -> Report:
     chosen = options.principals.split(",") if options.principals else []
-    principals = [each for each in demo.PRINCIPALS if not chosen or each.name in chosen]
-    fuzzer = PostgresFuzzer(server, stage, principals)
-    seconds, tell_progress = options.minutes * 60, TroubleTeller()
-    if options.engine == "corpus":
-        statements = build_statements(server, stage, principals, rng)
-        report = fuzzer.run(statements, seconds=seconds, progress=tell_progress)
-    else:
-        streams = ENGINES[options.engine](stage, principals, fuzzer.targets, rng)
-        aimed = aim_statements(streams, rng)
-        report = fuzzer.run_aimed(aimed, seconds=seconds, progress=tell_progress)
-    fuzzer.close()
-    stage.close()
-    print(report.render())
-    return int(bool(report.troubles))
+    principals = [who for who in demo.PRINCIPALS if not chosen or who.name in chosen]
+    with closing(PostgresFuzzer(server, stage, principals)) as fuzzer:
+        aimed = aim_engine(options.engine, fuzzer, principals, rng)
+        report = fuzzer.run(aimed, seconds=options.minutes * 60, progress=TroubleTeller())
+    return report.render(), bool(report.troubles)
 
 
 def _run_metamorphic(
-    server: EmbeddedServer, options: argparse.Namespace, rng: random.Random
-) -> int:
-    principals: Sequence[Principal] = generated_policies.PRINCIPALS
-    if options.of == "demo_erp":
-        # The analyst sees everything.
-        principals = [each for each in demo.PRINCIPALS if each.name != "analyst"]
-        stage = demo.open_demo(server)
-    elif options.of == "warehouse":
-        stage, principals = open_warehouse(server), warehouse.PRINCIPALS
-    else:
-        stage = benchmarks.open_benchmark(server, _find_bench(), options.of)
-    pairs = PostgresPairs(server, stage)
-    tally = pairs.judge(principals, rng, pairs=options.pairs, progress=_PairProgress())
-    pairs.close()
-    stage.close()
-    return _tell_tally(tally)
+    server: EmbeddedServer, stage: PostgresStage, options: argparse.Namespace, rng: random.Random
+) -> Report:
+    # The analyst sees everything.
+    principals = [who for who in _list_principals(options) if who.name != "analyst"]
+    with closing(PostgresPairs(server, stage)) as pairs:
+        tally = pairs.judge(principals, rng, pairs=options.pairs, progress=PairProgress())
+    return tally.render(), bool(tally.leaks)
 
 
-def _run_files(options: argparse.Namespace, rng: random.Random) -> int:
-    with tempfile.TemporaryDirectory() as folder:
-        pairs = FilePairs(Path(folder), options.database)
-        tally = pairs.judge(
-            warehouse.PRINCIPALS, rng, pairs=options.pairs, progress=_PairProgress()
-        )
-        pairs.close()
-    return _tell_tally(tally)
-
-
-class _PairProgress:
-    """A line on standard error for each change, and each leak as soon as it is found."""
-
-    def __init__(self) -> None:
-        self._told = 0
-
-    def __call__(self, name: str, tally: PairTally) -> None:
-        leaks = tally.leaks
-        for finding in leaks[self._told :]:
-            print(finding.render(), file=sys.stderr)
-        self._told = len(leaks)
-        print(f"{name}: {tally.total:,} pairs, {len(leaks)} leaks", file=sys.stderr)
-
-
-def _tell_tally(tally: PairTally) -> int:
-    print(tally.render())
-    return int(bool(tally.leaks))
-
-
-def _run_shop(options: argparse.Namespace, rng: random.Random) -> int:
-    fuzz = fuzz_sqlite if options.database == "sqlite" else fuzz_duckdb
-    with tempfile.TemporaryDirectory() as folder:
-        report = fuzz(Path(folder), rng, seconds=options.minutes * 60, progress=TroubleTeller())
-    print(report.render())
-    return int(bool(report.troubles))
-
-
-def _run_coverage(server: EmbeddedServer, options: argparse.Namespace, rng: random.Random) -> int:
-    stage = demo.open_demo(server)
+def _run_coverage(
+    server: EmbeddedServer, stage: PostgresStage, options: argparse.Namespace, rng: random.Random
+) -> Report:
     coverages = write_page(stage.subjects[0], most=options.statements, seed=options.seed)
-    stage.close()
-    for coverage in coverages:
-        print(f"{coverage.database}: {', '.join(coverage.find_gaps()) or 'no gaps'}")
-    return int(any(coverage.find_gaps() for coverage in coverages))
+    gaps = {coverage.database: ", ".join(coverage.find_gaps()) for coverage in coverages}
+    text = "\n".join(f"{database}: {found or 'no gaps'}" for database, found in gaps.items())
+    return text, any(gaps.values())
 
 
-_COMMANDS: dict[str, Callable[[EmbeddedServer, argparse.Namespace, random.Random], int]] = {
+def _judge_spider(options: argparse.Namespace, rng: random.Random) -> Report:
+    folder = _find_bench() / "spider"
+    most, databases = options.most, options.databases
+    tally = judge_spider(folder, rng, most=most, databases=databases, progress=Progress())
+    return tally.render(), bool(tally.mismatches)
+
+
+def _fuzz_file(options: argparse.Namespace, rng: random.Random) -> Report:
+    seconds, progress = options.minutes * 60, TroubleTeller()
+    with tempfile.TemporaryDirectory() as folder:
+        report = fuzz_shop(options.database, Path(folder), rng, seconds=seconds, progress=progress)
+    return report.render(), bool(report.troubles)
+
+
+def _change_file(options: argparse.Namespace, rng: random.Random) -> Report:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(FilePairs(Path(folder), options.database)) as pairs,
+    ):
+        tally = pairs.judge(warehouse.PRINCIPALS, rng, pairs=options.pairs, progress=PairProgress())
+    return tally.render(), bool(tally.leaks)
+
+
+_COMMANDS: Mapping[
+    str, Callable[[EmbeddedServer, PostgresStage, argparse.Namespace, random.Random], Report]
+] = {
     "corpus": _run_corpus,
     "generated": _run_generated,
     "fuzz": _run_fuzz,
     "metamorphic": _run_metamorphic,
     "coverage": _run_coverage,
 }
+_FILE_COMMANDS = {"fuzz": _fuzz_file, "metamorphic": _change_file}
 
 
 def _find_bench() -> Path:
@@ -228,11 +204,6 @@ def _find_bench() -> Path:
     if not folder:
         raise SystemExit("QUORUMSQL_BENCH names no folder of benchmarks.")
     return Path(folder)
-
-
-def _tell(tally: Tally) -> int:
-    print(tally.render())
-    return int(tally.count(Kind.MISMATCH) > 0)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ parentheses. Then it runs as the superuser, and the server is asked what has cha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -19,7 +19,7 @@ from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
 from execution.postgres.plan_names import PlanNames, find_unexplained, read_names
 from execution.postgres.plan_verification import EXPLAIN
 from nl2sql.types import GuardedQuery
-from tests.oracle.outcomes import Outcome
+from tests.oracle.outcomes import Outcome, bind_values
 from tests.oracle.postgres_copies import open_superuser
 from tests.oracle.postgres_session import PostgresSession
 
@@ -89,7 +89,7 @@ class WatchedSession:
 
     def read(self, query: GuardedQuery) -> None:
         """Holds the plan against what the guard allowed, and what views bring along."""
-        values = [list(each) if isinstance(each, tuple) else each for each in query.params]
+        values = bind_values(query.params)
         try:
             left = find_unexplained(self._plan(query.sql, values), query, self._functions)
             for table in query.tables if left else ():
@@ -119,7 +119,7 @@ class WatchedSession:
             connection.close()
 
     def _explain(self, statement: str, params: Sequence[object]) -> None:
-        values = [list(each) if isinstance(each, tuple) else each for each in params]
+        values = bind_values(params)
         page = _PAGE.format(statement)
         try:
             with self._reader.transaction(force_rollback=True):
@@ -145,18 +145,21 @@ class WatchedSession:
         return self._brought[table]
 
     def _look_around(self, statement: str) -> None:
+        troubles = list(self._list_effects())
+        self.troubles += [f"{text}\n  {statement}" for text in troubles]
+        if troubles:
+            self._reopen()
+
+    def _list_effects(self) -> Iterator[str]:
         (locks,) = self._ask(_LOCKS, self._process)
         if locks:
-            self.troubles.append(f"holds {locks} advisory locks\n  {statement}")
-            self._reopen()
+            yield f"holds {locks} advisory locks"
         (alive,) = self._ask(_IS_ALIVE, self._bystander.info.backend_pid)
         if not alive:
-            self.troubles.append(f"ended another session\n  {statement}")
-            self._reopen()
+            yield "ended another session"
         settings = self._read_settings()
         if settings != self._settings:
-            self.troubles.append(f"settings {self._settings} became {settings}\n  {statement}")
-            self._reopen()
+            yield f"settings {self._settings} became {settings}"
 
     def _ask(self, query: str, *params: object) -> tuple[Any, ...]:
         row = self._witness.execute(query.encode(), params or None).fetchone()

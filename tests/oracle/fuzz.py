@@ -61,7 +61,10 @@ class Target:
         hides: bool = True,
         watched: Watched | None = None,
     ) -> None:
-        """``watched`` is the session, where it watches."""
+        """``reread`` writes a query as the guard reads it, for the copy; see ``Judge``.
+
+        ``watched`` is the session, where it watches.
+        """
         self.name = name
         self.watched = watched
         self.hides = hides
@@ -152,28 +155,12 @@ class FuzzReport:
             self.troubles.append(finding.render())
 
 
+def aim_at_all(targets: Sequence[Target], statements: Statements) -> Aimed:
+    """Each statement for each target."""
+    return ((targets, kind, statement) for kind, statement in statements)
+
+
 def throw_statements(
-    targets: Sequence[Target],
-    statements: Statements,
-    *,
-    seconds: float,
-    describe: Callable[[], Mapping[str, str]],
-    progress: Callable[[FuzzReport], None] = lambda report: None,
-) -> FuzzReport:
-    """Throws ``statements`` at all targets for so long.
-
-    ``describe`` says of each part of the databases what may not change. Raises what it raises, and
-    what a session raises whose server is gone.
-    """
-    return throw_aimed(
-        ((targets, kind, statement) for kind, statement in statements),
-        seconds=seconds,
-        describe=describe,
-        progress=progress,
-    )
-
-
-def throw_aimed(
     aimed: Aimed,
     *,
     seconds: float,
@@ -182,7 +169,8 @@ def throw_aimed(
 ) -> FuzzReport:
     """Throws each of (targets, kind, statement) at its own targets for so long.
 
-    Raises as ``throw_statements`` does.
+    ``describe`` says of each part of the databases what may not change. Raises what it raises, and
+    what a session raises whose server is gone.
     """
     report = FuzzReport()
     before = describe()

@@ -69,7 +69,7 @@ def build_policy(catalog: Catalog) -> dict[str, Any]:
 
 
 def _draw(text: str) -> int:
-    """A number from 0 to 99 that hangs on the text alone."""
+    """A number from 0 to 99 that depends on the text alone."""
     return zlib.crc32(text.encode()) % 100
 
 

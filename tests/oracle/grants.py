@@ -155,7 +155,7 @@ def _paste_values(condition: str, values: Mapping[str, AttributeValue], dialect:
 def _render_literal(value: AttributeValue, dialect: str) -> str:
     if isinstance(value, tuple):
         # A list that may be empty is no list of SQL's; NULL is equal to nothing.
-        return f"({', '.join(_render_literal(each, dialect) for each in value) or 'NULL'})"
+        return f"({', '.join(_render_literal(member, dialect) for member in value) or 'NULL'})"
     if isinstance(value, bool):
         return str(value).upper() if dialect == "postgres" else str(int(value))
     return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)

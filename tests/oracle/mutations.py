@@ -1,6 +1,6 @@
 """Queries broken at random: parts of one put into another, tokens moved, odd characters let in.
 
-Most of what comes out is no SQL any more; what still is, nobody thought of.
+Most of what comes out is no SQL any more; the rest is SQL that no person would write.
 """
 
 from __future__ import annotations

@@ -47,6 +47,11 @@ class Outcome:
         return self.sqlstate == "57014"
 
 
+def bind_values(params: Iterable[object]) -> list[object]:
+    """The values of a statement as the drivers take them: a list for a tuple."""
+    return [list(value) if isinstance(value, tuple) else value for value in params]
+
+
 def describe_difference(expected: Outcome, actual: Outcome) -> str:
     """What differs, in words; empty when both are the same.
 

@@ -189,7 +189,7 @@ class _CopyBuilder:
         # Definitions of views are then printed with every name under its schema.
         connection.execute("SET LOCAL search_path = ''")
         self._relations = list_relations(connection)
-        self._sources = {each.name: self._find_source(each) for each in self._relations}
+        self._sources = {relation.name: self._find_source(relation) for relation in self._relations}
         self._seen = SeenRows(connection, self._sources, roles)
 
     def _find_source(self, relation: Relation) -> sql.Identifier:
@@ -204,10 +204,12 @@ class _CopyBuilder:
         return rows
 
     def build(self) -> None:
-        tables = [each for each in self._relations if each.kind == "r"]
-        views = [each for each in self._relations if each.kind != "r"]
-        definitions = {each.name: self._read_definition(each) for each in views}
-        kept = {each.name: kept for each in [*tables, *views] if (kept := self._keep(each))}
+        tables = [relation for relation in self._relations if relation.kind == "r"]
+        views = [relation for relation in self._relations if relation.kind != "r"]
+        definitions = {view.name: self._read_definition(view) for view in views}
+        kept = {
+            relation.name: kept for relation in [*tables, *views] if (kept := self._keep(relation))
+        }
         for view in reversed(views):
             self._execute(f"DROP {_keyword(view)} {{}}", view.identifier)
         self._drop_foreign_keys()

@@ -12,7 +12,15 @@ from collections.abc import Callable, Sequence
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.types import Principal
 from tests.oracle.effects import WatchedSession, narrow_functions
-from tests.oracle.fuzz import Aimed, FuzzReport, Statements, Target, throw_aimed, throw_statements
+from tests.oracle.engines import ENGINES, aim_statements
+from tests.oracle.fuzz import (
+    Aimed,
+    FuzzReport,
+    Statements,
+    Target,
+    aim_at_all,
+    throw_statements,
+)
 from tests.oracle.marked_database import build_marked
 from tests.oracle.mutations import iterate_mutations
 from tests.oracle.postgres_copies import list_relations, open_superuser
@@ -47,7 +55,8 @@ class PostgresFuzzer:
         self, server: EmbeddedServer, stage: PostgresStage, principals: Sequence[Principal]
     ) -> None:
         """Raises PolicyError, psycopg.Error."""
-        self._server = server
+        self.server = server
+        self.stage = stage
         subject = stage.subjects[0]
         self._sessions: list[WatchedSession] = []
         self.targets: list[Target] = []
@@ -81,29 +90,13 @@ class PostgresFuzzer:
 
     def run(
         self,
-        statements: Statements,
-        *,
-        seconds: float,
-        progress: Callable[[FuzzReport], None] = lambda report: None,
-    ) -> FuzzReport:
-        """Throws ``statements`` for so long. Raises psycopg.Error when the server is gone."""
-        return throw_statements(
-            self.targets,
-            statements,
-            seconds=seconds,
-            describe=self._describe_databases,
-            progress=progress,
-        )
-
-    def run_aimed(
-        self,
         aimed: Aimed,
         *,
         seconds: float,
         progress: Callable[[FuzzReport], None] = lambda report: None,
     ) -> FuzzReport:
-        """Throws each statement at its own targets. Raises as ``run`` does."""
-        return throw_aimed(
+        """Throws the statements for so long. Raises psycopg.Error when the server is gone."""
+        return throw_statements(
             aimed, seconds=seconds, describe=self._describe_databases, progress=progress
         )
 
@@ -111,14 +104,14 @@ class PostgresFuzzer:
         """Drops the marked databases."""
         for session in self._sessions:
             session.close()
-            self._server.drop_database(session.database)
+            self.server.drop_database(session.database)
 
     def _describe_databases(self) -> dict[str, str]:
         """Of each marked database: a checksum of each table's rows, and of its objects' names."""
         found = {"server": self._describe_server()}
         for session in self._sessions:
             name = session.database
-            with open_superuser(self._server, name) as connection:
+            with open_superuser(self.server, name) as connection:
                 for relation in list_relations(connection):
                     if relation.kind == "r":
                         table = relation.identifier.as_string()
@@ -131,9 +124,19 @@ class PostgresFuzzer:
         return found
 
     def _describe_server(self) -> str:
-        with open_superuser(self._server, "postgres") as connection:
+        with open_superuser(self.server, "postgres") as connection:
             row = connection.execute(_SERVER).fetchone()
         return str(row)
+
+
+def aim_engine(
+    engine: str, fuzzer: PostgresFuzzer, principals: Sequence[Principal], rng: random.Random
+) -> Aimed:
+    """The statements of the corpus, at all targets, or those of one of ``ENGINES``."""
+    if engine == "corpus":
+        statements = build_statements(fuzzer.server, fuzzer.stage, principals, rng)
+        return aim_at_all(fuzzer.targets, statements)
+    return aim_statements(ENGINES[engine](fuzzer.stage, principals, fuzzer.targets, rng), rng)
 
 
 def build_statements(

@@ -16,7 +16,7 @@ from psycopg import RawCursor, sql
 from psycopg.types.string import TextLoader
 
 from execution.postgres.embedded import READER, EmbeddedServer
-from tests.oracle.outcomes import Outcome
+from tests.oracle.outcomes import Outcome, bind_values
 
 MOST_ROWS = 20_000
 # Types whose values Python cannot hold (infinity, years BC), or would tell apart though SQL does
@@ -44,7 +44,7 @@ class PostgresSession:
         """
         self.database = database
         self._url = server.url(database, role)
-        self._is_walled = role == READER
+        self._is_reader = role == READER
         self._search_path = search_path
         self._timeout_ms = timeout_ms
         self._connect()
@@ -55,7 +55,7 @@ class PostgresSession:
             self._connection.adapters.register_loader(name, TextLoader)
         self.set_search_path(self._search_path)
         for setting, value in (
-            ("default_transaction_read_only", "on" if self._is_walled else "off"),
+            ("default_transaction_read_only", "on" if self._is_reader else "off"),
             ("statement_timeout", str(self._timeout_ms)),
             ("jit", "off"),
             ("max_parallel_workers_per_gather", "0"),
@@ -85,15 +85,15 @@ class PostgresSession:
         except UnicodeEncodeError as error:
             return Outcome(sqlstate="22021", message=str(error))
         page = statement
-        if self._is_walled:
+        if self._is_reader:
             page = f"SELECT * FROM (\n{statement}\n) AS page LIMIT {MOST_ROWS + 1}"
         connection = self._connection
         try:
-            with connection.transaction(force_rollback=self._is_walled):
+            with connection.transaction(force_rollback=self._is_reader):
                 for name in planner:
                     connection.execute(f"SET LOCAL {name} = off".encode())
-                values = [list(each) if isinstance(each, tuple) else each for each in params]
-                cursor = connection.execute(page.encode(), values or None, prepare=True)
+                values = bind_values(params) or None
+                cursor = connection.execute(page.encode(), values, prepare=True)
                 columns = tuple(column.name for column in cursor.description or ())
                 rows: list[tuple[Any, ...]] = cursor.fetchall()
         except psycopg.Error as error:

@@ -54,7 +54,7 @@ def _fill_table(catalog: Catalog, table: Table) -> dict[str, str]:
     keys = table.primary_key or (table.columns[0].name,)
     others = [column.name for column in table.columns if column.name not in keys]
     key, other = keys[0], (others or [keys[-1]])[-1]
-    shadow = next((each.name for each in catalog.tables if each.name != table.name), "x")
+    shadow = next((other.name for other in catalog.tables if other.name != table.name), "x")
     name = quote(table.name)
     is_plain = name == table.name.lower() and quote(key) == key.lower()
     return {

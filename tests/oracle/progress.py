@@ -1,4 +1,4 @@
-"""What a long run tells on standard error while it goes on."""
+"""What a long run prints on standard error while it continues."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 import time
 
 from tests.oracle.fuzz import FuzzReport
+from tests.oracle.metamorphic.verdicts import PairTally
 from tests.oracle.tally import Tally
 from tests.oracle.verdicts import Kind
 
@@ -23,6 +24,20 @@ class Progress:
             self._last = time.monotonic()
             mismatches = tally.count(Kind.MISMATCH)
             print(f"{name}: {tally.total:,} judged, {mismatches} mismatches", file=sys.stderr)
+
+
+class PairProgress:
+    """A line on standard error for each change, and each leak as soon as it is found."""
+
+    def __init__(self) -> None:
+        self._told = 0
+
+    def __call__(self, name: str, tally: PairTally) -> None:
+        leaks = tally.leaks
+        for finding in leaks[self._told :]:
+            print(finding.render(), file=sys.stderr)
+        self._told = len(leaks)
+        print(f"{name}: {tally.total:,} pairs, {len(leaks)} leaks", file=sys.stderr)
 
 
 class TroubleTeller:

@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
 
 from nl2sql.catalog import Catalog
 from nl2sql.types import Principal
 from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
 from tests.oracle.corpus import Query, build_gold_queries, build_table_queries
+from tests.oracle.file_stage import FileStage
 from tests.oracle.generated_policies import PRINCIPALS, build_policy
 from tests.oracle.generated_queries import build_queries, read_values
-from tests.oracle.sqlite_stage import SqliteStage
 from tests.oracle.stage import PostgresStage, Subject
 from tests.oracle.tally import Finding, Tally
 from tests.oracle.verdicts import Judge
@@ -66,19 +67,19 @@ def judge_queries(
 
 
 def judge_generated(
-    stage: PostgresStage,
-    principal: Principal,
-    *,
-    examples: int,
-    random_seed: int,
-    tally: Tally,
-) -> None:
+    stage: PostgresStage, principals: Sequence[Principal], *, examples: int, random_seed: int
+) -> Tally:
     """Judges queries that hypothesis makes up, mostly over tables that the principal sees."""
-    subject = stage.subjects[0]
-    judge = stage.judge(principal, subject)
-    visible = cut_catalog(subject.catalog, stage.list_visible(principal))
+    subject, tally = stage.subjects[0], Tally()
+    judges = {principal.name: stage.judge(principal, subject) for principal in principals}
     values = read_values(stage.full.fetch, subject.catalog)
-    strategy = build_queries(visible, values)
+    cases = [
+        st.tuples(
+            st.just(principal.name),
+            build_queries(cut_catalog(subject.catalog, stage.list_visible(principal)), values),
+        )
+        for principal in principals
+    ]
 
     @settings(
         max_examples=examples,
@@ -88,12 +89,14 @@ def judge_generated(
         suppress_health_check=list(HealthCheck),
     )
     @seed(random_seed)
-    @given(strategy)
-    def judge_one(statement: str) -> None:
+    @given(st.one_of(cases))
+    def judge(case: tuple[str, str]) -> None:
+        name, statement = case
         query = Query("generated", "query", statement)
-        tally.add(Finding(principal.name, query, judge.judge(statement)))
+        tally.add(Finding(name, query, judges[name].judge(statement)))
 
-    judge_one()
+    judge()
+    return tally
 
 
 def cut_catalog(catalog: Catalog, names: set[str]) -> Catalog:
@@ -126,7 +129,7 @@ def judge_spider(
             catalog = read_sqlite_catalog(path, database=name)
             subject = Subject(name, catalog, build_policy(catalog), golds[name])
             queries = list_queries(catalog, subject.golds)
-            stage = SqliteStage(path, subject, Path(copies))
+            stage = FileStage(path, subject, Path(copies))
             for principal in PRINCIPALS:
                 judge = stage.judge(principal)
                 judge_queries(judge, principal, _sample(queries, most, rng), tally)

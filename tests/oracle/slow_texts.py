@@ -126,7 +126,7 @@ def list_words(dialect: str) -> tuple[str, ...]:
     """The words of the dialect that mean anything to sqlglot, and each as a call."""
     reader = Dialect.get_or_raise(dialect)
     words = {
-        *(each for each in reader.tokenizer_class.KEYWORDS if each.replace(" ", "").isalpha()),
+        *(word for word in reader.tokenizer_class.KEYWORDS if word.replace(" ", "").isalpha()),
         *reader.parser_class.FUNCTIONS,
         *reader.parser_class.FUNCTION_PARSERS,
     }
@@ -208,7 +208,7 @@ def search(seconds: float, seed: int, sweep: bool) -> tuple[list[Finding], int]:
             key = (dialect, stage, shape.opening)
             if ms >= _WORTH_SHOWING_MS and (key not in found or found[key].ms < ms):
                 found[key] = Finding(dialect, stage, shape, ms, growth)
-    return sorted(found.values(), key=lambda each: -each.ms), texts
+    return sorted(found.values(), key=lambda finding: -finding.ms), texts
 
 
 def main() -> int:
@@ -222,18 +222,20 @@ def main() -> int:
     options = parser.parse_args()
     logging.disable(logging.WARNING)
     found, texts = search(options.seconds, options.seed, options.sweep)
-    stages = sorted({(each.dialect, each.stage) for each in found})
+    stages = sorted({(finding.dialect, finding.stage) for finding in found})
     print(f"{texts} readings; slower than {_WORTH_SHOWING_MS:.0f} ms:")
     for dialect, stage in stages:
-        of_stage = [each for each in found if (each.dialect, each.stage) == (dialect, stage)]
+        of_stage = [
+            finding for finding in found if (finding.dialect, finding.stage) == (dialect, stage)
+        ]
         print(f"{dialect}, {stage}: {len(of_stage)}")
-        for each in of_stage[:_SHOWN]:
-            shape = each.shape
+        for finding in of_stage[:_SHOWN]:
+            shape = finding.shape
             print(
-                f"  {each.ms:7.0f} ms, x{each.growth:.1f} of half: {shape.head!r} "
+                f"  {finding.ms:7.0f} ms, x{finding.growth:.1f} of half: {shape.head!r} "
                 f"{shape.opening!r} {shape.middle!r} {shape.closing!r} {shape.tail!r}"
             )
-    return int(any(each.ms > _MOST_MS for each in found))
+    return int(any(finding.ms > _MOST_MS for finding in found))
 
 
 if __name__ == "__main__":

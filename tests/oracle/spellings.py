@@ -97,16 +97,17 @@ def shadow_by_alias(sql: str, catalog: Catalog) -> str:
     """An alias becomes the name of another table."""
     tree = _parse(sql, catalog)
     aliased = [(node, table) for node, table in _find_physical(tree, catalog) if node.alias]
-    aliases = [each.name.lower() for each in tree.find_all(exp.TableAlias)]
+    aliases = [alias.name.lower() for alias in tree.find_all(exp.TableAlias)]
     for node, table in aliased:
         if aliases.count(node.alias.lower()) != 1:
             continue
-        used = {each.name.lower() for each in tree.find_all(exp.Table)} | set(aliases)
+        used = {node.name.lower() for node in tree.find_all(exp.Table)} | set(aliases)
         other = next(
             (
-                each.name
-                for each in catalog.tables
-                if each is not table and quote_name(each.name, catalog.dialect).lower() not in used
+                other_table.name
+                for other_table in catalog.tables
+                if other_table is not table
+                and quote_name(other_table.name, catalog.dialect).lower() not in used
             ),
             None,
         )

@@ -27,7 +27,7 @@ from tests.oracle.verdicts import Guarding, Judge
 HASH_KEY = "a secret of the oracle"
 _HASH_ENVIRONMENT = {"ORACLE_HASH_KEY": HASH_KEY}
 
-# What the planner does often. Forbidden singly and by twos: where a result hangs on the plan, one
+# What the planner does often. Forbidden singly and by twos: where a result depends on the plan, one
 # of these shows it.
 _PLANNERS = (
     ("enable_seqscan",),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Generic, TypeVar
 
 from tests.oracle.corpus import Query
 from tests.oracle.verdicts import Kind, Verdict
@@ -35,11 +37,41 @@ class Finding:
         return "\n".join(lines)
 
 
+_Kind = TypeVar("_Kind", bound=StrEnum)
+
+
 @dataclass
-class Tally:
+class KindCounts(Generic[_Kind]):
+    """How many verdicts of each kind there are, by the name of a row of the table."""
+
+    counts: Counter[tuple[str, _Kind]] = field(default_factory=Counter)
+
+    @property
+    def total(self) -> int:
+        """How many verdicts there are."""
+        return self.counts.total()
+
+    def count(self, kind: _Kind) -> int:
+        """How many verdicts of one kind."""
+        return sum(number for (_, other), number in self.counts.items() if other is kind)
+
+    def render_table(self, title: str, called: str, kinds: Iterable[_Kind]) -> Iterator[str]:
+        """A line for each name and one for all; ``called`` is what is counted."""
+        columns = list(kinds)
+        names = list(dict.fromkeys(name for name, _ in self.counts))
+        width = max(map(len, (*names, title)))
+        rows = [(name, [self.counts[name, kind] for kind in columns]) for name in names]
+        rows.append(("all", list(map(self.count, columns))))
+        yield " ".join([f"{title:{width}}", *(f"{text:>12}" for text in (called, *columns))])
+        for name, numbers in rows:
+            cells = (f"{number:12,}" for number in (sum(numbers), *numbers))
+            yield " ".join([f"{name:{width}}", *cells])
+
+
+@dataclass
+class Tally(KindCounts[Kind]):
     """Counts of all verdicts; mismatches are kept, of refusals a few for each reason."""
 
-    counts: Counter[tuple[str, Kind]] = field(default_factory=Counter)
     refusals: Counter[tuple[str, str]] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
     slow: Counter[str] = field(default_factory=Counter)
@@ -70,15 +102,6 @@ class Tally:
                 self.examples[key].append(finding)
 
     @property
-    def total(self) -> int:
-        """How many verdicts there are."""
-        return self.counts.total()
-
-    def count(self, kind: Kind) -> int:
-        """How many verdicts of one kind."""
-        return sum(number for (_, each), number in self.counts.items() if each is kind)
-
-    @property
     def refused_share(self) -> float:
         """Harmless queries refused, as a share of those that the copy answers; 0 to 1."""
         answered = sum(map(self.count, (Kind.EQUAL, Kind.REFUSED, Kind.UNSETTLED, Kind.MISMATCH)))
@@ -94,13 +117,7 @@ class Tally:
         return "\n".join(self._render_lines())
 
     def _render_lines(self) -> Iterator[str]:
-        principals = list(dict.fromkeys(principal for principal, _ in self.counts))
-        width = max(map(len, (*principals, "principal")))
-        yield " ".join([f"{'principal':{width}}", f"{'queries':>12}", *(f"{k:>12}" for k in Kind)])
-        for principal in principals:
-            row = [self.counts[principal, kind] for kind in Kind]
-            yield _render_row(f"{principal:{width}}", row)
-        yield _render_row(f"{'all':{width}}", [self.count(kind) for kind in Kind])
+        yield from self.render_table("principal", "queries", Kind)
         yield f"equal where the whole database answers otherwise: {self.telling:,}"
         yield f"harmless queries refused: {self.refused_share:.2%} of those that the copy answers"
         yield f"set aside as unsettled: {self.unsettled_share:.2%}"
@@ -115,10 +132,6 @@ class Tally:
             yield _shorten(finding.render())
         for finding in self.mismatches:
             yield finding.render()
-
-
-def _render_row(name: str, numbers: list[int]) -> str:
-    return " ".join([name, f"{sum(numbers):12,}", *(f"{number:12,}" for number in numbers)])
 
 
 def _shorten(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from decimal import Decimal
 from hashlib import sha256
 from pathlib import Path
@@ -17,6 +17,7 @@ from execution.postgres.embedded import EmbeddedServer
 from nl2sql.catalog import Table
 from nl2sql.types import Principal
 from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
+from tests.oracle.file_copies import FORMS, build_file_copy
 from tests.oracle.grants import Parent, list_grants
 from tests.oracle.marked_database import MARK, NUMBERS, build_marked, has_mark
 from tests.oracle.outcomes import Outcome
@@ -27,7 +28,6 @@ from tests.oracle.postgres_copies import (
     list_relations,
     open_superuser,
 )
-from tests.oracle.sqlite_stage import FORMS, build_sqlite_copy
 
 SOURCE = "oracle_copies"
 KEY = "a key"
@@ -136,6 +136,15 @@ def source(embedded_server: EmbeddedServer) -> Iterator[EmbeddedServer]:
     embedded_server.drop_database(SOURCE)
 
 
+@contextmanager
+def copied(source: EmbeddedServer, principal: Principal, **options: str) -> Iterator[str]:
+    """The principal's copy, by its name."""
+    roles = list_grants(POLICY, principal, TABLES, "postgres")
+    build_copy(source, SOURCE, "oracle_copy", roles, **options)
+    yield "oracle_copy"
+    source.drop_database("oracle_copy")
+
+
 def read_all(server: EmbeddedServer, database: str) -> dict[str, Rows]:
     with open_superuser(server, database) as connection:
         return {
@@ -156,10 +165,8 @@ def test_a_copy_holds_what_its_principal_sees(
     source: EmbeddedServer, case: str, rows_order: str
 ) -> None:
     principal, expected = EXPECTED[case]
-    roles = list_grants(POLICY, principal, TABLES, "postgres")
-    build_copy(source, SOURCE, "oracle_copy", roles, order=rows_order, hash_key=KEY)
-    found = read_all(source, "oracle_copy")
-    source.drop_database("oracle_copy")
+    with copied(source, principal, order=rows_order, hash_key=KEY) as copy:
+        found = read_all(source, copy)
     assert {name: order(rows) for name, rows in found.items()} == {
         name: order(rows) for name, rows in expected.items()
     }
@@ -177,23 +184,18 @@ def test_a_filtered_role_that_says_nothing_of_a_table_is_no_role() -> None:
 
 
 def test_the_orders_lay_rows_differently(source: EmbeddedServer) -> None:
-    roles = list_grants(POLICY, MEMBER, TABLES, "postgres")
     seen = set()
     for rows_order in (FORWARD, "reverse"):
-        build_copy(source, SOURCE, "oracle_copy", roles, order=rows_order)
-        seen.add(tuple(read_all(source, "oracle_copy")["teams"]))
-    source.drop_database("oracle_copy")
+        with copied(source, MEMBER, order=rows_order) as copy:
+            seen.add(tuple(read_all(source, copy)["teams"]))
     assert len(seen) == 2
 
 
 def test_a_key_without_masks_stays_a_key(source: EmbeddedServer) -> None:
-    roles = list_grants(POLICY, MEMBER, TABLES, "postgres")
-    build_copy(source, SOURCE, "oracle_copy", roles)
-    with open_superuser(source, "oracle_copy") as connection:
+    with copied(source, MEMBER) as copy, open_superuser(source, copy) as connection:
         rows = connection.execute("SELECT id, mail FROM s.people GROUP BY id").fetchall()
         with pytest.raises(psycopg.errors.UniqueViolation):
             connection.execute("INSERT INTO s.people VALUES (10, 1, '', NULL)")
-    source.drop_database("oracle_copy")
     assert len(rows) == 2
 
 
@@ -259,7 +261,7 @@ SQLITE_POLICY: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", FORMS["sqlite"])
 @pytest.mark.parametrize(
     ("roles", "expected"),
     [
@@ -295,7 +297,7 @@ def test_a_copy_of_a_file_holds_what_its_principal_sees(
     catalog = read_sqlite_catalog(whole, database="d")
     principal = Principal("m", roles, (("team", 1),))
     grants = list_grants(SQLITE_POLICY, principal, catalog.tables, "sqlite")
-    build_sqlite_copy(whole, part, catalog, grants, form=form)
+    build_file_copy(whole, part, catalog, grants, form=form)
     with closing(sqlite3.connect(part)) as connection:
         tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         found = {

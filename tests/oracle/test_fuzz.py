@@ -7,31 +7,54 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.types import GuardedQuery
 from tests.oracle.demo import PRINCIPALS
-from tests.oracle.postgres_fuzz import PostgresFuzzer, build_statements
+from tests.oracle.fuzz import aim_at_all
+from tests.oracle.postgres_fuzz import PostgresFuzzer, aim_engine
+from tests.oracle.shop import fuzz_shop
 from tests.oracle.sqlsmith import PROGRAM, generate_statements, prepare_database
 from tests.oracle.stage import PostgresStage
 from tests.oracle.verdicts import Guarding
 
-SECONDS = 20
-CHOSEN = [each for each in PRINCIPALS if each.name in ("support", "overseas", "public")]
+CHOSEN = {who.name: who for who in PRINCIPALS if who.name in ("support", "overseas", "public")}
+PUBLIC = CHOSEN["public"]
 
 
+@pytest.mark.parametrize(
+    ("engine", "names", "seconds", "least_rows"),
+    [
+        ("corpus", ("support", "overseas", "public"), 20, 20),
+        ("grammar", ("support", "public"), 10, 5),
+        ("seeds", ("support", "public"), 10, 5),
+    ],
+)
 def test_random_statements_do_no_harm(
-    embedded_server: EmbeddedServer, stage: PostgresStage
+    engine: str,
+    names: tuple[str, ...],
+    seconds: float,
+    least_rows: int,
+    embedded_server: EmbeddedServer,
+    stage: PostgresStage,
 ) -> None:
-    statements = build_statements(embedded_server, stage, CHOSEN, random.Random(7))
-    fuzzer = PostgresFuzzer(embedded_server, stage, CHOSEN)
-    report = fuzzer.run(statements, seconds=SECONDS)
-    fuzzer.close()
+    chosen = [CHOSEN[name] for name in names]
+    with closing(PostgresFuzzer(embedded_server, stage, chosen)) as fuzzer:
+        report = fuzzer.run(aim_engine(engine, fuzzer, chosen, random.Random(7)), seconds=seconds)
     assert not report.troubles, report.render()
     # Some come through and find rows, or this would show nothing.
-    assert report.rows >= 20, report.render()
+    assert report.rows >= least_rows, report.render()
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_statements_of_the_grammar_do_no_harm_to_files(dialect: str, tmp_path: Path) -> None:
+    report = fuzz_shop(dialect, tmp_path, random.Random(7), seconds=10)
+    assert not report.troubles, report.render()
+    assert report.rows >= 5, report.render()
 
 
 def let_pass(statement: str) -> GuardedQuery:
@@ -40,6 +63,9 @@ def let_pass(statement: str) -> GuardedQuery:
 
 def explode(statement: str) -> GuardedQuery:
     raise RecursionError(statement)
+
+
+IN_MARKED = "current_database() LIKE '%marked'"
 
 
 @pytest.mark.parametrize(
@@ -56,6 +82,25 @@ def explode(statement: str) -> GuardedQuery:
         ),
         (let_pass, "SELECT lo_create(77)", "objects: "),
         (explode, "SELECT 1", "RecursionError"),
+        (
+            let_pass,
+            "SELECT pg_typeof.pg_typeof FROM unnest(ARRAY[1]) AS pg_typeof(x)",
+            "permission denied for function pg_typeof",
+        ),
+        (let_pass, "SELECT pg_sleep(0)", "permission denied for function pg_sleep"),
+        (let_pass, "SELECT pg_advisory_lock(7)", "holds 1 advisory locks"),
+        (let_pass, "SELECT set_config('work_mem', '77kB', false)", "settings"),
+        (
+            let_pass,
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
+            f"current_database() AND usename = 'quorumsql_reader' AND {IN_MARKED}",
+            "ended another session",
+        ),
+        (
+            let_pass,
+            f"SELECT pg_terminate_backend(pg_backend_pid()) WHERE {IN_MARKED}",
+            "ended a session",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -63,26 +108,25 @@ def test_harm_would_be_found(
     bare: PostgresFuzzer, guard: Guarding, statement: str, trouble: str
 ) -> None:
     bare.targets[0].guard = guard
-    report = bare.run(iter([("made", statement)]), seconds=60)
+    report = bare.run(aim_at_all(bare.targets, iter([("made", statement)])), seconds=60)
     assert any(trouble in text for text in report.troubles), report.render()
 
 
 @pytest.fixture(scope="module")
 def bare(embedded_server: EmbeddedServer, stage: PostgresStage) -> Iterator[PostgresFuzzer]:
     """A fuzzer of one principal, whose guard a test replaces."""
-    fuzzer = PostgresFuzzer(embedded_server, stage, CHOSEN[:1])
-    yield fuzzer
-    fuzzer.close()
+    with closing(PostgresFuzzer(embedded_server, stage, [CHOSEN["support"]])) as fuzzer:
+        yield fuzzer
 
 
 @pytest.mark.skipif(not PROGRAM, reason="sqlsmith is not installed (Debian package sqlsmith)")
 def test_sqlsmith_writes_statements_over_the_tables_of_a_copy(
     embedded_server: EmbeddedServer, stage: PostgresStage
 ) -> None:
-    public = CHOSEN[-1]
-    prepare_database(embedded_server, stage.source, "oracle_smith", stage.list_grants(public))
-    texts = generate_statements(embedded_server, "oracle_smith", seed=7, count=60)
-    again = generate_statements(embedded_server, "oracle_smith", seed=7, count=60)
+    prepare_database(embedded_server, stage.source, "oracle_smith", stage.list_grants(PUBLIC))
+    texts, again = (
+        generate_statements(embedded_server, "oracle_smith", seed=7, count=60) for _ in range(2)
+    )
     embedded_server.drop_database("oracle_smith")
     assert texts == again
     assert len(texts) == 60

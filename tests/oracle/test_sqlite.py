@@ -10,26 +10,16 @@ from pathlib import Path
 import pytest
 
 from nl2sql.types import GuardedQuery, Principal
-from tests.execution.sqlite.shop import build_shop
-from tests.golden import load_pairs
-from tests.oracle.fuzz import throw_statements
-from tests.oracle.grants import read_policy
+from tests.oracle.corpus import Query
+from tests.oracle.file_stage import FileStage
+from tests.oracle.fuzz import aim_at_all, throw_statements
 from tests.oracle.mutations import iterate_mutations
 from tests.oracle.runs import judge_queries, judge_spider, list_queries
-from tests.oracle.sqlite_stage import SqliteStage
-from tests.oracle.stage import Subject
+from tests.oracle.shop import PRINCIPALS, open_shop_file
 from tests.oracle.tally import Tally
 
 BENCH = os.environ.get("QUORUMSQL_BENCH", "")
 SECONDS = 10
-
-PRINCIPALS = (
-    Principal("bob", ("buyer",), (("customer", 2),)),
-    Principal("nobody", ("buyer",), (("customer", 77),)),
-    Principal("clerk", ("clerk",), (("statuses", ("open", "paid")),)),
-    Principal("both", ("buyer", "clerk"), (("customer", 2), ("statuses", ("paid",)))),
-    Principal("owner", ("owner",)),
-)
 
 # A column that is masked has to compare as it did: as what it was declared.
 AFFINITIES = [
@@ -40,23 +30,19 @@ AFFINITIES = [
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Iterator[SqliteStage]:
-    """The shop with its policy; what analysts write of it are the guard's harmless queries."""
-    path = tmp_path / "shop.sqlite"
-    catalog = build_shop(path)
-    golds = [(pair.title, pair.before) for pair in load_pairs("guard_sqlite")]
-    golds += AFFINITIES
-    policy = read_policy(Path(__file__).parent / "shop_policy.yaml")
-    stage = SqliteStage(path, Subject("shop", catalog, policy, golds), tmp_path)
-    yield stage
-    stage.close()
+def shop(tmp_path: Path) -> Iterator[FileStage]:
+    """The shop with its policy."""
+    with open_shop_file("sqlite", tmp_path) as stage:
+        yield stage
 
 
-def test_the_corpus_over_the_shop(shop: SqliteStage) -> None:
-    rng = random.Random(7)
-    queries = list_queries(shop.subject.catalog, shop.subject.golds)
-    tally = Tally()
-    for principal in PRINCIPALS:
+def list_shop_queries(shop: FileStage) -> list[Query]:
+    return list_queries(shop.subject.catalog, [*shop.subject.golds, *AFFINITIES])
+
+
+def test_the_corpus_over_the_shop(shop: FileStage) -> None:
+    rng, queries, tally = random.Random(7), list_shop_queries(shop), Tally()
+    for principal in (*PRINCIPALS["sqlite"], Principal("owner", ("owner",))):
         judge_queries(shop.judge(principal), principal, rng.sample(queries, 500), tally)
     assert not tally.mismatches, tally.render()
     assert tally.refused_share < 0.02, tally.render()
@@ -64,11 +50,13 @@ def test_the_corpus_over_the_shop(shop: SqliteStage) -> None:
     assert tally.telling >= 500, tally.render()
 
 
-def test_random_statements_do_no_harm(shop: SqliteStage) -> None:
-    targets = [shop.build_target(principal) for principal in PRINCIPALS[:4]]
-    queries = [query.sql for query in list_queries(shop.subject.catalog, shop.subject.golds)]
+def test_random_statements_do_no_harm(shop: FileStage) -> None:
+    targets = [shop.build_target(principal) for principal in PRINCIPALS["sqlite"]]
+    queries = [query.sql for query in list_shop_queries(shop)]
     statements = iterate_mutations(queries, random.Random(7), dialect="sqlite")
-    report = throw_statements(targets, statements, seconds=SECONDS, describe=shop.describe)
+    report = throw_statements(
+        aim_at_all(targets, statements), seconds=SECONDS, describe=shop.describe
+    )
     assert not report.troubles, report.render()
     assert report.rows >= 20, report.render()
 
@@ -80,11 +68,11 @@ def test_random_statements_do_no_harm(shop: SqliteStage) -> None:
         ("DELETE FROM orders", "bob_whole.sqlite: "),
     ],
 )
-def test_harm_would_be_found(shop: SqliteStage, statement: str, trouble: str) -> None:
-    target = shop.build_target(PRINCIPALS[0])
+def test_harm_would_be_found(shop: FileStage, statement: str, trouble: str) -> None:
+    target = shop.build_target(PRINCIPALS["sqlite"][0])
     target.guard = lambda text: GuardedQuery("shop", text, (), dialect="sqlite")
-    statements = iter([("made", statement)])
-    report = throw_statements([target], statements, seconds=60, describe=shop.describe)
+    aimed = aim_at_all([target], iter([("made", statement)]))
+    report = throw_statements(aimed, seconds=60, describe=shop.describe)
     assert any(trouble in text for text in report.troubles), report.render()
 
 

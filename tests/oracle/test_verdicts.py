@@ -136,7 +136,7 @@ def test_an_ordered_cut_is_settled() -> None:
 @pytest.mark.parametrize(
     ("expected", "actual", "kind"),
     [
-        # An error that the guarded query has on the copy too hangs on the plan.
+        # An error that the guarded query has on the copy too depends on the plan.
         (ONE, DIVISION, Kind.UNSETTLED),
         # A text that the copy cannot read, but the guard could.
         (SYNTAX, ONE, Kind.LENIENT),

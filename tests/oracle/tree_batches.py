@@ -20,7 +20,7 @@ def iterate_tree_mutations(
     """(kind, statement) without end: the seeds as they are now and then, else changed.
 
     ``names`` are those of tables and columns, for what is renamed. Made by a process of its own,
-    since the deparser, which is C, ends it over some trees; the next one goes on. Raises
+    since the deparser, which is C, ends it over some trees; the next one continues. Raises
     TimeoutExpired, RuntimeError when a batch is empty.
     """
     while True:

@@ -226,7 +226,7 @@ def _find_kind(node: Any) -> str | None:
 
 def _walk(message: Any) -> Iterator[Any]:
     """All ``Node`` messages below."""
-    return (each for each in _walk_messages(message) if type(each).__name__ == "Node")
+    return (node for node in _walk_messages(message) if type(node).__name__ == "Node")
 
 
 def _walk_messages(message: Any) -> Iterator[Any]:

@@ -140,7 +140,7 @@ class Judge:
         if is_innocent and expected.is_unreadable:
             return Kind.LENIENT, difference
         if is_innocent and (actual.failed or expected.failed):
-            # An error hangs on what a plan computes first.
+            # An error depends on what a plan computes first.
             return Kind.UNSETTLED, difference
         others = chain(
             zip(repeat(expected), self._copy.run_otherwise(statement), strict=False),

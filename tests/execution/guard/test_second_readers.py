@@ -319,6 +319,7 @@ PAIR = "sales.orders AS o {} JOIN sales.customers AS c"
             "",
         ),
         (f"SELECT 1 FROM {PAIR.format('CROSS')} ORDER BY ALL", ""),
+        (f"SELECT 1 FROM {PAIR.format('CROSS')} ORDER BY getenv('a')", "function_not_allowed"),
         (f"SELECT COLUMNS('id') FROM {PAIR.format('CROSS')}", "node_not_allowed"),
     ],
     ids=lambda value: value[:60],

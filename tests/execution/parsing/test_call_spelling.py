@@ -8,7 +8,7 @@ import pytest
 
 from execution.allowlists import load_allowlist
 from execution.dialects import READERS
-from execution.guard.cost_bombs import _CHECKS
+from execution.guard.growing_calls import CHECKS
 from execution.guard.guard import guard_query
 from execution.guard.measured_functions import GATHERING, INDENTING, MULTIPLYING, SPREADING
 from execution.policies.access import open_access
@@ -88,7 +88,7 @@ _DUCKDB = {
 def list_measured(dialect: str) -> list[str]:
     """The functions of a dialect that are measured, by name."""
     nodes = {name.lower() for name in READERS[dialect].parser_class.FUNCTIONS}
-    told = _CHECKS.keys() | MULTIPLYING | INDENTING | GATHERING
+    told = CHECKS.keys() | MULTIPLYING | INDENTING | GATHERING
     measured = nodes | told | _BOMBS.keys() | _LIKE.keys() | _GATHERING
     return sorted(measured & load_allowlist(dialect).functions)
 

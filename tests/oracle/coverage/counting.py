@@ -68,8 +68,8 @@ class Coverage:
 
     def _list(self, feature: str, *, admitted: bool) -> Sequence[int]:
         return [
-            (each.admitted_features if admitted else each.produced_features)[feature]
-            for each in self.counts.values()
+            (counts.admitted_features if admitted else counts.produced_features)[feature]
+            for counts in self.counts.values()
         ]
 
     def _render_lines(self) -> Iterator[str]:

@@ -36,33 +36,15 @@ _FRAME_BITS = {
     0x20000: "EXCLUDE TIES",
 }
 _ANALYSIS = "set by the server's analysis, never by its parser"
-_PLACE = "a place in the text"
 # Fields and values that no text of a query sets.
 _UNSET = {
-    "xpr": _ANALYSIS,
-    "casetype": _ANALYSIS,
-    "casecollid": _ANALYSIS,
-    "coalescetype": _ANALYSIS,
-    "coalescecollid": _ANALYSIS,
-    "minmaxtype": _ANALYSIS,
-    "minmaxcollid": _ANALYSIS,
-    "inputcollid": _ANALYSIS,
-    "refs": _ANALYSIS,
-    "agglevelsup": _ANALYSIS,
-    "argnumber": _ANALYSIS,
-    "rtindex": _ANALYSIS,
-    "row_typeid": _ANALYSIS,
-    "type_oid": _ANALYSIS,
+    **dict.fromkeys(
+        "xpr casetype casecollid coalescetype coalescecollid minmaxtype minmaxcollid inputcollid "
+        "refs agglevelsup argnumber rtindex row_typeid type_oid sub_link_id argisrow type "
+        "cterecursive cterefcount ctecolnames ctecoltypes ctecoltypmods ctecolcollations".split(),
+        _ANALYSIS,
+    ),
     "typemod": "always -1 from the parser",
-    "sub_link_id": _ANALYSIS,
-    "argisrow": _ANALYSIS,
-    "type": _ANALYSIS,
-    "cterecursive": _ANALYSIS,
-    "cterefcount": _ANALYSIS,
-    "ctecolnames": _ANALYSIS,
-    "ctecoltypes": _ANALYSIS,
-    "ctecoltypmods": _ANALYSIS,
-    "ctecolcollations": _ANALYSIS,
     "stmt": "the statement itself",
     "setof": "only where a function is declared",
     "pct_type": "only where a function is declared",
@@ -77,15 +59,12 @@ _UNSET_OF = {
     "SortBy.use_op": "refused: sqlglot does not read it",
     **{
         f"SQLValueFunction.op=SVFOP_{name}": "refused: it tells who is asking, or where"
-        for name in (
-            "CURRENT_ROLE",
-            "CURRENT_USER",
-            "USER",
-            "SESSION_USER",
-            "CURRENT_CATALOG",
-            "CURRENT_SCHEMA",
-        )
+        for name in "CURRENT_ROLE CURRENT_USER USER SESSION_USER CURRENT_CATALOG "
+        "CURRENT_SCHEMA".split()
     },
+    "SelectStmt.locking_clause": "LockingClause is not on the allowlist",
+    "RangeFunction.coldeflist": "ColumnDef is not on the allowlist",
+    "RangeVar.catalogname": "refused: a table of another database",
     "ResTarget.indirection": "only where a table is written",
     "GroupingSet.kind=GROUPING_SET_SIMPLE": _ANALYSIS,
     "SubLink.sub_link_type=MULTIEXPR_SUBLINK": "only where a table is updated",
@@ -142,19 +121,13 @@ def expect_features(allowlist: Allowlist) -> dict[str, str]:
                 inner = field.message_type.name
                 if inner not in allowlist.nodes:
                     reason = f"{inner} is not on the allowlist"
-            if name == "SelectStmt.locking_clause":
-                reason = "LockingClause is not on the allowlist"
-            if name == "RangeFunction.coldeflist":
-                reason = "ColumnDef is not on the allowlist"
-            if name == "RangeVar.catalogname":
-                reason = "refused: a table of another database"
             if name == "WindowDef.frame_options":
                 found |= {f"{name}={bit}": "" for bit in _FRAME_BITS.values()}
             elif field.enum_type is not None:
                 for value in field.enum_type.values:
                     if value.number:
-                        each = f"{name}={value.name}"
-                        found[each] = _UNSET_OF.get(each, reason or _explain(value.name))
+                        feature = f"{name}={value.name}"
+                        found[feature] = _UNSET_OF.get(feature, reason or _explain(value.name))
             else:
                 found[name] = reason
     names = [f"function {name}" for name in sorted(allowlist.functions)]
@@ -163,7 +136,7 @@ def expect_features(allowlist: Allowlist) -> dict[str, str]:
 
 
 def _explain(value: str) -> str:
-    if value.startswith("JOIN_") and any(each in value for each in _PLANNER_JOINS):
+    if value.startswith("JOIN_") and any(kind in value for kind in _PLANNER_JOINS):
         return "only the planner makes it"
     return ""
 
@@ -189,4 +162,4 @@ def _name_call(kind: str, node: Any) -> Iterator[str]:
 
 
 def _is_place(name: str) -> bool:
-    return any(each in name for each in _PLACES)
+    return any(place in name for place in _PLACES)

@@ -11,8 +11,6 @@ from pathlib import Path
 from execution.allowlists import load_allowlist
 from nl2sql.catalog import Catalog
 from nl2sql.types import Principal
-from tests.execution.duckdb import shop as duckdb_shop
-from tests.execution.sqlite.shop import build_shop
 from tests.golden import load_pairs
 from tests.oracle.coverage import duckdb_features, postgres_features, sqlite_features
 from tests.oracle.coverage.counting import Counts, Coverage, count_features
@@ -23,6 +21,7 @@ from tests.oracle.grammar.queries import QueryGrammar
 from tests.oracle.mutations import iterate_mutations
 from tests.oracle.runs import list_queries
 from tests.oracle.seeds import load_seeds
+from tests.oracle.shop import BUILD
 from tests.oracle.stage import Subject, build_guarding
 from tests.oracle.tree_batches import iterate_tree_mutations
 from tests.oracle.verdicts import Guarding
@@ -55,7 +54,9 @@ def write_page(subject: Subject, *, most: int, seed: int) -> list[Coverage]:
         cover_shop("DuckDB", "duckdb", most=most, seed=seed),
     ]
     head = _HEAD.format(most=most, seed=seed)
-    PAGE.write_text("\n".join([head, *(f"{each.render()}\n" for each in found)]), encoding="utf-8")
+    PAGE.write_text(
+        "\n".join([head, *(f"{coverage.render()}\n" for coverage in found)]), encoding="utf-8"
+    )
     return found
 
 
@@ -85,10 +86,7 @@ def cover_shop(name: str, dialect: str, *, most: int, seed: int) -> Coverage:
     """The coverage of a file's grammar and of the changed harmless queries of the tests."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
-        if dialect == "sqlite":
-            catalog = build_shop(Path(folder) / "shop.sqlite")
-        else:
-            catalog = duckdb_shop.build_shop(Path(folder) / "shop.duckdb")
+        catalog = BUILD[dialect](Path(folder) / f"shop.{dialect}")
     pairs = [pair.before for pair in load_pairs(f"guard_{dialect}")]
     streams = {"corpus": (text for _, text in iterate_mutations(pairs, rng, dialect=dialect))}
     features = sqlite_features if dialect == "sqlite" else duckdb_features

@@ -72,7 +72,7 @@ class Dialect(BaseModel):
         folded = type_name.lower()
         if "[" in folded:
             return ""
-        return next((each for key, each in self.families.items() if folded.startswith(key)), "")
+        return next((family for key, family in self.families.items() if folded.startswith(key)), "")
 
     def has(self, clause: str) -> bool:
         """Whether the grammar of queries may write the clause."""

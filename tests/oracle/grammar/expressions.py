@@ -58,8 +58,8 @@ class Expressions:
         self.hidden: Sequence[str] = ()
         self.rare: frozenset[str] = frozenset()
         self._uses = Counter[str]()
-        self._aggregates = {each for group in dialect.aggregates.values() for each in group}
-        self._windows = {each for group in dialect.windows.values() for each in group}
+        self._aggregates = {template for group in dialect.aggregates.values() for template in group}
+        self._windows = {template for group in dialect.windows.values() for template in group}
         self._templates: Mapping[str, Sequence[str]] = {
             family: (*own, *_list_alike(family, dialect))
             for family, own in dialect.expressions.items()
@@ -105,7 +105,7 @@ class Expressions:
         """One of them, half of the time the one least used so far; one of the rare ones rarely."""
         chosen = self._rng.choice(choices)
         if self._rng.random() < 0.5:
-            chosen = min(choices, key=lambda each: (each in self.rare, self._uses[each]))
+            chosen = min(choices, key=lambda choice: (choice in self.rare, self._uses[choice]))
         for _ in range(4):
             if chosen not in self.rare or self._rng.random() < _RARE:
                 break
@@ -151,10 +151,10 @@ class Expressions:
         """A column, of an outer query's now and then, or a literal."""
         level, inner = scope, set[str]()
         while level.parent is not None and self._rng.random() < 0.15:
-            inner |= level.names | {name for each in level.sources for name, _ in each.columns}
+            inner |= level.names | {name for source in level.sources for name, _ in source.columns}
             level = level.parent
         columns = [
-            each for each in level.list_columns(family) if each.partition(".")[0] not in inner
+            column for column in level.list_columns(family) if column.partition(".")[0] not in inner
         ]
         if columns and self._rng.random() < 0.85:
             return self._rng.choice(columns)
@@ -184,8 +184,8 @@ class Expressions:
         if scope.grouped is not None:
             groups += [self._dialect.aggregates] * _AGGREGATES
         weights = [
-            _FAMILY + sum(len(group.get(each, ())) for group in groups) if own else 0
-            for each, own in self._templates.items()
+            _FAMILY + sum(len(group.get(kind, ())) for group in groups) if own else 0
+            for kind, own in self._templates.items()
         ]
         return self._rng.choices(list(self._templates), weights)[0]
 
@@ -230,7 +230,7 @@ class Expressions:
         sources = [source for source in level.sources if source.name]
         if not sources or rng.random() < 0.15:
             return rng.choice(self._dialect.traps)
-        source = rng.choice([each for each in sources if each.lost] or sources)
+        source = rng.choice([source for source in sources if source.lost] or sources)
         lost = rng.choice(source.lost) if source.lost else dangerous
         own = rng.choice(source.columns)[0] if source.columns else lost
         other = rng.choice(sources).name
@@ -259,9 +259,10 @@ def _list_alike(family: str, dialect: Dialect) -> tuple[str, ...]:
     if dialect.name == "sqlite":
         templates = _ALIKE
     if family in _NOT_COMPARED:
-        templates = tuple(each for each in _ALIKE if "nullif" not in each)
+        templates = tuple(template for template in _ALIKE if "nullif" not in template)
     if not dialect.expressions[family]:
         return ()
     return tuple(
-        each.replace("{F}", f"{{{family}}}").replace(":F}", f":{family}}}") for each in templates
+        template.replace("{F}", f"{{{family}}}").replace(":F}", f":{family}}}")
+        for template in templates
     )

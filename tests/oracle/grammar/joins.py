@@ -58,7 +58,7 @@ class Joins:
         form = rng.choice(("SEMI", "ANTI", "ASOF", "ASOF LEFT", "POSITIONAL"))
         if form == "POSITIONAL":
             # What is joined by position must have one: tables do, most other sources do not.
-            is_plain = all("(" not in each and " JOIN " not in each for each in (text, item))
+            is_plain = all("(" not in side and " JOIN " not in side for side in (text, item))
             return f"{text} POSITIONAL JOIN {item}" if is_plain else ""
         if not link:
             return ""
@@ -66,12 +66,7 @@ class Joins:
             scope.sources.remove(source)
             return f"{text} {form} JOIN {item} ON {link}"
         orders = [
-            f"{other.name}.{left} >= {source.name}.{right}"
-            for other in before
-            for left, family in other.columns
-            for right, each in source.columns
-            if family == each and family in ("date", "int")
-            if left and right and other.name and source.name
+            text for other in before for text in _compare(other, ">=", source, ("date", "int"))
         ]
         return f"{text} {form} JOIN {item} ON {link} AND {rng.choice(orders)}" if orders else ""
 
@@ -99,23 +94,26 @@ class Joins:
                     if table == parent.table and child.name and parent.name:
                         return f"{child.name}.{own} = {parent.name}.{target}"
         for other in before:
-            pairs = [
-                f"{other.name}.{left} = {source.name}.{right}"
-                for left, family in other.columns
-                for right, each in source.columns
-                if family == each and left and right and other.name and source.name
-                if family in ("int", "text", "date")
-            ]
-            if pairs:
+            if pairs := _compare(other, "=", source, ("int", "text", "date")):
                 return self._rng.choice(pairs)
         return ""
+
+
+def _compare(left: Source, operator: str, right: Source, families: Sequence[str]) -> list[str]:
+    """The comparisons of a column of each side, both of the same one of the families."""
+    return [
+        f"{left.name}.{one} {operator} {right.name}.{other}"
+        for one, family in left.columns
+        for other, kind in right.columns
+        if family == kind and family in families and one and other and left.name and right.name
+    ]
 
 
 def _find_common(before: Sequence[Source], source: Source) -> list[tuple[str, str]]:
     """Columns that ``source`` and exactly one of the others have, with the same family."""
     found = []
     for name, family in source.columns:
-        having = [each for other in before for each in other.columns if each[0] == name]
+        having = [column for other in before for column in other.columns if column[0] == name]
         if name and having == [(name, family)]:
             found.append((name, family))
     return found

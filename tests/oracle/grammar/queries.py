@@ -195,7 +195,7 @@ class QueryGrammar:
         name = self._rng.choice(texts)
         if self._rng.random() < 0.5:
             return f"{text} REPLACE (upper({name}) AS {name})", columns
-        return f"{text} EXCLUDE ({name})", tuple(each for each in columns if each[0] != name)
+        return f"{text} EXCLUDE ({name})", tuple(column for column in columns if column[0] != name)
 
     # -- others --------------------------------------------------------------------------------
 
@@ -220,12 +220,12 @@ class QueryGrammar:
         families = [self._expressions.draw_plain() for _ in range(self._rng.randint(1, 3))]
         scope = Scope(parent)
         rows = ", ".join(
-            f"({', '.join(self._expressions.write(each, scope, 0) for each in families)})"
+            f"({', '.join(self._expressions.write(family, scope, 0) for family in families)})"
             for _ in range(self._rng.randint(1, 3))
         )
         duckdb = self._dialect.name == "duckdb"
         prefix, start = ("col", 0) if duckdb else ("column", 1)
-        columns = tuple((f"{prefix}{at + start}", each) for at, each in enumerate(families))
+        columns = tuple((f"{prefix}{at + start}", family) for at, family in enumerate(families))
         return f"VALUES {rows}", columns
 
     def _write_with(self, parent: Scope | None, depth: int) -> tuple[str, Columns]:
@@ -243,7 +243,7 @@ class QueryGrammar:
                 names: list[str] = []
                 if rng.random() < 0.4:
                     count = rng.randint(1, len(columns)) if columns else 0
-                    names = self._names.draw_list([each for each, _ in columns], count)
+                    names = self._names.draw_list([old for old, _ in columns], count)
                 source = Source("", columns).rename(name, names)
                 listed = f"({', '.join(names)})" if names else ""
                 hint = ""
@@ -251,7 +251,7 @@ class QueryGrammar:
                     hint = rng.choice(("MATERIALIZED ", "NOT MATERIALIZED "))
                 text = f"{name}{listed} AS {hint}({query})"
             parts.append(text)
-            hidden = [each for each in self._sources.ctes if each.name != name]
+            hidden = [cte for cte in self._sources.ctes if cte.name != name]
             self._sources.ctes = [*hidden, source]
         body, columns = self.write_query(parent, depth - 1)
         self._sources.ctes = kept

@@ -59,11 +59,11 @@ class Scope:
         """The columns of a family, as this query's expressions write them."""
         if self.grouped is not None:
             return list(self.grouped.get(family, ()))
-        found = [name for name, each in self.merged if each == family]
+        found = [name for name, kind in self.merged if kind == family]
         counts = Counter(name for source in self.sources for name, _ in source.columns)
         for source in self.sources:
-            for name, each in source.columns:
-                if each != family or not name:
+            for name, kind in source.columns:
+                if kind != family or not name:
                     continue
                 if source.name:
                     found.append(f"{source.name}.{name}")

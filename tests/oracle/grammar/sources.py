@@ -80,7 +80,7 @@ class Sources:
         expressions: Expressions,
     ) -> None:
         self._dialect = dialect
-        self._functions = {each.template: each for each in dialect.functions}
+        self._functions = {function.template: function for function in dialect.functions}
         self._rng = rng
         self._tables = tables
         self._names = names
@@ -155,12 +155,12 @@ class Sources:
     def _write_values(self, scope: Scope) -> tuple[str, Source]:
         families = [self._expressions.draw_plain() for _ in range(self._rng.randint(1, 3))]
         rows = ", ".join(
-            f"({', '.join(self._expressions.write_leaf(each, Scope()) for each in families)})"
+            f"({', '.join(self._expressions.write_leaf(family, Scope()) for family in families)})"
             for _ in range(self._rng.randint(1, 3))
         )
         start = 0 if self._dialect.name == "duckdb" else 1
         prefix = "col" if self._dialect.name == "duckdb" else "column"
-        columns = tuple((f"{prefix}{at + start}", each) for at, each in enumerate(families))
+        columns = tuple((f"{prefix}{at + start}", family) for at, family in enumerate(families))
         return self._alias(f"(VALUES {rows})", Source("", columns), scope)
 
     def _write_function(self, scope: Scope) -> tuple[str, Source]:
@@ -193,7 +193,7 @@ class Sources:
         names = self._names.draw_list([own], self._rng.randint(1, len(families)))
         source = Source(name, columns).rename(name, names)
         return f"{text} AS {name}({', '.join(names)})", Source(
-            name, source.columns, tuple(each for each in lost if each not in names)
+            name, source.columns, tuple(old for old in lost if old not in names)
         )
 
     def _draw_function(self) -> FunctionSource:
@@ -203,7 +203,7 @@ class Sources:
         """A join in parentheses under a name of its own, which hides those within."""
         inner = Scope(scope.parent)
         text, links = self.write(inner, 0)
-        columns = tuple(each for source in inner.sources for each in source.columns)
+        columns = tuple(column for source in inner.sources for column in source.columns)
         is_joined = len(inner.sources) > 1 and " JOIN " in text and not links
         if not is_joined or inner.merged or not self._dialect.has("join_alias"):
             return self.write_table(scope)
@@ -219,7 +219,7 @@ class Sources:
             if len(source.columns) > 6 and self._rng.random() < 0.7:
                 count = self._rng.randint(1, 3)
             extra = self._rng.random() < 0.02
-            names = self._names.draw_list([each for each, _ in source.columns], count)
+            names = self._names.draw_list([old for old, _ in source.columns], count)
             if extra:
                 names += [f"extra{at}" for at in range(len(source.columns))]
         listed = f"({', '.join(names)})" if names else ""

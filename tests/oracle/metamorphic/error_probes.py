@@ -99,7 +99,9 @@ def build_probe(
         "c": quote(column.name),
         "p": rendered.replace("{{", "{").replace("}}", "}"),
     }
-    keys = [each for each in catalog.foreign_keys if each.table == table.qualified]
+    keys = [
+        foreign_key for foreign_key in catalog.foreign_keys if foreign_key.table == table.qualified
+    ]
     if keys:
         chosen = rng.choice(keys)
         slots["u"] = catalog.short_names.get(chosen.target, "")

@@ -16,13 +16,13 @@ from pathlib import Path
 import duckdb
 
 from execution.duckdb.database import DuckDbDatabase
-from execution.executor import Database
 from execution.sqlite.database import SqliteDatabase
 from nl2sql.settings import LimitSettings
 from nl2sql.types import GuardedQuery, Principal
 from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
 from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
 from tests.oracle.corpus import Query
+from tests.oracle.file_sessions import SqliteSession
 from tests.oracle.metamorphic import warehouse
 from tests.oracle.metamorphic.hidden_values import INTEGERS, TEXTS
 from tests.oracle.metamorphic.observations import Side
@@ -38,7 +38,6 @@ from tests.oracle.metamorphic.postgres_changes import Change
 from tests.oracle.metamorphic.verdicts import PairJudge, PairTally
 from tests.oracle.metamorphic.warehouse import Row
 from tests.oracle.outcomes import describe_difference
-from tests.oracle.sqlite_stage import SqliteSession
 from tests.oracle.stage import build_guarding
 
 LIMITS = LimitSettings(
@@ -116,22 +115,18 @@ class FilePairs:
         self._runner.close()
 
     def _open(self, path: Path) -> Side:
-        reader: Database = (
-            DuckDbDatabase(warehouse.NAME, path, LIMITS)
-            if self._dialect == "duckdb"
-            else SqliteDatabase(warehouse.NAME, path, LIMITS)
-        )
-        return Side(reader, self._runner)
+        kind = DuckDbDatabase if self._dialect == "duckdb" else SqliteDatabase
+        return Side(kind(warehouse.NAME, path, LIMITS), self._runner)
 
     def _answers_otherwise(self, query: GuardedQuery) -> bool:
         """Whether SQLite gives several answers to the query; DuckDB's plan cannot be changed."""
         if self._dialect == "duckdb":
             return False
         answers = []
-        for pragmas in ((), *((each,) for each in _PRAGMAS)):
+        for pragmas in ((), *((pragma,) for pragma in _PRAGMAS)):
             with closing(SqliteSession(self._left, timeout_s=3.0, pragmas=pragmas)) as session:
                 answers.append(session.run(query.sql, query.params))
-        return any(describe_difference(answers[0], each) for each in answers[1:])
+        return any(describe_difference(answers[0], answer) for answer in answers[1:])
 
 
 def change_rows(rows: Tables, principal: Principal, change: Change) -> Tables:

@@ -1,4 +1,4 @@
-"""All that a principal sees of one guarded query, through the product's reader to the database."""
+"""All that a principal sees of one guarded query, through the product's own connection."""
 
 from __future__ import annotations
 
@@ -30,18 +30,16 @@ class Observation:
     @property
     def is_too_large(self) -> bool:
         """True when the query was not run for what its plan expects."""
-        return any(
-            isinstance(each, Diagnostic) and each.sqlstate == TOO_COMPLEX
-            for each in (self.failure, self.result)
-        )
+        return self._has_failed(TOO_COMPLEX)
 
     @property
     def is_late(self) -> bool:
         """True when planning or running was stopped for its time."""
-        return any(
-            isinstance(each, Diagnostic) and each.sqlstate == _LATE
-            for each in (self.failure, self.result)
-        )
+        return self._has_failed(_LATE)
+
+    def _has_failed(self, sqlstate: str) -> bool:
+        answers = (self.failure, self.result)
+        return any(isinstance(a, Diagnostic) and a.sqlstate == sqlstate for a in answers)
 
 
 class Side:
@@ -106,8 +104,8 @@ def find_quickest(seen: list[Observation]) -> Observation:
     """The first one, with the shortest times of all."""
     return replace(
         seen[0],
-        explain_ms=min(each.explain_ms for each in seen),
-        execute_ms=min(each.execute_ms for each in seen),
+        explain_ms=min(observation.explain_ms for observation in seen),
+        execute_ms=min(observation.execute_ms for observation in seen),
     )
 
 

@@ -1,9 +1,8 @@
 """A PostgreSQL database in which only what one principal may not see has been changed.
 
-Which rows the principal sees is worked out as for the oracle's copies, without the guard. Tables
-are filled again in the order in which their rows lay, so that nothing but the hidden rows differs,
-and analysed, so that the planner's statistics do. Left alone are the columns that decide who sees a
-row, those of unique keys, hashed ones, and the tables beneath a view with rows of its own.
+Tables are filled again in the order in which their rows lay, so that nothing but the hidden rows
+differs, and analysed, so that the planner's statistics do. Left alone are the columns of unique
+keys, and what ``hidden_cells.py`` leaves out.
 
 ``describe_visible`` says what is left when all that is hidden is taken away: it must not change.
 """
@@ -19,7 +18,7 @@ from psycopg import sql
 
 from execution.postgres.embedded import EmbeddedServer
 from tests.oracle.grants import Grants
-from tests.oracle.marked_database import list_beneath, list_deciding
+from tests.oracle.hidden_cells import Column, HiddenCells
 from tests.oracle.metamorphic.hidden_values import POSTGRES_VALUES, list_numerics
 from tests.oracle.postgres_copies import (
     Relation,
@@ -29,22 +28,12 @@ from tests.oracle.postgres_copies import (
     list_relations,
     open_superuser,
 )
-from tests.oracle.seen_rows import SeenRows, render_seen
 
-_TYPES = """
-SELECT a.attname, t.typname, a.atttypmod, format_type(a.atttypid, a.atttypmod), a.attnotnull,
-       EXISTS (SELECT 1 FROM pg_index i
-                WHERE i.indrelid = a.attrelid AND i.indisunique AND a.attnum = ANY (i.indkey))
-  FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
- WHERE a.attrelid = %s::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
- ORDER BY a.attnum
-"""
 _UNIQUE = """
 SELECT (SELECT array_agg(a.attname::text) FROM pg_attribute a
          WHERE a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey))
   FROM pg_index i WHERE i.indrelid = %s::regclass AND i.indisunique
 """
-_ADDED = 1
 # Added keys keep what remainders a filter may look at, and stay within four bytes.
 _KEY_STEP = 60_060_000
 
@@ -111,28 +100,21 @@ class _Changer:
         self, connection: psycopg.Connection[Any], roles: Sequence[Grants], change: Change
     ) -> None:
         self._connection = connection
-        self._roles = roles
         self._change = change
-        relations = list_relations(connection)
+        self._cells = HiddenCells(connection, roles)
         # No guarded query reads the others.
         read = {name for role in roles for name in role}
         read |= {grant.parent.table for role in roles for grant in role.values() if grant.parent}
-        self._tables = [each for each in relations if each.kind == "r" and each.name in read]
-        sources = {each.name: each.identifier for each in relations}
-        self._seen = SeenRows(connection, sources, roles)
-        own_views = [
-            each.name
-            for each in relations
-            if each.kind != "r" and any(each.name in role and role[each.name].own for role in roles)
+        self._tables = [
+            table for table in self._cells.tables if table.name in read - self._cells.spared
         ]
-        self._spared = set(list_beneath(connection, own_views))
 
     def change(self) -> int:
         # All of it before the first change, since parents decide about other tables.
         new = {
             table: rows
             for number, table in enumerate(self._tables)
-            if table.name not in self._spared and (rows := self._build_rows(number, table))
+            if (rows := self._build_rows(number, table))
         }
         self._execute("SET session_replication_role = replica")
         for table, (temporary, columns) in new.items():
@@ -162,28 +144,27 @@ class _Changer:
 
     def _build_rows(self, number: int, table: Relation) -> tuple[sql.Identifier, list[str]] | None:
         """The temporary table of its rows to be, and its columns; None where nothing changes."""
-        seen = self._render_seen(table)
-        columns = [name for name, *_ in self._read_types(table)]
+        seen = self._cells.render_seen(table)
+        columns = [column.name for column in self._cells.list_columns(table)]
         outputs = {name: sql.Identifier("t", name).as_string() for name in columns}
-        selects: list[sql.Composable] = []
         if seen == sql.SQL("true") and self._change in (Change.DELETED, Change.ADDED):
             return None
         if self._change is Change.DELETED:
-            selects.append(self._select(table, 0, outputs, seen))
+            selects = [self._select(table, 0, outputs, seen)]
         elif self._change is Change.ADDED:
             keys = self._find_keys(table)
             if keys is None:
                 return None
-            selects.append(self._select(table, 0, outputs, sql.SQL("true")))
             hidden = sql.SQL("NOT ({})").format(seen)
-            for copy in range(1, _ADDED + 1):
-                moved = {name: text.replace("{copy}", str(copy)) for name, text in keys.items()}
-                selects.append(self._select(table, copy, outputs | moved, hidden))
+            selects = [
+                self._select(table, 0, outputs, sql.SQL("true")),
+                self._select(table, 1, outputs | keys, hidden),
+            ]
         else:
             changes = dict(self._render_changes(table))
             if not changes:
                 return None
-            selects.append(self._select(table, 0, outputs | changes, sql.SQL("true")))
+            selects = [self._select(table, 0, outputs | changes, sql.SQL("true"))]
         rows = sql.Identifier(f"new_{number}")
         self._execute("CREATE TEMP TABLE {} AS {}", rows, sql.SQL(" UNION ALL ").join(selects))
         return rows, columns
@@ -199,79 +180,51 @@ class _Changer:
             sql.Literal(copy), sql.SQL(", ").join(named), table.identifier, where
         )
 
-    def _render_seen(self, table: Relation) -> sql.Composable:
-        """True for a row that some role sees."""
-        return render_seen(
-            self._seen.find(number, table.name)
-            for number, role in enumerate(self._roles)
-            if table.name in role
-        )
-
     def _render_changes(self, table: Relation) -> Iterator[tuple[str, str]]:
         """Column → its new value, which is the old one wherever the principal sees it."""
-        deciding = list_deciding(self._connection, table, self._roles)
-        grants = {
-            number: role[table.name]
-            for number, role in enumerate(self._roles)
-            if table.name in role
-        }
-        for column, kind, modifier, declared, not_null, unique in self._read_types(table):
-            hashed = any(grant.masks.get(column) == "hash" for grant in grants.values())
-            if column in deciding or unique or hashed:
-                continue
-            showing = [
-                self._seen.find(number, table.name)
-                for number, grant in grants.items()
-                if column not in grant.masks and column not in grant.hidden
-            ]
-            value = self._render_value(column, kind, modifier, declared, not_null)
-            if value and None not in showing:
-                name = sql.Identifier("t", column).as_string()
-                seen = render_seen(showing).as_string()
-                yield column, f"CASE WHEN {seen} THEN {name} ELSE {value} END"
+        for column, seen in self._cells.list_hidden(table):
+            value = "" if column.unique else self._render_value(column)
+            if value:
+                name = sql.Identifier("t", column.name).as_string()
+                yield column.name, f"CASE WHEN {seen.as_string()} THEN {name} ELSE {value} END"
 
-    def _render_value(
-        self, column: str, kind: str, modifier: int, declared: str, not_null: bool
-    ) -> str:
+    def _render_value(self, column: Column) -> str:
         """An expression over the row ``t``; empty where the column is left alone."""
         if self._change is Change.NULLS:
-            return "" if not_null else f"NULL::{declared}"
-        if kind == "numeric":
+            return "" if column.not_null else f"NULL::{column.declared}"
+        if column.kind == "numeric":
             # PostgreSQL packs precision and scale, behind a header of four bytes.
-            digits = 0 if modifier < 0 else (modifier - 4 >> 16) - (modifier - 4 & 0x7FF)
-            values = list_numerics(digits)
+            packed = column.modifier - 4
+            values = list_numerics(0 if column.modifier < 0 else (packed >> 16) - (packed & 0x7FF))
         else:
-            values = tuple(POSTGRES_VALUES.get(kind, ()))
+            values = tuple(POSTGRES_VALUES.get(column.kind, ()))
         if self._change is Change.SAME:
             values = values[:1]
         if not values:
             return ""
         texts = ", ".join(sql.Literal(value).as_string() for value in values)
         # A hash is spread evenly, wherever the row lies.
-        place = f"abs(hashtext(t.ctid::text || {sql.Literal(column).as_string()})::bigint)"
-        return f"(ARRAY[{texts}])[1 + {place} % {len(values)}]::{declared}"
+        salt = sql.Literal(column.name).as_string()
+        place = f"abs(hashtext(t.ctid::text || {salt})::bigint)"
+        return f"(ARRAY[{texts}])[1 + {place} % {len(values)}]::{column.declared}"
 
     def _find_keys(self, table: Relation) -> dict[str, str] | None:
         """New values for a column of each unique key; None where there is a key without one."""
         found: dict[str, str] = {}
-        deciding = list_deciding(self._connection, table, self._roles)
-        kinds = {name: kind for name, kind, *_ in self._read_types(table)}
+        deciding = self._cells.list_deciding(table)
+        kinds = {column.name: column.kind for column in self._cells.list_columns(table)}
         place = table.identifier.as_string()
         for (columns,) in self._connection.execute(_UNIQUE, (place,)).fetchall():
             fitting = [
-                each for each in columns or () if kinds.get(each) in ("int4", "int8", "text")
+                name for name in columns or () if kinds.get(name) in ("int4", "int8", "text")
             ]
             if not fitting:
                 return None
-            column = min(fitting, key=lambda each: (each in deciding, each))
+            column = min(fitting, key=lambda name: (name in deciding, name))
             name = sql.Identifier("t", column).as_string()
             is_text = kinds[column] == "text"
-            found[column] = name + (" || '~{copy}'" if is_text else f" + {_KEY_STEP} * {{copy}}")
+            found[column] = name + (" || '~1'" if is_text else f" + {_KEY_STEP}")
         return found
-
-    def _read_types(self, table: Relation) -> list[tuple[str, str, int, str, bool, bool]]:
-        place = table.identifier.as_string()
-        return self._connection.execute(_TYPES, (place,)).fetchall()
 
     def _execute(self, statement: str, *parts: sql.Composable) -> None:
         self._connection.execute(sql.SQL(statement).format(*parts))

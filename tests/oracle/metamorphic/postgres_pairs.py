@@ -155,8 +155,8 @@ class PostgresPairs:
 
     def _open(self, database: str, search_path: tuple[str, ...]) -> Side:
         url = self._server.url(database, READER)
-        reader = PostgresDatabase(database, url, LIMITS, search_path=search_path)
-        return Side(reader, self._runner)
+        opened = PostgresDatabase(database, url, LIMITS, search_path=search_path)
+        return Side(opened, self._runner)
 
     def _read_values(self, catalog: Catalog) -> Values:
         """A few values of each column of texts and of numbers, whoever may see them."""
@@ -166,8 +166,8 @@ class PostgresPairs:
                 if not column.type.startswith(_WITH_VALUES):
                     continue
                 name, schema, relation = (
-                    quote_name(each, catalog.dialect)
-                    for each in (column.name, table.schema, table.name)
+                    quote_name(part, catalog.dialect)
+                    for part in (column.name, table.schema, table.name)
                 )
                 rows = self._stage.full.fetch(
                     f"SELECT DISTINCT {name} FROM {schema}.{relation} "

@@ -32,6 +32,7 @@ from tests.oracle.metamorphic.observations import (
     has_other_time,
     has_same_order,
 )
+from tests.oracle.tally import KindCounts
 
 _REPEATS = 3
 
@@ -121,7 +122,7 @@ def _compare(left: Observation, right: Observation) -> tuple[Kind, str]:
     if left.is_too_large != right.is_too_large:
         return Kind.ESTIMATE, ""
     if left.is_late != right.is_late or has_other_time(left, right):
-        times = [f"{each.explain_ms:.0f} + {each.execute_ms:.0f} ms" for each in (left, right)]
+        times = [f"{side.explain_ms:.0f} + {side.execute_ms:.0f} ms" for side in (left, right)]
         return Kind.TIME, f"{times[0]} became {times[1]}"
     if difference := describe_difference(left, right):
         return Kind.DIFFERENT, difference
@@ -131,10 +132,9 @@ def _compare(left: Observation, right: Observation) -> tuple[Kind, str]:
 
 
 @dataclass
-class PairTally:
+class PairTally(KindCounts[Kind]):
     """Counts of all verdicts; what differs is kept."""
 
-    counts: Counter[tuple[str, Kind]] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
     refused: int = 0
     kept: list[Finding] = field(default_factory=list)
@@ -148,40 +148,25 @@ class PairTally:
             self.kept.append(finding)
 
     @property
-    def total(self) -> int:
-        """How many pairs there are."""
-        return self.counts.total()
-
-    def count(self, kind: Kind) -> int:
-        """How many pairs of one kind."""
-        return sum(number for (_, each), number in self.counts.items() if each is kind)
-
-    @property
     def leaks(self) -> list[Finding]:
         """What tells of something hidden and is no documented exception."""
         return [
-            each
-            for each in self.kept
-            if each.kind is Kind.DIFFERENT
-            or (each.kind is Kind.TIME and each.pair.change in _OF_VALUES)
+            finding
+            for finding in self.kept
+            if finding.kind is Kind.DIFFERENT
+            or (finding.kind is Kind.TIME and finding.pair.change in _OF_VALUES)
         ]
 
     def list_kept(self, kind: Kind) -> list[Finding]:
         """The findings of one of the kinds that are kept."""
-        return [each for each in self.kept if each.kind is kind]
+        return [finding for finding in self.kept if finding.kind is kind]
 
     def render(self) -> str:
         """The table by principal and change, and every difference whole."""
         return "\n".join(self._render_lines())
 
     def _render_lines(self) -> Iterator[str]:
-        names = list(dict.fromkeys(name for name, _ in self.counts))
-        width = max(map(len, (*names, "principal and change")))
-        head = [f"{'principal and change':{width}}", f"{'pairs':>9}"]
-        yield " ".join([*head, *(f"{kind:>9}" for kind in Kind)])
-        for name in names:
-            yield _render_row(f"{name:{width}}", [self.counts[name, kind] for kind in Kind])
-        yield _render_row(f"{'all':{width}}", [self.count(kind) for kind in Kind])
+        yield from self.render_table("principal and change", "pairs", Kind)
         errors = ", ".join(f"{state} {number}" for state, number in self.failed.most_common())
         yield f"the same error on both sides: {errors or 'none'}"
         yield f"refused by the guard, so no pair: {self.refused:,}"
@@ -190,7 +175,3 @@ class PairTally:
                 yield finding.render()
         for finding in (*self.list_kept(Kind.TIME), *self.list_kept(Kind.DIFFERENT)):
             yield finding.render()
-
-
-def _render_row(name: str, numbers: list[int]) -> str:
-    return " ".join([name, f"{sum(numbers):9,}", *(f"{number:9,}" for number in numbers)])

@@ -18,5 +18,5 @@ def load_seeds(name: str = "*") -> list[tuple[str, str]]:
         lines = path.read_text(encoding="utf-8").splitlines()
         text = "\n".join(line for line in lines if not line.startswith("--"))
         statements = f"{text}\n".split(";\n")
-        found += [(path.stem, each.strip()) for each in statements if each.strip()]
+        found += [(path.stem, statement.strip()) for statement in statements if statement.strip()]
     return found
