@@ -1,4 +1,4 @@
 """Databases that come with QuorumSQL: the demo ERP, its questions and its row policies.
 
-Imports nothing from the other folders; everything here works as package data.
+Imports only from ``nl2sql``; the files are packaged with the product.
 """

@@ -1,1 +1,1 @@
-"""From a question and its schema to candidates: prompts, engines, the model store, the gate."""
+"""From a question and its schema to candidates: prompts, engines, model store, conversation."""

@@ -1,7 +1,7 @@
-"""Indexed catalogs for whoever needs the whole schema, the guard first of all.
+"""Catalogs from the index for the parts that need the whole schema, such as the guard.
 
-Asks the index which generation is live at most once a second and reads the catalog again when it is
-another, so that a table dropped from the index is refused within a second.
+Asks the index for its live generation at most once a second and reads the catalog again when that
+changed, so that a table dropped from the index is refused within a second.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _FRESH_S = 1.0
 
 
 class IndexedCatalogs:
-    """A catalog source over the index store."""
+    """Gives the catalogs of the index store."""
 
     def __init__(self, store: IndexStore) -> None:
         self._store = store
-        # One reader of a database at a time: the others find what it read.
+        # One request at a time reads a database; the others use its result.
         self._reading: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._read: dict[str, tuple[float, int, Catalog]] = {}
 

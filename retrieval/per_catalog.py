@@ -1,6 +1,6 @@
-"""What is computed once of a catalog and kept as long as that same object is asked about.
+"""Caches a result for each catalog object.
 
-Each set of roles sees a catalog of its own, so several of one database are in use at a time.
+Each set of roles has its own visible catalog, so several catalogs of one database are in use.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _T = TypeVar("_T")
 
 
 class PerCatalog(Generic[_T]):
-    """``compute`` of a catalog, for the ``most`` catalogs asked about last.
+    """Caches ``compute(catalog)`` for the ``most`` catalogs used last.
 
-    By identity: to compare two catalogs of 100,000 tables would cost more than most of what is
-    computed of them.
+    Catalogs are compared by identity, because comparing 100,000 tables would often take longer than
+    the computation.
     """
 
     def __init__(self, compute: Callable[[Catalog], _T], *, most: int = 32) -> None:

@@ -1,4 +1,4 @@
-"""Stage 3: schema links, the columns worth showing, and joins, as one stage."""
+"""Stage 3: schema linking, column pruning and join planning."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from retrieval.linking.linker import Linked, SchemaLinker
 
 
 class SchemaPlanner:
-    """Links, then joins and columns by them; each can be switched off.
+    """Links the question, then plans joins and prunes columns; flags switch these off.
 
-    The links are shown only under their own flag: without it they still serve the other two, by
-    rule. ``engine`` is asked under the techniques of linking that want a model.
+    Without the flag ``schema_linker``, links by rules still serve the other two, but are not part
+    of the plan. Some techniques of linking need ``engine``.
     """
 
     def __init__(
         self, settings: RetrievalSettings, flags: FlagSettings, engine: Engine | None = None
     ) -> None:
-        """Raises SettingsError when linking needs a model and there is none."""
+        """Raises SettingsError if linking needs a model and ``engine`` is None."""
         self._settings = settings
         self._flags = flags
         technique = settings.linking if flags.schema_linker else "deterministic"
@@ -41,7 +41,7 @@ class SchemaPlanner:
         links = linked.links.links
         return Plan(
             links=linked.links if flags.schema_linker else SchemaLinks(),
-            # Beside the event loop: it weighs many ways to join.
+            # Not in the event loop, as it compares many paths.
             joins=await read_aside(
                 plan_joins,
                 question.search_text,

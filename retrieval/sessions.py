@@ -1,8 +1,8 @@
-"""Sessions as a principal may see them: its own, and only while every query in them is allowed.
+"""Sessions, readable only by their principal and only while all their queries are allowed.
 
-A session belongs to a name with its roles and attributes: who has others sees nothing of it. What
-was allowed when it was asked may be withheld since; so every query is guarded again before its turn
-is shown, and a session with one that is refused now is forgotten as a whole.
+A session belongs to a name with its roles and attributes. Policies may have changed since a
+question was answered, so the guard checks every query again before its turn is used; if it refuses
+one, the whole session is deleted.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from nl2sql.types import Principal, Question, Turn, Violation
 from retrieval.index_store.session_store import SessionStore
 from retrieval.index_store.verified_example import build_access_key
 
-# A longer query is not kept: it would fill the prompt of the next question.
+# A longer query is not stored: it would fill the prompt of the next question.
 _LONGEST_QUERY = 8000
 
 
 class GuardedSessions:
-    """The sessions of one index, under one guard."""
+    """The sessions in one index, checked by one guard."""
 
     def __init__(self, store: SessionStore, guard: Guard, settings: SessionSettings) -> None:
         self._store = store
@@ -31,7 +31,7 @@ class GuardedSessions:
     async def recall(self, question: Question) -> tuple[Turn, ...]:
         """The session's turns on the question's database, oldest first.
 
-        Raises Unavailable, and PolicyError where the policy does not fit the database.
+        Raises Unavailable, and PolicyError if the policy does not fit the database.
         """
         owner = identify_owner(question.principal)
         turns = await self._store.load(
@@ -51,7 +51,7 @@ class GuardedSessions:
         return turns
 
     async def remember(self, question: Question, turn: Turn) -> None:
-        """Keeps the turn under the question's principal. Raises IndexUnavailable."""
+        """Stores the turn for the question's principal. Raises IndexUnavailable."""
         if any(len(sql) > _LONGEST_QUERY for sql in (turn.sql, *turn.interpretations)):
             return
         await self._store.add(
@@ -64,17 +64,17 @@ class GuardedSessions:
         )
 
     async def forget(self, principal: Principal, session: str) -> int:
-        """Forgets the principal's session. Raises IndexUnavailable."""
+        """Deletes the principal's session; returns the number of turns. Raises IndexUnavailable."""
         return await self._store.forget(identify_owner(principal), session)
 
     async def clear(self, *, principal: Principal | None = None, session: str = "") -> int:
-        """For who runs the service: forgets what is named, or all. Raises IndexUnavailable."""
+        """For operators: deletes the named sessions, or all of them. Raises IndexUnavailable."""
         owner = identify_owner(principal) if principal is not None else ""
         return await self._store.forget_all(owner=owner, session=session)
 
 
 def identify_owner(principal: Principal) -> str:
-    """The same for the same name with the same roles and attributes, and for nobody else.
+    """A hash of the name, roles and attributes, under which sessions are stored.
 
     >>> mia = Principal("mia", ("clerk",))
     >>> identify_owner(mia) == identify_owner(Principal("mia", ("clerk", "boss")))

@@ -1,1 +1,1 @@
-"""Benchmarks as they are published: one module a format, and ``load`` to find the right one."""
+"""Reads benchmarks in their published formats: a module for each format; ``load`` chooses it."""

@@ -6,8 +6,8 @@ of ``{question_id, db_id, question, evidence, SQL, difficulty}``, and
 - SQLite (``dev.json``, ``mini_dev_sqlite.json``): ``dev_databases/<db_id>/<db_id>.sqlite`` beside
   it or one folder above;
 - PostgreSQL (``mini_dev_postgresql.json``): the dump ``BIRD_dev.sql`` beside it, or in the folder
-  ``MINIDEV_postgresql`` beside it or one above. It holds the tables of all databases in one schema,
-  so here all questions are about one database, ``bird_dev``.
+  ``MINIDEV_postgresql`` beside it or one above. It contains the tables of all databases in one
+  schema, so all questions are about one database, ``bird_dev``.
 
 ``dev_databases/<db_id>/database_description/<table>.csv`` describes columns (and what their values
 mean) in ``original_column_name, column_name, column_description, data_format, value_description``;
@@ -22,7 +22,13 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from data.benchmarks.entries import Entry, build_benchmark, peek_fields, read_json_entries
+from data.benchmarks.entries import (
+    Entry,
+    build_benchmark,
+    fold_name,
+    peek_fields,
+    read_json_entries,
+)
 from data.benchmarks.types import Benchmark, Example, PostgresFile, Source, SqliteFile
 from nl2sql.errors import SettingsError
 
@@ -36,7 +42,7 @@ _POSTGRES = re.compile(r"postgres|(^|_)pg(_|-|$)")
 
 
 def find_bird(path: Path) -> Path | None:
-    """The questions file that is meant (of a folder: the first of its usual names), or None."""
+    """The questions file at ``path`` (in a folder: the first of the usual names), or None."""
     candidates = [path / name for name in _IN_FOLDER] if path.is_dir() else [path]
     for questions in candidates:
         if questions.is_file() and {"db_id", "question", "SQL"} <= peek_fields(questions):
@@ -48,8 +54,8 @@ def load_bird(questions: Path) -> Benchmark:
     """The benchmark of a questions file that ``find_bird`` found. Raises SettingsError."""
     if "mysql" in questions.stem:
         raise SettingsError(
-            f"{questions} holds MySQL queries.",
-            hint="Take mini_dev_sqlite.json or mini_dev_postgresql.json.",
+            f"{questions} contains MySQL queries.",
+            hint="Use mini_dev_sqlite.json or mini_dev_postgresql.json.",
         )
     entries = read_json_entries(questions)
     db_ids = tuple(dict.fromkeys(entry.file_name("db_id") for entry in entries))
@@ -120,14 +126,14 @@ def _find_dump(questions: Path) -> tuple[dict[str, Source], dict[str, str]]:
 
 
 def _read_descriptions(folder: Path, db_id: str) -> Iterator[tuple[str, str]]:
-    """``table.column`` and what is written about it."""
+    """Pairs of ``table.column`` and its description."""
     for path in sorted((folder / db_id / "database_description").glob("[!.]*.csv")):
         rows = csv.DictReader(io.StringIO(_decode(path.read_bytes()), newline=""))
         names = [name.strip() for name in rows.fieldnames or ()]
         if "original_column_name" not in names:
             raise SettingsError(
                 f"{path} has no column original_column_name.",
-                hint="Mend its header, or take the file away: descriptions may be missing.",
+                hint="Correct its header, or remove the file: descriptions are optional.",
             )
         rows.fieldnames = names
         for row in rows:
@@ -143,18 +149,14 @@ def _describe(column: str, row: dict[str, str | None]) -> str:
         for field in ("column_name", "column_description", "value_description")
     )
     text = meaning or name
-    if _plain(text) == _plain(column):  # says nothing that the column's name does not
+    if fold_name(text) == fold_name(column):  # the description only repeats the name
         text = ""
     return f"{text} ({values})" if text and values else text or values
-
-
-def _plain(text: str) -> str:
-    return text.lower().replace("_", "").replace(" ", "")
 
 
 def _decode(content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        # Five bytes mean nothing in Windows-1252; one lost letter is no reason to stop.
+        # Five bytes are undefined in Windows-1252; a lost letter does not matter.
         return content.decode("cp1252", errors="replace")

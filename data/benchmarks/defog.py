@@ -1,14 +1,14 @@
 """The PostgreSQL sets of defog (github.com/defog-ai/sql-eval, github.com/defog-ai/defog-data).
 
 A questions file is a CSV with ``db_name, query_category, question, query`` and, in the sets with
-hints, ``instructions`` (those of this question; ``full_instructions`` adds those of others and is
-left alone). Beside it lie ``<db_name>.sql``, a script with schema and rows, and ``<db_name>.json``
-with ``{"table_metadata": {table: [{column_name, data_type, column_description}]}}``. The notation
-of the golds is that of ``gold_variants``.
+hints, ``instructions`` (``full_instructions`` adds those of other questions and is ignored). Beside
+it are ``<db_name>.sql``, a script with schema and rows, and ``<db_name>.json`` with
+``{"table_metadata": {table: [{column_name, data_type, column_description}]}}``. For the notation of
+the gold queries see ``gold_variants``.
 
-Some rows are written relative to the day of restoring, and some questions ask about the last month:
-what is measured today is not measured tomorrow. sql-eval also counts an answer as right that has
-more columns than the gold; here it is not.
+Some rows depend on the day of restoring, and some questions are about the last month, so results
+vary from day to day. sql-eval also accepts answers with more columns than the gold; here they are
+wrong.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _OTHER_DIALECTS = ("bigquery", "mysql", "snowflake", "sqlite", "tsql")
 
 
 def find_defog(path: Path) -> Path | None:
-    """The questions file that is meant, or None.
+    """The questions file at ``path``, or None.
 
-    Raises SettingsError for a folder that holds several.
+    Raises SettingsError for a folder with several.
     """
     candidates = sorted(path.glob("*.csv")) if path.is_dir() else [path]
     found = [
@@ -46,7 +46,7 @@ def find_defog(path: Path) -> Path | None:
     ]
     if len(found) > 1:
         raise SettingsError(
-            f"{path} holds several sets of questions.",
+            f"{path} contains several sets of questions.",
             hint=f"Name one of: {', '.join(map(str, found))}.",
         )
     return found[0] if found else None
@@ -57,8 +57,8 @@ def load_defog(questions: Path) -> Benchmark:
     dialect = questions.stem.rpartition("_")[2]
     if dialect in _OTHER_DIALECTS:
         raise SettingsError(
-            f"{questions} holds queries for {dialect}.",
-            hint="Take the file whose name ends in _postgres.csv.",
+            f"{questions} contains queries for {dialect}.",
+            hint="Use the file whose name ends in _postgres.csv.",
         )
     examples = []
     databases: dict[str, Source] = {}
@@ -102,7 +102,7 @@ def _build_example(entry: Entry) -> Example:
 
 
 def _read_descriptions(path: Path) -> Iterator[tuple[str, str]]:
-    """``table.column`` and its description; nothing when the file is not there."""
+    """Pairs of ``table.column`` and its description; none if the file does not exist."""
     if not path.is_file():
         return
     match read_json(path):
@@ -115,7 +115,7 @@ def _read_descriptions(path: Path) -> Iterator[tuple[str, str]]:
             match column:
                 case {"column_name": str(name), "column_description": str(text)}:
                     if text.strip():
-                        # Some tables are written with their schema.
+                        # Some tables have their schema before their name.
                         yield f"{table.rpartition('.')[2]}.{name}", text.strip()
                 case _:
                     raise SettingsError(

@@ -1,12 +1,11 @@
 """A PostgreSQL database in pg_dump's custom format, with questions beside it.
 
-A folder holds one ``*.dump`` and ``questions.json``, a JSON list of ``{question, query}`` with
-``id``, ``evidence`` and ``difficulty`` where there are any. A question may name the schema that it
-is about, as ``schema`` or (where a schema holds what was a database of its own) as ``db_id``: then
-that schema is its database, and the search path. It is written as in SQL: in lower case unless it
-stands in double quotes. Read as one database, the dump is a single one with all of its schemas: the
-question's own stays with the example, to resolve the names of its gold. ``split`` names the part of
-the benchmark.
+A folder contains one ``*.dump`` and ``questions.json``, a JSON list of ``{question, query}``,
+optionally with ``id``, ``evidence`` and ``difficulty``. A question may name its schema, as
+``schema`` or (if the schema was a separate database) as ``db_id``: that schema is then its database
+and search path. The name is read as in SQL: it is folded to lower case unless it is in double
+quotes. Read as one database, the dump is a single database with all schemas, and the example keeps
+its schema to resolve the names in its gold. ``split`` names the part of the benchmark.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ LAYOUT = "questions.json, a list of {question, query}, with exactly one *.dump b
 
 
 def find_dump(path: Path) -> Path | None:
-    """The questions file that is meant (of a folder or a dump: the one in there), or None."""
+    """The questions file at ``path`` (for a folder or a dump: the one in that folder), or None."""
     folder = path if path.is_dir() else path.parent
     questions = folder / "questions.json" if path.is_dir() or path.suffix == ".dump" else path
     if not questions.is_file() or len(_find_dumps(questions)) != 1:
@@ -36,7 +35,7 @@ def load_dump(questions: Path, *, one_database: bool = False) -> Benchmark:
             stem = dump.stem
         case dumps:
             raise SettingsError(
-                f"There are {len(dumps)} files *.dump beside {questions}.", hint="Leave one there."
+                f"There are {len(dumps)} files *.dump beside {questions}.", hint="Leave only one."
             )
     examples = []
     databases: dict[str, Source] = {}
@@ -73,7 +72,7 @@ def _find_dumps(questions: Path) -> list[Path]:
 
 
 def _fold(name: str) -> str:
-    """The name that PostgreSQL takes this one for."""
+    """The name as PostgreSQL reads it."""
     if len(name) > 2 and name[0] == name[-1] == '"':
         return name[1:-1].replace('""', '"')
     return name.lower()

@@ -1,7 +1,7 @@
-"""Questions files read entry by entry, with errors that name file, position and field.
+"""Reads questions files entry by entry, with errors that name file, position and field.
 
-Shared by the modules of the formats. Three containers: a JSON list, JSON lines and CSV, all UTF-8
-with or without a byte order mark.
+Shared by the modules of the formats. Files are JSON lists, JSON lines or CSV, in UTF-8 with or
+without a byte order mark.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class Entry:
     unit: str = "entry"
 
     def text(self, field: str) -> str:
-        """The field as text, a number included. Raises SettingsError when missing or blank."""
+        """The field as text; it may be a number. Raises SettingsError if missing or blank."""
         text = self.optional_text(field)
         if not text:
             raise self.error(field, "is missing or blank")
         return text
 
     def optional_text(self, field: str) -> str:
-        """The field as text; empty when it is missing. Raises SettingsError for other types."""
+        """The field as text; empty if it is missing. Raises SettingsError for other types."""
         value = self.values.get(field)
         if value is None:
             return ""
@@ -47,29 +47,38 @@ class Entry:
         return str(value).strip()
 
     def file_name(self, field: str) -> str:
-        """The field as part of a path: it may not lead out of the folder. Raises SettingsError."""
+        """The field as a file name. Raises SettingsError if it could leave the folder."""
         name = self.text(field)
         if name.startswith(".") or "/" in name or "\\" in name:
-            raise self.error(field, f"is no plain name: {name!r}")
+            raise self.error(field, f"is not a plain name: {name!r}")
         return name
 
     def query(self, field: str) -> str:
-        """The field as a query without the semicolon at its end."""
+        """The field as a query without semicolons at its end. Raises SettingsError."""
         query = strip_query(self.text(field))
         if not query:
-            raise self.error(field, "holds no query")
+            raise self.error(field, "contains no query")
         return query
 
     def error(self, field: str, problem: str) -> SettingsError:
-        """The error that says what is wrong with a field of this entry."""
+        """The error for a field of this entry."""
         return SettingsError(
             f"{self.path}, {self.unit} {self.number}: {field!r} {problem}.",
-            hint="Mend that entry, or take it out.",
+            hint="Correct or remove that entry.",
         )
 
 
+def fold_name(name: str) -> str:
+    """The name in lower case, without spaces and underscores.
+
+    >>> fold_name("Order Date") == fold_name("order_date")
+    True
+    """
+    return name.lower().replace("_", "").replace(" ", "")
+
+
 def strip_query(query: str) -> str:
-    """The query without space around it and semicolons at its end.
+    """The query without surrounding white space and semicolons at its end.
 
     >>> strip_query(" SELECT 1 ; ")
     'SELECT 1'
@@ -82,13 +91,13 @@ def read_json_entries(path: Path) -> tuple[Entry, ...]:
     values = read_json(path)
     if not isinstance(values, list):
         raise SettingsError(
-            f"{path} holds a {type(values).__name__}.", hint="It must be a list of objects."
+            f"{path} contains a {type(values).__name__}.", hint="It must be a list of objects."
         )
     return tuple(_build(path, number, value) for number, value in enumerate(values, start=1))
 
 
 def read_json_line_entries(path: Path) -> tuple[Entry, ...]:
-    """The objects of a file with one a line; blank lines are skipped. Raises SettingsError."""
+    """The objects of a file with one in each line; skips blank lines. Raises SettingsError."""
     return tuple(
         _build(path, number, _parse(path, line, f", line {number}"), "line")
         # Not splitlines(): it also splits at U+2028, which JSON allows inside a string.
@@ -110,12 +119,12 @@ def read_csv_entries(path: Path) -> tuple[Entry, ...]:
                 )
             entries.append(Entry(path, number, row, "row"))
     except csv.Error as error:
-        raise SettingsError(f"{path}, line {rows.line_num}: is no CSV: {error}.") from error
+        raise SettingsError(f"{path}, line {rows.line_num}: is not CSV: {error}.") from error
     return tuple(entries)
 
 
 def peek_fields(path: Path) -> frozenset[str]:
-    """The field names of the first entry (CSV: of the header); none for another kind of file."""
+    """The field names of the first entry or of the CSV header; none for other kinds of files."""
     match path.suffix:
         case ".json":
             values = read_json(path)
@@ -146,19 +155,19 @@ def build_benchmark(
     missing: Mapping[str, str],
     descriptions: Mapping[str, Mapping[str, str]],
 ) -> Benchmark:
-    """The benchmark, after the checks that every format needs.
+    """Checks the examples and builds the benchmark.
 
-    Raises SettingsError when there is no question or an id occurs twice.
+    Raises SettingsError if there is no question or an id occurs twice.
     """
     examples = tuple(examples)
     if not examples:
-        raise SettingsError(f"{questions} holds no questions.")
+        raise SettingsError(f"{questions} contains no questions.")
     seen: set[str] = set()
     for example in examples:
         if example.id in seen:
             raise SettingsError(
                 f"{questions}: the id {example.id!r} occurs twice.",
-                hint="Ids tell the questions apart in results: give each its own.",
+                hint="Ids identify questions in results, so every question needs its own.",
             )
         seen.add(example.id)
     return Benchmark(
@@ -183,7 +192,7 @@ def _parse(path: Path, text: str, where: str) -> object:
     try:
         value: object = json.loads(text)
     except ValueError as error:
-        raise SettingsError(f"{path}{where}: is no JSON: {error}.") from error
+        raise SettingsError(f"{path}{where}: is not JSON: {error}.") from error
     return value
 
 
@@ -191,6 +200,6 @@ def _build(path: Path, number: int, value: object, unit: str = "entry") -> Entry
     if not isinstance(value, dict):
         raise SettingsError(
             f"{path}, {unit} {number}: is a {type(value).__name__}, not an object.",
-            hint="Each question is one JSON object.",
+            hint="Every question is a JSON object.",
         )
     return Entry(path, number, value, unit)

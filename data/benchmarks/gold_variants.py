@@ -1,14 +1,15 @@
-"""One gold of defog's sql-eval, written out as the queries that it accepts.
+"""Expands a gold of defog's sql-eval into the queries that it accepts.
 
-The notation, as ``get_all_minimal_queries`` of defog-ai/sql-eval (``eval/eval.py``) reads it:
+The notation of ``get_all_minimal_queries`` in defog-ai/sql-eval (``eval/eval.py``):
 
-- ``{a, b}`` in a SELECT list: any non-empty choice of these columns is right;
-- ``GROUP BY {}``: the columns that were chosen;
+- ``{a, b}`` in a SELECT list: any non-empty subset of these columns is right;
+- ``GROUP BY {}``: the chosen columns;
 - ``;`` between two queries: either is right.
 
-Where theirs stops, this goes on: several groups (each chosen from on its own), aliases inside
-braces (left out where ``{}`` is filled), commas inside brackets, and braces or semicolons inside
-literals, quoted names and comments, which mean nothing. Pure text: no SQL parser knows braces.
+In addition, this module supports several groups (chosen independently), aliases inside braces (left
+out where ``{}`` is filled), commas inside brackets, and braces or semicolons inside literals,
+quoted names and comments, which have no meaning there. It works on text, since SQL parsers reject
+braces.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 MAX_VARIANTS = 256
-"""Each is executed against the database, so more than this is taken for a mistake."""
+"""All variants are executed, so more than this is treated as a mistake."""
 _TOO_MANY = f"stands for more than {MAX_VARIANTS} queries"
 
 _TOKEN = re.compile(
@@ -43,9 +44,9 @@ _ALIAS = re.compile(r"\s+AS\s+(\w+|\"[^\"]+\")\s*\Z", re.IGNORECASE)
 
 
 def expand_gold(query: str) -> tuple[str, ...]:
-    """All queries that the gold stands for, the one with the most columns first; no doubles.
+    """The distinct queries that the gold accepts, the one with the most columns first.
 
-    Raises ValueError for braces that do not pair up, no query at all, or over ``MAX_VARIANTS``.
+    Raises ValueError for unbalanced braces, no query, or more than ``MAX_VARIANTS``.
 
     >>> expand_gold("SELECT {u.id, u.name}, count(*) FROM u GROUP BY {}; SELECT ';'")[:2]
     ('SELECT u.id, u.name, count(*) FROM u GROUP BY u.id, u.name', 'SELECT u.id, count(*) FROM u \
@@ -60,7 +61,7 @@ GROUP BY u.id')
             if len(variants) > MAX_VARIANTS:
                 raise ValueError(_TOO_MANY)
     if not variants:
-        raise ValueError("holds no query")
+        raise ValueError("contains no query")
     return tuple(variants)
 
 
@@ -71,7 +72,7 @@ class _Group:
 
 @dataclass(frozen=True)
 class _Blank:
-    """``{}``: to be filled with what is chosen from ``groups``, places in the template."""
+    """``{}``: filled with the columns chosen from ``groups``, positions in the template."""
 
     groups: tuple[int, ...]
 
@@ -97,9 +98,9 @@ def _choose(columns: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 
 def _parse(query: str) -> _Template:
-    """The query as text, groups and blanks in turn."""
+    """Splits the query into text, groups and blanks."""
     template: _Template = []
-    # For each open bracket, the groups of the SELECT that is under way in it.
+    # For each open bracket, the groups of the present SELECT in it.
     scopes: list[list[int]] = [[]]
     inside: str | None = None
     for match in _TOKEN.finditer(query):
@@ -136,7 +137,7 @@ def _parse(query: str) -> _Template:
 
 
 def _find_groups(template: _Template, scope: list[int]) -> tuple[int, ...]:
-    """Those of the same SELECT; where it has none, the first of all, as sql-eval fills it."""
+    """The groups of the same SELECT or, like in sql-eval, the first group of the query."""
     if scope:
         return tuple(scope)
     for at, part in enumerate(template):
@@ -159,7 +160,7 @@ def _render(template: _Template, chosen: Mapping[int, tuple[str, ...]]) -> str:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """The parts between separators that stand in no literal and in no brackets, stripped."""
+    """The stripped parts between separators that are not in literals or brackets."""
     parts, start, depth = [], 0, 0
     for match in _TOKEN.finditer(text):
         mark = match["mark"]

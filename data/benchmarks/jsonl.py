@@ -1,7 +1,7 @@
-"""Questions about databases that the settings file describes, one JSON object a line.
+"""Questions about databases of the settings file, as JSON lines.
 
-``{id, database, question, query}``, with ``evidence`` and ``difficulty`` where there are any, other
-fields being left alone. ``query`` may be a list: a result like that of any of them is right.
+A line is ``{id, database, question, query}``, optionally with ``evidence`` and ``difficulty``;
+other fields are ignored. ``query`` may be a list: a result equal to that of any of them is right.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ LAYOUT = "a *.jsonl of {id, database, question, query} about databases of the se
 
 
 def find_jsonl(path: Path) -> Path | None:
-    """The questions file that is meant, or None.
+    """The questions file at ``path``, or None.
 
-    Raises SettingsError for a folder that holds several.
+    Raises SettingsError for a folder with several.
     """
     found = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
     if len(found) > 1:
         raise SettingsError(
-            f"{path} holds several *.jsonl.", hint=f"Name one of: {', '.join(map(str, found))}."
+            f"{path} contains several *.jsonl.", hint=f"Name one of: {', '.join(map(str, found))}."
         )
     if not found or not {"database", "question", "query"} <= peek_fields(found[0]):
         return None

@@ -1,7 +1,7 @@
-"""A benchmark by its name: ``demo_erp``, or a path whose format is found by looking.
+"""Loads a benchmark by name: ``demo_erp``, or a path whose format is recognised.
 
-Each format is one module here; ``FORMATS`` is the list of them. Reading a benchmark neither opens
-nor changes a database.
+Each format has a module in this folder and an entry in ``FORMATS``. Reading a benchmark does not
+open a database.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ DEMO = "demo_erp"
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One format: its prefix, what it looks like, how it is found at a path and how it is read.
+    """One format: its prefix, a description of its files, and functions to find and load it.
 
-    ``load`` also gets the names of the databases that the settings file describes.
+    ``load`` also gets the names of the databases in the settings file.
     """
 
     name: str
@@ -47,10 +47,10 @@ def load_benchmark(
 ) -> Benchmark:
     """The benchmark ``demo_erp``, or the one at a path.
 
-    ``name`` is a file or a folder; a format as prefix (``spider:PATH``) takes the place of looking.
-    ``configured`` names the databases of the settings file. ``one_database`` reads a dump whose
-    questions name schemas as a single database. Raises SettingsError when nothing is there, when it
-    has no known format, and for an entry that is wrong.
+    ``name`` is a file or a folder; a prefix (``spider:PATH``) sets the format. ``configured`` names
+    the databases of the settings file. ``one_database`` reads a dump whose questions name schemas
+    as a single database. Raises SettingsError for a missing path, an unknown format, or an invalid
+    entry.
     """
     if one_database:
         return _load_one_database(name)
@@ -66,10 +66,11 @@ def load_benchmark(
             hint=f"Name {DEMO}, a path, or a path behind one of: "
             f"{', '.join(f'{format_.name}:' for format_ in FORMATS)}.",
         )
-    for each in chosen or FORMATS:
-        if questions := each.find(path):
-            return each.load(questions, configured)
-    layouts = "; ".join(f"{each.name}: {each.layout}" for each in chosen or FORMATS)
+    formats = chosen or FORMATS
+    for format_ in formats:
+        if questions := format_.find(path):
+            return format_.load(questions, configured)
+    layouts = "; ".join(f"{format_.name}: {format_.layout}" for format_ in formats)
     raise SettingsError(f"{path} has no known format.", hint=f"Looked for {layouts}.")
 
 

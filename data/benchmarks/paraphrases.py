@@ -1,8 +1,8 @@
-"""Paraphrases of a benchmark's questions, as Spider-Syn gives them for Spider's.
+"""Paraphrases of a benchmark's questions, such as those of Spider-Syn for Spider.
 
-Two files in Spider's form stand for it, entry beside entry: the questions as they were, and the
-same questions in other words. Their queries are not read: the gold is the benchmark's own, which
-may be another form of the same set.
+They are read from two files in Spider's format with corresponding entries: the original questions,
+and the paraphrases. Their queries are not read; the gold is that of the benchmark, which may be the
+same set in another format.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from nl2sql.errors import SettingsError
 def reword(
     examples: Sequence[Example], originals: Path, others: Path
 ) -> tuple[tuple[str, Example], ...]:
-    """(id of the example, the example in the words of ``others``), for each that has other words.
+    """Pairs of an example's id and the example with its paraphrase, for those that have one.
 
     An example is found in ``originals`` by its question and its schema or database. Paraphrases
-    that differ in nothing but case and space are left out. Raises SettingsError when the files do
-    not stand entry beside entry, or no example is in them.
+    that differ only in case and white space are left out. Raises SettingsError if the files'
+    entries do not correspond, or if no example has a paraphrase.
     """
     pairs = {
         (_plain(before.text("question")), after.text("db_id").lower()): after.text("question")
@@ -41,8 +41,8 @@ def reword(
                 break
     if not reworded:
         raise SettingsError(
-            f"No question of the benchmark has other words in {others}.",
-            hint=f"Its questions are looked for in {originals}, by text and db_id.",
+            f"No question of the benchmark has a paraphrase in {others}.",
+            hint=f"Its questions are searched in {originals}, by text and db_id.",
         )
     return tuple(reworded)
 
@@ -52,7 +52,7 @@ def _align(originals: Path, others: Path) -> list[tuple[Entry, Entry]]:
     if len(before) != len(after):
         raise SettingsError(
             f"{originals} has {len(before)} entries, {others} {len(after)}.",
-            hint="Both must hold the same questions in the same order.",
+            hint="Both must contain the same questions in the same order.",
         )
     for one, other in zip(before, after, strict=True):
         if one.text("db_id") != other.text("db_id"):
@@ -61,7 +61,7 @@ def _align(originals: Path, others: Path) -> list[tuple[Entry, Entry]]:
 
 
 def _plain(text: str) -> str:
-    """The question without what people and files write differently.
+    """The question in lower case and without white space.
 
     >>> _plain("Who  is there ?") == _plain("who is there?")
     True

@@ -1,9 +1,9 @@
 """Spider (Yu et al. 2018, https://yale-lily.github.io/spider) and sets in its format.
 
-A questions file is a JSON list of ``{db_id, question, query}`` (Spider's other fields are left
-alone). ``tables.json`` lies beside it or one folder above, and by that
-``database/<db_id>/<db_id>.sqlite``. Variants of the questions (Spider-Syn, Spider-Realistic) lie in
-the same place under other names.
+A questions file is a JSON list of ``{db_id, question, query}``; Spider's other fields are ignored.
+``tables.json`` is beside it or one folder above, and ``database/<db_id>/<db_id>.sqlite`` beside
+that. Variants of the questions (Spider-Syn, Spider-Realistic) are files with other names in the
+same folder.
 """
 
 from __future__ import annotations
@@ -11,7 +11,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from data.benchmarks.entries import Entry, build_benchmark, peek_fields, read_json_entries
+from data.benchmarks.entries import (
+    Entry,
+    build_benchmark,
+    fold_name,
+    peek_fields,
+    read_json_entries,
+)
 from data.benchmarks.types import Benchmark, Example, Source, SqliteFile
 from nl2sql.errors import SettingsError
 
@@ -19,7 +25,7 @@ LAYOUT = "a JSON list of {db_id, question, query}, tables.json beside it or one 
 
 
 def find_spider(path: Path) -> Path | None:
-    """The questions file that is meant (of a folder: ``dev.json``), or None."""
+    """The questions file at ``path`` (in a folder: ``dev.json``), or None."""
     questions = path / "dev.json" if path.is_dir() else path
     if not questions.is_file() or _find_tables(questions) is None:
         return None
@@ -71,12 +77,12 @@ def name_database(db_id: str) -> str:
 
 
 def _find_tables(questions: Path) -> Path | None:
-    folders = (questions.parent, questions.parent.parent)
-    return next((each for folder in folders if (each := folder / "tables.json").is_file()), None)
+    paths = (folder / "tables.json" for folder in (questions.parent, questions.parent.parent))
+    return next((path for path in paths if path.is_file()), None)
 
 
 def _read_descriptions(path: Path, wanted: Collection[str]) -> dict[str, dict[str, str]]:
-    """The natural names that say more than the names in the database, database by database."""
+    """Database → its natural names that differ from the names in the database."""
     return {
         name: dict(_describe(entry))
         for entry in read_json_entries(path)
@@ -88,9 +94,9 @@ def _describe(entry: Entry) -> Iterator[tuple[str, str]]:
     tables = []
     for original, natural in _pair(entry, "table_names"):
         if not isinstance(original, str) or not isinstance(natural, str):
-            raise entry.error("table_names", f"has an entry that is no name: {original!r}")
+            raise entry.error("table_names", f"has an entry that is not a name: {original!r}")
         tables.append(original)
-        if _says_more(natural, original):
+        if _differs(natural, original):
             yield original, natural
     columns: dict[str, list[tuple[str, str]]] = {table: [] for table in tables}
     for original, natural in _pair(entry, "column_names"):
@@ -100,17 +106,17 @@ def _describe(entry: Entry) -> Iterator[tuple[str, str]]:
             case [int(at), str(column)], [int(), str(text)] if 0 <= at < len(tables):
                 columns[tables[at]].append((column, text))
             case _:
-                raise entry.error("column_names", f"has an entry that is no column: {original!r}")
+                raise entry.error("column_names", f"has an invalid entry: {original!r}")
     for table, pairs in columns.items():
-        taken = {_plain(column) for column, _ in pairs}
+        taken = {fold_name(column) for column, _ in pairs}
         for column, text in pairs:
-            # In some databases the two lists are out of step: the text is another column's name.
-            if _says_more(text, column) and _plain(text) not in taken:
+            # In some databases the lists do not correspond: the text is another column's name.
+            if _differs(text, column) and fold_name(text) not in taken:
                 yield f"{table}.{column}", text
 
 
 def _pair(entry: Entry, field: str) -> list[tuple[object, object]]:
-    """The names in the database and the natural ones, which stand in two lists."""
+    """Pairs of a name in the database and its natural name, from the entry's two lists."""
     original, natural = entry.values.get(f"{field}_original"), entry.values.get(field)
     if not isinstance(original, list) or not isinstance(natural, list):
         raise entry.error(field, f"and {field}_original must be lists")
@@ -119,9 +125,5 @@ def _pair(entry: Entry, field: str) -> list[tuple[object, object]]:
     return list(zip(original, natural, strict=True))
 
 
-def _plain(name: str) -> str:
-    return name.lower().replace("_", "").replace(" ", "")
-
-
-def _says_more(natural: str, original: str) -> bool:
-    return bool(natural.strip()) and _plain(natural) != _plain(original)
+def _differs(natural: str, original: str) -> bool:
+    return bool(natural.strip()) and fold_name(natural) != fold_name(original)

@@ -1,4 +1,4 @@
-"""What a benchmark is: questions, the queries that answer them, and where their databases lie."""
+"""The types of benchmarks: questions, the queries that answer them, and their databases."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 class Example:
     """One question about ``database``, and the queries that answer it.
 
-    A result equal to that of any of ``golds`` is right; the first stands for them in reports.
-    ``evidence`` is the hint that some benchmarks add to the question. ``schema`` is the schema that
-    names in ``golds`` mean first, where ``database`` does not tell; no system is told of it.
-    ``split`` is the part of the benchmark that the question belongs to, where it has parts.
+    A result equal to that of any of ``golds`` is right; reports show the first. ``evidence`` is the
+    hint that some benchmarks add to the question. ``schema`` is the search path for ``golds`` if
+    ``database`` does not imply it; the evaluated system does not get it. ``split`` is the part of
+    the benchmark, if it has parts.
     """
 
     id: str
@@ -38,7 +38,7 @@ class SqliteFile:
 class PostgresFile:
     """A dump (custom format) or an ``.sql`` script, restored into the embedded server once.
 
-    ``schemas`` is the search path, and what is indexed; none means all that the file holds.
+    ``schemas`` is the search path, and what is indexed; empty means all schemas of the file.
     """
 
     path: Path
@@ -47,7 +47,7 @@ class PostgresFile:
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """A database that the settings file describes, under the name that the benchmark uses."""
+    """A database of the settings file with the same name."""
 
 
 Source = SqliteFile | PostgresFile | Configured
@@ -57,10 +57,9 @@ Source = SqliteFile | PostgresFile | Configured
 class Benchmark:
     """Examples and the sources of their databases.
 
-    ``missing`` names each database that could not be found, with the reason; its examples stay in
-    ``examples``, so that they are counted. ``descriptions`` gives, database by database, texts for
-    ``table`` or ``table.column``, as the benchmark publishes them beside the schema.
-    ``sha256`` is that of the questions file.
+    ``missing`` maps databases that could not be found to the reason; their examples stay in
+    ``examples``, so that they are counted. ``descriptions`` maps a database to the published texts
+    for ``table`` or ``table.column``. ``sha256`` is that of the questions file.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""Rows for every table of the demo ERP, from a seed and nothing else.
+"""Generates the rows of all tables of the demo ERP from a seed.
 
-Same seed, same rows: every module draws from a random source of its own, named after the module,
-so that a change in one leaves the rows of the others as they were. Writes to no database.
+The same seed gives the same rows. Every module has its own random source, named after the module,
+so that a change in one module does not change the rows of the others. Writes to no database.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ __all__ = ["TODAY", "TableRows", "generate_tables"]
 def generate_tables(seed: int = 7) -> Iterator[TableRows]:
     """Yield every table once, each after those its foreign keys point to.
 
-    Rows stand parents first where a table refers to itself, so that COPY in this order satisfies
-    every foreign key.
+    In a table that refers to itself, parents come first, so that COPY in this order satisfies every
+    foreign key.
     """
 
     def source(module: str) -> random.Random:

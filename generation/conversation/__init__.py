@@ -1,1 +1,1 @@
-"""What surrounds the query: the gate, follow-ups, and the answer in words."""
+"""The conversation around the query: intent gate, follow-ups, and the answer in words."""

@@ -1,11 +1,11 @@
-"""What a model may say of a result: nothing that is not in the rows, the question or the columns.
+"""Checks a model's text about a result: it may only use words of the rows, question and columns.
 
-Cells are data. A cell that tells the model what to say must not get it said, so the text is held to
-a closed set: cells quoted whole, the names of the columns, the question's own words, and the plain
-words in which results are told; its numbers are the rows' own. Negations are not among those words:
-"there is no …" would need no number to be wrong.
+A cell may contain instructions to the model, which must not get into the answer. Therefore only a
+closed set is allowed: whole cells in quotation marks, names of columns, words of the question, and
+a list of plain words; numbers must come from the rows. The list has no negations, because "there is
+no …" could be wrong without any number.
 
-What it does not cover: which number is said of which name.
+Not covered: whether a number belongs to the name that it is said of.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _QUOTED = re.compile(r"“[^“”]*”")
 
 
 def clean_text(text: str) -> str:
-    """The first paragraph without markup, links and code, cut at the end of a sentence.
+    """The first paragraph without markup, links and code, truncated at the end of a sentence.
 
     >>> clean_text("**See** [this](http://x.y) <b>now</b>: www.a.b `x`\\n\\nMore")
     'See this now: x'
@@ -64,7 +64,7 @@ def clean_text(text: str) -> str:
 
 
 def check_text(text: str, question: str, result: ResultSet) -> str:
-    """The text with its cells in quotation marks; empty where it says what it may not.
+    """The text with its cells in quotation marks; empty if it uses words that are not allowed.
 
     >>> rows = ResultSet(("name", "n"), ("text", "int"), (("Ann Lee", 3), ("Bo", 4)), False, 1.0)
     >>> check_text("Ann Lee has 3 orders, Bo has 4.", "How many orders has each?", rows)
@@ -79,7 +79,7 @@ def check_text(text: str, question: str, result: ResultSet) -> str:
         own = own.replace(date, " " * len(date))
     numbers = list(find_numbers(own))
     if not numbers and own == quoted:
-        return ""  # It names nothing of the rows.
+        return ""  # It mentions nothing from the rows.
     years = {date[:4] for date in dates}
     if not all(
         _is_held(number, result) or _is_year(number, own, years) or _is_asked(number, own, question)
@@ -95,7 +95,7 @@ def check_text(text: str, question: str, result: ResultSet) -> str:
 
 
 def quote_cells(text: str, result: ResultSet) -> str:
-    """Every cell of text that the text holds whole, in quotation marks, the longest first."""
+    """Puts every text cell that occurs in ``text`` in quotation marks, the longest first."""
     cells = {
         cell.strip()
         for row in result.rows
@@ -110,14 +110,14 @@ def quote_cells(text: str, result: ResultSet) -> str:
 
 
 def _is_held(number: SpokenNumber, result: ResultSet) -> bool:
-    """Whether the rows hold it or, where all are there, count to it or add up to it."""
+    """Whether the number is in the rows or, if they are complete, is their count or a sum."""
     if not result.truncated and number.value == len(result.rows):
         return True
     return any(_is_rounded(number, value) for value in _list_values(result))
 
 
 def _is_year(number: SpokenNumber, text: str, years: set[str]) -> bool:
-    """Whether it is said as the year of a date in the rows: "in 2024", never "2024 orders"."""
+    """Whether it is the year of a date in the rows: "in 2024", but not "2024 orders"."""
     before = split_words(text[: number.start])[-1:]
     return (
         text[number.start : number.end].strip() in years
@@ -127,25 +127,25 @@ def _is_year(number: SpokenNumber, text: str, years: set[str]) -> bool:
 
 
 def _is_asked(number: SpokenNumber, text: str, question: str) -> bool:
-    """Whether the question says it too, after the same word: "in 2024", "top 5"."""
-    said = text[number.start : number.end].strip().lower()
+    """Whether it is in the question too, after the same word: "in 2024", "top 5"."""
+    spelling = text[number.start : number.end].strip().lower()
     before = split_words(text[: number.start])[-1:]
     asked = question.lower()
     return bool(before) and any(
         split_words(asked[: match.start()])[-1:] == before
-        for match in re.finditer(rf"(?<![\w.,]){re.escape(said)}(?![\w%])", asked)
+        for match in re.finditer(rf"(?<![\w.,]){re.escape(spelling)}(?![\w%])", asked)
     )
 
 
 def _is_rounded(number: SpokenNumber, value: Decimal) -> bool:
-    """Whether ``number`` is ``value``, or is it rounded to the digits that were given."""
+    """Whether ``number`` is ``value``, perhaps rounded to the precision of ``number``."""
     if not value.is_finite():
         return False
     candidates = (value, value * 100) if number.is_percent else (value,)
     for candidate in candidates:
         if abs(number.value) == abs(candidate):
             return True
-        # A whole number that stands for a fraction near it must be large enough to be near.
+        # Rounding to a whole number is accepted only for values of at least 10.
         if (number.step < 1 or abs(candidate) >= 10) and abs(candidate) < Decimal(10) ** 20:
             steps = (abs(candidate) / number.step).quantize(Decimal(1), ROUND_HALF_UP)
             if steps * number.step == abs(number.value):
@@ -176,7 +176,7 @@ def _read_cell(cell: object) -> tuple[Decimal, ...]:
 
 
 def _list_dates(result: ResultSet) -> Iterator[str]:
-    """The dates and times in the cells as ISO 8601 writes them, whole and the day alone."""
+    """The dates and times in the cells in ISO 8601, whole and as days."""
     for row in result.rows:
         for cell in row:
             is_date = isinstance(cell, dt.date | dt.time | dt.timedelta)
@@ -197,7 +197,7 @@ def _is_numeric(text: str) -> bool:
 
 
 def _is_among(word: str, known: set[str]) -> bool:
-    """Whether it is known, or another form of a longer word that is: ordered, orders."""
+    """Whether the word is known, or another form of a known word: ordered, orders."""
     if word in known:
         return True
     if not word.isalpha() or len(word) < 5:

@@ -1,8 +1,8 @@
-"""What a result says, in one sentence that is made by rule and costs nothing.
+"""Describes a result in one sentence, by rule and without a model.
 
-The default wording of an answer, and what stands in where the model's own does not pass. It names
-cells only where they are few and plain; text of a cell always stands in quotation marks, so that
-nobody takes it for the service's own words.
+This is the default wording of an answer, and the fallback if the model's wording is rejected. It
+names cells only if they are few and plain. Text from cells is always in quotation marks, so that it
+cannot be mistaken for the service's own words.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from nl2sql.types import ResultSet
 _MOST_VALUES = 5
 _MOST_COLUMNS = 6
 _LONGEST_CELL = 60
-# Signs of markup, links and code, and the quotation marks that a cell stands in.
+# Signs of markup, links and code, and the quotation marks around cells.
 _UNSAYABLE = ("<", ">", "`", "://", "www.", "](", "“", "”", "\\", "{", "}")
 
 
 def is_small(result: ResultSet) -> bool:
-    """Few enough cells that the sentence names all of them."""
+    """Whether the result has so few cells that the sentence names all of them."""
     rows, columns = len(result.rows), len(result.columns)
     if result.truncated or result.cut:
         return False
@@ -30,7 +30,7 @@ def is_small(result: ResultSet) -> bool:
 
 
 def render_sentence(result: ResultSet) -> str:
-    """The sentence; empty where there are no rows.
+    """The sentence; empty if there are no rows.
 
     >>> render_sentence(ResultSet(("count",), ("int8",), ((336,),), False, 1.0))
     'Answer: 336.'
@@ -40,14 +40,14 @@ def render_sentence(result: ResultSet) -> str:
     if not result.rows:
         return ""
     if is_small(result):
-        told = _tell_row(result) if len(result.rows) == 1 else _tell_values(result)
-        if told:
-            return told
-    return _tell_count(result)
+        sentence = _render_row(result) if len(result.rows) == 1 else _render_values(result)
+        if sentence:
+            return sentence
+    return _render_count(result)
 
 
 def say_value(value: object) -> str | None:
-    """A cell as it may stand in a sentence, None where it may not.
+    """The text of a cell for a sentence; None if it must not be in one.
 
     >>> say_value("Ann"), say_value(Decimal("12.50")), say_value(None), say_value("<b>")
     ('“Ann”', '12.50', 'no value', None)
@@ -66,7 +66,7 @@ def say_value(value: object) -> str | None:
 
 
 def is_sayable(text: str) -> bool:
-    """Whether a text of a cell or the name of a column is short, plain and on one line."""
+    """Whether a cell's text or a column's name is short, plain and on one line."""
     return (
         0 < len(text) <= _LONGEST_CELL
         and text.isprintable()
@@ -74,7 +74,7 @@ def is_sayable(text: str) -> bool:
     )
 
 
-def _tell_row(result: ResultSet) -> str:
+def _render_row(result: ResultSet) -> str:
     values = [say_value(value) for value in result.rows[0]]
     names = [name if is_sayable(name) else "" for name in result.columns]
     if len(values) == 1:
@@ -85,20 +85,19 @@ def _tell_row(result: ResultSet) -> str:
     return "; ".join(f"{name}: {value}" for name, value in pairs) + "."
 
 
-def _tell_values(result: ResultSet) -> str:
-    values = [say_value(row[0]) for row in result.rows]
-    told = [value for value in values if value]
-    return f"{len(values)} values: {', '.join(told)}." if len(told) == len(values) else ""
+def _render_values(result: ResultSet) -> str:
+    values = [value for row in result.rows if (value := say_value(row[0]))]
+    count = len(result.rows)
+    return f"{count} values: {', '.join(values)}." if len(values) == count else ""
 
 
-def _tell_count(result: ResultSet) -> str:
+def _render_count(result: ResultSet) -> str:
     count = len(result.rows)
     rows = f"{count} row" if count == 1 else f"{count} rows"
     names = [name for name in result.columns if is_sayable(name)]
     whole = len(names) == len(result.columns) <= _MOST_COLUMNS
     of = f" with {_join(names)}" if whole else f" of {len(result.columns)} columns"
-    more = f"The first {rows}{of}; there are more." if result.truncated else f"{rows}{of}."
-    return more
+    return f"The first {rows}{of}; there are more." if result.truncated else f"{rows}{of}."
 
 
 def _join(names: Sequence[str]) -> str:

@@ -1,8 +1,8 @@
-"""Stage 8, the end of it: what the rows say, in words.
+"""The end of stage 8: describes the rows in words.
 
-By rule wherever the sentence names every cell, which costs nothing and cannot be wrong; by the
-model for larger results, where it is asked for. What the model says is checked against the rows,
-and the rule's sentence stands in where it does not pass. Nothing is said where there are no rows.
+If one sentence can name every cell, a rule writes it, which costs nothing and cannot be wrong. For
+larger results the model writes the text, if the caller wants that. The model's text is checked
+against the rows, and replaced by the rule's sentence if the check fails. Empty results get no text.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from nl2sql.types import AnswerText, Message, Prompt, Question, ResultSet, Sampl
 _MOST_COLUMNS = 20
 _LONGEST_CELL = 80
 _LONGEST_TEXT = 600
-# A cell cannot end the lines it stands in, nor look like a mark of the model's own template.
+# Removed from cells, so that they cannot look like markers of the model's chat template.
 _MARKS = str.maketrans(dict.fromkeys("<>|`=", " "))
 
 
 class AnswerWriter:
-    """Puts answers in words."""
+    """Writes the text of answers."""
 
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self._engine = engine
         self._settings = settings
 
     async def write(self, question: Question, sql: str, result: ResultSet) -> AnswerText:
-        """The words and who wrote them; never raises for want of a model."""
+        """The text and who wrote it. A missing model is not an error."""
         if not self._settings.flags.answer_text or question.answer_text not in ("rule", "model"):
             return AnswerText()
         sentence = render_sentence(result)
-        told = AnswerText(sentence, "rule" if sentence else "")
+        by_rule = AnswerText(sentence, "rule" if sentence else "")
         if not sentence or is_small(result) or question.answer_text == "rule":
-            return told
+            return by_rule
         request = SamplingRequest(
             prompt=build_prompt(question, sql, result, self._settings.answer),
             k=1,
@@ -52,11 +52,11 @@ class AnswerWriter:
         try:
             completions = await self._engine.sample(request)
         except (Unavailable, PromptTooLong):
-            return told
-        said = check_text(clean_text(completions.texts[0]), question.text, result)
+            return by_rule
+        text = check_text(clean_text(completions.texts[0]), question.text, result)
         return AnswerText(
-            said or sentence,
-            "model" if said else "rule",
+            text or sentence,
+            "model" if text else "rule",
             completions.prompt_tokens,
             completions.completion_tokens,
         )
@@ -65,7 +65,7 @@ class AnswerWriter:
 def build_prompt(
     question: Question, sql: str, result: ResultSet, settings: AnswerSettings
 ) -> Prompt:
-    """One message: the question, its query, and as many rows as fit, each a line of JSON."""
+    """One message: the question, its query, and as many rows as fit, as lines of JSON."""
     lines = [_render_row(result.columns)]
     room = settings.model_chars
     for row in result.rows[: settings.model_rows]:
@@ -91,7 +91,7 @@ def _render_row(cells: Sequence[object]) -> str:
 
 
 def _bound(cell: object) -> object:
-    """A number as it is, anything else as a short text without marks."""
+    """A number unchanged, anything else as a short text without markers."""
     if cell is None or isinstance(cell, bool | int | float):
         return cell
     text = cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)

@@ -1,8 +1,8 @@
-"""Whether somebody asks to change the database instead of asking what is in it.
+"""Recognises commands to change the database instead of questions about it.
 
-For politeness only: whatever passes here meets the guard, which lets nothing but a query through.
-So it goes by the shapes that a question never has, an SQL statement or an order at the start of a
-sentence, and leaves doubtful ones ("updates by month", "drop in sales") alone.
+This only gives a better answer; protection is the task of the guard, which allows only queries.
+Therefore it recognises only forms that no question has (an SQL statement, or an imperative at the
+start of a sentence), and lets doubtful ones pass ("updates by month", "drop in sales").
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ _ORDERS = (
     r"grant\s+[\w\s,]+\b(?:to|on)\b",
     r"revoke\s+[\w\s,]+\b(?:from|on)\b",
 )
-# A SELECT, a question mark or a comma before it does not make an order less of one.
+# A command may also follow another sentence or a SELECT.
 _COMMAND = re.compile(
     rf"(?:^|[;.!?\n]\s*|\band\s+then\s+){_POLITE}(?:{'|'.join(_ORDERS)})", re.IGNORECASE
 )
 
 
 def asks_to_change(text: str) -> bool:
-    """True where the text, or a sentence of it, orders a change.
+    """Whether a sentence of the text is a command to change data.
 
-    >>> [asks_to_change(each) for each in ("DROP TABLE orders;", "Please delete all orders.")]
+    >>> [asks_to_change(text) for text in ("DROP TABLE orders;", "Please delete all orders.")]
     [True, True]
-    >>> [asks_to_change(each) for each in ("Updates by month", "Which orders were deleted?")]
+    >>> [asks_to_change(text) for text in ("Updates by month", "Which orders were deleted?")]
     [False, False]
     """
     return _COMMAND.search(text.strip()) is not None

@@ -1,8 +1,8 @@
-"""Follow-ups: what was asked before makes "and last year?" a whole question.
+"""Follow-ups: completes a question such as "and last year?" from the earlier turns.
 
-A question that stands on its own costs no call. What the model writes counts only if it keeps the
-follow-up's words and adds none but those of earlier turns; else the question stays as it was
-asked. Knows nothing of where turns are kept, nor of who may see them.
+A question that is complete in itself needs no call of the model. The model's rewriting is used only
+if it keeps the words of the follow-up and adds only words of earlier turns; otherwise the question
+stays unchanged.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from generation.conversation.follow_up_signs import leans_on_context
+from generation.conversation.follow_up_signs import depends_on_context
 from nl2sql.errors import PromptTooLong, Unavailable
 from nl2sql.prompts import render_text
 from nl2sql.protocols import Engine
@@ -21,19 +21,19 @@ from nl2sql.words import STOP_WORDS, split_words
 _MOST_SQL_CHARS = 600
 _MOST_QUESTION_CHARS = 600
 _ANSWER_TOKENS = 96
-# What a follow-up may lose: it says how it hangs together with what came before.
+# Words that a rewriting may drop, since they only connect the follow-up with earlier turns.
 _CONNECTING = frozenset(
     "about again also but else however if instead just more next no not now ok okay one only other "
     "out please previous rest same so then those too well why without yes he him she his her it "
     "their".split()
 )
-# What a whole question may have beside the words of the conversation.
+# Words that a rewriting may add.
 _FILLING = frozenset(
     "can could number count total average amount value only ordered sorted grouped between during "
     "since until after before most least per not but or if any other their name list".split()
 )
 _ANSWER_START = "Whole question:"
-# The prompt's own lines: what begins so is no answer.
+# Lines of the prompt; an answer that begins like one is not used.
 _ECHOES = ("Before:", "Its query:", "Follow-up:")
 _PICK = re.compile(
     r"(?:i mean|i meant|take|use|pick|choose|it's|it is|yes)?[\s,]*(?:the|number|no\.?|reading|"
@@ -45,19 +45,19 @@ _PLACES = {"first": 1, "former": 1, "one": 1, "second": 2, "two": 2, "latter": -
 
 
 class FollowUps:
-    """Completes follow-ups, by the model or by the reading that they choose."""
+    """Completes follow-ups, by the model or by the interpretation that they choose."""
 
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self._engine = engine
         self._settings = settings
 
     async def rewrite(self, question: Question, turns: tuple[Turn, ...]) -> Rewriting:
-        """The whole question; never raises for want of a model."""
+        """The complete question. A missing model is not an error."""
         if not turns:
             return Rewriting()
         if picked := pick_interpretation(question.text, turns[-1].interpretations):
             return Rewriting(turns[-1].question, "picked", picked)
-        if not self._settings.flags.follow_ups or not leans_on_context(question.text):
+        if not self._settings.flags.follow_ups or not depends_on_context(question.text):
             return Rewriting()
         request = SamplingRequest(
             prompt=build_prompt(question, turns),
@@ -65,7 +65,7 @@ class FollowUps:
             seed=question.seed,
             temperature=0.0,
             max_tokens=_ANSWER_TOKENS,
-            # Or a small model writes the whole prompt again.
+            # Otherwise small models repeat the whole prompt.
             answer_start=_ANSWER_START,
             stop=("\n",),
         )
@@ -97,7 +97,7 @@ def build_prompt(question: Question, turns: Sequence[Turn]) -> Prompt:
 
 
 def read_rewriting(text: str, asked: str, turns: Iterable[Turn]) -> str:
-    """The whole question in the model's answer; empty where it is none that can be trusted.
+    """The complete question in the model's answer; empty if it fails the checks.
 
     >>> before = [Turn("How many orders came in 2023?", "answered")]
     >>> read_rewriting('"How many orders came in 2024?"', "And in 2024?", before)
@@ -113,18 +113,18 @@ def read_rewriting(text: str, asked: str, turns: Iterable[Turn]) -> str:
         return ""
     if not whole.isprintable() or re.match(r"(?:select|with)\b.*\bfrom\b", whole, re.IGNORECASE):
         return ""
-    said = set(split_words(whole))
-    owed = set(split_words(asked)) - STOP_WORDS - _CONNECTING
-    if not all(_is_among(word, said) for word in owed):
+    words = set(split_words(whole))
+    required = set(split_words(asked)) - STOP_WORDS - _CONNECTING
+    if not all(_is_among(word, words) for word in required):
         return ""
     known = set(split_words(asked)) | STOP_WORDS | _CONNECTING | _FILLING
     for turn in turns:
         known.update(split_words(f"{turn.question} {turn.sql}"))
-    return whole if all(_is_among(word, known) for word in said) else ""
+    return whole if all(_is_among(word, known) for word in words) else ""
 
 
 def pick_interpretation(text: str, interpretations: Sequence[str]) -> str:
-    """The query of the interpretation that the text chooses; empty where it chooses none.
+    """The query of the interpretation that the text chooses; empty if it chooses none.
 
     >>> texts = ("the second one", "2", "3", "Second-hand?")
     >>> [pick_interpretation(text, ["A", "B"]) for text in texts]
@@ -141,7 +141,7 @@ def pick_interpretation(text: str, interpretations: Sequence[str]) -> str:
 
 
 def _is_among(word: str, words: Iterable[str]) -> bool:
-    """Whether it is one of the words, or begins with the same four letters: sort, sorted."""
+    """Whether one of the words is equal or begins with the same four letters: sort, sorted."""
     return any(
         word == other or (word.isalpha() and len(other) >= 4 and word[:4] == other[:4])
         for other in words

@@ -1,11 +1,10 @@
-"""Stage 0: is this a question about this database at all?
+"""Stage 0: checks whether a question is about this database at all.
 
-An order to change data is refused by rule. Else the retrieval's own evidence decides what is clear,
-so that it costs no model call: a question near to some table passes; one that is far from all, says
-little in the schema's words and names no cell value is refused, and so is small talk. In between it
-passes, or the model is asked. Whatever goes wrong there lets it pass: a wrong refusal is a
-nuisance, while protection is the guard's task. docs/measurements/retrieval.md has what the
-thresholds were chosen on.
+Commands to change data are refused by rule. Clear cases are decided by the results of retrieval,
+without the model: a question near to some table passes; a question that is far from all tables, has
+few words of the schema and names no cell value is refused, and so is small talk. Doubtful questions
+pass, or the model decides. Errors of the model let a question pass, because the gate only saves
+work; protection is the task of the guard. For the thresholds see docs/measurements/retrieval.md.
 """
 
 from __future__ import annotations
@@ -24,27 +23,27 @@ from nl2sql.words import content_words, split_words
 
 _EXAMPLES = 3
 _OFF_TOPIC = ("Tell me a joke.", "What is the capital of France?", "Write a Python function.")
-# The embedder knows English: what has none of these words may be near and look far.
+# The embedder knows English: the distance of a text without any of these words is unreliable.
 _ENGLISH = frozenset(
     "how what which who whose where when why the are were does did do have has many there with "
     "from and your you my it this that please for to of tell write".split()
 )
-# A shorter word is inside another by chance: "date" in "candidate".
+# Shorter words are parts of others by chance: "date" in "candidate".
 _GLUED_LETTERS = 5
-# The beginning of a question tells what it is about.
+# The beginning of a question suffices to recognise its topic.
 _MOST_CHARS = 600
 _ANSWER_TOKENS = 4
 
 
 class IntentGate:
-    """Decides by rule, by score and, where the settings say so, by the model."""
+    """Decides by rule, by score and, if the settings say so, by the model."""
 
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self._engine = engine
         self._settings = settings
 
     async def check(self, question: Question, context: SchemaContext) -> Intent:
-        """The verdict; never raises for want of a model."""
+        """The verdict. A missing model is not an error."""
         if not self._settings.flags.intent_gate:
             return Intent()
         if asks_to_change(question.text):
@@ -55,12 +54,12 @@ class IntentGate:
         return await self._ask_model(question, context)
 
     def weigh(self, question: Question, context: SchemaContext) -> Intent:
-        """The verdict by what retrieval found."""
+        """The verdict by the results of retrieval."""
         gate = self._settings.gate
         if not context.tables:
             return Intent("off_topic", "This database has no table that may be asked about.")
         if all(hit.cosine is None for hit in context.tables):
-            # Nothing was embedded: words are all the evidence there is.
+            # Without embeddings, only keywords can decide.
             return Intent(method="doubt") if context.has_keyword_hit else refuse_topic(context)
         if context.best_cosine >= gate.pass_above:
             return Intent(method="score")
@@ -69,7 +68,7 @@ class IntentGate:
         is_near = bool(context.values) or names_glued(question, context)
         is_far = context.best_cosine < gate.refuse_below and not is_near
         if is_far and not _ENGLISH.isdisjoint(question.text.lower().split()):
-            # Where values are not looked up, a question about somebody's name looks far from all.
+            # Without a value index, a question about a name seems far from all tables.
             most = gate.refuse_words if self._settings.flags.value_index else 0.0
             if measure_words(question, context) <= most:
                 return refuse_topic(context)
@@ -98,21 +97,21 @@ class IntentGate:
 
 
 def build_prompt(question: Question, context: SchemaContext) -> Prompt:
-    """One message: the subjects, examples made of the tables, the question on one line."""
-    asked = [(question, "yes") for question in suggest_questions(context, _EXAMPLES)]
-    examples = [*asked, *((each, "no") for each in _OFF_TOPIC)]
+    """One message: the subjects, examples made from the tables, the question on one line."""
+    on_topic = [(question, "yes") for question in suggest_questions(context, _EXAMPLES)]
+    examples = [*on_topic, *((question, "no") for question in _OFF_TOPIC)]
     text = render_text(
         "generation.prompts",
         "gate",
         subjects=describe_subjects(context),
-        examples="".join(f"Question: {each}\nAnswer: {said}\n" for each, said in examples),
+        examples="".join(f"Question: {asked}\nAnswer: {answer}\n" for asked, answer in examples),
         question=" ".join(question.text.split())[:_MOST_CHARS],
     )
     return Prompt("gate", (Message("user", text),))
 
 
 def read_verdict(text: str) -> bool | None:
-    """What the model said; None where it is neither yes nor no.
+    """The model's verdict; None if it is neither yes nor no.
 
     >>> read_verdict(" No."), read_verdict("Yes, because"), read_verdict("Nothing to say")
     (False, True, None)
@@ -122,7 +121,7 @@ def read_verdict(text: str) -> bool | None:
 
 
 def measure_words(question: Question, context: SchemaContext) -> float:
-    """The share of the question's words in the names and comments of the tables that were found."""
+    """The share of the question's words in names and comments of the retrieved tables."""
     asked = content_words(question.search_text)
     known: set[str] = set()
     for hit in context.tables:
@@ -133,10 +132,10 @@ def measure_words(question: Question, context: SchemaContext) -> float:
 
 
 def names_glued(question: Question, context: SchemaContext) -> bool:
-    """True when a word of the question stands inside a longer one of a table's name.
+    """Whether a word of the question is a part of a longer word in a table's name.
 
-    Names that are written without a break, such as ``sbcustomer``, look like nothing to the
-    embedder and are no word of anybody's question.
+    The embedder does not understand names without separators, such as ``sbcustomer``, and nobody
+    uses them in a question.
     """
     asked = {word for word in content_words(question.search_text) if len(word) >= _GLUED_LETTERS}
     names = {word for hit in context.tables for word in split_words(hit.table.name)}
@@ -144,7 +143,7 @@ def names_glued(question: Question, context: SchemaContext) -> bool:
 
 
 def refuse_topic(context: SchemaContext) -> Intent:
-    """Says what the database is about, and what could be asked."""
+    """The refusal that says what the database is about, with suggestions."""
     return _refuse(
         "off_topic",
         "The question does not seem to be about this database, which holds data about "
@@ -155,7 +154,7 @@ def refuse_topic(context: SchemaContext) -> Intent:
 
 
 def refuse_change(context: SchemaContext) -> Intent:
-    """Says that data is read here and never changed."""
+    """The refusal that says that data cannot be changed."""
     return _refuse(
         "read_only",
         "Data can only be read here: nothing is added, changed or deleted. Ask what you want to "

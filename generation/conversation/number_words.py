@@ -1,4 +1,4 @@
-"""The numbers that a text speaks of: in digits and in words."""
+"""Finds the numbers in a text, in digits and in words."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class SpokenNumber:
-    """A number of a text at ``start`` to ``end``; ``places`` are the decimals that it was given.
+    """A number in a text, from ``start`` to ``end``.
 
-    ``step`` is the worth of its last digit: 0.1 for "1.5", 100,000 for "1.5 million".
+    ``step`` is the value of its last digit's unit: 0.1 for "1.5", 100,000 for "1.5 million".
     """
 
     value: Decimal
@@ -41,9 +41,9 @@ class SpokenNumber:
 
 
 def find_numbers(text: str) -> Iterator[SpokenNumber]:
-    """All of them, in order.
+    """All numbers in order.
 
-    >>> [str(each.value) for each in find_numbers("1,234.5 of twenty-one thousand, 2.5 million")]
+    >>> [str(found.value) for found in find_numbers("1,234.5 of twenty-one thousand, 2.5 million")]
     ['1234.5', '21000', '2500000.0']
     """
     words: list[tuple[str, int, int]] = []

@@ -1,7 +1,7 @@
-"""Whether somebody greets, thanks, or wants something written: no question about any database.
+"""Recognises greetings, thanks and requests for poems, code or translations.
 
-A few shapes that are sure. The gate asks only about what retrieval does not find near, so that a
-database about poems may be asked for one.
+Only a few unambiguous forms. The gate uses this only for questions that are far from all tables, so
+that a database about poems can be asked for one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _WORKS = (
     r"joke|story|poem|haiku|limerick|song|essay|letter|e-?mail|regex|regular expression|"
     r"(?:\w+ )?(?:function|script|program|class)"
 )
-_SHAPES = (
+_FORMS = (
     r"(?:hello|hi|hey|good (?:morning|afternoon|evening|night|day)|thanks?|thank you|bye|goodbye)\b"
     r"(?:[\s,]+(?:there|all|everybody|again|how are you(?: today| doing)?|very much|so much|a lot|"
     r"that was \w+))*",
@@ -23,15 +23,15 @@ _SHAPES = (
     r"translate .+ (?:in)?to \w+",
     r"play (?:some|a|the) \w+.*",
 )
-_SMALL_TALK = re.compile(rf"(?:{'|'.join(_SHAPES)})[\s.!?]*", re.IGNORECASE)
+_SMALL_TALK = re.compile(rf"(?:{'|'.join(_FORMS)})[\s.!?]*", re.IGNORECASE)
 
 
 def is_small_talk(text: str) -> bool:
-    """True where the whole text has one of these shapes.
+    """Whether the whole text has one of these forms.
 
-    >>> [is_small_talk(each) for each in ("Hello there!", "Write a haiku about autumn.")]
+    >>> [is_small_talk(text) for text in ("Hello there!", "Write a haiku about autumn.")]
     [True, True]
-    >>> [is_small_talk(each) for each in ("Hi, how many orders?", "Give me a list of poems.")]
+    >>> [is_small_talk(text) for text in ("Hi, how many orders?", "Give me a list of poems.")]
     [False, False]
     """
     return _SMALL_TALK.fullmatch(text.strip()) is not None

@@ -1,4 +1,4 @@
-"""What can be asked of a database, in words: from the tables that the principal may see."""
+"""Suggests questions about a database, from the tables that the principal may see."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_NAMES = 5
 
 
 def describe_subjects(context: SchemaContext) -> str:
-    """The modules, where there are several, and some of the tables."""
+    """The modules, if there are several, and some of the tables."""
     tables = _list_up([_say(name) for name in context.names[:_MOST_NAMES]], context.catalog_tables)
     if len(context.modules) < 2:
         return tables
@@ -23,7 +23,7 @@ def describe_subjects(context: SchemaContext) -> str:
 
 
 def suggest_questions(context: SchemaContext, count: int = 2) -> tuple[str, ...]:
-    """Questions that the tables can answer, about those first that most others refer to."""
+    """Questions that the tables can answer, first about tables that many others refer to."""
     referred = Counter(key.target for key in context.foreign_keys)
     tables = sorted(
         (hit.table for hit in context.tables if _is_sayable(hit.table)),
@@ -32,7 +32,7 @@ def suggest_questions(context: SchemaContext, count: int = 2) -> tuple[str, ...]
     questions: list[str] = []
     for table in tables:
         column = _find_label(table, context.dialect)
-        # Counting and listing by turns.
+        # Counting and listing alternate.
         if len(questions) % 2 and column:
             questions.append(
                 f"What is the {_say(column)} of each {_say(table.name, plural=False)}?"
@@ -45,13 +45,13 @@ def suggest_questions(context: SchemaContext, count: int = 2) -> tuple[str, ...]
 
 
 def _is_sayable(table: Table) -> bool:
-    """Whether the name reads as words: not a code, and no table that only links others."""
+    """Whether the name consists of words instead of codes."""
     words = split_words(table.name)
     return bool(words) and all(word.isalpha() and len(word) > 2 for word in words)
 
 
 def _find_label(table: Table, dialect: str) -> str:
-    """The first text column whose name is a word and which is no key."""
+    """The first text column whose name is a word and that is not a key."""
     return next(
         (
             column.name
@@ -66,7 +66,7 @@ def _find_label(table: Table, dialect: str) -> str:
 
 
 def _say(name: str, *, plural: bool | None = None) -> str:
-    """A name as words.
+    """The words of a name.
 
     >>> _say("order_lines"), _say("order_lines", plural=False), _say("Singer", plural=True)
     ('order lines', 'order line', 'singers')
@@ -82,6 +82,6 @@ def _say(name: str, *, plural: bool | None = None) -> str:
 
 
 def _list_up(names: Iterable[str], total: int) -> str:
-    """Names one after the other; "and more" where there are more in all."""
+    """The distinct names with commas, and "and more" if ``total`` is larger."""
     shown = list(dict.fromkeys(names))
     return ", ".join(shown) + (" and more" if total > len(shown) else "")

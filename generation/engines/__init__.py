@@ -1,8 +1,8 @@
-"""Where completions come from: a module an engine, each the only one that knows its library.
+"""The engines, which compute completions; only an engine's module imports its library.
 
-``vllm_engine`` runs the model in this process, ``openai_engine`` asks any server that speaks
-OpenAI's chat completions, ``anthropic_engine`` one that speaks Anthropic's messages. The libraries
-are imported when an engine is made.
+``llama_engine`` runs the model in a process, ``vllm_engine`` through vLLM in this process.
+``openai_engine`` uses any server with OpenAI's chat completions, ``anthropic_engine`` one with
+Anthropic's messages. The libraries are imported when an engine is created.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from nl2sql.protocols import Engine, Probe
 
 
 class OpenEngine(Engine, Probe, Protocol):
-    """An engine that was opened, until it is closed."""
+    """An open engine."""
 
     async def requests_in_flight(self) -> int:
-        """Requests that are not finished; a cancelled one does not count."""
+        """The number of unfinished requests, without cancelled ones."""
         ...
 
     def check_health(self) -> None:
-        """Raise EngineUnavailable when only a restart of the engine can help."""
+        """Raise EngineUnavailable if only a restart of the engine can help."""
         ...
 
     async def close(self) -> None:
-        """Free what the engine holds."""
+        """Free the engine's resources."""
         ...

@@ -1,8 +1,8 @@
 """Anthropic's messages, through the ``anthropic`` client (``quorumsql[anthropic]``).
 
-One request gives one answer, so K candidates are K requests. The interface has no seed and tells no
-log-probabilities: a run does not repeat exactly. An answer is continued after the text it starts
-with where the model takes that; newer ones refuse it, which is learned once. Knows nothing of SQL.
+One request gives one answer, so K candidates are K requests. The interface has no seed and no
+log-probabilities, so runs are not exactly repeatable. The model continues the given start of an
+answer if it supports that; newer models refuse, which is found out once. Knows nothing of SQL.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from generation.engines.server import (
     count_marks,
     describe_server,
     estimate_tokens,
+    extract_answer,
     read_api_key,
-    read_own_words,
 )
 from generation.engines.server_client import ServerClient
 from nl2sql.deadline import Deadline
@@ -32,13 +32,13 @@ from nl2sql.types import Completions, SamplingRequest
 
 _LOG = logging.getLogger("quorumsql")
 _OWN_URL = "https://api.anthropic.com"
-# Optional parts of a request: the assistant's message at its end is no field, but refused as one.
+# Optional parts of a request. The assistant's message at its end is treated like a field.
 _CONTINUATION, _TEMPERATURE, _STOPS = "assistant message", "temperature", "stop_sequences"
 _MAX_TEMPERATURE = 1.0
 
 
 class _Block(BaseModel):
-    """A part of an answer: ``text``, or another kind that is no answer to us."""
+    """A part of an answer; kinds other than ``text`` are ignored."""
 
     type: str
     text: str = ""
@@ -57,7 +57,7 @@ class _Answer(BaseModel):
 
     @property
     def text(self) -> str:
-        """The model's words, without its thoughts."""
+        """The model's text, without its thinking."""
         return "".join(block.text for block in self.content if block.type == "text")
 
 
@@ -66,7 +66,7 @@ class _Counted(BaseModel):
 
 
 class AnthropicEngine:
-    """A model of Anthropic's, or behind a server that speaks as theirs do."""
+    """A model of Anthropic, or behind a server with the same interface."""
 
     def __init__(self, settings: ModelSettings) -> None:
         """Connects at the first request. Raises SettingsError, EngineUnavailable."""
@@ -81,7 +81,7 @@ class AnthropicEngine:
         self._settings = settings
         client = anthropic.AsyncAnthropic(
             base_url=settings.base_url.rstrip("/").removesuffix("/v1") or _OWN_URL,
-            # The client insists on one, or looks for one where we did not say.
+            # Without a key the client would search for one in the environment.
             api_key=key or "none",
             timeout=anthropic.Timeout(settings.timeout_ms / 1000, connect=CONNECT_S),
             max_retries=settings.retries,
@@ -90,16 +90,16 @@ class AnthropicEngine:
         self._fields = OptionalFields()
 
     async def sample(self, request: SamplingRequest) -> Completions:
-        """``request.k`` completions, or those that are there at the time limit.
+        """``request.k`` completions, or those that are finished at the time limit.
 
         Raises PromptTooLong, EngineUnavailable; SettingsError for a key, address or model name that
-        the server does not know.
+        the server does not accept.
         """
         if request.grammar:
-            _LOG.info("%s keeps to no grammar", describe_server(self._settings))
+            _LOG.info("%s does not support grammars", describe_server(self._settings))
         max_tokens = await self._find_room(request)
         deadline = Deadline.after(request.time_limit_s)
-        # The first alone: what it learns about the server, the others need not.
+        # The first request runs alone and finds out what the server refuses.
         answers = [await self._complete(request, max_tokens)]
         others = await deadline.gather(
             [self._complete(request, max_tokens) for _ in range(1, request.k)],
@@ -114,18 +114,18 @@ class AnthropicEngine:
         )
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """An upper bound for each text: a request a text would take longer than the question."""
+        """An upper bound for each text, since a request for each would take too long."""
         return tuple(map(estimate_tokens, texts))
 
     async def speed(self) -> None:
-        """Unknown: the server is another's, and what it is asked may cost money."""
+        """Unknown: measuring a remote server may cost money."""
 
     async def requests_in_flight(self) -> int:
-        """HTTP requests that wait for their answer."""
+        """The number of HTTP requests that wait for an answer."""
         return self._server.in_flight
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
-        """``(("engine", what is wrong or empty),)``: whether the server has the model."""
+        """``(("engine", problem),)``, empty if the server has the model."""
         try:
             await self._server.request(f"/v1/models/{self._settings.served_name}", quick=True)
         except RequestRefused as refusal:
@@ -135,16 +135,16 @@ class AnthropicEngine:
         return (("engine", ""),)
 
     def check_health(self) -> None:
-        """A restart here would mend nothing: the server is another's."""
+        """Never raises: a restart would not help, since the server is remote."""
 
     async def close(self) -> None:
         """Closes the connections."""
         await self._server.close()
 
     async def _find_room(self, request: SamplingRequest) -> int:
-        """Tokens that the answer may have. Raises PromptTooLong."""
+        """The number of tokens that the answer may have. Raises PromptTooLong."""
         messages = [message.content for message in request.prompt.messages]
-        # A token is at least one byte: most prompts need no count.
+        # A token is at least one byte, so most prompts need no exact count.
         most = sum(len(text.encode()) for text in (*messages, request.answer_start))
         window = self._settings.max_model_len
         if most + count_marks(messages) + request.max_tokens <= window:
@@ -182,15 +182,15 @@ class AnthropicEngine:
                 raise build_nonsense(self._settings) from error
             if continued:
                 return read
-            words = _Block(type="text", text=read_own_words(read.text, request))
-            return read.model_copy(update={"content": (words,)})
+            block = _Block(type="text", text=extract_answer(read.text, request))
+            return read.model_copy(update={"content": (block,)})
 
         wanted = {_TEMPERATURE, _STOPS} | ({_CONTINUATION} if request.answer_start else set())
         return await self._fields.send(frozenset(wanted), send)
 
 
 def _build_chat(request: SamplingRequest, *, continued: bool) -> dict[str, Any]:
-    """The system's message stands apart from the others."""
+    """The messages, with the system message in a separate field."""
     system = [message.content for message in request.prompt.messages if message.role == "system"]
     messages = [
         {"role": message.role, "content": message.content}
@@ -198,6 +198,6 @@ def _build_chat(request: SamplingRequest, *, continued: bool) -> dict[str, Any]:
         if message.role != "system"
     ]
     if continued:
-        # White space at the end of the last message is refused.
+        # The server refuses white space at the end of the last message.
         messages.append({"role": "assistant", "content": request.answer_start.rstrip()})
     return {"messages": messages} | ({"system": "\n\n".join(system)} if system else {})

@@ -1,11 +1,11 @@
-"""Chat messages as the token ids of one model, where only its own template opens a turn.
+"""Encodes chat messages so that only the model's chat template can open a turn.
 
-A question, a comment or a cell may spell a mark such as ``<|im_start|>``. Encoded with the rest of
-the prompt it would become the very token that opens a turn. So every mark in a message is cut after
-its first character and its halves are encoded apart: the model reads the same letters as plain
-text. A prompt without marks has the same ids as if it were encoded whole.
+A question, a comment or a cell may contain a special token such as ``<|im_start|>``. Encoded with
+the rest of the prompt, it would open a turn. Therefore every such marker in a message is split
+after its first character, and its parts are encoded separately, so that the model reads plain text.
+A prompt without markers gets the same ids as without splitting.
 
-Does not help a model whose template marks its turns in plain text (Llama 2's ``[INST]``).
+Does not protect models whose template marks turns with plain text (Llama 2's ``[INST]``).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from nl2sql.types import Prompt
 
-# Stands where a text is cut, as long as the template is rendered; of the private use area.
+# Marks the places to split while the template is rendered; from the private use area.
 _CUT = "\ue000"
 
 
@@ -25,13 +25,13 @@ class ChatEncoder:
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
         marks = {str(mark) for mark in tokenizer.added_tokens_decoder.values()}
-        # Runs of spaces, which some vocabularies add, open nothing.
+        # Runs of spaces, which some vocabularies contain, are harmless.
         found = sorted((mark for mark in marks if len(mark.strip()) > 1), key=len, reverse=True)
-        # Looking ahead finds a mark that begins within another one too.
+        # A lookahead also finds markers that begin within another one.
         self._mark = re.compile(f"(?={'|'.join(map(re.escape, found))})") if found else None
 
     def encode(self, prompt: Prompt, answer_start: str = "") -> list[int]:
-        """The ids of the chat, opened for an answer that begins with ``answer_start``."""
+        """The ids of the chat, up to and including ``answer_start``."""
         cut = choose_cut([message.content for message in prompt.messages])
         chat = [
             {"role": message.role, "content": self._cut_marks(message.content, cut)}
@@ -43,7 +43,7 @@ class ChatEncoder:
         return self._encode_pieces(f"{text}{answer_start}".split(cut))
 
     def count(self, text: str) -> int:
-        """Tokens of a text within a message."""
+        """The number of tokens of a text within a message."""
         cut = choose_cut([text])
         return len(self._encode_pieces(self._cut_marks(text, cut).split(cut)))
 
@@ -63,7 +63,7 @@ class ChatEncoder:
 
 
 def choose_cut(texts: list[str]) -> str:
-    """A sign that none of the texts has.
+    """A text that occurs in none of the texts.
 
     >>> len(choose_cut(["no such sign", "two: \\ue000\\ue000"]))
     3

@@ -1,4 +1,4 @@
-"""Which engine runs the model here, and what this machine's processor multiplies fast."""
+"""Chooses the engine and number format for this machine's GPU and processor."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from generation.models.registry import default_model
 from nl2sql.settings import ModelSettings
 
 _CPU_INFO = Path("/proc/cpuinfo")
-# Devices of NVIDIA's and AMD's drivers.
+# The devices of NVIDIA's and AMD's drivers.
 _GPU_DEVICES = (Path("/dev/nvidia0"), Path("/dev/kfd"))
-# NVIDIA's driver tells here what each GPU is.
+# NVIDIA's driver lists the GPUs here.
 _GPU_INFO = Path("/proc/driver/nvidia/gpus")
 _BFLOAT16_FLAGS = frozenset({"avx512_bf16", "amx_bf16"})
 
 INSTALL_VLLM = "pip install 'quorumsql[vllm]'; in a checkout on a CPU: make install-vllm."
-"""What to do where vLLM is wanted and missing."""
+"""The hint for a missing vLLM."""
 
 
 def resolve_model(settings: ModelSettings, *, on_gpu: bool) -> ModelSettings:
-    """The settings with ``auto`` replaced: vLLM where it is installed and a GPU is there, else
-    llama.cpp; and the default model for it.
+    """The settings with ``auto`` replaced by an engine and its default model.
 
-    What stands behind the stages must agree on the model, so it is resolved once and passed on.
+    The engine is vLLM if it is installed and there is a GPU, or else llama.cpp. Resolved once and
+    passed on, so that all stages use the same model.
 
     >>> chosen = resolve_model(ModelSettings(), on_gpu=False)
     >>> chosen.engine, chosen.name
@@ -46,12 +46,12 @@ def choose_engine(settings: ModelSettings) -> str:
 
 
 def has_gpu() -> bool:
-    """Whether this machine has a GPU, found without a library that takes seconds to import."""
+    """Whether this machine has a GPU; does not import a library, which would take seconds."""
     return any(device.exists() for device in _GPU_DEVICES)
 
 
 def read_gpu_names(gpu_info: Path = _GPU_INFO) -> tuple[str, ...]:
-    """What the GPUs are called, as far as the driver says without a library."""
+    """The names of the NVIDIA GPUs according to the driver's files."""
     texts = (file.read_text() for file in sorted(gpu_info.glob("*/information")))
     lines = (line.partition(":") for text in texts for line in text.splitlines())
     return tuple(name.strip() for key, _, name in lines if key == "Model")
@@ -59,7 +59,7 @@ def read_gpu_names(gpu_info: Path = _GPU_INFO) -> tuple[str, ...]:
 
 @cache
 def read_cpu_flags(cpu_info: Path = _CPU_INFO) -> frozenset[str]:
-    """The instruction sets of this processor, as Linux names them; empty where it does not say."""
+    """The instruction sets of this processor by Linux's names; empty if they are unknown."""
     try:
         lines = cpu_info.read_text().splitlines()
     except OSError:
@@ -68,7 +68,7 @@ def read_cpu_flags(cpu_info: Path = _CPU_INFO) -> frozenset[str]:
 
 
 def choose_cpu_dtype(flags: frozenset[str]) -> str:
-    """What vLLM computes in: bfloat16 only where the processor multiplies it itself.
+    """The number format for vLLM: bfloat16 only if the processor has instructions for it.
 
     With AVX2 alone, torch multiplies bfloat16 at 18 GFLOPS and float32 at 103.
 

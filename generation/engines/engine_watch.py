@@ -1,10 +1,10 @@
-"""Ends an engine's processes when the process that started them is gone, however it went.
+"""Ends an engine's processes after the process that started them has ended in any way.
 
-vLLM runs its engine in processes of its own. A parent that is killed (SIGKILL, or out of memory)
-cannot stop them, and they would keep their gigabytes for ever. A small process holds the other end
-of a pipe: when it closes, the parent is gone or done, and what is left of the engine is killed.
+vLLM runs its engine in child processes. A parent that is killed (SIGKILL, or out of memory) cannot
+stop them, and they would keep their memory. Therefore a small process holds the other end of a
+pipe: when the pipe closes, the parent has ended, and the watcher kills what is left of the engine.
 
-This file is also the program that watches: it is run by its path and imports nothing of ours.
+This file is also the watcher's program: it is run by its path and imports nothing of the product.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ import psutil
 
 
 def find_children() -> dict[int, float]:
-    """Process id → creation time of all that this process has started, and they in turn."""
+    """Process id → creation time, for all descendants of this process."""
     return dict(_describe(psutil.Process().children(recursive=True)))
 
 
 def watch_processes(started: dict[int, float]) -> subprocess.Popen[bytes]:
-    """Starts the watcher of these processes. Closing its ``stdin`` ends them, and it."""
+    """Starts a watcher of these processes. Closing its ``stdin`` ends them and the watcher."""
     return subprocess.Popen(
         [sys.executable, __file__, *(f"{pid}:{since}" for pid, since in started.items())],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        # A Ctrl-C is the parent's to handle.
+        # The parent handles Ctrl-C.
         start_new_session=True,
     )
 
@@ -37,7 +37,7 @@ def watch_processes(started: dict[int, float]) -> subprocess.Popen[bytes]:
 def _describe(processes: Iterable[psutil.Process]) -> Iterator[tuple[int, float]]:
     for process in processes:
         with suppress(psutil.Error):
-            # Python's own tracker ends by itself, after it has freed what others left shared.
+            # Python's resource tracker ends by itself, after it has freed shared resources.
             if not any("resource_tracker" in part for part in process.cmdline()):
                 yield process.pid, process.create_time()
 
@@ -45,11 +45,11 @@ def _describe(processes: Iterable[psutil.Process]) -> Iterator[tuple[int, float]
 def _kill(pid: int, since: float) -> None:
     with suppress(psutil.Error):
         process = psutil.Process(pid)
-        # A process id is given again to others.
+        # The system may have reused the process id.
         if process.create_time() == since:
-            for each in (*process.children(recursive=True), process):
+            for victim in (*process.children(recursive=True), process):
                 with suppress(psutil.Error):
-                    each.kill()
+                    victim.kill()
 
 
 def _main() -> None:

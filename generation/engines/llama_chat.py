@@ -1,7 +1,7 @@
-"""Chat messages as token ids for llama.cpp, where only the model's own template opens a turn.
+"""Splits a chat for llama.cpp, so that only the model's chat template can open a turn.
 
-The template is rendered around stand-ins for the messages; template and messages are encoded apart,
-marks such as ``<|im_start|>`` being marks in the former and plain text in the latter.
+The template is rendered around placeholders for the messages. Template and messages are encoded
+separately: markers such as ``<|im_start|>`` are special tokens only in the template.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from nl2sql.types import Prompt
 
 
 class ChatTemplate:
-    """The template that stands in the weights' file."""
+    """The chat template of the weights' file."""
 
     def __init__(self, source: str, bos_token: str, eos_token: str) -> None:
-        # As transformers does: templates are written for these.
+        # Templates are written for the options that transformers uses.
         environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
         self._template = environment.from_string(source)
         self._marks = {"bos_token": bos_token, "eos_token": eos_token}
 
     def split(self, prompt: Prompt, answer_start: str) -> tuple[list[str], list[str]]:
-        """The template's pieces, and the messages between them, one fewer.
+        """The pieces of the template, and the messages between them.
 
         >>> from nl2sql.types import Message
         >>> template = ChatTemplate("{% for m in messages %}<{{ m.content }}>{% endfor %}!", "", "")

@@ -1,7 +1,7 @@
-"""What keeps llama.cpp from running a model here, found in its file before anything is loaded.
+"""Checks before loading whether llama.cpp can run a model on this machine.
 
-The file, the context against what the model was trained for and what memory holds, and adapters
-against the model. Does not cover architectures: only llama.cpp knows which it has.
+Checks the file, the context against the model's training and the free memory, and adapters against
+the model. Not covered: architectures, since only llama.cpp knows which it supports.
 """
 
 from __future__ import annotations
@@ -16,40 +16,40 @@ from generation.models.gguf_header import GgufHeader, read_header
 from nl2sql.errors import ModelCorrupt, SettingsError
 from nl2sql.settings import ModelSettings
 
-# Room for so many prompts of the longest length at once.
+# The cache has room for this many prompts of the greatest length.
 CONTEXTS = 4
-# A key and a value are kept as two bytes each.
+# Bytes of a number in the key-value cache.
 _CACHED_BYTES = 2
-# What a running server takes beside weights and cache.
+# Memory of a running server in addition to weights and cache.
 _OVERHEAD_BYTES = 300 * 2**20
 _GIB = 2**30
-# What the system takes back when memory runs short: files that were read.
+# Cached files, whose memory the system can reclaim.
 _RECLAIMABLE = ("active_file", "inactive_file")
 _CONTAINER = Path("/sys/fs/cgroup")
 
 
 @dataclass(frozen=True, slots=True)
 class ContextRoom:
-    """What a context takes; ``token_bytes`` is None where the file does not tell."""
+    """The memory for a context; ``token_bytes`` is None if it is unknown."""
 
     weight_bytes: int
     token_bytes: int | None
 
     def needed_bytes(self, max_model_len: int) -> int:
-        """With room for ``CONTEXTS`` prompts of that length."""
+        """The memory with room for ``CONTEXTS`` prompts of that length."""
         cache = (self.token_bytes or 0) * max_model_len * CONTEXTS
         return self.weight_bytes + cache + _OVERHEAD_BYTES
 
     def longest(self, free_bytes: int) -> int:
-        """The largest ``max_model_len`` that fits, in whole 512; 0 where none does."""
+        """The largest ``max_model_len`` that fits, a multiple of 512; 0 if none fits."""
         left = free_bytes - self.needed_bytes(0)
         return max(0, left // ((self.token_bytes or 1) * CONTEXTS) // 512 * 512)
 
 
 def check_model(weights: Path, settings: ModelSettings, free_bytes: int) -> ContextRoom:
-    """Raises ModelCorrupt for the file, SettingsError for what is asked of it.
+    """Raises ModelCorrupt for an unusable file, and SettingsError for unsuitable settings.
 
-    ``free_bytes`` is the memory that may be taken.
+    ``free_bytes`` is the free memory.
     """
     header = read_header(weights)
     _check_kind(weights, header)
@@ -71,7 +71,7 @@ def check_model(weights: Path, settings: ModelSettings, free_bytes: int) -> Cont
 
 
 def measure_free_memory(container: Path = _CONTAINER) -> int:
-    """Bytes that this process may take: what the machine has left, and its container (cgroup)."""
+    """The bytes that this process can allocate, within the limits of machine and cgroup."""
     free: int = psutil.virtual_memory().available
     try:
         limit = int((container / "memory.max").read_text())
@@ -109,7 +109,7 @@ def _check_context(weights: Path, header: GgufHeader, max_model_len: int) -> Non
 
 
 def _count_token_bytes(header: GgufHeader) -> int | None:
-    """What the cache takes a token, in all layers; None where layers differ or keep none."""
+    """The cache's bytes for a token in all layers; None if layers differ or have no cache."""
     layers, heads = header.find_count("block_count"), header.find_count("attention.head_count")
     kept = header.find_count("attention.head_count_kv") or heads
     width = header.find_count("embedding_length")
@@ -129,7 +129,7 @@ def _check_adapter(adapter: Path, weights: Path, model: GgufHeader) -> None:
         raise SettingsError(f"model.adapters: {error.message}", hint=hint) from error
     if header.find_text("general.type") != "adapter":
         raise SettingsError(
-            f"model.adapters: {adapter} is no LoRA adapter.",
+            f"model.adapters: {adapter} is not a LoRA adapter.",
             hint="convert_lora_to_gguf.py of llama.cpp makes one.",
         )
     if wrong := next(_find_differences(header, model), ""):
@@ -147,7 +147,8 @@ def _find_differences(adapter: GgufHeader, model: GgufHeader) -> Iterator[str]:
         base = model.shapes.get(target)
         if base is None or part not in ("a", "b"):
             yield f"there is no {target or name} in it"
-        # a: into the few dimensions of the adapter, b: out of them. Those of embeddings are turned.
+        # a maps into the few dimensions of the adapter, b out of them. For embeddings both are
+        # transposed.
         elif not target.startswith("token_embd") and (
             shape[0] != base[0] if part == "a" else shape[-1] != base[-1]
         ):

@@ -1,12 +1,12 @@
-"""llama.cpp on this machine: the engine where there is no GPU.
+"""llama.cpp on this machine: the engine for machines without a GPU.
 
-The server runs in a process of its own (``llama_server.py``) and reads the GGUF file as it was
-downloaded. A question is one request with ``n=K``, so that the prompt is computed once; prompts of
-earlier questions are kept; a seed makes a run repeat; a cancelled call frees its slots, and so does
-one that reaches its time limit. Its speed is measured when it has started. When the
-process dies it is started again, and what it was asked is asked once more. Knows nothing of SQL.
+The server runs in a separate process (``llama_server.py``) and loads the downloaded GGUF file. A
+question is one request with ``n=K``, so that its prompt is computed once. Prompts of earlier
+questions are cached, runs with the same seed are repeatable, and a call that is cancelled or
+reaches its time limit frees its slots. If the process dies, it is restarted and requests are
+repeated once. Knows nothing of SQL.
 
-Does not cover grammars: ours are written for xgrammar, whose names llama.cpp does not take.
+Not covered: grammars, because ours are written for xgrammar, whose rule names llama.cpp rejects.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from nl2sql.settings import ModelSettings
 from nl2sql.speed import EngineSpeed
 from nl2sql.types import Completions, Progress, SamplingRequest
 
-# So many completions are worked on at once.
+# Concurrent completions.
 _SLOTS = 16
-# So often is a request asked that ended with the process.
+# How often a request is sent if the process dies.
 _ATTEMPTS = 2
-# Completions are given up that are so much longer than the shorter half. Of 223 questions (Spider,
-# the demo, erp86; K=4) this loses no right query, and a quarter of the steps.
+# Completions that are this much longer than the shorter half are abandoned. On 223 questions
+# (Spider, the demo, erp86; K=4) this loses no right query and saves a quarter of the steps.
 _MOST_TIMES_LONGER = 1.25
 _MOST_TOKENS_LONGER = 16
 
@@ -50,7 +50,7 @@ _Answer = TypeVar("_Answer")
 
 @dataclass(slots=True)
 class _Output:
-    """One completion, as far as it has come."""
+    """One completion, perhaps unfinished."""
 
     pieces: list[str] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
@@ -63,13 +63,13 @@ class _Output:
             self.prompt_tokens_read = prompt["processed"]
             return
         self.pieces.append(piece["content"])
-        self.logprobs += [each["logprob"] for each in piece.get("completion_probabilities", ())]
+        self.logprobs += [token["logprob"] for token in piece.get("completion_probabilities", ())]
         self.tokens = max(self.tokens, piece["tokens_predicted"])
         self.is_finished = piece.get("stop", False)
 
 
 class _Draw:
-    """The completions of one request, as far as they have come."""
+    """The completions of one request, perhaps unfinished."""
 
     def __init__(self, request: SamplingRequest, prompt_tokens: int) -> None:
         self.outputs: list[_Output] = []
@@ -81,7 +81,7 @@ class _Draw:
         return [output for output in self.outputs if output.is_finished]
 
     def report(self) -> None:
-        """Tells the question's observer."""
+        """Reports the progress to the question's observer."""
         if not is_observed():
             return
         answer_tokens = sum(output.tokens for output in self.outputs)
@@ -108,7 +108,7 @@ class LlamaEngine:
         settings: ModelSettings,
         start: Callable[[LlamaArguments], LlamaServer] = start_server,
     ) -> None:
-        """Loads the GGUF file. Raises EngineUnavailable when llama.cpp does not start."""
+        """Loads the GGUF file. Raises EngineUnavailable if llama.cpp does not start."""
         self._arguments = LlamaArguments(
             weights,
             context_tokens=settings.max_model_len * CONTEXTS,
@@ -128,7 +128,7 @@ class LlamaEngine:
     async def sample(self, request: SamplingRequest) -> Completions:
         """``request.k`` completions, or those that are finished at the time limit.
 
-        Raises PromptTooLong; EngineUnavailable when it died.
+        Raises PromptTooLong, and EngineUnavailable if the process died.
         """
         limit = TimeLimit(request.time_limit_s)
         token_ids = await self._encode(request)
@@ -140,7 +140,7 @@ class LlamaEngine:
         max_tokens = min(request.max_tokens, room)
         draw = _Draw(request, len(token_ids))
         draw.report()
-        # More completions than there are slots are made one after another.
+        # More completions than slots are computed one after another.
         for first in range(0, request.k, _SLOTS):
             k = min(request.k - first, _SLOTS)
             body = {
@@ -148,13 +148,13 @@ class LlamaEngine:
                 "n": k,
                 "seed": request.seed + first,
                 "temperature": request.temperature,
-                # Sampling comes from the request alone, never from the server's own defaults.
+                # Only the request determines the sampling, not the server's defaults.
                 "samplers": ["temperature"],
                 "n_predict": max_tokens,
                 "stop": list(request.stop),
-                # Only the drawn tokens' own: what tells a sure answer from an unsure one.
+                # Only those of the sampled tokens, which measure the model's certainty.
                 "n_probs": 1,
-                # The server notices that nobody listens any more only while it writes.
+                # Only while it streams does the server notice a closed connection.
                 "stream": True,
                 "return_progress": is_observed(),
             }
@@ -162,36 +162,38 @@ class LlamaEngine:
                 await self._call(partial(_stream, body=body, draw=draw, first=first, limit=limit))
         finished = draw.finished
         return Completions(
-            texts=tuple("".join(each.pieces) for each in finished),
+            texts=tuple("".join(output.pieces) for output in finished),
             prompt_tokens=len(token_ids),
             completion_tokens=sum(output.tokens for output in draw.outputs),
-            logprobs=tuple(sum(each.logprobs) / max(len(each.logprobs), 1) for each in finished),
+            logprobs=tuple(
+                sum(output.logprobs) / max(len(output.logprobs), 1) for output in finished
+            ),
         )
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """Tokens of each text, without the marks that open and close a prompt."""
+        """The number of tokens of each text, without special tokens."""
         return tuple(map(len, await self._encode_texts(texts)))
 
     async def speed(self) -> EngineSpeed:
-        """What was measured when it was asked for first. Raises EngineUnavailable."""
+        """The speed, measured at the first call. Raises EngineUnavailable."""
         return await self._speed.read()
 
     async def requests_in_flight(self) -> int:
-        """Completions that the server works on; those of a cancelled request do not count."""
+        """The number of completions in progress, without those of cancelled requests."""
         slots = await self._call(partial(_request, path="/slots"))
         return sum(slot["is_processing"] for slot in slots)
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
-        """``(("engine", what is wrong or empty),)``."""
+        """``(("engine", problem),)``, empty if all is well."""
         return (("engine", self._keeper.describe_problem()),)
 
     @property
     def pid(self) -> int:
-        """The process that runs the model."""
+        """The id of the process that runs the model."""
         return self._keeper.server.pid
 
     def check_health(self) -> None:
-        """For Ray Serve. The engine restarts its process itself, so there is nothing to raise."""
+        """For Ray Serve; never raises, because the engine restarts its process itself."""
 
     async def close(self) -> None:
         """Ends the process."""
@@ -210,7 +212,7 @@ class LlamaEngine:
         return ids
 
     async def _encode_texts(self, texts: Sequence[str]) -> list[list[int]]:
-        """All in one request. Between them stands a mark, which no plain text is encoded to."""
+        """Encodes all texts in one request, separated by a special token that no text contains."""
         if not texts:
             return []
         await self._find_template()
@@ -234,15 +236,15 @@ class LlamaEngine:
 
     async def _find_template(self) -> ChatTemplate:
         if self._template is None:
-            said = await self._call(partial(_request, path="/props"))
-            (self._mark,) = await self._tokenize(said["eos_token"], has_marks=True)
+            props = await self._call(partial(_request, path="/props"))
+            (self._mark,) = await self._tokenize(props["eos_token"], has_marks=True)
             self._template = ChatTemplate(
-                said["chat_template"], said["bos_token"], said["eos_token"]
+                props["chat_template"], props["bos_token"], props["eos_token"]
             )
         return self._template
 
     async def _call(self, ask: Callable[[httpx.AsyncClient], Awaitable[_Answer]]) -> _Answer:
-        """What the server answers; asked once more where it died meanwhile."""
+        """The server's answer; the request is repeated once if the server died."""
         for _ in range(_ATTEMPTS):
             server = await self._keeper.find()
             try:
@@ -266,9 +268,9 @@ async def _request(
 async def _stream(
     client: httpx.AsyncClient, body: Mapping[str, Any], draw: _Draw, first: int, limit: TimeLimit
 ) -> None:
-    """Draws ``n`` completions, in the order of their seeds, from the draw's ``first`` on."""
+    """Fills the outputs of ``draw`` from ``first`` on with ``n`` completions, in order of seeds."""
     outputs = [_Output() for _ in range(body["n"])]
-    # Where the server died over this request, it is drawn anew.
+    # A repeated request starts with empty outputs.
     draw.outputs[first:] = outputs
     limit.arm(if_any=bool(draw.finished))
     async with client.stream("POST", "/completion", json=body) as answer:
@@ -277,7 +279,7 @@ async def _stream(
             _check(answer)
         async for line in _read_lines(answer):
             kind, _, text = line.partition(b":")
-            # An empty line ends an event; one that begins with a colon says that the server lives.
+            # An empty line ends an event; a line that begins with a colon is a keep-alive comment.
             if not kind:
                 continue
             piece = json.loads(text)
@@ -293,7 +295,7 @@ async def _stream(
 
 
 def _are_too_long(outputs: Sequence[_Output]) -> bool:
-    """Whether all that still run are far longer than the shortest half, which is finished."""
+    """Whether the shorter half is finished and all others are much longer."""
     half = max(2, len(outputs) // 2)
     finished = sorted(output.tokens for output in outputs if output.is_finished)
     if len(finished) < half:
@@ -303,7 +305,7 @@ def _are_too_long(outputs: Sequence[_Output]) -> bool:
 
 
 async def _read_lines(answer: httpx.Response) -> AsyncIterator[bytes]:
-    """Lines as server-sent events have them; httpx's own end at U+2028 too, which JSON may hold."""
+    """Lines of server-sent events. httpx's own lines also end at U+2028, which JSON may contain."""
     rest = b""
     async for read in answer.aiter_bytes():
         *lines, rest = (rest + read).split(b"\n")
@@ -316,6 +318,6 @@ def _check(answer: httpx.Response) -> None:
         raise _build_error(answer.status_code, answer.json())
 
 
-def _build_error(status: int, said: Mapping[str, Any]) -> EngineUnavailable:
-    message = said.get("error", said).get("message", "no reason given")
+def _build_error(status: int, answer: Mapping[str, Any]) -> EngineUnavailable:
+    message = answer.get("error", answer).get("message", "no reason given")
     return EngineUnavailable(f"llama.cpp answers {status}: {message}.", hint="Try again later.")

@@ -1,11 +1,11 @@
-"""Keeps one llama.cpp server running: sees that it died or hangs, and starts it again.
+"""Keeps one llama.cpp server running: restarts it if it dies or hangs.
 
-Every second it looks whether the process lives, and every few seconds it asks for a sign of life.
-A process that gives none three times in a row, and does nothing meanwhile, hangs; it is killed,
-which breaks the connections of those who wait for it, and another one is started. A start that
-fails is tried again, with growing pauses; until then its error is what callers get.
+Checks every second whether the process runs, and every few seconds its health. A process that three
+times in a row does not answer and uses no processor time hangs: it is killed, which closes the
+connections of waiting calls, and another one is started. A failed start is repeated with growing
+pauses; meanwhile callers get its error.
 
-Not covered: a process that works for ever and answers nobody.
+Not covered: a process that uses processor time but never answers.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ import httpx
 from generation.engines.llama_server import LlamaServer
 from nl2sql.errors import EngineUnavailable
 
-_LOOK_S = 1.0
-_SIGN_S = 3.0
-_SIGN_TIMEOUT_S = 5.0
-_MISSED_SIGNS = 3
+_CHECK_S = 1.0
+_HEALTH_CHECK_S = 3.0
+_HEALTH_TIMEOUT_S = 5.0
+_MOST_MISSED = 3
 _LONGEST_PAUSE_S = 60.0
 
 
 class LlamaKeeper:
-    """``start`` starts a server and blocks until it is ready; the first one starts at once.
+    """Runs servers by ``start``, which blocks until the server is ready.
 
-    The watch begins with the first call from an event loop, and belongs to it.
+    The first server is started at once, the watch by the first call from an event loop.
     """
 
     def __init__(self, start: Callable[[], LlamaServer]) -> None:
@@ -40,26 +40,26 @@ class LlamaKeeper:
         self._starting = asyncio.Lock()
         self._watch: asyncio.Task[None] | None = None
         self._error: EngineUnavailable | None = None
-        self._missed_signs = 0
+        self._missed = 0
 
     @property
     def server(self) -> LlamaServer:
-        """The last server that was started, dead or alive."""
+        """The last server that was started; it may have died."""
         return self._server
 
     async def find(self) -> LlamaServer:
-        """The running server; waits where one is being started. Raises EngineUnavailable."""
+        """The running server; waits while one is starting. Raises EngineUnavailable."""
         self._begin_watch()
         if not self._server.is_running:
             await self._restart()
         return self._server
 
     def describe_problem(self) -> str:
-        """What is wrong with the engine now, empty where all is well; waits for nothing."""
+        """The engine's present problem, empty if there is none; does not wait."""
         self._begin_watch()
         if self._server.is_running:
-            return "The engine gives no sign of life." if self._missed_signs else ""
-        return str(self._error) if self._error else "The engine has died and is started again."
+            return "The engine does not answer." if self._missed else ""
+        return str(self._error) if self._error else "The engine has died and is restarted."
 
     async def close(self) -> None:
         """Ends the watch and the process."""
@@ -89,30 +89,30 @@ class LlamaKeeper:
             self._watch = asyncio.create_task(self._keep_running())
 
     async def _keep_running(self) -> None:
-        pause, heard = _LOOK_S, time.monotonic()
+        pause, heard = _CHECK_S, time.monotonic()
         while True:
             await asyncio.sleep(pause)
             if not self._server.is_running:
                 try:
                     await self._restart()
-                    pause = _LOOK_S
+                    pause = _CHECK_S
                 except EngineUnavailable:
                     pause = min(2 * pause, _LONGEST_PAUSE_S)
-            elif time.monotonic() - heard >= _SIGN_S:
-                if await _gives_sign(self._server):
-                    self._missed_signs, heard = 0, time.monotonic()
+            elif time.monotonic() - heard >= _HEALTH_CHECK_S:
+                if await _is_healthy(self._server):
+                    self._missed, heard = 0, time.monotonic()
                     continue
-                self._missed_signs += 1
-                if self._missed_signs == _MISSED_SIGNS:
-                    self._missed_signs = 0
+                self._missed += 1
+                if self._missed == _MOST_MISSED:
+                    self._missed = 0
                     await asyncio.to_thread(self._server.kill)
 
 
-async def _gives_sign(server: LlamaServer) -> bool:
-    """An answer; or, where many programs share few cores, work that goes on meanwhile."""
+async def _is_healthy(server: LlamaServer) -> bool:
+    """Whether it answers or, as the machine may be busy, has used processor time meanwhile."""
     cpu_s = server.cpu_s
     try:
-        answer = await server.client.get("/health", timeout=_SIGN_TIMEOUT_S)
-    except (httpx.HTTPError, RuntimeError):  # or its client was closed meanwhile
+        answer = await server.client.get("/health", timeout=_HEALTH_TIMEOUT_S)
+    except (httpx.HTTPError, RuntimeError):  # RuntimeError: the client was closed meanwhile
         return server.cpu_s > cpu_s or not server.is_running
     return answer.is_success

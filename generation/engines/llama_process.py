@@ -1,11 +1,11 @@
-"""llama.cpp's server in a process of its own: the program that ``llama_engine.py`` runs.
+"""The program of llama.cpp's server, run by ``llama_engine.py`` as a separate process.
 
-Reads its settings, a line of JSON, from standard input; loads the model; writes the address on
-which it answers; and ends when standard input does, which is when the process that started it is
-done or gone, however it went. A fault in llama.cpp ends this process and no other.
+Reads its settings, a line of JSON, from standard input; loads the model; writes its address; and
+ends when standard input closes, which happens when the process that started it ends in any way. A
+crash of llama.cpp ends only this process.
 
-It is run by its path and imports nothing of ours. ``verbosity`` 1 has llama.cpp write errors only,
-to standard error.
+It is run by its path and imports nothing of the product. With ``verbosity`` 1, llama.cpp writes
+only errors, to standard error.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import os
 import sys
 from typing import Any
 
-# Between two such parts of a prompt others go on, and it is noticed that nobody listens any more: a
-# second or two on slow cores. Half as many cost more a token, twice as many no less.
+# After each part of a prompt, other requests proceed and closed connections are noticed: every
+# second or two on slow cores. Smaller parts cost more for each token, larger ones not less.
 _PART_TOKENS = 256
 
 
@@ -28,9 +28,9 @@ def _start(settings: dict[str, Any]) -> Any:
     params.n_ctx = settings["context_tokens"]
     params.n_parallel = settings["slots"]
     params.n_batch = _PART_TOKENS
-    # All sequences share one cache, so that K completions of one prompt hold it once.
+    # All sequences share one cache, so that K completions of one prompt store it once.
     params.kv_unified = True
-    # Prompts of earlier questions, in memory beside the cache.
+    # Memory for prompts of earlier questions, in addition to the cache.
     params.cache_ram_mib = settings["prompt_cache_mib"]
     params.cpuparams.n_threads = settings["threads"]
     params.cpuparams_batch.n_threads = settings["threads"]
@@ -40,7 +40,7 @@ def _start(settings: dict[str, Any]) -> Any:
     params.ui = False
     params.endpoint_slots = True
     params.endpoint_props = False
-    # What does not fit must be said, not silently made smaller.
+    # A context that does not fit must be an error, not be reduced silently.
     params.fit_params = False
     params.verbosity = 1
     return xllamacpp.Server(params)
@@ -58,14 +58,13 @@ def _main() -> None:
     settings = json.loads(sys.stdin.readline())
     try:
         server = _start(settings)
-    except Exception as error:  # llama.cpp raises what it likes; its log says more
-        # Ended in order: llama.cpp writes its log in a thread of its own, which must come to its
-        # end.
+    except Exception as error:  # llama.cpp documents no exceptions; its log says more
+        # A normal exit, because the thread that writes llama.cpp's log must finish.
         sys.exit(f"{type(error).__name__}: {error}")
     sys.stdout.write(json.dumps({"address": server.listening_address}) + "\n")
     sys.stdout.flush()
     sys.stdin.read()
-    # Without the destructors, which wait for requests that nobody reads any more.
+    # Skips the destructors, which would wait for abandoned requests.
     os._exit(0)
 
 

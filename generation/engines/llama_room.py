@@ -1,4 +1,4 @@
-"""Which requests may begin: llama.cpp ends one that finds its cache full."""
+"""Admits requests only if they fit into llama.cpp's cache, which aborts requests when full."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 
 class Room:
-    """Tokens and slots that requests share; who comes first begins first."""
+    """The tokens and slots that requests share; requests start in order of arrival."""
 
     def __init__(self, *, tokens: int, slots: int) -> None:
         self._tokens = self._free_tokens = tokens
@@ -18,7 +18,7 @@ class Room:
 
     @asynccontextmanager
     async def take(self, tokens: int, slots: int) -> AsyncIterator[None]:
-        """Waits for so much room and gives it back afterwards. All there is will do for more."""
+        """Reserves room for the block, waiting if necessary; at most all tokens that there are."""
         tokens = min(tokens, self._tokens)
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         place = (tokens, slots, turn)

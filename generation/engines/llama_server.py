@@ -1,8 +1,7 @@
-"""Starts llama.cpp's server as a process, sees its death, ends it.
+"""Starts, observes and ends the process of llama.cpp's server.
 
-The process listens on the loopback interface, at a port that the system chooses, and answers who
-has the key that was made for it. It dies with this process (see ``llama_process.py``). Knows
-nothing of prompts.
+The process listens on the loopback interface, at a port that the system chooses, and requires a
+generated key. It ends when this process does (see ``llama_process.py``).
 """
 
 from __future__ import annotations
@@ -27,27 +26,28 @@ from generation.engines.choice import read_cpu_flags
 from nl2sql.errors import EngineUnavailable
 
 _PROGRAM = Path(__file__).with_name("llama_process.py")
-# What its package is linked to and does not bring; slim images lack it.
+# Its package needs this library but does not contain it; slim images lack it.
 _OPENMP = "libgomp.so.1"
 _END_S = 10.0
 _DEATH_S = 1.0
-# So often a thread looks whether the others are ready, before it sleeps. Without an end (OpenMP's
-# default), 40 tokens took 75 s beside four busy programs on two cores in place of 10 s; asleep at
-# once, a token takes 41 ms on idle cores in place of 29. So many do well in both cases.
+# How often a thread checks whether the others are ready, before it sleeps. Without a limit
+# (OpenMP's default), 40 tokens took 75 s instead of 10 s while four other programs were busy on two
+# cores; without any checks, a token takes 41 ms instead of 29 ms on idle cores. This value suits
+# both.
 _SPINS = "2000"
-# Below the server's own 5 s, so that no request is sent on a connection that it closes just then.
+# Below the server's 5 s, so that no request uses a connection that the server is closing.
 _IDLE_CONNECTION_S = 2.0
-# What llama.cpp writes before each line of its log.
+# The words before each message of llama.cpp's log.
 _LOG_PREFIX_PARTS = 2
 _NEWER = "unknown model architecture"
 
 
 @dataclass(frozen=True, slots=True)
 class LlamaArguments:
-    """What the server is started with.
+    """The server's arguments.
 
-    ``context_tokens`` is the room for all sequences together, ``slots`` how many there are at once,
-    ``prompt_cache_mib`` the memory for earlier prompts.
+    ``context_tokens`` is the room for all sequences together, ``slots`` the number of concurrent
+    sequences, ``prompt_cache_mib`` the memory for earlier prompts.
     """
 
     weights: Path
@@ -58,7 +58,7 @@ class LlamaArguments:
     adapters: tuple[Path, ...] = ()
 
     def render(self, api_key: str) -> str:
-        """The line that the program reads."""
+        """The line of JSON that the program reads."""
         return json.dumps(
             {
                 "weights": str(self.weights),
@@ -84,17 +84,17 @@ class LlamaServer:
 
     @property
     def is_running(self) -> bool:
-        """Whether the process lives."""
+        """Whether the process runs."""
         return self._process.poll() is None
 
     @property
     def pid(self) -> int:
-        """The process, for who watches its memory."""
+        """The id of the process."""
         return self._process.pid
 
     @property
     def cpu_s(self) -> float:
-        """Seconds of processor time that it took so far; 0 where it is gone."""
+        """Its processor time so far, in seconds; 0 if the process has ended."""
         try:
             times = psutil.Process(self.pid).cpu_times()
         except psutil.Error:
@@ -102,17 +102,17 @@ class LlamaServer:
         return float(times.user + times.system)
 
     def wait_for_death(self) -> None:
-        """A moment: connections of a process that dies break before it is gone."""
+        """Waits up to a second, because a dying process closes its connections before it ends."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_DEATH_S)
 
     def kill(self) -> None:
-        """Ends a process that does not end by itself."""
+        """Kills the process and waits for its end."""
         self._process.kill()
         self._process.wait()
 
     def stop(self) -> None:
-        """Ends the process; its connections break."""
+        """Ends the process and its connections; kills it if it does not end within 10 s."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         try:
@@ -123,7 +123,7 @@ class LlamaServer:
 
 
 def start_server(arguments: LlamaArguments) -> LlamaServer:
-    """Blocks until the model is loaded. Raises EngineUnavailable with llama.cpp's own reason."""
+    """Blocks until the model is loaded. Raises EngineUnavailable with llama.cpp's reason."""
     check_processor(read_cpu_flags())
     if find_spec("xllamacpp") is None:
         raise EngineUnavailable(
@@ -134,14 +134,14 @@ def start_server(arguments: LlamaArguments) -> LlamaServer:
     api_key = secrets.token_urlsafe()
     log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
     process = subprocess.Popen(
-        # Isolated: no module of the working folder may take a library's place.
+        # Isolated mode: no module of the working folder may replace a library.
         [sys.executable, "-I", str(_PROGRAM)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=log,
         text=True,
         env={**os.environ, "GOMP_SPINCOUNT": _SPINS},
-        # A Ctrl-C is ours to handle.
+        # This process handles Ctrl-C.
         start_new_session=True,
     )
     assert process.stdin is not None
@@ -162,7 +162,7 @@ def start_server(arguments: LlamaArguments) -> LlamaServer:
             if _NEWER not in reason
             else "Take another model, or a newer xllamacpp that knows this one.",
         )
-    # The caller's deadline ends a request, not the connection's.
+    # No timeout: the caller's deadline ends a request.
     client = httpx.AsyncClient(
         base_url=json.loads(line)["address"],
         headers={"Authorization": f"Bearer {api_key}"},
@@ -178,7 +178,7 @@ def start_server(arguments: LlamaArguments) -> LlamaServer:
 
 
 def read_reason(log: IO[bytes]) -> str:
-    """The first error in the log; those after it follow from it.
+    """The first error in the log, which causes the later ones.
 
     >>> import io
     >>> read_reason(io.BytesIO(b"0.00.089 E load: data is not within the file bounds\\n"))
@@ -193,7 +193,7 @@ def read_reason(log: IO[bytes]) -> str:
 
 
 def check_system(library: str = _OPENMP) -> None:
-    """Raises EngineUnavailable where the system lacks a library of llama.cpp's."""
+    """Raises EngineUnavailable if the system lacks a library that llama.cpp needs."""
     try:
         ctypes.CDLL(library)
     except OSError as error:
@@ -204,7 +204,7 @@ def check_system(library: str = _OPENMP) -> None:
 
 
 def check_processor(flags: frozenset[str]) -> None:
-    """Raises EngineUnavailable where llama.cpp's build would end with an illegal instruction."""
+    """Raises EngineUnavailable if the processor lacks instructions that llama.cpp's build uses."""
     if flags and "avx2" not in flags:
         raise EngineUnavailable(
             "This processor has no AVX2, which llama.cpp's package needs.",

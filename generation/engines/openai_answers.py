@@ -1,4 +1,4 @@
-"""What is read of a server's answers; whatever else stands in them is ignored."""
+"""The parts of a server's answers that are read; all other fields are ignored."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from generation.engines.server import read_own_words
+from generation.engines.server import extract_answer
 from nl2sql.types import SamplingRequest
 
 
 class Message(BaseModel):
-    """What the model said; thoughts that a server keeps apart are not in it."""
+    """The model's text, without thinking that the server returns separately."""
 
     content: str | None = None
 
 
 class TokenLogprob(BaseModel):
-    """The log-probability of one drawn token."""
+    """The log-probability of one sampled token."""
 
     logprob: float
 
 
 class Logprobs(BaseModel):
-    """A value a token; None where the server tells none."""
+    """A value for each token; None if the server returns none."""
 
     content: tuple[TokenLogprob, ...] | None = None
 
@@ -35,32 +35,31 @@ class Choice(BaseModel):
     logprobs: Logprobs | None = None
 
     def mean_logprob(self) -> float | None:
-        """The mean over the tokens; None where none are told."""
+        """The mean over the tokens; None if the server returns no values."""
         tokens = self.logprobs.content if self.logprobs else None
         return sum(token.logprob for token in tokens) / len(tokens) if tokens else None
 
 
 class Usage(BaseModel):
-    """Tokens read and written."""
+    """The numbers of tokens read and written."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
 
 class Reply(BaseModel):
-    """The answer to one request for completions: one or more."""
+    """The answer to a request: one or more completions."""
 
     choices: Annotated[tuple[Choice, ...], Field(min_length=1)]
     usage: Usage = Usage()
 
     def cut(self, request: SamplingRequest) -> Reply:
-        """The same with the model's own words only, where it wrote the whole answer."""
-        words = [read_own_words(choice.message.content or "", request) for choice in self.choices]
-        choices = tuple(
-            choice.model_copy(update={"message": Message(content=text)})
-            for choice, text in zip(self.choices, words, strict=True)
-        )
-        return self.model_copy(update={"choices": choices})
+        """The reply with only the part of each text that continues ``request.answer_start``."""
+        choices = []
+        for choice in self.choices:
+            text = extract_answer(choice.message.content or "", request)
+            choices.append(choice.model_copy(update={"message": Message(content=text)}))
+        return self.model_copy(update={"choices": tuple(choices)})
 
 
 class Tokenized(BaseModel):
@@ -71,7 +70,7 @@ class Tokenized(BaseModel):
 
 
 class Model(BaseModel):
-    """A model that is served."""
+    """A served model."""
 
     id: str
 

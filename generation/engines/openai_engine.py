@@ -1,10 +1,10 @@
-"""Any server that speaks OpenAI's chat completions, through the ``openai`` client.
+"""Any server with OpenAI's chat completions, through the ``openai`` client.
 
-vLLM's own server is recognised by its ``/tokenize``: there an answer is continued after the text it
-starts with, tokens are counted exactly and a grammar is kept. What other servers refuse is learned
-once: K completions of one prompt become K requests, whose seeds are those that vLLM itself gives
-the samples of one (seed + i). A cancelled call closes its connections, which ends its requests on
-the server. Knows nothing of SQL.
+vLLM's server is recognised by its ``/tokenize``; it continues the given start of an answer, counts
+tokens exactly and supports grammars. Refusals of other servers are found out once: K completions of
+one prompt then become K requests, with the seeds that vLLM gives the samples of one request (seed +
+i). A cancelled call closes its connections, which ends its requests on the server. Knows nothing of
+SQL.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from nl2sql.settings import ModelSettings
 from nl2sql.types import Completions, SamplingRequest
 
 _LOG = logging.getLogger("quorumsql")
-# Optional fields, as servers name them when they refuse one.
+# Optional fields, by the names in servers' error messages.
 _MANY, _SEED, _LOGPROBS, _TEMPERATURE = "n", "seed", "logprobs", "temperature"
-# Newer models of OpenAI's take the limit under another name, and refuse this one.
+# Newer models of OpenAI use another name for the limit and refuse this one.
 _MAX_TOKENS = "max_tokens"
-# Only for vLLM's server, by the field that it would complain of.
+# Only for vLLM's server, by the field that it would name.
 _CONTINUATION, _GRAMMAR = "continue_final_message", "structured_outputs"
 
 
@@ -59,7 +59,7 @@ class OpenAiEngine:
         self._settings = settings
         client = openai.AsyncOpenAI(
             base_url=settings.base_url,
-            # The client insists on one; a server that wants none ignores it.
+            # The client requires a key; a server without keys ignores it.
             api_key=key or "none",
             timeout=openai.Timeout(settings.timeout_ms / 1000, connect=CONNECT_S),
             max_retries=settings.retries,
@@ -71,16 +71,15 @@ class OpenAiEngine:
         self._max_model_len = settings.max_model_len
 
     async def sample(self, request: SamplingRequest) -> Completions:
-        """``request.k`` completions, or those that are there at the time limit.
+        """``request.k`` completions, or those that are finished at the time limit.
 
-        What comes in one answer of the server comes whole.
-
-        Raises PromptTooLong, EngineUnavailable; SettingsError for a key, address or model name that
-        the server does not know.
+        The limit does not end a single request with several completions. Raises PromptTooLong,
+        EngineUnavailable; SettingsError for a key, address or model name that the server does not
+        accept.
         """
         is_vllm = await self._recognise()
         if request.grammar and not is_vllm:
-            _LOG.info("%s keeps to no grammar", describe_server(self._settings))
+            _LOG.info("%s does not support grammars", describe_server(self._settings))
         wanted = {_SEED, _LOGPROBS, _TEMPERATURE, _MAX_TOKENS}
         wanted |= {_CONTINUATION} if is_vllm and request.answer_start else set()
         wanted |= {_GRAMMAR} if is_vllm and request.grammar else set()
@@ -106,26 +105,26 @@ class OpenAiEngine:
         return self._read(request, replies)
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """Tokens of each text: the server's count, or else an upper bound."""
+        """The number of tokens of each text: the server's count, or else an upper bound."""
         if not await self._recognise():
             return tuple(map(estimate_tokens, texts))
         bodies = [{"prompt": text, "add_special_tokens": False} for text in texts]
         return tuple(await gather_all(self._tokenize(body) for body in bodies))
 
     async def speed(self) -> None:
-        """Unknown: the server is another's, and what it is asked may cost money."""
+        """Unknown: measuring a remote server may cost money."""
 
     async def requests_in_flight(self) -> int:
-        """HTTP requests that wait for their answer."""
+        """The number of HTTP requests that wait for an answer."""
         return self._server.in_flight
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
-        """``(("engine", what is wrong or empty),)``: whether the server has the model."""
+        """``(("engine", problem),)``, empty if the server has the model."""
         try:
             answer = await self._server.request("/models", quick=True)
             names = [model.id for model in ModelList.model_validate(answer).data]
         except ValidationError:
-            # Some servers list no models; this one answers.
+            # Some servers do not list models; this one does answer.
             return (("engine", ""),)
         except RequestRefused as refusal:
             return (("engine", str(refusal.error)),)
@@ -136,16 +135,16 @@ class OpenAiEngine:
         return (("engine", "" if known else f"no model {name!r} there, but {', '.join(names)}"),)
 
     def check_health(self) -> None:
-        """A restart here would mend nothing: the server is another's."""
+        """Never raises: a restart would not help, since the server is remote."""
 
     async def close(self) -> None:
         """Closes the connections."""
         await self._server.close()
 
-    # -- what the server can --------------------------------------------------------------------
+    # -- the server's abilities -----------------------------------------------------------------
 
     async def _recognise(self) -> bool:
-        """Whether vLLM serves there; found out once. Raises EngineUnavailable."""
+        """Whether the server is vLLM's; found out once. Raises EngineUnavailable."""
         if self._is_vllm is None:
             body = {"prompt": "SELECT", "add_special_tokens": False}
             try:
@@ -158,9 +157,9 @@ class OpenAiEngine:
         return self._is_vllm
 
     async def _find_room(self, request: SamplingRequest) -> int:
-        """Tokens that the answer may have. Raises PromptTooLong."""
+        """The number of tokens that the answer may have. Raises PromptTooLong."""
         messages = [message.content for message in request.prompt.messages]
-        # A token is at least one byte: most prompts need no count.
+        # A token is at least one byte, so most prompts need no exact count.
         most = sum(len(text.encode()) for text in (*messages, request.answer_start))
         if most + count_marks(messages) + request.max_tokens <= self._max_model_len:
             return request.max_tokens
@@ -188,7 +187,7 @@ class OpenAiEngine:
         try:
             return Tokenized.model_validate(answer)
         except ValidationError as error:
-            # Other servers have a /tokenize of their own.
+            # Other servers may have a different /tokenize.
             raise RequestRefused(build_nonsense(self._settings)) from error
 
     # -- requests -------------------------------------------------------------------------------
@@ -249,10 +248,12 @@ class OpenAiEngine:
 
     def _read(self, request: SamplingRequest, replies: Sequence[Reply]) -> Completions:
         choices = [choice for reply in replies for choice in reply.choices][: request.k]
-        told = [choice.mean_logprob() for choice in choices]
+        logprobs = [choice.mean_logprob() for choice in choices]
         return Completions(
             texts=tuple(choice.message.content or "" for choice in choices),
             prompt_tokens=sum(reply.usage.prompt_tokens for reply in replies),
             completion_tokens=sum(reply.usage.completion_tokens for reply in replies),
-            logprobs=tuple(each for each in told if each is not None) if None not in told else (),
+            logprobs=()
+            if None in logprobs
+            else tuple(value for value in logprobs if value is not None),
         )

@@ -1,9 +1,9 @@
-"""Which fields of a request a server takes: learned from its refusals, once.
+"""Finds out which optional fields of a request a server accepts.
 
-Servers that speak the same protocol refuse different parts of it with 400 or 422: several
-completions of one prompt, a seed, log-probabilities, the continuation of an answer. Some name the
-field. Where none is named, the fields that never went through before are left out one by one, then
-all together; what helps is left out from then on. Knows nothing of any server or field.
+Servers with the same protocol refuse different parts of it with 400 or 422: several completions of
+one prompt, a seed, log-probabilities, the continuation of an answer. Some name the refused field.
+If none is named, the fields that were never accepted are left out one by one, then all together;
+what helps is left out from then on.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _T = TypeVar("_T")
 
 
 class RequestRefused(Exception):
-    """A server refused a request for what stands in it; ``error`` is what that means to a caller.
+    """A server refused a request because of its content; ``error`` is the error for the caller.
 
-    ``field`` is the one that the server named; empty where it named none.
+    ``field`` is the field that the server named, or empty.
     """
 
     def __init__(self, error: QuorumError, *, field: str = "") -> None:
@@ -29,26 +29,26 @@ class RequestRefused(Exception):
 
 
 class OptionalFields:
-    """What one server takes, as far as it is known."""
+    """The optional fields that one server is known to accept or refuse."""
 
     def __init__(self) -> None:
         self._refused: frozenset[str] = frozenset()
         self._taken: frozenset[str] = frozenset()
 
     def refuse(self, field: str) -> None:
-        """Never send the field again."""
+        """Leaves out the field from now on."""
         self._refused |= {field}
 
     def choose(self, wanted: frozenset[str]) -> frozenset[str]:
-        """Those of the fields that are not known to be refused."""
+        """The fields that are not known to be refused."""
         return wanted - self._refused
 
     async def send(
         self, wanted: frozenset[str], request: Callable[[frozenset[str]], Awaitable[_T]]
     ) -> _T:
-        """What ``request`` returns with as many of the ``wanted`` fields as the server takes.
+        """The result of ``request`` with as many of the ``wanted`` fields as the server accepts.
 
-        Raises what it raises, and the error of a RequestRefused that no field is to blame for.
+        Raises what ``request`` raises; for a refusal that no field caused, the refusal's ``error``.
         """
         fields = self.choose(wanted)
         while True:

@@ -1,4 +1,4 @@
-"""What engines that ask a server share: its key, its failures, and texts without its tokenizer."""
+"""Shared by the engines of remote servers: keys, errors, and estimates without a tokenizer."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from nl2sql.schema_text import MESSAGE_MARKS
 from nl2sql.settings import ModelSettings
 from nl2sql.types import SamplingRequest
 
-# Longest part of a server's own words in an error.
+# The longest part of a server's message in an error.
 _MESSAGE_CHARS = 300
-# A server that may take minutes over its answer takes a connection at once.
+# Even a server that takes minutes for an answer accepts a connection quickly.
 CONNECT_S = 10.0
-# Servers without a code of their own for it say one of these.
+# Texts in the messages of servers that have no error code for a long prompt.
 _TOO_LONG = ("context length", "context window", "context size", "prompt is too long")
 _TOO_LONG_CODES = ("context_length_exceeded", "exceed_context_size_error", "request_too_large")
 _THINKING_END = "</think>"
@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 
 
 def read_api_key(settings: ModelSettings, environ: Mapping[str, str] = os.environ) -> str:
-    """The server's key; empty where it wants none. Raises SettingsError when it is not set."""
+    """The server's key; empty if none is configured. Raises SettingsError if it is not set."""
     if not settings.api_key_env:
         return ""
     if not environ.get(settings.api_key_env):
@@ -36,21 +36,21 @@ def read_api_key(settings: ModelSettings, environ: Mapping[str, str] = os.enviro
 
 
 def describe_server(settings: ModelSettings) -> str:
-    """The server as errors name it."""
+    """The server's name in errors."""
     return settings.base_url or f"{settings.engine}'s own server"
 
 
 def translate_status(
     settings: ModelSettings, status: int, message: str, code: str = ""
 ) -> QuorumError:
-    """The error for an HTTP status of the server, with the start of its own words.
+    """The error for an HTTP status of the server, with the start of its message.
 
     >>> server = ModelSettings(engine="openai", base_url="http://gpu:8000/v1", served_name="m")
     >>> print(translate_status(server, 503, "loading"))
     http://gpu:8000/v1 answers 503: loading It is overloaded or restarts; try again later.
     """
-    said = " ".join(message.split())[:_MESSAGE_CHARS]
-    text = f"{describe_server(settings)} answers {status}: {said}"
+    start = " ".join(message.split())[:_MESSAGE_CHARS]
+    text = f"{describe_server(settings)} answers {status}: {start}"
     if status == 413 or code in _TOO_LONG_CODES:
         return build_too_long(text)
     if status == 400 and any(sign in message.lower() for sign in _TOO_LONG):
@@ -65,11 +65,11 @@ def translate_status(
         )
     if status == 429 or status >= 500:
         return EngineUnavailable(text, hint="It is overloaded or restarts; try again later.")
-    return EngineUnavailable(text, hint="`quorumsql doctor` looks at the server.")
+    return EngineUnavailable(text, hint="`quorumsql doctor` checks the server.")
 
 
 def build_unreachable(settings: ModelSettings) -> EngineUnavailable:
-    """The error for a server that cannot be connected to, or broke the connection."""
+    """The error for a failed or closed connection to the server."""
     return EngineUnavailable(
         f"{describe_server(settings)} cannot be reached.",
         hint="Is the model's server up, and model.base_url right?",
@@ -85,15 +85,15 @@ def build_timeout(settings: ModelSettings) -> EngineUnavailable:
 
 
 def build_nonsense(settings: ModelSettings) -> EngineUnavailable:
-    """The error for an answer that is not the protocol's."""
+    """The error for an answer that does not follow the protocol."""
     return EngineUnavailable(
-        f"{describe_server(settings)} answered what is no completion.",
+        f"{describe_server(settings)} gave an answer that is not a completion.",
         hint=f"Does it speak the protocol of engine {settings.engine} at this address?",
     )
 
 
 def build_too_long(message: str) -> PromptTooLong:
-    """The error for a prompt that the model does not take."""
+    """The error for a prompt that is too long for the model."""
     return PromptTooLong(
         message, hint="Shorten the question and its evidence, or raise model.max_model_len."
     )
@@ -102,8 +102,8 @@ def build_too_long(message: str) -> PromptTooLong:
 def estimate_tokens(text: str) -> int:
     """An upper bound without the model's tokenizer: two tokens for five bytes, rounded up.
 
-    Over the schemas of 148 databases Qwen2.5's tokenizer makes one token of 3.8 bytes, and in the
-    worst text of more than 300 bytes one of 2.8.
+    In the schemas of 148 databases, a token of Qwen2.5 has 3.8 bytes on average, and 2.8 bytes in
+    the worst text of more than 300 bytes.
 
     >>> estimate_tokens("SELECT name FROM customers")
     11
@@ -112,26 +112,26 @@ def estimate_tokens(text: str) -> int:
 
 
 def estimate_prompt_tokens(request: SamplingRequest) -> int:
-    """An upper bound of the whole prompt's tokens, with what a chat template adds."""
+    """An upper bound of the prompt's tokens, including those of the chat template."""
     texts = [message.content for message in request.prompt.messages]
     return sum(map(estimate_tokens, (*texts, request.answer_start))) + count_marks(texts)
 
 
 def count_marks(messages: Sequence[object]) -> int:
-    """Tokens that a chat template adds to that many messages and the answer's opening."""
+    """The tokens that a chat template adds to these messages and for the answer."""
     return MESSAGE_MARKS * (len(messages) + 1)
 
 
-def read_own_words(text: str, request: SamplingRequest) -> str:
-    """What the model would have said after ``answer_start``, had it been put before its words.
+def extract_answer(text: str, request: SamplingRequest) -> str:
+    """The part of a whole answer after ``answer_start`` and before the first stop.
 
-    A server that cannot continue an answer gives a whole one: thoughts, a sentence, the block.
+    Servers that cannot continue an answer return a whole one: thinking, a sentence, the block.
 
     >>> from nl2sql.types import Prompt
     >>> request = SamplingRequest(Prompt("p", ()), 1, 0, 0.0, 9, "```sql\\n", ("```",))
-    >>> read_own_words("Here:\\n```sql\\nSELECT 1\\n```\\nThat counts.", request)
+    >>> extract_answer("Here:\\n```sql\\nSELECT 1\\n```\\nThat counts.", request)
     '\\nSELECT 1\\n'
-    >>> read_own_words("SELECT 1", request)
+    >>> extract_answer("SELECT 1", request)
     'SELECT 1'
     """
     answer = text.rpartition(_THINKING_END)[2]
@@ -145,7 +145,7 @@ def read_own_words(text: str, request: SamplingRequest) -> str:
 
 
 def choose_stops(request: SamplingRequest) -> tuple[str, ...]:
-    """The stops that do not end a whole answer before it begins.
+    """The stops that do not occur in ``answer_start``, where they would end a whole answer.
 
     >>> from nl2sql.types import Prompt
     >>> choose_stops(SamplingRequest(Prompt("p", ()), 1, 0, 0.0, 9, "```sql\\n", ("```", ";")))

@@ -1,7 +1,7 @@
-"""One server behind its vendor's client: requests, how many at a time, and their failures.
+"""Sends requests through a vendor's client: limits their number and translates errors.
 
-The clients ``openai`` and ``anthropic`` come of one generator: their methods and errors have the
-same names, so that one piece of code serves both. It is handed the module and imports neither.
+The clients ``openai`` and ``anthropic`` were made by the same generator, so their methods and
+errors have the same names. The caller passes the client's module; none is imported here.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from generation.engines.server import (
 from nl2sql.errors import PromptTooLong
 from nl2sql.settings import ModelSettings
 
-# What is asked to find out about the server takes it milliseconds.
+# For requests about the server itself, which it answers in milliseconds.
 _QUICK_TIMEOUT_S = 10.0
 
 
 class ServerClient:
-    """At most ``model.concurrency`` requests at a time."""
+    """A server that gets at most ``model.concurrency`` requests at a time."""
 
     def __init__(
         self, settings: ModelSettings, client: Any, vendor: Any, base_error: type[Exception]
     ) -> None:
-        """``vendor`` is the client's module, ``base_error`` the root of all errors it names."""
+        """``vendor`` is the client's module, ``base_error`` the base class of its errors."""
         self._settings = settings
         self._client = client
         self._vendor = vendor
@@ -41,9 +41,9 @@ class ServerClient:
     async def request(
         self, url: str, body: dict[str, Any] | None = None, *, quick: bool = False
     ) -> object:
-        """The answer's JSON, or its text where it is none; without a ``body`` a GET.
+        """The answer's JSON, or its text if it is not JSON. Without a ``body``, a GET request.
 
-        ``quick`` waits 10 s and tries once. Raises RequestRefused, PromptTooLong,
+        ``quick``: a timeout of 10 s and no retries. Raises RequestRefused, PromptTooLong,
         EngineUnavailable, SettingsError.
         """
         client, vendor = self._quick if quick else self._client, self._vendor
@@ -62,7 +62,7 @@ class ServerClient:
             except vendor.APIConnectionError as error:
                 raise build_unreachable(self._settings) from error
             except (self._base_error, ValueError) as error:
-                # What says that it is JSON, and is none.
+                # The answer claims to be JSON and is not.
                 raise build_nonsense(self._settings) from error
             finally:
                 self.in_flight -= 1
@@ -72,7 +72,7 @@ class ServerClient:
         await self._client.close()
 
     def _translate(self, error: Any) -> Exception:
-        # Only OpenAI's errors tell a code, and the field that was refused.
+        # Only OpenAI's errors have a code and the refused field.
         code = str(getattr(error, "code", None) or "")
         known = translate_status(self._settings, error.status_code, error.message, code)
         if error.status_code in (400, 422) and not isinstance(known, PromptTooLong):

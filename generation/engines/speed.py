@@ -1,8 +1,9 @@
-"""Measures how fast an engine is, through nothing but its own ``sample``.
+"""Measures an engine's speed through its ``sample`` method.
 
-A first short request warms the model and tells roughly how fast it is; so the two that follow, a
-prompt that is in no cache and four answers to it at once, take less than a second each on most
-machines. What runs beside them is measured with them: an engine is measured when it starts.
+A first short request warms up the model and measures its speed roughly. From that, the two further
+requests are sized, so that they take less than a second each on most machines: a prompt that is in
+no cache, and four concurrent answers to it. Other load falsifies the result, so an engine is
+measured when it starts.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Sample = Callable[[SamplingRequest], Awaitable[Completions]]
 
 
 class MeasuredSpeed:
-    """One engine's speed, measured when it is asked for first."""
+    """One engine's speed, measured at the first call."""
 
     def __init__(self, sample: Sample) -> None:
         self._sample = sample
@@ -33,7 +34,7 @@ class MeasuredSpeed:
         self._measuring = asyncio.Lock()
 
     async def read(self) -> EngineSpeed:
-        """Those who ask meanwhile wait for the same. Raises what ``sample`` does."""
+        """The speed; concurrent callers wait for one measurement. Raises what ``sample`` raises."""
         async with self._measuring:
             if self._known is None:
                 self._known = await measure_speed(self._sample)
@@ -41,12 +42,12 @@ class MeasuredSpeed:
 
 
 async def measure_speed(sample: Sample) -> EngineSpeed:
-    """The speed, from three requests. Raises what ``sample`` does."""
+    """Measures the speed with three requests. Raises what ``sample`` raises."""
     rough = await _measure_prompt(sample, _build_prompt(_WARM_WORDS))
     words = int(rough * _SECONDS / _TOKENS_A_WORD)
     prompt = _build_prompt(min(max(words, _FEWEST_WORDS), _MOST_WORDS))
     prompt_rate = await _measure_prompt(sample, prompt)
-    # Four tokens of answers take about as long as twelve of the prompt, which is known by now.
+    # Four tokens of answers take about as long as twelve tokens of the prompt.
     tokens = min(max(int(prompt_rate * _SECONDS / 12), _FEWEST_TOKENS), _MOST_TOKENS)
     start = time.perf_counter()
     found = await sample(_build_request(prompt, MEASURED_K, tokens))
@@ -55,7 +56,7 @@ async def measure_speed(sample: Sample) -> EngineSpeed:
 
 
 async def _measure_prompt(sample: Sample, prompt: Prompt) -> float:
-    """Tokens of the prompt a second, its first token of an answer among them."""
+    """Tokens of the prompt per second, including the time for one token of an answer."""
     start = time.perf_counter()
     found = await sample(_build_request(prompt, 1, 1))
     return found.prompt_tokens / (time.perf_counter() - start)
@@ -66,6 +67,6 @@ def _build_request(prompt: Prompt, k: int, max_tokens: int) -> SamplingRequest:
 
 
 def _build_prompt(words: int) -> Prompt:
-    """Words that no prompt had before, and a task that takes long to answer."""
+    """Random words that are in no cache, and a task with a long answer."""
     text = " ".join(secrets.token_hex(4) for _ in range(words))
     return Prompt("speed", (Message("user", f"{text}\nCount from 1 to 1000."),))

@@ -1,4 +1,4 @@
-"""Ends a request at its time limit, once there is something to end it with."""
+"""Ends a request at its time limit, but not before it has a first result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 
 class TimeLimit:
-    """Seconds from now; None: no end. It ends nothing before it is armed."""
+    """A limit in seconds from now, None for no limit; it has no effect until it is armed."""
 
     def __init__(self, seconds: float | None) -> None:
         self._at = None if seconds is None else asyncio.get_running_loop().time() + seconds
@@ -16,7 +16,7 @@ class TimeLimit:
         self._is_armed = False
 
     def arm(self, *, if_any: bool = True) -> None:
-        """From now on the limit ends what runs inside ``hold``: at once where it has passed."""
+        """Lets the limit end the block of ``hold``, at once if it has passed."""
         if if_any != self._is_armed:
             self._is_armed = if_any
             self._timer.reschedule(self._at if if_any else None)

@@ -1,8 +1,8 @@
-"""vLLM in this process: the only module that knows it.
+"""vLLM in this process; the only module that imports it.
 
-One AsyncLLM for CPU and GPU alike. A question is one request with ``n=K``, so that the prompt is
-prefilled once; prefix caching keeps the schema of earlier questions; a seed makes a run repeat; a
-cancelled call aborts its request in the engine. Knows nothing of SQL.
+Uses AsyncLLM on CPU and GPU. A question is one request with ``n=K``, so that the prompt is
+prefilled once. Prefix caching keeps the schema of earlier questions, runs with the same seed are
+repeatable, and a cancelled call aborts its request in the engine. Knows nothing of SQL.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from nl2sql.settings import ModelSettings
 from nl2sql.speed import EngineSpeed
 from nl2sql.types import Completions, Progress, SamplingRequest
 
-# Tokens a step at most: enough for a prompt of several thousand beside running requests.
+# Most tokens of a step: enough for a prompt of several thousand in addition to running requests.
 _CPU_BATCH_TOKENS = 8192
 
 
@@ -33,7 +33,7 @@ class VllmEngine:
     """A language model served by vLLM. Loading takes half a minute on a CPU."""
 
     def __init__(self, folder: Path, settings: ModelSettings) -> None:
-        """Loads the weights in ``folder``. Raises EngineUnavailable when vLLM does not start."""
+        """Loads the weights in ``folder``. Raises EngineUnavailable if vLLM does not start."""
         _prepare_environment(settings)
         try:
             import torch
@@ -52,7 +52,7 @@ class VllmEngine:
             max_model_len=settings.max_model_len,
             enforce_eager=eager,
             enable_prefix_caching=True,
-            # Sampling comes from the request alone, never from the weights' own defaults.
+            # Only the request determines the sampling, not the weights' defaults.
             generation_config="vllm",
             **({} if on_gpu else _cpu_arguments(settings)),
             tensor_parallel_size=settings.tensor_parallel_size,
@@ -61,7 +61,7 @@ class VllmEngine:
         before = find_children()
         try:
             self._engine = AsyncLLM.from_engine_args(arguments)
-        except Exception as error:  # vLLM raises many kinds; what matters is in its log
+        except Exception as error:  # vLLM raises many kinds; its log has the reason
             raise EngineUnavailable(
                 f"vLLM does not start with the weights in {folder}: {error}",
                 hint="Its log above says why; `quorumsql doctor` checks memory and weights.",
@@ -75,7 +75,7 @@ class VllmEngine:
     async def sample(self, request: SamplingRequest) -> Completions:
         """``request.k`` completions, or those that are finished at the time limit.
 
-        Raises PromptTooLong; EngineUnavailable when it died.
+        Raises PromptTooLong, and EngineUnavailable if the engine died.
         """
         from vllm import SamplingParams, TokensPrompt
         from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
@@ -87,7 +87,7 @@ class VllmEngine:
             raise build_too_long(
                 f"The prompt has {len(token_ids)} tokens, the model takes {self._max_model_len}."
             )
-        # What is finished at a time limit, and how far it is, is told by the steps alone.
+        # A time limit and progress reports need the output of every step.
         steps = request.time_limit_s is not None or is_observed()
         sampling = SamplingParams(
             n=request.k,
@@ -95,7 +95,7 @@ class VllmEngine:
             temperature=request.temperature,
             max_tokens=min(request.max_tokens, room),
             stop=list(request.stop),
-            # Only the drawn tokens' own: what tells a sure answer from an unsure one.
+            # Only those of the sampled tokens, which measure the model's certainty.
             logprobs=0,
             structured_outputs=(
                 StructuredOutputsParams(grammar=request.grammar) if request.grammar else None
@@ -110,8 +110,8 @@ class VllmEngine:
                 async for output in self._engine.generate(
                     TokensPrompt(prompt_token_ids=token_ids), sampling, name
                 ):
-                    known |= {each.index: each for each in output.outputs}
-                    done = sum(each.finish_reason is not None for each in known.values())
+                    known |= {completion.index: completion for completion in output.outputs}
+                    done = sum(found.finish_reason is not None for found in known.values())
                     report_sampling(name, _describe(request, len(token_ids), known, done))
                     if done:
                         limit.arm()
@@ -125,29 +125,29 @@ class VllmEngine:
         return Completions(
             texts=tuple(output.text for output in outputs),
             prompt_tokens=len(token_ids),
-            completion_tokens=sum(len(each.token_ids) for each in known.values()),
+            completion_tokens=sum(len(output.token_ids) for output in known.values()),
             logprobs=tuple(
                 output.cumulative_logprob / max(len(output.token_ids), 1) for output in outputs
             ),
         )
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """Tokens of each text, without the marks that open and close a prompt."""
+        """The number of tokens of each text, without special tokens."""
         return tuple(map(self._chat.count, texts))
 
     async def speed(self) -> EngineSpeed | None:
-        """What was measured when it was asked for first. Raises EngineUnavailable."""
+        """The speed, measured at the first call. Raises EngineUnavailable."""
         return await self._speed.read()
 
     async def requests_in_flight(self) -> int:
-        """Requests that the engine has not finished; a cancelled one does not count."""
+        """The number of unfinished requests, without cancelled ones."""
         return int(self._engine.output_processor.get_num_unfinished_requests())
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
-        """``(("engine", what is wrong or empty),)``."""
+        """``(("engine", problem),)``, empty if all is well."""
         try:
             await self._engine.check_health()
-        except Exception as error:  # whatever it is, the engine is not healthy
+        except Exception as error:  # after any error the engine is not healthy
             return (("engine", str(error) or type(error).__name__),)
         return (("engine", ""),)
 
@@ -157,9 +157,9 @@ class VllmEngine:
             raise EngineUnavailable("The language model's engine has died.")
 
     async def close(self) -> None:
-        """Stops the engine's own process."""
+        """Stops the engine's process."""
         self._engine.shutdown()
-        # Its destructor needs an interpreter that is not ending yet.
+        # The destructor must run before the interpreter shuts down.
         del self._engine
         self._watcher.communicate()
 
@@ -173,15 +173,15 @@ def _describe(
         total=request.k,
         prompt_tokens_read=prompt_tokens,
         prompt_tokens=prompt_tokens,
-        answer_tokens=sum(len(each.token_ids) for each in known.values()),
+        answer_tokens=sum(len(output.token_ids) for output in known.values()),
     )
 
 
 def _cpu_arguments(settings: ModelSettings) -> dict[str, Any]:
-    """Prompts are prefilled whole on a CPU.
+    """Arguments with which prompts are prefilled whole.
 
-    vLLM 0.32 takes back a seeded request's random offset after every partial prefill, which CPU
-    generators cannot do: the engine would die ("CPU Generator does not use offset").
+    After every partial prefill, vLLM 0.32 resets the random offset of a seeded request, which CPU
+    generators do not support: the engine would die ("CPU Generator does not use offset").
     """
     return {
         "enable_chunked_prefill": False,
@@ -190,12 +190,12 @@ def _cpu_arguments(settings: ModelSettings) -> dict[str, Any]:
 
 
 def _prepare_environment(settings: ModelSettings) -> None:
-    """vLLM reads these once, when it is imported."""
+    """Sets the variables that vLLM reads when it is imported."""
     os.environ["VLLM_CPU_NUM_OF_RESERVED_CPU"] = str(settings.reserved_cores)
     os.environ["VLLM_CPU_KVCACHE_SPACE"] = str(settings.kv_cache_gib)
     os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
     os.environ.setdefault("VLLM_LOGGING_LEVEL", "WARNING")
-    # The weights are in a folder; nothing may look for them elsewhere.
+    # The weights are in a folder; vLLM must not search the hub.
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    # Ray sets it to the replica's share of cores, which would keep vLLM to one thread.
+    # Ray sets it to the replica's share of cores, which would limit vLLM to one thread.
     os.environ.pop("OMP_NUM_THREADS", None)

@@ -1,10 +1,10 @@
-"""A grammar that admits one SELECT over the tables and columns that a model was shown.
+"""A grammar for one SELECT over the tables and columns in a model's prompt.
 
-``scopes`` says what may stand after FROM and which columns there are then, ``clauses`` builds a
-SELECT over each scope, ``terminals`` holds what every schema shares, ``ebnf`` writes the rules. It
-leaves out what is rare in answers: common table expressions, derived tables, window functions,
-right and full joins, joins without a key, correlated subqueries over aliases of the outer query.
-What it admits is not always right: the guard and the database judge, as without it.
+``scopes`` defines the possible FROM clauses and their columns, ``clauses`` a SELECT over each
+scope, ``terminals`` the rules that all schemas share, ``ebnf`` writes rules. What is rare in
+answers is left out: common table expressions, derived tables, window functions, right and full
+joins, joins without a key, correlated subqueries over aliases of the outer query. Not every query
+of the grammar is valid: the guard and the database check it as usual.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ __all__ = ["build_grammar"]
 
 # How deep subqueries nest.
 _DEPTH = 2
-# UNION, INTERSECT and EXCEPT in a row.
+# The most uses of UNION, INTERSECT and EXCEPT in one query.
 _MOST_UNITED = 2
 
 
 def build_grammar(context: SchemaContext, plan: Plan | None = None) -> str:
-    """The grammar in xgrammar's EBNF; names are spelled as the prompt spells them.
+    """The grammar in xgrammar's EBNF, with names as the prompt spells them.
 
-    ``plan`` narrows the columns to those that are shown. After the query a semicolon, a line end
-    and a closing fence may follow: a model that wants to end there must be able to.
+    ``plan`` limits the columns to those that are shown. A semicolon, a line break and a closing
+    code fence may follow the query, because models end their answers that way.
     """
     book = RuleBook()
     add_terminals(book, context.dialect)
@@ -38,7 +38,7 @@ def build_grammar(context: SchemaContext, plan: Plan | None = None) -> str:
     for depth in range(_DEPTH, -1, -1):
         select = any_of(
             add_select(book, scope, depth=depth, subquery=query, dialect=context.dialect)
-            # The deepest subqueries have no need of T1 and T2, and would double the rules.
+            # The deepest subqueries do not need T1 and T2, which would double the rules.
             for scope in scopes
             if depth < _DEPTH or not scope.is_numbered
         )
@@ -49,7 +49,7 @@ def build_grammar(context: SchemaContext, plan: Plan | None = None) -> str:
 
 
 def _name_tables(context: SchemaContext) -> list[str]:
-    """What a query calls a count of a table's rows."""
+    """The tables' names, as possible names of a count of rows."""
     return [
         quote(hit.table.name.lower()) for hit in context.tables if hit.table.name.isidentifier()
     ]

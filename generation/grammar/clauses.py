@@ -1,7 +1,7 @@
 """The rules of one SELECT over one scope, clause by clause.
 
-Values come in two kinds: ``v`` without aggregates, for WHERE and GROUP BY; ``x`` with them, for the
-select list, HAVING and ORDER BY. A query may end after every clause.
+There are two kinds of values: ``v`` without aggregates, for WHERE and GROUP BY; ``x`` with
+aggregates, for the select list, HAVING and ORDER BY. A query may end after every clause.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _MOST_KEYS = 4
 
 
 def add_select(book: RuleBook, scope: Scope, *, depth: int, subquery: str, dialect: str) -> str:
-    """The rule of a SELECT over ``scope``; ``subquery`` is the rule of those within it, or empty.
+    """The rule of a SELECT over ``scope``; ``subquery`` is the rule of its subqueries, or empty.
 
-    At ``depth`` 0 stands the query itself. Subqueries below it select one thing only.
+    ``depth`` 0 is the query itself. Subqueries select only one value.
     """
     column = book.add(f"column_{scope.name}", scope.columns)
     plain = _add_values(book, scope, column, dialect, aggregated=False)
@@ -54,7 +54,7 @@ def _add_orders(book: RuleBook, scope: Scope, value: str) -> str:
 def _add_values(
     book: RuleBook, scope: Scope, column: str, dialect: str, *, aggregated: bool
 ) -> str:
-    """Columns, literals, functions, CASE and arithmetic; with aggregates if so asked."""
+    """Columns, literals, functions, CASE and arithmetic; with aggregates if ``aggregated``."""
     kind = "x" if aggregated else "v"
     value, atom = f"{kind}_{scope.name}", f"{kind}atom_{scope.name}"
     test = _add_test(book, scope, value)
@@ -114,7 +114,7 @@ def _add_test(book: RuleBook, scope: Scope, value: str) -> str:
 
 
 def _add_conditions(book: RuleBook, scope: Scope, value: str, *, depth: int, subquery: str) -> str:
-    """Conditions joined by AND and OR, in brackets once; with subqueries where one may stand."""
+    """Conditions joined by AND and OR, with one level of brackets, and subqueries if allowed."""
     name = f"{value}_{depth}"
     negated = f"({book.word('NOT')} ws)?"
     tests = [f"{value[0]}test_{scope.name}"]

@@ -1,6 +1,6 @@
-"""Rules in the EBNF that xgrammar reads: GBNF's ``name ::= "text" | [a-z] {m,n}``.
+"""Writes rules in xgrammar's EBNF, which is like GBNF: ``name ::= "text" | [a-z] {m,n}``.
 
-Reference: xgrammar's documentation of its EBNF format. Knows nothing of SQL.
+Reference: xgrammar's documentation of its EBNF format.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ class RuleBook:
         self._rules: dict[str, str] = {}
 
     def add(self, name: str, body: str) -> str:
-        """Adds a rule and returns its name. The same name twice must mean the same."""
+        """Adds a rule and returns its name. Rules of the same name must be equal."""
         known = self._rules.setdefault(name, body)
         assert known == body, f"two rules {name}"
         return name
 
     def word(self, text: str) -> str:
-        """The rule for a keyword in capitals or small letters; spaces may be line ends.
+        """The rule for a keyword in upper or lower case; spaces may be line breaks.
 
         >>> book = RuleBook()
         >>> book.word("GROUP BY")
@@ -39,12 +39,12 @@ class RuleBook:
         return self.add(name, any_of(self.word(word) for word in words))
 
     def render(self) -> str:
-        """All rules, a line each."""
+        """All rules, one in each line."""
         return "\n".join(f"{name} ::= {body}" for name, body in self._rules.items())
 
 
 def quote(text: str) -> str:
-    r"""The text as a terminal, with signs that do not print as escapes.
+    r"""The text as a terminal; unprintable characters are escaped.
 
     >>> print(quote('"Order\\Total"'), quote("a\nb"))
     "\"Order\\Total\"" "a\nb"
@@ -61,7 +61,7 @@ def _escape(sign: str) -> str:
 
 
 def any_of(bodies: Iterable[str]) -> str:
-    """Alternatives, each once.
+    """The distinct alternatives.
 
     >>> any_of(['"a"', '"b"', '"a"'])
     '("a" | "b")'

@@ -1,11 +1,11 @@
-"""What a query may select from, and which columns it then has: one scope for each kind of FROM.
+"""The possible FROM clauses and their columns: one scope for each kind of FROM.
 
-A context-free grammar cannot look back from a column to the FROM that comes after it. So each
-possible FROM has rules of its own, as far as their number stays small: every single table; every
-two tables that a key joins, as T1 and T2; and three loose scopes for more tables: by table name, by
-the initials of the tables, and by T1 to T6, where any column may follow any number. Joins are on
-keys alone: declared, inferred, or columns of the same name of which one is in a primary key. A
-table without any key is joined on any two columns.
+A context-free grammar cannot relate a column in the select list to the FROM after it. Therefore
+each FROM has its own rules, as far as their number stays small: every single table; every pair of
+tables that a key joins, as T1 and T2; and three loose scopes for more tables: by table name, by the
+tables' initials, and by T1 to T6, where any column may follow any number. Joins use only keys:
+declared, inferred, or columns of the same name of which one is in a primary key. A table without
+any key is joined on any two columns.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from nl2sql.sql.names import fold_name, quote_name
 from nl2sql.types import SchemaContext
 
 _MOST_JOINS = 5
-# More scopes cost seconds, to compile and to draw a token: then T1 and T2 are loose, too.
+# With more scopes, compiling and sampling would take seconds; then T1 and T2 are loose too.
 _MOST_PAIRS = 12
 _NUMBERS = tuple(f"T{number}" for number in range(1, _MOST_JOINS + 2))
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """``source`` is what follows FROM, ``columns`` what may be named then: rule bodies.
+    """A FROM clause: the rule bodies of its ``source`` and its ``columns``.
 
-    ``is_numbered``: its tables bear the aliases T1, T2 and so on.
+    ``is_numbered``: its tables have the aliases T1, T2 and so on.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """A table as the grammar sees it: its SQL name, its initials, the columns that are shown."""
+    """A table in the grammar, with its SQL name, its initials and its visible columns."""
 
     table: Table
     name: str
@@ -49,20 +49,20 @@ class _Side:
 
     @property
     def prefixes(self) -> tuple[str, ...]:
-        """The names under which its columns may be qualified when it bears no alias."""
+        """The names that qualify its columns if it has no alias."""
         return tuple(dict.fromkeys((self.name, self.name.rpartition(".")[2])))
 
 
 @dataclass(frozen=True, slots=True)
 class _Join:
-    """Two tables by number, and the pairs of their columns that must be equal; none: any pair."""
+    """Two tables by number, and the pairs of columns that must be equal; empty means any pair."""
 
     left: int
     right: int
     pairs: tuple[tuple[str, str], ...]
 
     def turn(self) -> _Join:
-        """The same from the other side."""
+        """The join with its sides exchanged."""
         return _Join(self.right, self.left, tuple((other, mine) for mine, other in self.pairs))
 
 
@@ -71,7 +71,7 @@ def build_scopes(
 ) -> tuple[Scope, ...]:
     """All scopes of the context, and the rules of its columns.
 
-    ``shown`` gives the columns of a table (``schema.table``) that has lost others.
+    ``shown`` maps a table (``schema.table``) to its columns, if not all are shown.
     """
     sides = _read_sides(context, shown)
     for side in sides:
@@ -192,7 +192,7 @@ def _build_loose(
     *,
     least: int,
 ) -> Iterator[Scope]:
-    """Two tables or more by name or initials; by number with at least so many joins."""
+    """Two or more tables by name or initials; by number with at least ``least`` joins."""
     if not joins:
         return
     bare = _bare(sides, dialect)
@@ -205,8 +205,8 @@ def _build_loose(
             columns=any_of(
                 [
                     *(
-                        f"{_spell(each)} {side.rule}"
-                        for side, each in zip(sides, prefixes, strict=True)
+                        f"{_spell(names)} {side.rule}"
+                        for side, names in zip(sides, prefixes, strict=True)
                     ),
                     *bare,
                 ]
@@ -237,7 +237,7 @@ def _chain(
     *,
     is_alias: bool,
 ) -> str:
-    """A table, then others, each joined on a key of its own."""
+    """A table, and others that are joined on their keys."""
 
     def name(side: _Side) -> str:
         alone = quote(side.name)
@@ -265,7 +265,7 @@ def _equal(
     join: _Join,
     dialect: str,
 ) -> str:
-    """``T1.a = T2.b AND …``, each equation in either order."""
+    """``T1.a = T2.b AND …``, with the sides of each equation in either order."""
     one, two = _spell(prefixes), _spell(others)
     if not join.pairs:
         return _turned(f"{one} {left.rule}", f"{two} {right.rule}")
@@ -287,12 +287,12 @@ def _spell(prefixes: tuple[str, ...]) -> str:
 
 
 def _bare(sides: Sequence[_Side], dialect: str) -> list[str]:
-    """Columns that only one of the tables has, so that they need no table before them."""
+    """Columns that only one of the tables has, so that they need not be qualified."""
     found: dict[str, list[str]] = {}
     for side in sides:
         for column in side.columns:
             found.setdefault(fold_name(column, dialect), []).append(column)
-    return [quote(quote_name(each[0], dialect)) for each in found.values() if len(each) == 1]
+    return [quote(quote_name(names[0], dialect)) for names in found.values() if len(names) == 1]
 
 
 def _as(book: RuleBook) -> str:

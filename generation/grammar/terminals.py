@@ -1,6 +1,6 @@
-"""The parts of a query that are the same for every schema: space, literals, functions of a dialect.
+"""The rules that are the same for every schema: white space, literals, functions of a dialect.
 
-Every repetition is bounded: where a sure end is not near, a model held to a grammar rambles on.
+Every repetition is bounded, because a model with an unbounded grammar may not stop.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _AGGREGATES = {
     "postgres": "AVG COUNT MAX MIN SUM STDDEV VARIANCE STRING_AGG".split(),
     "duckdb": "AVG COUNT MAX MIN SUM MEDIAN STDDEV STRING_AGG".split(),
 }
-# How names that a query gives to its own columns begin: only those may be referred to again.
+# Beginnings of column aliases; only such aliases can be used in ORDER BY.
 _MEASURES = (
     "avg average cnt count diff difference first highest last latest least lowest max maximum mean "
     "median min minimum most n num number pct percent percentage rank ratio share sum total value"
@@ -36,17 +36,17 @@ _MEASURES = (
 
 
 def add_terminals(book: RuleBook, dialect: str) -> None:
-    """``ws``, ``ow``, ``comma``, ``literal``, ``string``, ``function``, ``type`` and their like."""
+    """Adds ``ws``, ``ow``, ``comma``, ``literal``, ``string``, ``function``, ``type`` and more."""
     book.add("ws", '(" " | "\\n" [ \\t]{0,12})')
     book.add("ow", "ws?")
     book.add("comma", '"," ow')
     book.add("number", '"-"? [0-9]{1,12} ("." [0-9]{1,6})?')
     book.add("count", "[0-9]{1,4}")
-    # Bounded by words: to count signs costs 60 ms a token.
+    # Bounded by words, because counting characters costs 60 ms for each token.
     book.add("text", "([^' \\r\\n] | \"''\")*")
     book.add("string", f'"\'" text (" " text){{0,{_STRING_WORDS - 1}}} "\'"')
-    # One rule with its own space: what may follow a space is known beforehand then, and not tried
-    # for every word of the vocabulary when a token is drawn.
+    # One rule that includes the space, so that its continuations are computed in advance instead of
+    # for every token.
     book.add("label", '("AS" | "as") " " [a-z_] [a-zA-Z0-9_]*')
     book.any_word("measure", _MEASURES)
     book.add("measure_name", 'measure ("_" [a-zA-Z0-9_]+)?')

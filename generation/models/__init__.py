@@ -1,1 +1,1 @@
-"""The model store: where weights come from, verified, converted once, found again."""
+"""The model store: downloads, verifies, converts and finds the weights of models."""

@@ -1,11 +1,11 @@
-"""From a GGUF file to a folder that vLLM loads: bfloat16 safetensors, tokenizer, chat template.
+"""Converts a GGUF file to a folder for vLLM: bfloat16 safetensors, tokenizer, chat template.
 
-Why at all: vLLM's own GGUF loading is a plug-in for few devices, while a safetensors folder loads
-everywhere. The price is room (about 2.6 times the Q4_K_M file) and nothing else: the weights keep
-the values they had in the file, rounded to bfloat16. They are not the original unquantised ones.
+vLLM's GGUF loader supports few devices, while a safetensors folder loads everywhere. The folder
+takes about 2.6 times the space of a Q4_K_M file; the weights keep the file's values, rounded to
+bfloat16, and not those of the unquantised original.
 
-Does not download, does not verify, and does not write into the final folder: the caller hands in
-an empty one. torch and transformers are imported inside `convert_gguf`.
+Does not download, verify, or write into the final folder: the caller passes an empty one. torch and
+transformers are imported inside `convert_gguf`.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ _LIBRARIES = ("torch", "transformers", "gguf", "accelerate")
 
 
 class Converter(Protocol):
-    """Whatever can fill the empty folder ``into`` from the fetched ``file``."""
+    """Fills the empty folder ``into`` from the downloaded ``file``."""
 
     def __call__(self, file: Path, into: Path, /) -> None:
-        """Raises ModelError; what it leaves behind then is deleted."""
+        """Raises ModelError; the caller then deletes the folder."""
 
 
 def check_libraries() -> None:
-    """Raise ModelError, before anything is fetched, where converting could not succeed."""
+    """Raise ModelError if libraries for converting are missing; called before a download."""
     missing = [library for library in _LIBRARIES if importlib.util.find_spec(library) is None]
     if missing:
         raise ModelError(
-            f"vLLM wants weights of another form, and {', '.join(missing)} are missing to make it.",
+            f"vLLM needs converted weights, and {', '.join(missing)} are missing for that.",
             hint=f"{INSTALL_VLLM} Or set model.engine: llama.cpp.",
         )
 
@@ -45,10 +45,9 @@ def check_libraries() -> None:
 def convert_gguf(gguf: Path, into: Path) -> None:
     """Fill ``into`` from ``gguf``.
 
-    The whole model is in memory once, in bfloat16, plus what unpacking takes. Measured peaks of
-    the process: 3.2 GB for 0.5B parameters (1.3 GB of weights), 5.8 GB for 1.5B (3.6 GB).
-    Raises ModelCorrupt where the file holds no usable chat template, and ModelError for everything
-    transformers trips over.
+    Needs memory for the whole model in bfloat16 and for unpacking. Measured peaks of the process:
+    3.2 GB for 0.5B parameters (1.3 GB of weights), 5.8 GB for 1.5B (3.6 GB). Raises ModelCorrupt if
+    the file has no usable chat template, and ModelError for all errors of transformers.
     """
     try:
         with _quiet_transformers():
@@ -69,14 +68,14 @@ def convert_gguf(gguf: Path, into: Path) -> None:
 
 @contextmanager
 def _quiet_transformers() -> Iterator[None]:
-    """The store shows one progress line; three more bars of transformers would tear it apart."""
+    """Hides the progress bars of transformers, which would disturb the store's progress line."""
     from transformers import modeling_gguf_pytorch_utils
     from transformers.utils import logging as untyped_logging
 
     logging: Any = untyped_logging
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
-    # The loader of GGUF files draws a bar without asking the setting above.
+    # The loader of GGUF files ignores the setting above.
     loader: Any = modeling_gguf_pytorch_utils
     bar = getattr(loader, "tqdm", None)
     loader.tqdm = partial(bar, disable=True) if bar is not None else None
@@ -96,7 +95,7 @@ def _convert(gguf: Path, into: Path) -> None:
     tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), **source)
     check_chat_format(tokenizer, gguf.name)
 
-    # Without this, transformers leaves the blocks packed wherever it finds a kernel for them.
+    # Without this, transformers leaves blocks packed if it has a kernel for them.
     unpack = GgufConfig(dequantize=True)
     model: Any = AutoModelForCausalLM.from_pretrained(
         str(gguf.parent), dtype=torch.bfloat16, quantization_config=unpack, **source
@@ -107,7 +106,7 @@ def _convert(gguf: Path, into: Path) -> None:
             f"{gguf.name} was not unpacked: its tensors are {', '.join(sorted(dtypes))}.",
             hint="Update transformers.",
         )
-    # The model still calls itself quantised, which would forbid saving it and mislead vLLM.
+    # The model is still marked as quantised, which would prevent saving it and mislead vLLM.
     model.hf_quantizer = None
     model.is_quantized = False
     if hasattr(model.config, "quantization_config"):
@@ -118,17 +117,17 @@ def _convert(gguf: Path, into: Path) -> None:
     tokenizer.model_max_length = model.config.max_position_embeddings
     tokenizer.save_pretrained(str(into))
     for file in into.iterdir():
-        # safetensors creates files for their owner alone; a cache is shared on many machines.
+        # safetensors creates files that only their owner can read; the cache may be shared.
         file.chmod(0o644)
     del model
     gc.collect()
 
 
 def check_chat_format(tokenizer: Any, file_name: str) -> None:
-    """Raise ModelCorrupt unless the chat template is there and ends turns as generation does."""
+    """Raise ModelCorrupt unless there is a chat template that ends turns with the end token."""
     if not tokenizer.chat_template or not tokenizer.eos_token:
         raise ModelCorrupt(
-            f"{file_name} holds no chat template or no end-of-turn token.",
+            f"{file_name} has no chat template or no end-of-turn token.",
             hint="Use the file of an instruct model.",
         )
     turns = [{"role": "user", "content": "?"}]
@@ -141,11 +140,11 @@ def check_chat_format(tokenizer: Any, file_name: str) -> None:
 
 
 def build_generation_config(tokenizer: Any) -> Any:
-    """Stop tokens, and on purpose no sampling values.
+    """A generation config with stop tokens, and on purpose without sampling values.
 
-    vLLM takes defaults for sampling from this file. Temperature and the like belong to the
-    sampler, and a repetition penalty, as the original models have it, punishes SQL for naming a
-    column twice. The padding token (``<|endoftext|>``) also ends the output, as in the originals.
+    vLLM takes defaults for sampling from this file. The request sets the temperature, and a
+    repetition penalty, as the original models have it, would penalise SQL that names a column
+    twice. The padding token (``<|endoftext|>``) also ends the output, as in the originals.
     """
     from transformers import GenerationConfig
 

@@ -1,7 +1,4 @@
-"""Files of the model store: hashes, room on the disk, and the manifest of a ready folder.
-
-Knows nothing about where files come from.
-"""
+"""Files of the model store: hashes, disk space, and the manifest of a ready folder."""
 
 from __future__ import annotations
 
@@ -21,11 +18,11 @@ _CHUNK_BYTES = 1 << 20
 
 
 class Manifest(BaseModel):
-    """What a ready folder is and where it came from; its presence is what makes it ready.
+    """The content and origin of a folder; a folder with a manifest is ready.
 
-    ``sha256`` holds the verified hash of each file that was fetched. For a converted model that is
-    the GGUF, which is not in the folder. Small files of a hub snapshot have ``git:`` and the
-    SHA-1 of their git blob instead, because the hub publishes nothing better for them.
+    ``sha256`` has the verified hash of each downloaded file. For a converted model that is the GGUF
+    file, which is not in the folder. Small files of a hub snapshot have ``git:`` and the SHA-1 of
+    their git blob instead, because the hub publishes no other hash for them.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -41,7 +38,7 @@ class Manifest(BaseModel):
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """The manifest of a folder, or None where there is none that can be read."""
+    """The manifest of a folder; None if there is no readable one."""
     try:
         return Manifest.model_validate_json((folder / MANIFEST).read_bytes())
     except (OSError, ValidationError):
@@ -49,18 +46,18 @@ def read_manifest(folder: Path) -> Manifest | None:
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write the manifest: the last file to enter a folder before it gets its final name."""
+    """Write the manifest, the last file before a folder gets its final name."""
     (folder / MANIFEST).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
 def sha256_of(file: Path) -> str:
-    """SHA-256 in lower-case hex, read in pieces."""
+    """SHA-256 in lower-case hexadecimal digits."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def git_blob_id_of(file: Path) -> str:
-    """The id git gives to the file's content: SHA-1 over a header with its size, then the bytes."""
+    """Git's id of the file's content: the SHA-1 of a header with its size and the bytes."""
     digest = hashlib.sha1(f"blob {file.stat().st_size}\0".encode(), usedforsecurity=False)
     with file.open("rb") as stream:
         while chunk := stream.read(_CHUNK_BYTES):
@@ -69,7 +66,7 @@ def git_blob_id_of(file: Path) -> str:
 
 
 def folder_bytes(folder: Path) -> int:
-    """Bytes of all files below ``folder``; files that vanish while counting are not counted."""
+    """The size of all files below ``folder``; files deleted meanwhile are not counted."""
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:
@@ -90,27 +87,27 @@ def render_gigabytes(count: int) -> str:
 
 
 def free_bytes_at(folder: Path) -> int:
-    """Bytes that this user may still write on the disk of ``folder``."""
+    """The free bytes on the disk of ``folder`` for this user."""
     return shutil.disk_usage(folder).free
 
 
 def check_room(folder: Path, needed_bytes: int, free_bytes: Callable[[Path], int]) -> None:
-    """Raise DiskFull where fewer than ``needed_bytes`` are free."""
+    """Raise DiskFull if fewer than ``needed_bytes`` are free."""
     free = free_bytes(folder)
     if free < needed_bytes:
         raise DiskFull(
             f"The model needs {render_gigabytes(needed_bytes)} in {folder}, and "
             f"{render_gigabytes(free)} are free there.",
-            hint="Free some room, or choose another folder for models.",
+            hint="Free disk space, or choose another folder for models.",
         )
 
 
 def is_disk_full(error: BaseException | None) -> bool:
-    """Whether the disk (or the user's quota) ran full, here or in a cause of ``error``."""
+    """Whether ``error`` or one of its causes is a full disk or an exceeded quota."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             return True
-        # safetensors writes in Rust and raises an error of its own that holds only this text.
+        # safetensors, written in Rust, raises its own error that contains this text.
         if f"(os error {errno.ENOSPC})" in str(error):
             return True
         error = error.__cause__ or error.__context__
@@ -118,7 +115,7 @@ def is_disk_full(error: BaseException | None) -> bool:
 
 
 def remove_path(path: Path) -> None:
-    """Delete a file or a folder with all it holds; not being there is fine."""
+    """Delete a file, or a folder with its content; a missing path is not an error."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:

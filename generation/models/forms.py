@@ -1,4 +1,4 @@
-"""The forms in which engines want a model, and how one is made of the file that was fetched."""
+"""The formats of models that engines need, and how to make them from a downloaded file."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from nl2sql.errors import ModelError
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """``suffix`` is put behind the name of the model's folder; ``dtype`` is told in the manifest.
+    """A form of models. ``suffix`` ends the folder's name; ``dtype`` is recorded in the manifest.
 
-    ``copies``: what ``convert`` makes takes room beside the file, ``converted_bytes`` of an entry.
-    ``check`` raises ModelError where the form cannot be made here. ``is_model`` tells whether a
-    path that somebody names is one in this form, and ``wanted`` says what it would be.
+    ``copies``: the result of ``convert`` needs additional space, an entry's ``converted_bytes``.
+    ``check`` raises ModelError if the form cannot be made on this machine. ``is_model`` checks
+    whether a path is a model in this form; ``wanted`` describes such a path.
     """
 
     suffix: str
@@ -30,17 +30,19 @@ class Form:
     check: Callable[[], None] = lambda: None
 
     def folder_name(self, entry: ModelEntry) -> str:
-        """Where a model in this form is, below the cache."""
+        """The name of the folder of a model in this form, below the cache."""
         return f"{entry.slot}{self.suffix}"
 
     def room_bytes(self, entry: ModelEntry) -> int:
-        """The room that the form takes beside the fetched file."""
+        """The space that the form needs in addition to the downloaded file."""
         return entry.converted_bytes if self.copies else 0
 
 
 def keep_file(file: Path, into: Path) -> None:
-    """The same file under another name, so that it takes no room twice; what cannot be linked, a
-    file on another disk, is named where it is. Raises ModelError."""
+    """Link ``file`` into the folder ``into``, so that it takes no additional space.
+
+    A file on another disk gets a symbolic link. Raises ModelError if neither is possible.
+    """
     target = into / file.name
     try:
         os.link(file, target)
@@ -50,12 +52,12 @@ def keep_file(file: Path, into: Path) -> None:
         except OSError as error:
             raise ModelError(
                 f"{file} cannot be linked into {into}: {error.strerror or error}.",
-                hint="Choose a folder for models on a disk that has links.",
+                hint="Choose a folder for models on a disk that supports links.",
             ) from error
 
 
 def find_weights(path: Path) -> Path:
-    """What llama.cpp loads: the file in a ready folder, or ``path`` where that is one already."""
+    """The file for llama.cpp: the one in the folder ``path``, or ``path`` itself."""
     return next(path.glob("*.gguf")) if path.is_dir() else path
 
 
@@ -67,7 +69,7 @@ GGUF = Form(
     is_model=lambda path: path.is_file() and path.suffix == ".gguf",
     wanted="a .gguf file",
 )
-"""For llama.cpp: the file as it was fetched."""
+"""For llama.cpp: the downloaded file."""
 
 SAFETENSORS = Form(
     suffix="",
@@ -88,6 +90,6 @@ EMBEDDER = Form(
     is_model=lambda path: path.is_file() and path.suffix == ".safetensors",
     wanted="a .safetensors file",
 )
-"""For the embedder: the file as it was fetched."""
+"""For the embedder: the downloaded file."""
 
 FORMS = (GGUF, SAFETENSORS)

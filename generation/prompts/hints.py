@@ -1,6 +1,6 @@
-"""What stands between the schema and the question: examples, evidence, cell values, the plan.
+"""Renders the part of a prompt between schema and question: examples, evidence, values, plan.
 
-All of it changes from question to question; so it comes after the schema, which does not.
+It differs from question to question, so it comes after the schema, which the prefix cache serves.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MOST_NOTES = 8
 
 
 def render_example(example: FewShot) -> str:
-    """One example, in the very form of the question and its answer."""
+    """One example, in the same form as the question and its answer."""
     text = render_text(
         "generation.prompts",
         "example",
@@ -30,7 +30,7 @@ def render_example(example: FewShot) -> str:
 def render_hints(
     question: Question, context: SchemaContext, plan: Plan, left_out: Collection[str] = ()
 ) -> str:
-    """A line for each hint, but for tables that are ``left_out``; empty where there is none."""
+    """A line for each hint, without tables that are ``left_out``; empty if there are no hints."""
     names = {
         hit.table.qualified: name
         for hit, name in zip(context.tables, context.names, strict=True)
@@ -52,14 +52,14 @@ def render_hints(
         for match in context.values
         if match.table in names
         and f"{match.table}.{match.column}" in shown
-        # A line break would end the hint, and no query of a model spells one.
+        # A line break would end the hint, and models do not write one in a literal.
         and match.value.isprintable()
     ]
-    rules = [(names[table], told) for table, told in context.row_rules if table in names]
+    rules = [(names[table], text) for table, text in context.row_rules if table in names]
     if rules:
         lines.append(
             "Already limited to the rows that the user may see, add no filter for it: "
-            + ", ".join(f"{table} ({told})" if told else table for table, told in rules)
+            + ", ".join(f"{table} ({text})" if text else table for table, text in rules)
         )
     if columns:
         lines.append(f"Columns that may matter: {', '.join(columns)}")
@@ -71,9 +71,9 @@ def render_hints(
 def render_notes(
     context: SchemaContext, plan: Plan, left_out: Collection[str] = (), *, comments: bool = True
 ) -> str:
-    """What the database says of the tables and columns that the question may mean, a line each.
+    """A line with the description of each table and column that the question may mean.
 
-    Of a database that is shown whole nothing: its schema says it.
+    Empty for a database that is shown whole, since its schema includes the descriptions.
     """
     if context.is_whole:
         return ""
@@ -87,29 +87,29 @@ def render_notes(
     for name, column in dict.fromkeys(meant):
         table = tables.get(name)
         shown = table.column(column) if table and column else table
-        # What a key is, its name and the schema say.
+        # Keys are clear from their names and the schema.
         if table is None or shown is None or column in table.primary_key or (name, column) in keys:
             continue
         place, sql = (f"{name}.{column}", f".{view.quote(column)}") if column else (name, "")
-        if told := view.describe(place, shown.comment):
-            lines.append(f"-- {view.name(name)}{sql}: {'; '.join(told)}\n")
+        if descriptions := view.describe(place, shown.comment):
+            lines.append(f"-- {view.name(name)}{sql}: {'; '.join(descriptions)}\n")
     return "".join(lines[:_MOST_NOTES])
 
 
 def render_value(match: ValueMatch, table: str, dialect: str) -> str:
-    """Where a word of the question is found among the cells, spelled as SQL wants it.
+    """The hint for a cell value that matches a phrase of the question, as a SQL literal.
 
     >>> match = ValueMatch("germany", "sales.customers", "country", "Germany", 1.0)
     >>> render_value(match, "customers", "postgres")
     'customers.country holds \\'Germany\\' (the question says "germany")'
     """
     value = match.value.replace("'", "''")
-    said = "" if match.phrase == match.value else f' (the question says "{match.phrase}")'
-    return f"{table}.{quote_name(match.column, dialect)} holds '{value}'{said}"
+    phrase = "" if match.phrase == match.value else f' (the question says "{match.phrase}")'
+    return f"{table}.{quote_name(match.column, dialect)} holds '{value}'{phrase}"
 
 
 def choose_examples(examples: Mapping[str, int], room: int) -> tuple[str, ...]:
-    """Those of the texts, best first, that fit together into ``room`` tokens.
+    """The texts, best first, that fit into ``room`` tokens together.
 
     >>> choose_examples({"a": 5, "b": 9, "c": 3}, 10)
     ('a', 'c')

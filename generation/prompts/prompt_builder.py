@@ -1,4 +1,4 @@
-"""The prompt of a question, in any of its variants: schema, examples, hints, question."""
+"""Builds the prompt of a question in any variant: schema, examples, hints, question."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from nl2sql.settings.prompt_variants import PromptVariant
 from nl2sql.types import Message, Plan, Prompt, Question, SchemaContext
 
 PROMPTS = "generation.prompts"
-# What examples may take of the model's window, all together: one part in four.
+# Examples may take a quarter of the model's context window.
 _EXAMPLES_PART = 4
 
 
 class PromptBuilder:
-    """Writes prompts that fit into the model's window."""
+    """Writes prompts that fit into the model's context window."""
 
     def __init__(self, tokens: TokenCounts, settings: Settings) -> None:
         self._tokens = tokens
@@ -29,10 +29,9 @@ class PromptBuilder:
     async def build(
         self, question: Question, context: SchemaContext, plan: Plan, variant: PromptVariant
     ) -> tuple[Prompt, tuple[str, ...]]:
-        """The prompt, and what of the schema did not fit into it.
+        """The prompt, and the tables that did not fit into it.
 
-        The schema stands first, then examples, then what was found out, then the question. Raises
-        EngineUnavailable.
+        The order is schema, examples, notes and hints, question. Raises EngineUnavailable.
         """
         sampling = self._settings.sampling
         form = variant.schema_form or sampling.schema_form
@@ -47,7 +46,7 @@ class PromptBuilder:
             question=question.text,
         )
 
-        def tell(left_out: tuple[str, ...] = ()) -> dict[str, str]:
+        def render_details(left_out: tuple[str, ...] = ()) -> dict[str, str]:
             comments = self._settings.flags.comments
             shown = plan if show_plan else Plan()
             return {
@@ -58,18 +57,18 @@ class PromptBuilder:
         written = await self._writer.write(
             context,
             database=question.database,
-            beside=read_texts(render(schema="", **tell()), *turns),
+            beside=read_texts(render(schema="", **render_details()), *turns),
             answer_tokens=sampling.max_tokens + MESSAGE_MARKS * len(turns),
             plan=plan,
             form=form,
             order=variant.order,
         )
-        prompt = render(schema=written.text, **tell(written.left_out))
+        prompt = render(schema=written.text, **render_details(written.left_out))
         system, *rest = prompt.messages
         return replace(prompt, messages=(system, *turns, *rest)), written.left_out
 
     async def build_beginning(self, database: str, context: SchemaContext) -> Prompt:
-        """The prompt of no question: what those on the tables of ``context`` begin with.
+        """The common beginning of all prompts about the tables of ``context``.
 
         Raises EngineUnavailable.
         """
@@ -88,18 +87,18 @@ class PromptBuilder:
         )
 
     async def _render_examples(self, context: SchemaContext) -> str:
-        """As many as fit into their part of the window, the best of them next to the question."""
-        # A fence within a literal would end the example, and what follows would be taken for ours.
+        """As many examples as fit into their part of the window; the best is the last one."""
+        # A code fence in a literal would end the example; the rest would look like instructions.
         shown = [
             example for example in context.examples if "```" not in example.sql + example.question
         ]
         if not shown:
             return ""
-        counts = await self._tokens.count(render_example(each) for each in shown)
+        counts = await self._tokens.count(map(render_example, shown))
         chosen = choose_examples(counts, self._settings.model.max_model_len // _EXAMPLES_PART)
         return "".join(reversed(chosen))
 
 
 def read_texts(prompt: Prompt, *turns: Message) -> list[str]:
-    """All that a prompt says, and the turns before it."""
+    """The texts of a prompt and of the turns before it."""
     return [message.content for message in (*prompt.messages, *turns)]

@@ -1,7 +1,7 @@
-"""Packaged examples on a small schema of their own, shown as earlier turns of the conversation.
+"""Packaged examples on a small separate schema, shown as earlier turns of the conversation.
 
-For databases that have no examples yet. They are the same for every question on a database, so they
-stand before its schema and the engine's prefix cache keeps them.
+For databases without examples. They are the same for every question, so they come before the
+schema, and the engine's prefix cache serves them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SCHEMA = "library"
 
 @cache
 def render_worked_examples(dialect: str, form: Form) -> tuple[Message, ...]:
-    """Questions and answers in turn; the first question stands below the schema, in ``form``."""
+    """Questions and answers alternately; the first question follows the schema in ``form``."""
     content = yaml.safe_load(
         files("generation.prompts").joinpath("worked.yaml").read_text(encoding="utf-8")
     )

@@ -1,1 +1,1 @@
-"""From a prompt to candidates: how many, of which variant, until when, and which are one."""
+"""From a prompt to candidates: their number, variants, time limit, and merging of equal ones."""

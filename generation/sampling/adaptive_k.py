@@ -1,8 +1,9 @@
-"""How many candidates a question gets, where nobody says: few for an easy one, more for a hard one.
+"""Chooses the number of candidates: few for an easy question, more for a hard one.
 
-A first round by how hard the question looks, then rounds of ``k_easy`` until the ranking is settled
-or ``k_max`` are drawn. What makes a question hard was read from 300 of Spider's: with no point all
-four samples agreed on 67 % of them, with one on 25 %, with more on one in eight.
+The first round depends on the difficulty; further rounds draw ``k_easy`` samples each, until the
+ranking is settled or ``k_max`` samples are drawn. The points were derived from 300 questions of
+Spider: all four samples agreed on 67 % of those with 0 points, on 25 % with 1 point, and on one in
+eight with more.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ _MANY_WORDS = 12
 _MANY_TABLES = 3
 _MOST_JOIN_POINTS = 2
 _HARD_POINTS = 3
-# A link below it is a guess.
+# Links with a lower score are not counted.
 _SURE_LINK = 0.5
 
 
 def rate_difficulty(question: Question, plan: Plan) -> int:
-    """Points from 0 (easy) to 4: a point for each of two joins, many tables, many words."""
+    """Points from 0 (easy) to 4: up to two for joins, one for many tables, one for many words."""
     linked = {link.table for link in plan.links.links if link.score >= _SURE_LINK}
     return (
         min(len(plan.joins.keys), _MOST_JOIN_POINTS)
@@ -31,9 +32,9 @@ def rate_difficulty(question: Question, plan: Plan) -> int:
 def count_round(
     question: Question, plan: Plan, sampling: SamplingSettings, round_number: int
 ) -> tuple[int, bool]:
-    """How many samples this round draws, and whether another may follow.
+    """The number of samples of this round, and whether another round may follow.
 
-    A question that names its ``k`` gets one round of just so many.
+    A question with ``k`` gets exactly one round of ``k`` samples.
     """
     if question.k:
         return question.k, False

@@ -1,4 +1,4 @@
-"""Deals the samples of a round over the prompt variants: one request to the engine for each."""
+"""Distributes the samples of a round over the prompt variants, one request for each variant."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from nl2sql.settings.prompt_variants import PromptVariant
 
-# An engine counts on from a request's seed for each of its samples: so far apart, none meet.
+# Seeds of different requests are this far apart, since engines use seed + i for sample i.
 _SEED_STEP = 1009
-# What an OpenAI-compatible server surely takes.
+# OpenAI-compatible servers accept seeds below this.
 _SEEDS = 2**31
 
 
@@ -32,10 +32,10 @@ def deal_samples(
     greedy_first: bool = False,
     round_number: int = 0,
 ) -> tuple[Draw, ...]:
-    """Who draws how many of ``k``; the first variant gets what does not divide.
+    """Distributes ``k`` samples evenly; the first variant gets the remainder.
 
-    A later round begins with the next variant, under seeds of its own. A single sample is drawn at
-    temperature 0, and with ``greedy_first`` the first of several.
+    A later round begins with the next variant and has other seeds. A single sample is drawn at
+    temperature 0; with ``greedy_first``, so is the first of several.
 
     >>> two = (PromptVariant("a"), PromptVariant("b", temperature=1.0))
     >>> draws = deal_samples(5, two, seed=0, temperature=0.7)
@@ -46,7 +46,7 @@ def deal_samples(
     order = (*variants[turn:], *variants[:turn])
     greedy = int(round_number == 0 and (greedy_first or k == 1))
     shares = split_evenly(k - greedy, len(order))
-    # One number for each request of each round; a greedy one needs none, and comes first.
+    # A number for each request of each round; the greedy one comes first and needs none.
     numbers = range(round_number * len(order), (round_number + 1) * len(order))
     draws = [
         Draw(
@@ -62,7 +62,7 @@ def deal_samples(
 
 
 def split_evenly(total: int, parts: int) -> tuple[int, ...]:
-    """``total`` in equal parts, the rest with the first; ones as far as they go if it is less.
+    """``total`` in equal parts, the remainder added to the first; ones and zeros if it is less.
 
     >>> split_evenly(5, 2), split_evenly(8, 3), split_evenly(2, 3)
     ((3, 2), (4, 2, 2), (1, 1, 0))

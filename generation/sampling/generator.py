@@ -1,4 +1,4 @@
-"""Stages 0 and 4: the gate, a first draft, the prompt, and K candidates from one request."""
+"""Stages 0 and 4: the intent gate, the draft query, the prompt, and K candidates."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ from nl2sql.types import (
     Turn,
 )
 
-# A draft is read for its names, so that it may end early.
+# Only the names in a draft query are used, so it may be incomplete.
 _DRAFT_TOKENS = 128
 
 
 class CandidateGenerator:
-    """Turns a question and its schema into candidates, equal ones merged."""
+    """Generates candidates for a question and its schema; merges equal ones."""
 
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self._engine = engine
@@ -60,23 +60,23 @@ class CandidateGenerator:
         self._variants = tuple(map(parse_variant, settings.sampling.variants))
 
     async def gate(self, question: Question, context: SchemaContext) -> Intent:
-        """Whether the question is about this database, and asks instead of ordering."""
+        """Whether the question is about this database and not a command to change data."""
         return await self._gate.check(question, context)
 
     async def pace(self) -> Pace:
-        """How fast the model is, and when sampling ends."""
+        """The model's speed, and the time limit of sampling."""
         return await self._pace.read()
 
     async def rewrite(self, question: Question, turns: tuple[Turn, ...]) -> Rewriting:
-        """A follow-up as a whole question, or the reading that it chooses."""
+        """The follow-up as a complete question, or the interpretation that it chooses."""
         return await self._follow_ups.rewrite(question, turns)
 
     async def write_answer(self, question: Question, sql: str, result: ResultSet) -> AnswerText:
-        """What the rows say, in words."""
+        """The answer in words."""
         return await self._answers.write(question, sql, result)
 
     async def write_draft(self, question: Question, context: SchemaContext) -> DraftQuery:
-        """One greedy draft over the names alone. Raises PromptTooLong, EngineUnavailable."""
+        """A draft query from a schema of names only. Raises PromptTooLong, EngineUnavailable."""
         most = min(_DRAFT_TOKENS, self._settings.sampling.max_tokens)
         render = partial(
             render_prompt,
@@ -107,9 +107,9 @@ class CandidateGenerator:
         )
 
     async def prepare(self, database: str, context: SchemaContext) -> int:
-        """Has the engine read what prompts on these tables begin with; how many tokens that was.
+        """Fills the prefix cache with the beginning of prompts about these tables.
 
-        Raises PromptTooLong, EngineUnavailable.
+        Returns its number of tokens. Raises PromptTooLong, EngineUnavailable.
         """
         prompt = await self._builder.build_beginning(database, context)
         read = await self._sample(prompt, k=1, seed=0, temperature=0.0, max_tokens=1)
@@ -124,10 +124,10 @@ class CandidateGenerator:
         before: Generated | None = None,
         deadline: Deadline = NEVER,
     ) -> Generated:
-        """Candidates in the order of their first sample; every variant's samples are drawn at once.
+        """Candidates in the order of their first sample; all variants are sampled concurrently.
 
-        At the deadline it ends with what is finished, or else with the first that is. What
-        the rounds before wrote is used again. Raises PromptTooLong, EngineUnavailable.
+        At the deadline it returns the finished samples, or waits for the first one. Prompts of
+        earlier rounds (``before``) are reused. Raises PromptTooLong, EngineUnavailable.
         """
         sampling = self._settings.sampling
         round_number = before.round_number + 1 if before else 0
@@ -166,21 +166,21 @@ class CandidateGenerator:
                 )
                 for draw in draws
             ],
-            lambda each: bool(each.texts),
+            lambda completions: bool(completions.texts),
         )
         named = [
-            (draw.variant.name, each)
-            for draw, each in zip(draws, results, strict=True)
-            if each is not None
+            (draw.variant.name, completions)
+            for draw, completions in zip(draws, results, strict=True)
+            if completions is not None
         ]
-        drawn = [each for _, each in named]
+        drawn = [completions for _, completions in named]
         return Generated(
             prompt=next(iter(prompts.values())),
             candidates=await read_aside(merge_candidates, named, context.dialect),
-            prompt_tokens=sum(each.prompt_tokens for each in drawn),
-            completion_tokens=sum(each.completion_tokens for each in drawn),
+            prompt_tokens=sum(completions.prompt_tokens for completions in drawn),
+            completion_tokens=sum(completions.completion_tokens for completions in drawn),
             left_out=left_out,
-            samples=sum(len(each.texts) for each in drawn),
+            samples=sum(len(completions.texts) for completions in drawn),
             wanted=k,
             more=more,
             prompts=tuple(prompts.items()),

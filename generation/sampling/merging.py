@@ -1,4 +1,4 @@
-"""Completions become candidates: those of one normal form are one."""
+"""Merges completions of the same normal form into candidates."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def merge_candidates(
 ) -> tuple[Candidate, ...]:
     """Candidates in the order of their first sample, from pairs of (variant, completions).
 
-    ``samples`` counts the texts of that normal form, from whichever variant they came.
+    ``samples`` counts the texts of that normal form from all variants.
 
     >>> both = merge_candidates([("ddl", Completions(("SELECT 1", "hm", "select 1;"), 9, 9))], "")
-    >>> [(each.id, each.samples, each.variant) for each in both]
+    >>> [(candidate.id, candidate.samples, candidate.variant) for candidate in both]
     [('c1', 2, 'ddl')]
     """
     merged: dict[str, Candidate] = {}

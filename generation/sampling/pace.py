@@ -1,4 +1,4 @@
-"""How fast the model is and when sampling for a question ends: asked of the engine once."""
+"""The model's speed, measured once, and the time limit of sampling that follows from it."""
 
 from __future__ import annotations
 

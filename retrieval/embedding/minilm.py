@@ -1,8 +1,8 @@
-"""all-MiniLM-L6-v2 in NumPy: its sentence vectors without a library for training networks.
+"""all-MiniLM-L6-v2 in NumPy: computes its sentence vectors without a deep learning library.
 
 A BERT of six layers (Devlin et al. 2019, arXiv:1810.04805) whose last layer is averaged over the
-tokens, as the model's card says. Reads the model's weights and, beside this file, its vocabulary;
-``test_minilm.py`` holds the vectors against sentence-transformers' own. Knows no other model.
+tokens, as the model's card says. Reads the model's weights and the tokenizer beside this file;
+``test_minilm.py`` compares the vectors with those of sentence-transformers.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from scipy.special import erf
 
 Array = NDArray[np.float32]
 
-# Tokens of a batch with its padding: more would not stay in the processor's cache.
+# Tokens of a batch, padding included: more do not fit into the processor's cache.
 _BATCH_TOKENS = 1024
-# Longer texts are cut there, as the model's card says.
+# Longer texts are truncated, as the model's card says.
 _MOST_TOKENS = 256
-# As many tokens are shared out to several threads: fewer are multiplied in one. Its helpers wait in
-# a loop, and where another process has the other core, such as the language model, a question of 40
-# tokens cost 240 to 580 ms of processor time with them, and 25 without.
+# From this many tokens on, BLAS uses several threads. Its threads wait by spinning: while another
+# process, such as the language model, kept the other core busy, a question of 40 tokens cost 240 to
+# 580 ms of processor time with several threads, and 25 ms with one.
 _LEAST_SHARED = 512
 # From the model's config.json.
 _HEADS = 12
@@ -31,15 +31,15 @@ _LAYERS = 6
 _EPSILON = np.float32(1e-12)
 # The model's tokenizer.json as it was published, Apache-2.0.
 _TOKENIZER = Path(__file__).with_name("minilm_tokenizer.json")
-# Keeps the padding of shorter texts out of the attention.
-_FAR_BELOW = np.float32(-1e9)
+# Added to the attention scores of padding, so that it gets no weight.
+_MASKED = np.float32(-1e9)
 
 
 class MiniLm:
-    """The model in memory, 90 MB. ``weights`` is its file of safetensors."""
+    """The model in memory, 90 MB. ``weights`` is its safetensors file."""
 
     def __init__(self, weights: Path) -> None:
-        """Raises OSError where there is no such file."""
+        """Raises OSError if the file does not exist."""
         from safetensors.numpy import load_file
         from threadpoolctl import ThreadpoolController
         from tokenizers import Tokenizer
@@ -52,8 +52,8 @@ class MiniLm:
 
     def embed(self, texts: Sequence[str]) -> Array:
         """Unit vectors, shape ``(len(texts), 384)``."""
-        encoded = [each.ids for each in self._tokenizer.encode_batch(list(texts))]
-        # Texts of like length together, so that little is padded.
+        encoded = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
+        # Texts of similar length share a batch, so that there is little padding.
         order = sorted(range(len(encoded)), key=lambda index: -len(encoded[index]))
         width = self._weights["embeddings.word_embeddings.weight"].shape[1]
         vectors = np.empty((len(encoded), width), dtype=np.float32)
@@ -71,7 +71,7 @@ class MiniLm:
         self, encoded: Sequence[Sequence[int]], order: list[int], vectors: Array
     ) -> None:
         while order:
-            # The longest comes first, and says how much the others are padded.
+            # The longest comes first; the others are padded to its length.
             size = max(1, _BATCH_TOKENS // max(1, len(encoded[order[0]])))
             chosen, order = order[:size], order[size:]
             vectors[chosen] = self._embed_batch([encoded[index] for index in chosen])
@@ -83,7 +83,7 @@ class MiniLm:
         for row, tokens in enumerate(batch):
             ids[row, : len(tokens)] = tokens
             real[row, : len(tokens)] = 1.0
-        hidden = self._encode(ids, (1.0 - real[:, None, None, :]) * _FAR_BELOW)
+        hidden = self._encode(ids, (1.0 - real[:, None, None, :]) * _MASKED)
         mean = (hidden * real[:, :, None]).sum(axis=1) / real.sum(axis=1, keepdims=True)
         unit: Array = mean / np.linalg.norm(mean, axis=1, keepdims=True)
         return unit
@@ -126,7 +126,7 @@ class MiniLm:
         return attended
 
     def _multiply(self, hidden: Array, name: str) -> Array:
-        # One large multiplication: NumPy makes one of each text otherwise.
+        # One large multiplication; without the reshape, NumPy does one for each text.
         rows = hidden.reshape(-1, hidden.shape[-1])
         product: Array = rows @ self._weights[f"{name}.weight"].T
         product += self._weights[f"{name}.bias"]

@@ -1,10 +1,10 @@
-"""Verified questions with their queries, shown to the model beside a question like them.
+"""Verified questions with their queries, shown to the model beside a similar question.
 
-- ``masking.py``: a question without its entities, so that form is compared and not who is named
-- ``records.py``: an example, its identity, and who may be shown what another gave
-- ``selector.py``: the search for one question and one principal
-- ``verification.py``: what may become an example: guard, then EXPLAIN or a run
-- ``files.py``, ``importing.py``: files of examples in and out
-- ``feedback.py``: what a user says of an answer
-- ``upkeep.py``: new vectors when the embedder is another
+- ``masking.py``: replaces the entities of a question, so that only its form is compared
+- ``records.py``: builds an example and its id
+- ``selector.py``: searches for one question and one principal
+- ``verification.py``: checks a query before it becomes an example: guard, then EXPLAIN or a run
+- ``files.py``, ``importing.py``: write and read files of examples
+- ``feedback.py``: applies users' feedback on answers
+- ``upkeep.py``: computes new vectors when the embedder changed
 """

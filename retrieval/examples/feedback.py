@@ -1,4 +1,4 @@
-"""What a user says of an answer: a right one becomes an example, a wrong one is one no more."""
+"""Feedback on answers: a right answer becomes an example, a wrong one is no longer an example."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from retrieval.index_store.feedback_note import FeedbackNote, build_note
 
 
 class FeedbackRecorder:
-    """Takes feedback. Everything is recorded, but for a query that its sender may not run.
+    """Records feedback, except on a query that its sender may not run.
 
-    ``dialects`` is by database.
+    ``dialects`` maps a database's name to its SQL dialect.
     """
 
     def __init__(
@@ -41,20 +41,21 @@ class FeedbackRecorder:
         self._dialects = dict(dialects)
 
     async def take_feedback(self, feedback: Feedback) -> FeedbackReceipt:
-        """What came of it; the same feedback again changes nothing.
+        """Records the feedback and returns its outcome; sending it again changes nothing.
 
-        The query is verified as who sent it, and the example belongs to that access: where
-        anything of the database is withheld from somebody, nobody under another one is shown it.
-        Raises IndexUnavailable, DatabaseUnavailable, UnknownDatabase, PolicyError.
+        The query is verified as the sender, and the example belongs to the sender's access: if the
+        policy hides any part of the database from anybody, only principals with the same access
+        are shown it. Raises IndexUnavailable, DatabaseUnavailable, UnknownDatabase, PolicyError.
         """
         return await self.take_note(build_note(feedback, datetime.now(UTC)), feedback.principal)
 
     async def take_note(
         self, note: FeedbackNote, principal: Principal, *, changes_examples: bool = True
     ) -> FeedbackReceipt:
-        """As ``take_feedback``, verified as ``principal`` instead of as who gave it.
+        """Like ``take_feedback``, but verified as ``principal`` instead of as the sender.
 
-        Unless ``changes_examples``, it is verified and recorded only. An outcome that it has stays.
+        Without ``changes_examples`` the note is only verified and recorded. A note that already has
+        an outcome keeps it.
         """
         dialect = self._dialects.get(note.database)
         if dialect is None:
@@ -75,7 +76,7 @@ class FeedbackRecorder:
         return receipt
 
     async def _remove(self, note: FeedbackNote, dialect: str) -> bool:
-        """Whether this access had given that query as an answer to this question."""
+        """Removes the example of this question, query and access; false if there was none."""
         try:
             sql = await read_aside(strip_sql, note.sql, dialect)
             form = await read_aside(normal_form, sql, dialect)

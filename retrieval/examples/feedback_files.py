@@ -1,4 +1,4 @@
-"""Files of feedback: JSON lines, written by an export and read by an import."""
+"""Feedback in JSON lines files, written by an export and read by an import."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HINT = "Each line is one that `quorumsql feedback export` wrote."
 
 
 class _Entry(BaseModel):
-    """What was said of an answer, as it stands in a file; of which database, the reader says."""
+    """A line of the file: feedback on one answer, without the name of the database."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -26,7 +26,7 @@ class _Entry(BaseModel):
     verdict: Literal["right", "wrong"]
     correction: str = Field("", max_length=MOST_CHARS)
     given_by: str
-    # Without one, the example that it makes would be shown to everybody.
+    # Without an access, the resulting example would be shown to everybody.
     access: str = Field(min_length=1)
     outcome: Literal["stored", "known", "removed", "recorded"]
     given_at: AwareDatetime
@@ -59,7 +59,7 @@ def read_feedback(path: Path, database: str) -> tuple[FeedbackNote, ...]:
 
 
 def write_feedback(path: Path, notes: Iterable[FeedbackNote]) -> None:
-    """Writes them so that ``read_feedback`` gives them back. Raises SettingsError."""
+    """Writes a file that ``read_feedback`` can read. Raises SettingsError."""
     write_lines(
         path,
         (

@@ -1,13 +1,12 @@
-"""Feedback of an export is given again: verified, and with what comes of it for the examples.
+"""Imports feedback from an export: verifies it again and updates the examples accordingly.
 
-It is given in the order of its times, so the examples are those that they were. What was said here
-later about the same question counts more than what a file says.
+Notes are imported in the order in which they were given, so the same examples result. Newer
+feedback in the store on the same question takes precedence over the file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
 
 from nl2sql.types import Principal
 from retrieval.examples.feedback import FeedbackRecorder
@@ -26,15 +25,14 @@ async def import_feedback(
     recorder: FeedbackRecorder,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> ImportReport:
-    """Takes what is verified as ``principal``; the same file again changes nothing.
+    """Imports the notes whose query ``principal`` may run; a second run changes nothing.
 
     Raises IndexUnavailable, DatabaseUnavailable, UnknownDatabase, PolicyError.
     """
     present = await store.list_feedback(database)
     times = {note.id: note.given_at for note in present}
-    latest: dict[tuple[str, str], datetime] = {}
-    for note in present:  # oldest first
-        latest[_about(note)] = note.given_at
+    # Oldest first, so the newest note of a question remains.
+    latest = {_build_key(note): note.given_at for note in present}
     stored = known = 0
     left_out: list[LeftOut] = []
     numbered = sorted(enumerate(notes, start=1), key=lambda pair: pair[1].given_at)
@@ -42,8 +40,8 @@ async def import_feedback(
         if note.id in times and times[note.id] >= note.given_at:
             known += 1
         else:
-            said_since = latest.get(_about(note), note.given_at) > note.given_at
-            receipt = await recorder.take_note(note, principal, changes_examples=not said_since)
+            is_outdated = latest.get(_build_key(note), note.given_at) > note.given_at
+            receipt = await recorder.take_note(note, principal, changes_examples=not is_outdated)
             if receipt.outcome == "refused":
                 left_out.append(LeftOut(number, note.question, receipt.reason))
             else:
@@ -52,5 +50,5 @@ async def import_feedback(
     return ImportReport(stored, known, tuple(left_out))
 
 
-def _about(note: FeedbackNote) -> tuple[str, str]:
+def _build_key(note: FeedbackNote) -> tuple[str, str]:
     return fold_question(note.question), note.access

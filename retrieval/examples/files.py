@@ -1,7 +1,7 @@
-"""Files of examples: JSON lines, written by people or by an export.
+"""Examples in JSON lines files, written by people or by an export.
 
 A line is ``{"question", "sql", "roles"?}``; an export adds ``source``, ``given_by``, ``access`` and
-``created_at``, so that what users gave stays with those who may see it when it is read back.
+``created_at``, so that after an import the same principals can see the examples.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from nl2sql.types.feedback import MOST_CHARS
 from retrieval.examples.json_lines import read_lines, write_lines
 from retrieval.index_store.verified_example import Source, VerifiedExample
 
-_HINT = 'Each line is {"question": …, "sql": …}, with "roles": […] where it is for some only.'
+_HINT = 'Each line is {"question": …, "sql": …}, with "roles": […] if only some may see it.'
 
 
 class Pair(BaseModel):
-    """A question and its query, as they stand in a file."""
+    """A line of the file: a question and its query."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -34,9 +34,9 @@ class Pair(BaseModel):
 
     @model_validator(mode="after")
     def _feedback_has_an_access(self) -> Pair:
-        # Without one it would be shown to everybody.
+        # Without an access it would be shown to everybody.
         if (self.source == "feedback") != bool(self.access):
-            raise ValueError("what is of the source 'feedback' has an access, and nothing else has")
+            raise ValueError("an access is required for the source 'feedback', and only for it")
         if "\0" in self.question + self.sql:
             raise ValueError("it holds a null character")
         return self
@@ -48,7 +48,7 @@ def read_pairs(path: Path) -> tuple[Pair, ...]:
 
 
 def write_examples(path: Path, examples: Iterable[VerifiedExample]) -> None:
-    """Writes them so that ``read_pairs`` gives them back. Raises SettingsError."""
+    """Writes a file that ``read_pairs`` can read. Raises SettingsError."""
     write_lines(
         path,
         (

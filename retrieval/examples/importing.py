@@ -1,7 +1,6 @@
-"""Pairs become examples: each verified, those that are there already skipped, batch by batch.
+"""Imports pairs as examples: verifies new pairs batch by batch and skips known ones.
 
-A batch is stored whole before the next is begun, so a run that is killed and started again goes on
-where it was.
+A batch is stored before the next one starts, so a run that was killed continues where it stopped.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ from retrieval.index_store.example_store import ExampleStore
 from retrieval.index_store.verified_example import VerifiedExample
 
 _BATCH = 64
-# EXPLAINs at a time: fewer than any pool has connections by default.
-_SIDE_BY_SIDE = 4
+# Concurrent EXPLAINs: fewer than the default number of connections of any pool.
+_CONCURRENT = 4
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A pair that is no example; ``number`` counts pairs from 1."""
+    """A pair that was rejected; ``number`` counts pairs from 1."""
 
     number: int
     question: str
@@ -41,7 +40,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What one run did: examples stored, those that were there, and the pairs left out."""
+    """The result of a run: the numbers of new and of known pairs, and the rejected pairs."""
 
     stored: int
     known: int
@@ -59,7 +58,7 @@ async def import_pairs(
     embedder: Embedder,
     progress: Progress = lambda done, total: None,
 ) -> ImportReport:
-    """Stores what is verified as ``principal``; ``progress(done, total)`` counts pairs.
+    """Stores the pairs whose query ``principal`` may run; ``progress(done, total)`` counts pairs.
 
     Raises IndexUnavailable, DatabaseUnavailable, PolicyError, SettingsError for the embedder.
     """
@@ -67,7 +66,7 @@ async def import_pairs(
     present = await store.list_embedded(database)
     stored = known = 0
     left_out: list[LeftOut] = []
-    slots = asyncio.Semaphore(_SIDE_BY_SIDE)
+    slots = asyncio.Semaphore(_CONCURRENT)
 
     async def verify(pair: Pair) -> VerifiedExample | Rejected:
         async with slots:
@@ -91,12 +90,12 @@ async def import_pairs(
         fresh: dict[str, tuple[int, Pair]] = {}
         for number, pair in enumerate(pairs[start : start + _BATCH], start=start + 1):
             id_ = _identify(database, pair, dialect)
-            as_it_is = (name, tuple(sorted(set(pair.roles))))
-            if id_ in fresh or present.get(id_) == as_it_is:
+            state = (name, tuple(sorted(set(pair.roles))))
+            if id_ in fresh or present.get(id_) == state:
                 known += 1
             else:
                 fresh[id_] = (number, pair)
-                present[id_] = as_it_is
+                present[id_] = state
         outcomes = await gather_all(verify(pair) for _, pair in fresh.values())
         examples = []
         for (number, pair), outcome in zip(fresh.values(), outcomes, strict=True):
@@ -118,5 +117,5 @@ def _identify(database: str, pair: Pair, dialect: str) -> str:
     try:
         sql = strip_sql(pair.sql, dialect)
     except SqlglotError:
-        sql = pair.sql  # the verifier will say what is wrong with it
+        sql = pair.sql  # the verifier will report the error
     return identify_example(database, pair.question, normal_form(sql, dialect), pair.access)

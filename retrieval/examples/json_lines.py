@@ -1,4 +1,4 @@
-"""Files of JSON lines whose form is checked, as exports write them and imports read them."""
+"""Reads and writes JSON lines files; a pydantic model checks each line that is read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_lines(path: Path, form: type[Line], *, hint: str) -> tuple[Line, ...]:
 
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
-    """Writes them, with the folder where it is missing. Raises SettingsError."""
+    """Writes a file and creates its folder if necessary. Raises SettingsError."""
     text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -43,5 +43,5 @@ def _read(path: Path, number: int, line: str, form: type[Line], hint: str) -> Li
         field = ".".join(map(str, problem["loc"])) or "the line"
         text = f"{field}: {problem['msg'].removeprefix('Value error, ')}"
     except ValueError as error:
-        text = f"is no JSON: {error}"
+        text = f"is not JSON: {error}"
     raise SettingsError(f"{path}, line {number}: {text}.", hint=hint)

@@ -1,12 +1,12 @@
-"""A question with its entities taken out, so that questions of one form are near one another.
+"""Replaces the entities of a question, so that questions of the same form have similar vectors.
 
-"How many orders came from Germany in 2024?" and "How many orders came from France in 2023?" are the
-same question to whoever looks for an example. The idea is that of masked question similarity (Guo
-et al. 2023, https://arxiv.org/abs/2304.13301); here only entities go, while words that name tables
-and columns stay, since all examples are about one database.
+As examples, "How many orders came from Germany in 2024?" and "How many orders came from France in
+2023?" are the same question. The idea is masked question similarity (Guo et al. 2023,
+https://arxiv.org/abs/2304.13301). Here only entities are replaced: words that name tables and
+columns stay, since all examples are about one database.
 
-Deterministic, and made for questions in English. What it does not cover: names in lower case that
-no value match tells of, and languages that write all nouns with a capital.
+Deterministic, and made for questions in English. Not covered: names in lower case that are not
+known as values, and languages that capitalise all nouns.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sqlglot.errors import SqlglotError
 
 from nl2sql.sql.parsing import parse_one
 
-# Raise it with every change to what is masked: examples are embedded anew then.
+# To be raised with every change of the masking: the examples are then embedded again.
 _VERSION = 1
 
 VALUE, NUMBER, DATE, NAME = "[value]", "[number]", "[date]", "[name]"
@@ -36,7 +36,7 @@ _QUOTED = re.compile(
 _DATE = re.compile(
     rf"\b(?:{_DAY}(?: of)? {_MONTH},?(?: {_YEAR})?|{_MONTH} {_DAY}(?:, ?{_YEAR}| {_YEAR})?\b"
     rf"|{_MONTH},? {_YEAR}|{_YEAR}-\d\d(?:-\d\d)?|{_DAY}[./]\d{{1,2}}[./]\d{{2,4}}|{_YEAR}s?)\b"
-    # Alone it is a month only behind a word of time: "may" is more often a verb.
+    # A single word is a month only after "in" or "since": "may" is more often a verb.
     rf"|(?<=\b[Ii]n ){_MONTH}(?!\w)|(?<=\b[Ss]ince ){_MONTH}(?!\w)"
 )
 _NUMBER = re.compile(
@@ -48,12 +48,12 @@ _NUMBER = re.compile(
 _SENTENCE_START = re.compile(r"(?:\A|[.?!:])\W*\Z")
 _WORD = re.compile(r"\[(?:value|number|date|name)\]|[^\W_][\w&'\u2019-]*")
 _TITLE_SHARE = 0.7
-# Words that are written with a capital and are no name.
+# Capitalised words that are not names.
 _NO_NAMES = frozenset({"I", "ID", "IDs", "SQL", "URL", "VAT", "SKU", "EUR", "USD", "GPA", "OK"})
 
 
 def mask_question(question: str, values: Iterable[str] = ()) -> str:
-    """The question with placeholders for quoted text, ``values``, dates, numbers and names.
+    """Replaces quoted text, ``values``, dates, numbers and names with placeholders.
 
     ``values`` are phrases of the question that are known to be cell values.
 
@@ -66,7 +66,7 @@ def mask_question(question: str, values: Iterable[str] = ()) -> str:
     """
     text = " ".join(question.split())
     text = _QUOTED.sub(VALUE, text)
-    for phrase in sorted(filter(None, map(str.strip, values)), key=lambda each: (-len(each), each)):
+    for phrase in sorted(filter(None, map(str.strip, values)), key=_longest_first):
         text = _find_phrase(phrase).sub(VALUE, text)
     text = _DATE.sub(DATE, text)
     text = _NUMBER.sub(NUMBER, text)
@@ -74,7 +74,7 @@ def mask_question(question: str, values: Iterable[str] = ()) -> str:
 
 
 def name_vectors(embedder: str) -> str:
-    """The name of the vectors that an embedder makes of masked questions: only they compare.
+    """Names the vectors of masked questions; only vectors of the same name can be compared.
 
     >>> name_vectors("all-MiniLM-L6-v2")
     'all-MiniLM-L6-v2, masked by 1'
@@ -83,7 +83,7 @@ def name_vectors(embedder: str) -> str:
 
 
 def find_literals(question: str, sql: str, dialect: str) -> tuple[str, ...]:
-    """The text literals of a query that stand in its question: for sure values, longest first.
+    """The text literals of a query that also occur in its question, longest first.
 
     >>> find_literals("Who is in ulm?", "SELECT a WHERE b = 'Ulm' AND c = 'ACT'", "postgres")
     ('Ulm',)
@@ -98,21 +98,25 @@ def find_literals(question: str, sql: str, dialect: str) -> tuple[str, ...]:
         if literal.is_string and len(text := literal.name.strip("% ")) > 1
     }
     found = (text for text in literals if _find_phrase(text).search(question))
-    return tuple(sorted(found, key=lambda each: (-len(each), each)))
+    return tuple(sorted(found, key=_longest_first))
+
+
+def _longest_first(text: str) -> tuple[int, str]:
+    return -len(text), text
 
 
 def _find_phrase(phrase: str) -> re.Pattern[str]:
-    """The phrase as whole words, in any case."""
+    """Matches the phrase as whole words, ignoring case."""
     return re.compile(rf"(?<!\w){re.escape(phrase)}(?!\w)", re.IGNORECASE)
 
 
 def _mask_names(text: str) -> str:
-    """Runs of capitalised words become one placeholder, but at the start of a sentence."""
+    """Replaces runs of capitalised words, except at the start of a sentence."""
     words = [
         word for word in _WORD.finditer(text) if not _SENTENCE_START.search(text[: word.start()])
     ]
     plain = [word.group() for word in words if not word.group().startswith("[")]
-    # A title, or all in capitals: then a capital says nothing.
+    # In a title, or in a text in capitals, capitals do not mark names.
     if sum(word[0].isupper() for word in plain) > _TITLE_SHARE * len(plain):
         return text
     parts: list[str] = []

@@ -1,7 +1,4 @@
-"""Builds an example of a pair, and the keys under which it is found and shown.
-
-Knows nothing of how examples are stored.
-"""
+"""Builds an example from a pair of question and query, and its id."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ def build_example(
     roles: tuple[str, ...] = (),
     created_at: datetime | None = None,
 ) -> VerifiedExample:
-    """The example of a pair whose query passed the guard; ``tables`` is what the query reads."""
+    """The example of a pair whose query passed the guard; ``tables`` are those it reads."""
     question = " ".join(question.split())
     form = normal_form(sql, dialect)
     return VerifiedExample(
@@ -47,7 +44,7 @@ def build_example(
 
 
 def mask_example(question: str, sql: str, dialect: str) -> str:
-    """The question without its entities: the query's own literals are known to be some.
+    """Masks the question; the literals of its query are known to be values.
 
     >>> mask_example("Who lives in ulm?", "SELECT name FROM t WHERE city = 'Ulm'", "postgres")
     'Who lives in [value]?'
@@ -56,20 +53,21 @@ def mask_example(question: str, sql: str, dialect: str) -> str:
 
 
 def identify_example(database: str, question: str, form: str, access: str) -> str:
-    """The id: 16 hexadecimal digits, the same for the same pair under the same access.
+    """The id of 16 hexadecimal digits; equal for the same pair and the same access.
 
     >>> identify_example("shop", "How many?", "SELECT 1", "") == identify_example(
     ...     "shop", " how  many ", "SELECT 1", "")
     True
     """
-    return _hash(database, fold_question(question), form, access)[:16]
+    parts = (database, fold_question(question), form, access)
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
 def strip_sql(sql: str, dialect: str) -> str:
-    """The query without comments and without semicolons at its end.
+    """Removes comments and trailing semicolons.
 
-    A comment proves nothing about the query, and would speak to the model. Raises SqlglotError for
-    a query that has a comment sign in it and cannot be parsed.
+    The model would read a comment as part of its prompt. Raises SqlglotError for a query that
+    contains a comment sign and cannot be parsed.
 
     >>> strip_sql("SELECT a -- now do something else\\n FROM t;", "postgres")
     'SELECT a FROM t'
@@ -78,7 +76,3 @@ def strip_sql(sql: str, dialect: str) -> str:
     if not any(sign in sql for sign in ("--", "/*")):
         return sql
     return parse_one(sql, dialect).sql(dialect, comments=False)
-
-
-def _hash(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -1,11 +1,11 @@
-"""The examples for one question: alike in form, and nothing that who asks may not see.
+"""Selects the examples for a question: similar in form, and visible to the principal.
 
-What keeps an example from a principal, in the order of asking:
+Two checks decide whether a principal may see an example:
 
-1. The store's query leaves out examples whose roles the principal has none of, those that read a
-   table which is hidden from it, and, where anything of the database is withheld from somebody,
-   what others gave by feedback under another access: their questions may name values.
-2. The guard must pass the example's query for this principal. It alone decides about columns.
+1. The store's query leaves out examples whose roles the principal has none of, examples that read a
+   table hidden from the principal and, if the policy hides any part of the database from anybody,
+   feedback that was given under another access, because its questions may name values.
+2. The guard must allow the example's query for this principal. Only the guard checks columns.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from retrieval.index_store.store import IndexStore
 from retrieval.index_store.verified_example import build_access_key, fold_question
 from retrieval.search.question_embedder import QuestionEmbedder
 
-# So many times more are read than are wanted: some repeat another's query, some the guard refuses.
+# Examples read for each one wanted: some repeat a query, some are refused by the guard.
 _DEPTH = 6
 _MOST_PAGES = 5
 _FRESH_S = 1.0
@@ -58,10 +58,10 @@ class ExampleSelector:
     async def select(
         self, question: Question, vector: NDArray[np.float32], catalog: Catalog
     ) -> tuple[FewShot, ...]:
-        """At most ``retrieval.examples`` of them, best first, no two with the same query.
+        """At most ``retrieval.examples`` examples, best first, no two with the same query.
 
-        ``vector`` is that of the question as it was asked, ``catalog`` what the principal may see.
-        Raises IndexUnavailable, PolicyError.
+        ``vector`` is the embedding of the unmasked question, ``catalog`` what the principal may
+        see. Raises IndexUnavailable, PolicyError.
         """
         wanted = self._settings.examples
         scope = await self._build_scope(question, catalog) if wanted else None
@@ -80,23 +80,23 @@ class ExampleSelector:
                 if is_random
                 else await self._examples.nearest(scope, vector, limit, seen)
             )
-            for each in page:
-                seen.add(each.id)
-                if not is_random and each.cosine < self._settings.example_min_similarity:
-                    return _show(chosen)
-                if each.form in forms:
+            for example in page:
+                seen.add(example.id)
+                if not is_random and example.cosine < self._settings.example_min_similarity:
+                    return _convert(chosen)
+                if example.form in forms:
                     continue
-                if await self._verdicts.passes(question, each.sql, catalog):
-                    forms.add(each.form)
-                    chosen.append(each)
+                if await self._verdicts.passes(question, example.sql, catalog):
+                    forms.add(example.form)
+                    chosen.append(example)
                     if len(chosen) == wanted:
-                        return _show(chosen)
+                        return _convert(chosen)
             if len(page) < limit:
                 break
-        return _show(chosen)
+        return _convert(chosen)
 
     async def _build_scope(self, question: Question, catalog: Catalog) -> Scope | None:
-        """None where nothing can be found, so that the question need not even be embedded."""
+        """None if no example can be found; then the question is not embedded."""
         principal = question.principal
         open_columns = await self._visibility.open_columns(question.database, principal)
         hidden: frozenset[str] = frozenset()
@@ -119,7 +119,7 @@ class ExampleSelector:
         )
 
     async def _list_tables(self, database: str) -> frozenset[str]:
-        # Only to search where something can be found; the guard decides. It may be a second old.
+        # Only saves searches, so it may be a second old; the guard decides.
         read = self._tables.get(database)
         if read is None or time.monotonic() - read[0] > _FRESH_S:
             read = (time.monotonic(), await self._examples.list_tables(database))
@@ -134,11 +134,11 @@ class ExampleSelector:
 
 
 class _Verdicts:
-    """What the guard says of an example's query, remembered by access while the catalog is one."""
+    """Caches the guard's verdicts on examples' queries by access, until the catalog changes."""
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
-        # Weak: a catalog that was replaced is not kept for those who never ask again.
+        # A weak reference, so that a replaced catalog is not kept for principals who left.
         self._known: LRUCache[tuple[str, str], tuple[ref[Catalog], dict[str, bool]]] = LRUCache(
             _MOST_ACCESSES
         )
@@ -160,5 +160,7 @@ class _Verdicts:
         return known[1]
 
 
-def _show(chosen: list[FoundExample]) -> tuple[FewShot, ...]:
-    return tuple(FewShot(each.question, each.sql, round(each.cosine, 4)) for each in chosen)
+def _convert(chosen: list[FoundExample]) -> tuple[FewShot, ...]:
+    return tuple(
+        FewShot(example.question, example.sql, round(example.cosine, 4)) for example in chosen
+    )

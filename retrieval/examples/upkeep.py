@@ -1,4 +1,4 @@
-"""New vectors for examples that another embedder, or an older masking, made."""
+"""Embeds examples again whose vectors come from another embedder or an older masking."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ async def refresh_examples(
     *,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> int:
-    """How many were embedded anew; none, and no model loaded, where nothing changed.
+    """Returns the number of examples embedded; 0, without loading the model, if none is outdated.
 
-    Stored batch by batch: what a killed run has done stays done. Raises IndexUnavailable, and
-    SettingsError when the embedder cannot be loaded.
+    Stored batch by batch, so that a killed run keeps its finished batches. Raises IndexUnavailable,
+    and SettingsError if the embedder cannot be loaded.
     """
     examples = ExampleStore(store)
     name = name_vectors(embedder.name)
@@ -40,7 +40,7 @@ async def refresh_examples(
     ]
     for start in range(0, len(stale), _BATCH):
         batch = stale[start : start + _BATCH]
-        vectors = await asyncio.to_thread(embedder.embed, [each.masked for each in batch])
+        vectors = await asyncio.to_thread(embedder.embed, [example.masked for example in batch])
         await examples.put(batch, vectors, name)
         progress(start + len(batch), len(stale))
     return len(stale)

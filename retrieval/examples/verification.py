@@ -1,7 +1,4 @@
-"""What may become an example: a query that passes the guard and that the database can run.
-
-Knows nothing of where a pair comes from.
-"""
+"""Verifies a query before it becomes an example: the guard allows it, the database can run it."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from retrieval.examples.records import strip_sql
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A query that runs: without its comments, and the tables that it names (qualified)."""
+    """A query that runs, without its comments; ``tables`` are the qualified tables it names."""
 
     sql: str
     tables: tuple[str, ...]
@@ -29,13 +26,13 @@ class Verified:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """Why a query is no example."""
+    """Why a query cannot become an example."""
 
     reason: str
 
 
 class Verifier:
-    """Guards a query as one principal and has the database plan it, or with ``run`` run it."""
+    """Guards a query as one principal and lets the database plan it, or run it (``run``)."""
 
     def __init__(
         self, guard: Guard, visibility: Visibility, executor: Executor, *, run: bool = False
@@ -71,7 +68,7 @@ class Verifier:
 def find_tables(sql: str, catalog: Catalog) -> tuple[str, ...]:
     """The tables of ``catalog`` that a query names, qualified and sorted.
 
-    A table that a CTE of the same name shadows counts too. Raises SqlglotError.
+    A table that is shadowed by a CTE of the same name is included. Raises SqlglotError.
 
     >>> from nl2sql.catalog import Table
     >>> shop = Catalog("shop", (Table("sales", "orders", ()),), search_path=("sales",))
@@ -89,7 +86,7 @@ def find_tables(sql: str, catalog: Catalog) -> tuple[str, ...]:
 
 
 def _read_name(node: object, dialect: str) -> str:
-    """The name as the database reads it: PostgreSQL folds what is not quoted."""
+    """The name as the database reads it: PostgreSQL folds unquoted names to lower case."""
     if not isinstance(node, exp.Identifier):
         return ""
     return node.name.lower() if dialect == "postgres" and not node.quoted else node.name

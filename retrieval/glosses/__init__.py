@@ -1,6 +1,6 @@
-"""Descriptions that a database does not hold itself: words written out, synonyms, kinds, units.
+"""Descriptions in addition to the database's comments: expanded names, synonyms, kinds, units.
 
-Rules and packaged word lists, so that the same schema always reads the same. No driver, no model.
+Made by rules and packaged word lists, so that a schema always gets the same descriptions.
 """
 
 from retrieval.glosses.build import build_glosses

@@ -1,8 +1,8 @@
-"""Glosses for the index: what else people call a table or a column.
+"""Glosses for the index: other names of tables and columns.
 
-Only words: abbreviations written out and the user's synonyms. No cell value, because the index is
-the same for every principal; no general synonym, because among the words of a card it would count
-as much as the schema's own (search adds those to the question instead).
+They consist of expanded abbreviations and the user's synonyms. They hold no cell values, because
+all principals share the index, and no general synonyms, because in a card those would count as much
+as the schema's own words (search adds them to the question instead).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from retrieval.vocabulary.synonyms import Synonyms
 
 
 def build_glosses(catalog: Catalog, synonyms: Synonyms) -> dict[str, str]:
-    """``schema.table`` or ``schema.table.column`` → its words, where there are more than its name.
+    """``schema.table`` or ``schema.table.column`` → its gloss, for all that have one.
 
     >>> from nl2sql.catalog import Column, Table
     >>> shop = Catalog("shop", (Table("s", "cust", (Column("cust_no", "text"),)),))
@@ -22,7 +22,7 @@ def build_glosses(catalog: Catalog, synonyms: Synonyms) -> dict[str, str]:
     {'s.cust': 'customer, patron', 's.cust.cust_no': 'customer number'}
     """
     described: dict[str, str] = {}
-    # The same names stand in many tables.
+    # Many tables have columns of the same name.
     words: dict[str, str] = {}
     for table in catalog.tables:
         named = [(table.qualified, table.name, synonyms.tables)]
@@ -40,7 +40,7 @@ def build_glosses(catalog: Catalog, synonyms: Synonyms) -> dict[str, str]:
 
 
 def write_out(name: str) -> str:
-    """The name with its abbreviations written out; empty where it has none."""
+    """The name with its abbreviations expanded; empty if it has none."""
     short = split_words(name)
     long = expand_words(short)
     return " ".join(long) if long != short else ""

@@ -1,4 +1,4 @@
-"""The values of a column that has few of them, as SQL writes them."""
+"""The values of columns with few values, as SQL literals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _LONGEST = 200
 
 
 def render_enumeration(values: Sequence[str], comment: str = "") -> str:
-    """``values: 'a', 'b'``; empty where there are many, they are long, or the comment has them all.
+    """``values: 'a', 'b'``; empty if they are many or long, or the comment names all of them.
 
     >>> render_enumeration(["OPN", "it's"])
     "values: 'OPN', 'it''s'"
@@ -18,7 +18,7 @@ def render_enumeration(values: Sequence[str], comment: str = "") -> str:
     """
     if not 0 < len(values) <= MOST_VALUES or all(value in comment for value in values):
         return ""
-    # A value is text that somebody wrote: it must not end the line it stands in.
+    # Untrusted text: a line break in a value must not end the prompt's line.
     shown = (" ".join(value.split()).replace("'", "''") for value in values)
     text = ", ".join(f"'{value}'" for value in shown)
     return f"values: {text}" if len(text) <= _LONGEST else ""

@@ -1,8 +1,7 @@
-"""Glosses at question time: kinds, units, words written out, synonyms, and the values of columns
-that have few.
+"""Glosses for prompts: kinds, units, expanded names, synonyms, and the values of columns with few.
 
-The same for every question on the same tables, so that prompts share their beginning. Values are
-told only of columns whose every value the principal may see.
+They are the same for every question on the same tables, so that prompts share their beginning.
+Values are shown only for columns of which the principal may see all values.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from retrieval.vocabulary.units import find_unit
 
 
 class IndexedGlossary:
-    """The glossary over the value index and the synonym files, which are by database."""
+    """The glossary over the value index and the synonym files; ``synonyms`` is by database."""
 
     def __init__(
         self, memory: ValueMemory, visibility: Visibility, synonyms: Mapping[str, Synonyms]
@@ -38,13 +37,13 @@ class IndexedGlossary:
     ) -> tuple[tuple[str, str], ...]:
         """Pairs of ``schema.table`` or ``schema.table.column`` and a description.
 
-        A name may stand twice: its values are a pair of their own. ``catalog`` is the visible one.
-        Raises PolicyError.
+        A column's values are a second pair of the same name. ``catalog`` is the visible one. Raises
+        PolicyError.
         """
         synonyms = self._synonyms.get(question.database, NO_SYNONYMS)
         targets = self._targets.of(catalog)
         values = await self._enumerations(question)
-        # A key between two of the tables is shown as such.
+        # A key between two of the tables is in the schema already.
         shown = {catalog.short_names.get(table.qualified) for table in tables}
         pairs: list[tuple[str, str]] = []
         for table in tables:
@@ -67,7 +66,7 @@ class IndexedGlossary:
         return tuple(pair for pair in pairs if pair[1])
 
     async def _enumerations(self, question: Question) -> Mapping[str, tuple[str, ...]]:
-        """The values of open columns that have few; none where the index does not answer."""
+        """The values of open columns with few values; empty if the index is unavailable."""
         try:
             dictionary = await self._memory.dictionary(question.database)
             opened = await self._visibility.open_columns(question.database, question.principal)
@@ -91,25 +90,25 @@ def _find_targets(catalog: Catalog) -> dict[str, str]:
 
 
 def describe_table(table: Table, synonyms: Synonyms) -> str:
-    """The name written out, unless a comment says more, and what else the users call it."""
+    """The expanded name, unless there is a comment, and the user's synonyms."""
     long = "" if table.comment else write_out(table.name)
     return _join("", long, synonyms.tables.get(table.qualified, ()), "")
 
 
 def describe_column(table: Table, column: Column, kind: str, synonyms: Synonyms) -> str:
-    """Kind, the name written out, what else the users call it, and the unit.
+    """The kind, the expanded name, the user's synonyms and the unit.
 
-    A comment of its own says the first two better; a prompt has no room to say them twice.
+    Kind and name are left out where a comment describes the column, to keep prompts short.
 
     >>> budget = Table("f", "budgets", (Column("plan_amt_eur", "numeric"),))
     >>> describe_column(budget, budget.columns[0], "[AMT]", NO_SYNONYMS)
     '[AMT] plan amount eur; in EUR'
     """
     unit = find_unit(column.name)
-    said = unit.lower() in column.comment.lower()
+    is_in_comment = unit.lower() in column.comment.lower()
     own = synonyms.columns.get(f"{table.qualified}.{column.name}", ())
     long = "" if column.comment else write_out(column.name)
-    return _join("" if column.comment else kind, long, own, "" if said else unit)
+    return _join("" if column.comment else kind, long, own, "" if is_in_comment else unit)
 
 
 def _join(kind: str, long: str, own: Sequence[str], unit: str) -> str:

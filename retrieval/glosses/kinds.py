@@ -1,6 +1,6 @@
-"""What kind of thing a column holds, as a short mark: ``[AMT]``, ``[DATE]``, ``[FK→target]``.
+"""Marks the kind of a column's content: ``[AMT]``, ``[DATE]``, ``[FK→target]``.
 
-A small table of rules over the words of the name and the SQL type; the first that fits wins.
+Rules over the words of the name and the SQL type; the first rule that fits wins.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _DATE = frozenset({"date"})
 _FLAG = frozenset({"boolean"})
 _UUID = frozenset({"uuid"})
 _ANY: frozenset[str] = frozenset()
-# What a yes or no is kept in where there is no type for it.
+# Types that hold yes or no in databases without a boolean type.
 _SHORT = frozenset({"short"})
 _SHORT_TYPES = frozenset(
     (
@@ -31,10 +31,9 @@ _SHORT_TYPES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """Fits a column of one of the kinds, or of any where there are none, with one of the words.
+    """Fits a column of one of ``kinds`` whose name has one of ``words``; empty means any.
 
-    ``last`` asks for the word at the end of the name, ``first`` at its beginning; without words
-    any name will do.
+    ``last`` requires the word at the end of the name, ``first`` at its beginning.
     """
 
     mark: str
@@ -48,8 +47,8 @@ class _Rule:
             return False
         if not self.words:
             return True
-        looked_at = name[-1:] if self.last else name[:1] if self.first else name
-        return not self.words.isdisjoint(looked_at)
+        searched = name[-1:] if self.last else name[:1] if self.first else name
+        return not self.words.isdisjoint(searched)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -86,10 +85,9 @@ _RULES = (
 
 
 def find_mark(column: Column, dialect: str, *, is_key: bool = False, target: str = "") -> str:
-    """The mark of a column with its brackets; empty where no rule fits.
+    """The mark of a column, with brackets; empty if no rule fits.
 
-    ``target`` is the table that its foreign key points to, ``is_key`` whether it is the primary
-    key alone.
+    ``target`` is the table that its foreign key points to; ``is_key``: it alone is the primary key.
 
     >>> find_mark(Column("net_amt", "numeric(12,2)"), "postgres")
     '[AMT]'

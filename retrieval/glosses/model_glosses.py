@@ -1,9 +1,8 @@
-"""Descriptions of columns that nothing describes, written once by the model.
+"""Descriptions that the model writes for columns without a comment.
 
-A column is asked about when it has no comment. The answers are kept with a hash of the prompt, so
-that a run that was stopped goes on, and only a table that changed is asked about again. They go
-where a comment would stand: into the index and into prompts. The model sees names, types and keys,
-and no cell value.
+Answers are stored with a hash of the prompt, so that an interrupted run continues, and only changed
+tables are described again. They are used like comments: in the index and in prompts. The model sees
+names, types and keys, but no cell values.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from retrieval.index_store.gloss_store import GlossStore
 
 Progress = Callable[[int, int], None]
 
-# Columns a request: more make a small model lose the thread.
+# Columns in a request: a small model makes mistakes with more.
 _MOST_COLUMNS = 20
 _TOKENS_A_COLUMN = 24
 _LONGEST = 120
@@ -55,7 +54,7 @@ async def write_glosses(
     *,
     progress: Progress = lambda done, total: None,
 ) -> int:
-    """Asks about every column that is new; how many were described. ``progress`` counts requests.
+    """Describes all new columns and returns their number. ``progress`` counts requests.
 
     Raises EngineUnavailable, PromptTooLong, IndexUnavailable.
     """
@@ -82,7 +81,7 @@ async def write_glosses(
 
 
 def find_missing(catalog: Catalog, known: Mapping[str, tuple[str, str]]) -> Iterator[_Batch]:
-    """What has to be asked: columns without a comment and without an answer to this prompt."""
+    """Batches of the columns that have no comment and no answer to this prompt."""
     for table in catalog.tables:
         bare = [column.name for column in table.columns if not column.comment]
         for start in range(0, len(bare), _MOST_COLUMNS):
@@ -93,7 +92,7 @@ def find_missing(catalog: Catalog, known: Mapping[str, tuple[str, str]]) -> Iter
 
 
 def apply_glosses(catalog: Catalog, known: Mapping[str, tuple[str, str]]) -> Catalog:
-    """The catalog with the glosses where it has no comment.
+    """The catalog with the glosses in place of missing comments.
 
     >>> from nl2sql.catalog import Column
     >>> shop = Catalog("shop", (Table("main", "orders", (Column("amt", "real"),)),))
@@ -116,7 +115,7 @@ def apply_glosses(catalog: Catalog, known: Mapping[str, tuple[str, str]]) -> Cat
 
 
 def read_answer(text: str, columns: tuple[str, ...]) -> dict[str, str]:
-    """Column → its meaning; lines about anything else are left out.
+    """Column → its meaning; other lines are ignored.
 
     >>> read_answer("- `amt`: amount paid, in euros\\nnothing: else\\nqty: qty", ("amt", "qty"))
     {'amt': 'amount paid, in euros'}

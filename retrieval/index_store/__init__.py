@@ -1,1 +1,1 @@
-"""The only part of retrieval that talks to PostgreSQL: catalog introspection and the index."""
+"""The product's own tables in PostgreSQL: the index, examples, feedback and sessions."""

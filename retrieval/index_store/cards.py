@@ -1,8 +1,8 @@
-"""The cards of tables and columns: the texts under which search finds them.
+"""The cards of tables and columns: the texts that search compares with the question.
 
-A card reads as prose, because sentence embedders were trained on prose. A table's: the name in
-words, the comment, the columns. A column's says nothing of its table, so that the same column of a
-thousand tables is one card, embedded once. The hash tells whether it has to be embedded anew.
+A card reads as prose, because sentence embedders were trained on prose. A table's card holds the
+name in words, the comment and the columns. A column's card does not mention its table, so that the
+same column of a thousand tables is one card, embedded once. The hash shows whether a card changed.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from types import MappingProxyType
 from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.words import split_words
 
-# Characters. An embedder reads 256 pieces of words, some 1,200 characters; of a comment of a
-# megabyte keyword search needs no more than the beginning.
+# Characters. An embedder reads 256 tokens, about 1,200 characters; for keyword search, the
+# beginning of a very long comment is enough.
 _LONGEST_EMBEDDED = 2000
 _LONGEST_COMMENT = 4000
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """``text`` is what keyword search reads, ``summary`` (its beginning) what is embedded."""
+    """Keyword search reads ``text``; its beginning, ``summary``, is embedded."""
 
     table: str
     summary: str
@@ -31,26 +31,26 @@ class Card:
 
     @property
     def sha256(self) -> str:
-        """Hash over what is embedded."""
+        """Hash of the embedded text."""
         return hashlib.sha256(self.summary.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnCard:
-    """A text, and every column (``schema.table.column``) that it stands for."""
+    """A text, and all columns (``schema.table.column``) that it describes."""
 
     text: str
     columns: tuple[str, ...]
 
     @property
     def sha256(self) -> str:
-        """Hash over what is embedded."""
+        """Hash of the embedded text."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Cards:
-    """One card a table, in the catalog's order; one a distinct text of columns, sorted by it."""
+    """A card for each table, in the catalog's order, and for each distinct column text, sorted."""
 
     tables: tuple[Card, ...]
     columns: tuple[ColumnCard, ...]
@@ -59,7 +59,7 @@ class Cards:
 def build_cards(catalog: Catalog, glosses: Mapping[str, str] = MappingProxyType({})) -> Cards:
     """The cards of all tables and columns.
 
-    ``glosses`` describes ``schema.table`` or ``schema.table.column`` beyond name and comment.
+    ``glosses`` maps ``schema.table`` or ``schema.table.column`` to a further description.
     """
     texts: dict[str, list[str]] = {}
     for table in catalog.tables:
@@ -73,7 +73,7 @@ def build_cards(catalog: Catalog, glosses: Mapping[str, str] = MappingProxyType(
 
 
 def build_table_card(table: Table, glosses: Mapping[str, str] = MappingProxyType({})) -> Card:
-    """The card of one table, of the columns that ``table`` has."""
+    """The card of one table and its columns."""
     name = " ".join(split_words(table.name)) or table.name
     module = " ".join(split_words(table.schema))
     columns = ", ".join(" ".join(split_words(column.name)) for column in table.columns)

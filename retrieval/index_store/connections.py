@@ -1,4 +1,4 @@
-"""What the stores beside the index need of it: its connections."""
+"""The connections that the stores share."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ class Connections(Protocol):
     """Gives connections to the index's database."""
 
     def connection(self) -> AbstractAsyncContextManager[AsyncConnection[Any]]:
-        """One of the pool, given back at the end. Raises IndexUnavailable."""
+        """A connection of the pool, returned at the end. Raises IndexUnavailable."""
         ...

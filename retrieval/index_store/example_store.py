@@ -1,8 +1,8 @@
-"""Verified examples and what users said of answers, in the index's PostgreSQL with pgvector.
+"""Verified examples and feedback on answers, in the index's PostgreSQL with pgvector.
 
-Examples are by database name, not by generation of its index: a new index leaves them as they are.
-Whatever keeps an example from a principal is part of the query that finds it, so that no filter
-starves the search. Knows nothing of guards: whoever shows an example asks one first.
+Examples belong to a database's name, not to a generation of its index: a new index does not change
+them. The search query itself filters by principal, so that a page is not emptied by later filters.
+The store does not call the guard: the caller does, before it shows an example.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ CREATE INDEX IF NOT EXISTS {name} ON quorumsql.examples
  WHERE vector_dims(embedding) = {dimensions}
 """
 
-# Any number that no other advisory lock of ours has.
+# An arbitrary number that no other advisory lock of the product uses.
 _HNSW_LOCK = 0x51534D
 
 _COLUMNS = tuple(field.name for field in fields(VerifiedExample))
 _NOTE_COLUMNS = tuple(field.name for field in fields(FeedbackNote))
 
-_MAY_BE_SHOWN: LiteralString = """
+_IS_VISIBLE: LiteralString = """
  database = %(database)s AND embedder = %(embedder)s
    AND (%(sees_all)s OR source <> 'feedback' OR access = %(access)s)
    AND (roles = '{}' OR roles && %(roles)s::text[])
@@ -44,7 +44,7 @@ _NEAREST = sql.SQL(
     """
 SELECT id, question, sql, form, 1 - (embedding::vector({dimensions}) <=> %(vector)s) AS cosine
   FROM quorumsql.examples
- WHERE vector_dims(embedding) = {dimensions} AND {may_be_shown}
+ WHERE vector_dims(embedding) = {dimensions} AND {is_visible}
  ORDER BY embedding::vector({dimensions}) <=> %(vector)s
  LIMIT %(limit)s
 """
@@ -53,19 +53,19 @@ SELECT id, question, sql, form, 1 - (embedding::vector({dimensions}) <=> %(vecto
 _DRAWN = sql.SQL(
     """
 SELECT id, question, sql, form, 0.0 AS cosine FROM quorumsql.examples
- WHERE {may_be_shown} ORDER BY md5(%(seed)s || id), id LIMIT %(limit)s
+ WHERE {is_visible} ORDER BY md5(%(seed)s || id), id LIMIT %(limit)s
 """
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Of which examples a search is: those that who asks may be shown, as far as the store knows.
+    """The examples that a search may return, as far as the store can decide.
 
-    ``vectors`` is the name of those that the searched-for one compares with.
-    ``sees_all``: nothing of the database is withheld from anybody. Else what others gave by
-    feedback is left out unless their ``access`` was the same. ``hidden`` tables are read by none of
-    the examples; ``not_folded`` is a folded question that is left out, None for none.
+    ``vectors``: the name of the vectors to search (``name_vectors``).
+    ``sees_all``: the policy hides nothing of the database from anybody; otherwise feedback of
+    another ``access`` is left out. Examples that read a table in ``hidden`` are left out, and so is
+    the folded question ``not_folded``, if given.
     """
 
     database: str
@@ -79,7 +79,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class FoundExample:
-    """An example as a search found it; ``cosine`` is 0 for one that was drawn."""
+    """A search result; ``cosine`` is 0 for an example that was drawn at random."""
 
     id: str
     question: str
@@ -103,17 +103,17 @@ class ExampleStore:
         limit: int,
         seen: Collection[str] = (),
     ) -> list[FoundExample]:
-        """At most ``limit`` examples of the scope but those ``seen``, nearest first."""
+        """At most ``limit`` examples of the scope, without those ``seen``, nearest first."""
         query = _NEAREST.format(
-            dimensions=sql.Literal(len(vector)), may_be_shown=sql.SQL(_MAY_BE_SHOWN)
+            dimensions=sql.Literal(len(vector)), is_visible=sql.SQL(_IS_VISIBLE)
         )
         return await self._find(query, scope, limit, seen, {"vector": vector})
 
     async def draw(
         self, scope: Scope, seed: int, limit: int, seen: Collection[str] = ()
     ) -> list[FoundExample]:
-        """At most ``limit`` examples of the scope, in an order that hangs on ``seed`` alone."""
-        query = _DRAWN.format(may_be_shown=sql.SQL(_MAY_BE_SHOWN))
+        """At most ``limit`` examples of the scope, in an order that depends only on ``seed``."""
+        query = _DRAWN.format(is_visible=sql.SQL(_IS_VISIBLE))
         return await self._find(query, scope, limit, seen, {"seed": str(seed)})
 
     async def _find(
@@ -161,28 +161,28 @@ class ExampleStore:
     async def put(
         self, examples: Sequence[VerifiedExample], vectors: NDArray[np.float32], embedder: str
     ) -> None:
-        """Stores the examples in one transaction, each in the place of one of the same id."""
+        """Stores the examples in one transaction; they replace examples of the same id."""
         if not examples:
             return
         rows = [
             (
-                each.database,
-                each.id,
-                each.question,
-                fold_question(each.question),
-                each.masked,
-                each.sql,
-                each.form,
-                list(each.tables),
-                each.source,
-                each.given_by,
-                each.access,
-                list(each.roles),
-                each.created_at,
+                example.database,
+                example.id,
+                example.question,
+                fold_question(example.question),
+                example.masked,
+                example.sql,
+                example.form,
+                list(example.tables),
+                example.source,
+                example.given_by,
+                example.access,
+                list(example.roles),
+                example.created_at,
                 embedder,
                 vector,
             )
-            for each, vector in zip(examples, vectors, strict=True)
+            for example, vector in zip(examples, vectors, strict=True)
         ]
         async with self._store.connection() as connection, connection.transaction():
             async with connection.cursor() as cursor:
@@ -216,7 +216,7 @@ class ExampleStore:
     async def list_embedded(
         self, database: str, among: Collection[str] | None = None
     ) -> dict[str, tuple[str, tuple[str, ...]]]:
-        """Id → the embedder and the roles of each example of the database; None: of all ids."""
+        """Id → the embedder and the roles of each example; ``among`` limits the ids."""
         async with self._store.connection() as connection:
             cursor = await connection.execute(
                 "SELECT id, embedder, roles FROM quorumsql.examples WHERE database = %(database)s"
@@ -226,7 +226,7 @@ class ExampleStore:
             return {row[0]: (row[1], tuple(row[2])) for row in await cursor.fetchall()}
 
     async def remove(self, database: str, ids: Collection[str]) -> int:
-        """How many of these were there, and are no more."""
+        """Removes the examples with these ids and returns their number."""
         async with self._store.connection() as connection:
             cursor = await connection.execute(
                 "DELETE FROM quorumsql.examples WHERE database = %s AND id = ANY (%s)",
@@ -237,7 +237,7 @@ class ExampleStore:
     # -- feedback ------------------------------------------------------------------------------
 
     async def record_feedback(self, note: FeedbackNote) -> None:
-        """Keeps what was said and what came of it; said again, it is one note with a new time."""
+        """Stores the note; for one with the same id, updates its time and outcome."""
         async with self._store.connection() as connection:
             await connection.execute(
                 "INSERT INTO quorumsql.feedback (id, database, question, sql, is_right, correction,"
@@ -248,7 +248,7 @@ class ExampleStore:
             )
 
     async def list_feedback(self, database: str) -> tuple[FeedbackNote, ...]:
-        """All that was said of the database's answers, oldest first."""
+        """All feedback on the database's answers, oldest first."""
         async with self._store.connection() as connection:
             cursor = await connection.execute(
                 sql.SQL(
@@ -261,7 +261,7 @@ class ExampleStore:
 
 
 async def _ensure_hnsw(connection: AsyncConnection[Any], dimensions: int) -> None:
-    # IF NOT EXISTS alone still collides with somebody who creates it at the same moment.
+    # IF NOT EXISTS alone fails if two transactions create the index at the same time.
     await connection.execute("SELECT pg_advisory_xact_lock(%s)", (_HNSW_LOCK,))
     await connection.execute(
         sql.SQL(_HNSW).format(

@@ -1,4 +1,4 @@
-"""What somebody said of an answer, as it is stored."""
+"""Feedback on an answer, as it is stored."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from retrieval.index_store.verified_example import build_access_key
 
 @dataclass(frozen=True, slots=True)
 class FeedbackNote:
-    """Whether ``sql`` answers ``question``, who said so, and what came of it.
+    """Whether ``sql`` answers ``question`` according to ``given_by``, and the outcome.
 
-    ``correction`` is empty where there is none, ``outcome`` before anything came of it; ``access``
-    is the access key of who said it.
+    ``correction`` and ``outcome`` may be empty; ``access`` is the access key of the sender.
     """
 
     database: str
@@ -32,8 +31,8 @@ class FeedbackNote:
 
     @property
     def id(self) -> str:
-        """A hash over what was said and by whom, so that the same said again is one note."""
-        said = (
+        """A hash of content and sender, so that repeated feedback is one note."""
+        content = (
             self.database,
             self.question,
             self.sql,
@@ -42,16 +41,16 @@ class FeedbackNote:
             self.given_by,
             self.access,
         )
-        return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:32]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:32]
 
     @property
     def right_sql(self) -> str:
-        """The query that answers the question, as far as was said; else empty."""
+        """The query that answers the question according to the note; empty if there is none."""
         return self.correction or (self.sql if self.is_right else "")
 
 
 def build_note(feedback: Feedback, given_at: datetime) -> FeedbackNote:
-    """The note of feedback that was not dealt with yet."""
+    """The note of new feedback, without an outcome."""
     return FeedbackNote(
         feedback.database,
         feedback.question,

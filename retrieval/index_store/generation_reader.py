@@ -1,7 +1,7 @@
 """Reads a whole generation: the catalog, and the cards of its tables and columns.
 
-Rows are streamed and what repeats is kept once, so that 100,000 tables of 15 columns take seconds
-and some hundred megabytes: equal columns are one object, and so are equal names and types.
+Rows are streamed, and equal columns, names and types are one object in memory, so that 100,000
+tables of 15 columns take seconds and a few hundred megabytes.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from retrieval.index_store.cards import Card, Cards, ColumnCard
 from retrieval.index_store.generation_tables import name_part
 from retrieval.index_store.head import IndexHead, build_replaced
 
-# Rows a message; between two of them the event loop serves others.
+# Rows of a message; between two messages the event loop runs other tasks.
 _CHUNK = 1000
 
 
 class _Names:
-    """Gives equal texts as one object."""
+    """Returns the same object for equal texts."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
@@ -33,7 +33,7 @@ class _Names:
 
 
 async def read_catalog(connection: AsyncConnection[Any], head: IndexHead) -> Catalog:
-    """The catalog of that generation. Raises IndexReplaced when it is gone."""
+    """The catalog of that generation. Raises IndexReplaced if it was dropped."""
     same = _Names()
     columns = [
         Column(same(name), same(kind), nullable, comment)
@@ -81,7 +81,7 @@ async def read_catalog(connection: AsyncConnection[Any], head: IndexHead) -> Cat
 
 
 async def read_cards(connection: AsyncConnection[Any], head: IndexHead, catalog: Catalog) -> Cards:
-    """The cards of that generation, whose catalog this is. Raises IndexReplaced when it is gone."""
+    """The cards of that generation and its catalog. Raises IndexReplaced if it was dropped."""
     texts = [text async for (text,) in _stream(connection, head, "column_cards", "card")]
     names: list[list[str]] = [[] for _ in texts]
     cards: list[Card] = []

@@ -1,16 +1,16 @@
-"""The tables of a generation of the index, named by its number.
+"""The tables of a generation of the index; their names end in its number.
 
-They are filled beside the live ones, get an HNSW index that holds no other database's vectors, and
-are dropped in one piece. A change to them needs a step of ``migrations`` that takes the generations
-out of service: the next build makes them anew.
+They are filled while the previous generation is live, have an HNSW index for this database's
+vectors only, and are dropped together. A change of their columns needs a migration that takes the
+existing generations out of service; the next build creates them again.
 """
 
 from __future__ import annotations
 
 from psycopg import sql
 
-# Positions count from 0. A table names its columns and their cards by position: what a thousand
-# tables share is stored and read once.
+# Positions count from 0. A table refers to its columns and their cards by position, so that what a
+# thousand tables share is stored and read once.
 _GENERATION = """
 CREATE TABLE {column_defs} (
     position int NOT NULL, name text NOT NULL, type text NOT NULL,
@@ -64,7 +64,7 @@ def drop_generation(generation: int) -> sql.Composed:
 
 
 def measure_generation(generation: int) -> sql.Composed:
-    """The query for the bytes that a generation takes on disk, its search indexes included."""
+    """The query for a generation's size on disk in bytes, search indexes included."""
     sizes = sql.SQL(" + ").join(
         sql.SQL("pg_total_relation_size({}::regclass)").format(
             sql.Literal(f"quorumsql.{part}_{generation}")

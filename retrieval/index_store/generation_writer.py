@@ -1,7 +1,6 @@
 """Writes all rows of one generation and builds its search indexes, in the caller's transaction.
 
-Columns that are equal in name, type and comment are one row, however many tables have them; so are
-the texts of their cards.
+Equal columns of several tables are stored as one row, and so are equal texts of column cards.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ Progress = Callable[[int, int], None]
 
 # pgvector's limit for an HNSW index over halfvec.
 _MOST_DIMENSIONS = 4000
-# What a card takes while its HNSW index is built, beside the vector itself (m = 16): measured.
+# Memory for each card while its HNSW index is built, in addition to the vector (m = 16): measured.
 _GRAPH_BYTES = 700
 _LEAST_BUILD_MIB = 64
 _MOST_BUILD_MIB = 2048
@@ -55,7 +54,7 @@ SELECT DISTINCT ON (sha256) sha256, embedding
 
 @dataclass(frozen=True, slots=True)
 class NewGeneration:
-    """What a new index is made of. ``cards`` are those of ``catalog``, in its order."""
+    """The content of a new index. ``cards`` are those of ``catalog``, in its order."""
 
     catalog: Catalog
     cards: Cards
@@ -70,10 +69,10 @@ async def write_generation(
     old: IndexHead | None,
     progress: Progress = lambda done, total: None,
 ) -> int:
-    """The number of the generation written; it is not live yet.
+    """Writes a generation that is not live yet, and returns its number.
 
-    Vectors come from the live index ``old`` and from what a run left. Raises psycopg's
-    NotNullViolation where a card has none.
+    Vectors come from the live index ``old`` and from the pending ones. Raises psycopg's
+    NotNullViolation if a card has no vector.
     """
     if old is not None and old.embedder != new.embedder:
         old = None
@@ -81,7 +80,7 @@ async def write_generation(
     generation = await _insert_head(connection, new, dimensions)
     await connection.execute(create_generation(generation, dimensions))
     await _copy_rows(connection, generation, new, progress)
-    progress(0, 0)  # how far a search index has come is not known from here
+    progress(0, 0)  # the progress of a search index is unknown
     for part, defs in (("table_vectors", "table_defs"), ("column_vectors", "column_cards")):
         await _gather_vectors(connection, generation, part, defs, new, old)
         await _build_search_index(connection, generation, part, dimensions, new.cards)
@@ -91,7 +90,7 @@ async def write_generation(
 async def _read_dimensions(
     connection: AsyncConnection[Any], new: NewGeneration, old: IndexHead | None
 ) -> int:
-    """How long the embedder's vectors are; 0 when there is none."""
+    """The dimensions of the embedder's vectors; 0 if there is no vector."""
     cursor = await connection.execute(
         "SELECT vector_dims(embedding) FROM quorumsql.pending_vectors"
         " WHERE database = %s AND embedder = %s LIMIT 1",
@@ -221,13 +220,13 @@ async def _gather_vectors(
 async def _build_search_index(
     connection: AsyncConnection[Any], generation: int, part: str, dimensions: int, cards: Cards
 ) -> None:
-    """After the rows are in, which is several times faster than row by row."""
+    """Runs after the rows are inserted: several times faster than updating the index by row."""
     vectors = name_part(part, generation)
     if 0 < dimensions <= _MOST_DIMENSIONS:
         count = max(len(cards.tables), len(cards.columns))
         needed = count * (2 * dimensions + _GRAPH_BYTES) // 2**20
         memory = min(max(needed, _LEAST_BUILD_MIB), _MOST_BUILD_MIB)
-        # One worker: several want as much shared memory, which containers rarely have.
+        # One process: parallel workers need shared memory, of which containers have little.
         await connection.execute(
             sql.SQL(
                 "SET LOCAL maintenance_work_mem = {};"

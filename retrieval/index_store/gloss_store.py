@@ -1,4 +1,4 @@
-"""Descriptions of columns that the model wrote, kept until the prompt that they answer changes."""
+"""Descriptions of columns that the model wrote, valid until their prompt changes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from retrieval.index_store.connections import Connections
 
 
 class GlossStore:
-    """Reads and writes them through the index store's pool. All raise IndexUnavailable."""
+    """Reads and writes glosses. All methods raise IndexUnavailable."""
 
     def __init__(self, store: Connections) -> None:
         self._store = store
 
     async def load(self, database: str) -> dict[str, tuple[str, str]]:
-        """``schema.table.column`` → the hash of its prompt and the gloss, empty for no answer."""
+        """``schema.table.column`` → the hash of its prompt and its gloss, which may be empty."""
         async with self._store.connection() as connection:
             cursor = await connection.execute(
                 "SELECT name, prompt, gloss FROM quorumsql.model_glosses WHERE database = %s",
@@ -38,7 +38,7 @@ class GlossStore:
             )
 
     async def drop(self, database: str) -> None:
-        """Forgets all of one database."""
+        """Deletes all glosses of one database."""
         async with self._store.connection() as connection:
             await connection.execute(
                 "DELETE FROM quorumsql.model_glosses WHERE database = %s", (database,)

@@ -1,8 +1,8 @@
-"""What is known of a database's live index before anything of it is read."""
+"""The head of a database's index: its versions and counts, without its content."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -18,7 +18,7 @@ from retrieval.index_store.cards import Cards
 class IndexHead:
     """One generation of one database's index.
 
-    ``version`` changes with anything that search reads, ``fingerprint`` with the schema alone.
+    ``version`` changes with everything that search reads, ``fingerprint`` only with the schema.
     """
 
     database: str
@@ -39,7 +39,7 @@ class IndexHead:
 
 @dataclass(frozen=True, slots=True)
 class IndexedDatabase:
-    """One generation as it was read; its vectors stay in the database."""
+    """One generation in memory, without its vectors."""
 
     head: IndexHead
     catalog: Catalog
@@ -57,7 +57,7 @@ class IndexedDatabase:
 
 
 async def read_heads(connection: AsyncConnection[Any], database: str | None) -> list[IndexHead]:
-    """The live generation of one database, or of all of them in order of their names."""
+    """The live generation of one database, or those of all databases sorted by name."""
     async with connection.cursor(row_factory=dict_row) as cursor:
         await cursor.execute(
             "SELECT * FROM quorumsql.generations"
@@ -68,17 +68,15 @@ async def read_heads(connection: AsyncConnection[Any], database: str | None) -> 
         rows = await cursor.fetchall()
     return [
         IndexHead(
-            **{
-                **{name: value for name, value in row.items() if name != "live"},
-                "search_path": tuple(row["search_path"]),
-            }
+            **{field.name: row[field.name] for field in fields(IndexHead)}
+            | {"search_path": tuple(row["search_path"])}
         )
         for row in rows
     ]
 
 
 def build_replaced(head: IndexHead) -> IndexReplaced:
-    """The error for whoever still reads ``head`` when another generation is live."""
+    """The error for a reader of ``head`` after another generation became live."""
     return IndexReplaced(
         f"The index of {head.database!r} was replaced while it was read.", hint="Try again."
     )

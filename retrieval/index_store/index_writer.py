@@ -1,8 +1,8 @@
 """Writes the index of one database: vectors batch by batch, then a whole generation at once.
 
-Vectors are kept by the hash of their text as soon as they are made, so a run that is broken off
-loses at most a batch. The generation is written, indexed and made live in one transaction: a run
-that is killed leaves nothing of it, and readers see the one before until the end.
+Each batch of vectors is stored by the hashes of their texts, so an interrupted run loses at most
+one batch. The generation is written, indexed and made live in one transaction: until it commits,
+readers see the previous generation, and a killed run leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BETWEEN_ATTEMPTS_S = 0.5
 
 
 class IndexWriter:
-    """The writer of one database's index, over a connection of its own in autocommit."""
+    """Writes one database's index over a separate connection in autocommit mode."""
 
     def __init__(self, connection: AsyncConnection[Any], database: str) -> None:
         self._connection = connection
@@ -33,7 +33,7 @@ class IndexWriter:
         self._lock = f"quorumsql index {database}"
 
     async def lock(self, on_wait: Callable[[], None]) -> None:
-        """Takes the database's lock; calls ``on_wait`` first where somebody else has it."""
+        """Takes the database's lock; if another run holds it, calls ``on_wait`` and waits."""
         cursor = await self._connection.execute(
             "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", (self._lock,)
         )
@@ -45,7 +45,7 @@ class IndexWriter:
             )
 
     async def unlock(self) -> None:
-        """Gives the lock back; a connection that is broken is closed, which does it too."""
+        """Releases the lock; a broken connection is closed, which releases it too."""
         try:
             await self._connection.execute(
                 "SELECT pg_advisory_unlock(hashtextextended(%s, 0))", (self._lock,)
@@ -54,12 +54,12 @@ class IndexWriter:
             await self._connection.close()
 
     async def head(self) -> IndexHead | None:
-        """What is live now."""
+        """The head of the live generation."""
         heads = await read_heads(self._connection, self._database)
         return heads[0] if heads else None
 
     async def known_hashes(self, embedder: str) -> set[bytes]:
-        """The hashes of all texts whose vectors are there: in the live index or left by a run."""
+        """The hashes of all texts that have a vector, in the live index or pending."""
         head = await self.head()
         query = sql.SQL(
             "SELECT sha256 FROM quorumsql.pending_vectors WHERE database = %s AND embedder = %s"
@@ -75,7 +75,7 @@ class IndexWriter:
     async def add_vectors(
         self, embedder: str, hashes: Sequence[bytes], vectors: NDArray[np.float32]
     ) -> None:
-        """Keeps the vectors of texts that were not known; they are safe when this returns."""
+        """Stores vectors of new texts; they are committed when this returns."""
         async with (
             self._connection.cursor() as cursor,
             cursor.copy("COPY quorumsql.pending_vectors FROM STDIN (FORMAT BINARY)") as copy,
@@ -87,9 +87,9 @@ class IndexWriter:
     async def replace(
         self, new: NewGeneration, progress: Progress = lambda done, total: None
     ) -> IndexHead:
-        """Makes ``new``, whose vectors are all known, the live index.
+        """Makes ``new`` the live index. The vectors of all its cards must be stored.
 
-        ``progress(done, total)`` counts rows; then, with a total of 0, search indexes are built.
+        ``progress(done, total)`` counts rows; the total is 0 while search indexes are built.
         """
         old = await self.head()
         async with self._connection.transaction():
@@ -108,7 +108,7 @@ class IndexWriter:
         return head
 
     async def drop(self) -> bool:
-        """Forgets the index and what was left of earlier runs; False when nothing was live."""
+        """Deletes the index and all pending vectors; False if no generation was live."""
         async with self._connection.transaction():
             cursor = await self._connection.execute(
                 "UPDATE quorumsql.generations SET live = false WHERE database = %s AND live",
@@ -121,7 +121,7 @@ class IndexWriter:
         return cursor.rowcount > 0
 
     async def clean_up(self) -> None:
-        """Drops generations that are not live; one that is still read is left to the next run."""
+        """Drops generations that are not live; one that is being read is left to the next run."""
         cursor = await self._connection.execute(
             "SELECT generation FROM quorumsql.generations WHERE database = %s AND NOT live",
             (self._database,),
@@ -133,7 +133,7 @@ class IndexWriter:
         for _ in range(_DROP_ATTEMPTS):
             try:
                 async with self._connection.transaction():
-                    # Whoever wants to read queues behind a drop that waits: it may not wait long.
+                    # Readers queue behind a waiting drop, so it must not wait long.
                     await self._connection.execute("SET LOCAL lock_timeout = '100ms'")
                     await self._connection.execute(drop_generation(generation))
                     await self._connection.execute(

@@ -1,6 +1,6 @@
-"""The layout of the index's tables: its number, and the steps to the present one.
+"""The layout of the index's tables: reads its version and migrates it to the newest one.
 
-The number is that of the last step that was run (see ``migrations``), kept in
+The version is the number of the last migration that ran (see ``migrations``), stored in
 ``quorumsql.layout``. The first layout had no such table.
 """
 
@@ -22,8 +22,8 @@ INSERT INTO quorumsql.layout VALUES ({});
 
 
 async def read_layout(connection: AsyncConnection[Any]) -> int | None:
-    """The number of the layout that is there; None without one."""
-    # Not to_regclass: it may answer from a cache that does not know yet what others just did.
+    """The version of the existing layout; None if there is none."""
+    # Not to_regclass: its cache may not show yet what other sessions just created.
     cursor = await connection.execute(
         "SELECT relname FROM pg_class WHERE relname IN ('layout', 'databases')"
         " AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'quorumsql')"
@@ -36,7 +36,7 @@ async def read_layout(connection: AsyncConnection[Any]) -> int | None:
 
 
 async def check_layout(connection: AsyncConnection[Any]) -> None:
-    """Changes nothing. Raises IndexUnavailable unless the index is there, in the present layout."""
+    """Raises IndexUnavailable unless the index exists in the newest layout. Changes nothing."""
     found, newest = await _find(connection), read_steps()[-1].number
     if found < newest:
         raise IndexUnavailable(
@@ -47,16 +47,16 @@ async def check_layout(connection: AsyncConnection[Any]) -> None:
 
 
 async def open_layout(connection: AsyncConnection[Any]) -> None:
-    """Migrates an index of an earlier layout. Raises IndexUnavailable, also where none is there."""
+    """Migrates an index of an older layout. Raises IndexUnavailable, also if there is no index."""
     if await _find(connection) < read_steps()[-1].number:
         await migrate(connection)
 
 
 async def migrate(connection: AsyncConnection[Any]) -> None:
-    """Runs the steps that the index lacks, each in a transaction of its own; a new index lacks all.
+    """Runs all missing steps, each in its own transaction; for a new index, all steps.
 
-    Of several that migrate at once, one runs a step and the others find it done. The connection is
-    in autocommit. Raises IndexUnavailable where a step fails: the index keeps the layout before it.
+    Safe to run concurrently: each step runs once. The connection is in autocommit mode. Raises
+    IndexUnavailable if a step fails; the index then keeps the layout before that step.
     """
     steps = read_steps()
     done = 0
@@ -71,13 +71,13 @@ async def migrate(connection: AsyncConnection[Any]) -> None:
 
 
 async def lock_layout(connection: AsyncConnection[Any]) -> None:
-    """Waits for whoever else sets up or migrates the index; held until the transaction ends."""
+    """Takes the lock for setting up and migrating the index, until the transaction ends."""
     await connection.execute("SELECT pg_advisory_xact_lock(hashtext('quorumsql layout'))")
 
 
 async def _run(connection: AsyncConnection[Any], step: Step) -> None:
     try:
-        # Whoever wants to read queues behind a step that waits for a table: it may not wait long.
+        # Readers queue behind a step that waits for a table, so it must not wait long.
         await connection.execute("SET LOCAL lock_timeout = '30s'")
         await connection.execute(step.statements)
         await connection.execute(_RECORD.format(step.number).encode())

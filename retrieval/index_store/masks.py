@@ -1,7 +1,7 @@
-"""Which cards a search may find, as bits: 100,000 tables are 12.5 kB in a query.
+"""Bit masks of the cards that a search may find: 100,000 tables take 12.5 kB in a query.
 
-Built once for what a principal may see and used for all of their questions, so that no question
-does or sends anything that grows with the schema. The database tests the bit inside the search.
+A mask is built once for the tables that a principal may see, and used for all of their questions.
+The database tests the bit inside the search.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """``bits`` holds position n in bit n % 8 (lowest first) of byte n // 8, as get_bit counts."""
+    """Position n is bit n % 8 (lowest first) of byte n // 8 of ``bits``, as in ``get_bit``."""
 
     bits: bytes
     size: int
@@ -30,7 +30,7 @@ class Mask:
 
 
 def build_mask(positions: Iterable[int], size: int) -> Mask:
-    """The mask that lets ``positions`` (each below ``size``) be found.
+    """The mask of ``positions``, which are below ``size``.
 
     >>> mask = build_mask([0, 9], 12)
     >>> mask.bits.hex(), mask.count, mask.positions.tolist()

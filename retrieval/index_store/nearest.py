@@ -1,9 +1,9 @@
 """The vector search: the cards of one generation that are nearest to a question.
 
-HNSW finds the nearest of many without reading all. Under a mask the scan goes on until enough cards
-pass it (pgvector's iterative scan, in strict order). Few cards are read and sorted instead, which
-is exact and as fast; so are those of a mask that lets few of many pass, or hides all that is near,
-for which most of the graph would have to be walked.
+Many cards are searched with HNSW. Under a mask, the scan continues until enough cards pass it
+(pgvector's iterative scan, in strict order). Few cards are read and sorted instead, which is exact
+and as fast. Sorting is also used under a mask that hides most cards or all near ones, because a
+search would then visit most of the graph.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from retrieval.index_store.masks import Mask
 
 Part = Literal["table_vectors", "column_vectors"]
 
-# So many cards are read and sorted in the time that the graph takes (384 dimensions: 4 ms).
+# Sorting this many cards takes as long as searching the graph (384 dimensions: 4 ms).
 _MOST_TO_SORT = 5000
-# Below this share of cards that may be seen, a walk meets too few of them.
-_SHARE_TO_WALK = 0.2
+# If a smaller share of the cards is visible, the graph search finds too few of them.
+_LEAST_SHARE_FOR_HNSW = 0.2
 
-# The session's settings. Candidates kept while walking: of 100,000 cards, 0.98 of the true first 48
-# are found with 400, 0.90 with 100. A walk that has met max_scan_tuples is given up, for a sort.
+# The session's settings. ef_search: of the true first 48 of 100,000 cards, 0.98 are found with 400,
+# 0.90 with 100. A search that reaches max_scan_tuples is replaced by a sort.
 SEARCH_SETTINGS = (
     "SET hnsw.iterative_scan = strict_order; SET hnsw.ef_search = 400;"
     " SET hnsw.max_scan_tuples = 20000"
@@ -37,15 +37,16 @@ SEARCH_SETTINGS = (
 _LIVE: LiteralString = """
        (SELECT generation FROM quorumsql.generations WHERE database = %(database)s AND live)
 """
-# "<> 0" and not "= 1": of an equality the planner expects so few rows that it walks no graph.
-_WALK: LiteralString = """
+# "<> 0" instead of "= 1": for an equality the planner expects so few rows that it does not use
+# HNSW.
+_HNSW: LiteralString = """
 SELECT position, 1 - (embedding <=> %(vector)s) AS cosine, {live}
   FROM {vectors}
  WHERE %(bits)s::bytea IS NULL OR get_bit(%(bits)s::bytea, position) <> 0
  ORDER BY embedding <=> %(vector)s
  LIMIT %(limit)s
 """
-# A few positions are looked up, many are tested while all are read.
+# Few positions are looked up; many are tested during a scan of all cards.
 _LOOKED_UP: LiteralString = "WHERE position = ANY (%(positions)s)"
 _TESTED: LiteralString = "WHERE get_bit(%(bits)s::bytea, position) = 1"
 _SORT: LiteralString = """
@@ -67,8 +68,8 @@ async def find_nearest(
 ) -> list[tuple[int, float]]:
     """At most ``limit`` (position, cosine similarity) of ``part``, nearest first.
 
-    Raises IndexReplaced when ``head`` is no longer live, IndexUnavailable when the vector has
-    another number of dimensions than the index.
+    Raises IndexReplaced if ``head`` is no longer live, and IndexUnavailable if the vector and the
+    index differ in their dimensions.
     """
     if head.dimensions not in (0, len(vector)):
         raise IndexUnavailable(
@@ -83,22 +84,12 @@ async def find_nearest(
         "limit": limit,
     }
     count = among.count if among is not None else size
-    if _MOST_TO_SORT < count >= _SHARE_TO_WALK * size:
-        found = await _walk(connection, head, part, parameters, among)
+    if _MOST_TO_SORT < count >= _LEAST_SHARE_FOR_HNSW * size:
+        bits = among.bits if among is not None else None
+        found = await _search(connection, head, part, _HNSW, {**parameters, "bits": bits})
         if len(found) >= min(limit, count):
             return found
     return await _sort(connection, head, part, parameters, among)
-
-
-async def _walk(
-    connection: AsyncConnection[Any],
-    head: IndexHead,
-    part: Part,
-    parameters: dict[str, Any],
-    among: Mask | None,
-) -> list[tuple[int, float]]:
-    bits = among.bits if among is not None else None
-    return await _search(connection, head, part, _WALK, {**parameters, "bits": bits})
 
 
 async def _sort(
@@ -110,7 +101,7 @@ async def _sort(
 ) -> list[tuple[int, float]]:
     if among is None:
         return await _search(connection, head, part, _SORT, parameters)
-    if among.count > _SHARE_TO_WALK * among.size:
+    if among.count > _LEAST_SHARE_FOR_HNSW * among.size:
         parameters = {**parameters, "bits": among.bits}
         return await _search(connection, head, part, _SORT, parameters, _TESTED)
     parameters = {**parameters, "positions": among.positions.tolist()}

@@ -1,7 +1,7 @@
-"""Turns of sessions in the index's PostgreSQL, each under the hash of who may read it.
+"""Turns of sessions in the index's PostgreSQL, stored under the hash of their owner.
 
-Knows nothing of guards and principals: whoever shows a turn asks a guard first. A turn holds the
-question and its queries, never a cell of a result.
+The store does not call the guard: the caller does, before it shows a turn. A turn holds the
+question and its queries, never values of a result.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from retrieval.index_store.connections import Connections
 
 
 class SessionStore:
-    """Reads and writes turns through the index store's pool. All raise IndexUnavailable."""
+    """Reads and writes turns. All methods raise IndexUnavailable."""
 
     def __init__(self, store: Connections) -> None:
         self._store = store
@@ -19,7 +19,7 @@ class SessionStore:
     async def load(
         self, owner: str, session: str, database: str, *, most: int, keep_hours: int
     ) -> tuple[Turn, ...]:
-        """At most so many turns, the last ones, oldest first; none older than ``keep_hours``."""
+        """The last ``most`` turns, oldest first; none older than ``keep_hours``."""
         async with self._store.connection() as connection:
             cursor = await connection.execute(
                 "SELECT question, outcome, sql, readings FROM quorumsql.session_turns"
@@ -34,7 +34,7 @@ class SessionStore:
     async def add(
         self, owner: str, session: str, database: str, turn: Turn, *, most: int, keep_hours: int
     ) -> None:
-        """Adds a turn; drops what is too old in any session, and what is too many in this one."""
+        """Adds a turn; deletes expired turns of all sessions, and all but ``most`` of this one."""
         async with self._store.connection() as connection, connection.transaction():
             await connection.execute(
                 "INSERT INTO quorumsql.session_turns"
@@ -65,7 +65,7 @@ class SessionStore:
             )
 
     async def forget(self, owner: str, session: str) -> int:
-        """How many turns of that owner's session there were, and are no more."""
+        """Deletes the turns of that owner's session and returns their number."""
         async with self._store.connection() as connection:
             cursor = await connection.execute(
                 "DELETE FROM quorumsql.session_turns WHERE owner = %s AND session = %s",
@@ -74,7 +74,7 @@ class SessionStore:
             return cursor.rowcount
 
     async def forget_all(self, *, owner: str = "", session: str = "") -> int:
-        """As ``forget``, of every owner or every session where none is named."""
+        """Like ``forget``; an empty ``owner`` or ``session`` means all of them."""
         async with self._store.connection() as connection:
             cursor = await connection.execute(
                 "DELETE FROM quorumsql.session_turns WHERE (%(owner)s = '' OR owner = %(owner)s)"
@@ -85,5 +85,5 @@ class SessionStore:
 
 
 def _clean(text: str) -> str:
-    """What PostgreSQL can hold of a text: no NUL, no half of a character."""
+    """Removes what PostgreSQL cannot store: null characters and lone surrogates."""
     return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")

@@ -1,8 +1,8 @@
 """The index: catalogs and embedded cards in PostgreSQL with pgvector.
 
-Lives in the schema ``quorumsql`` of its own database. A database's index is written as a new
-generation beside the live one, which readers see until the new one is whole. Knows nothing of how
-cards are made or embedded.
+All tables are in the schema ``quorumsql``. A database's index is written as a new generation beside
+the live one, which readers see until the new one is complete. The store does not build or embed
+cards.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from retrieval.index_store.masks import Mask
 from retrieval.index_store.nearest import SEARCH_SETTINGS, find_nearest
 
 _CONNECT_TIMEOUT_S = 5
-# A probe answers before whoever asked for it gives up.
+# Shorter than the timeout of those who call the probe.
 _PROBE_TIMEOUT_S = 2
-# How often a load starts again because the index was replaced under it.
+# How often a load is tried if the index is replaced meanwhile.
 _MOST_LOADS = 5
 
 
 class IndexStore:
     """Reads and writes the index through a small connection pool, opened at the first use.
 
-    The first use migrates an index of an earlier layout. Every method raises IndexUnavailable when
-    the index does not answer, was not set up, has a newer layout or cannot be migrated.
+    The first use migrates an index of an older layout. All methods raise IndexUnavailable if the
+    index does not answer, was not set up, has a newer layout or cannot be migrated.
     """
 
     def __init__(self, url: str, *, pool_size: int = 4) -> None:
@@ -51,13 +51,13 @@ class IndexStore:
         self._pool: AsyncConnectionPool[AsyncConnection[Any]] | None = None
         self._opening = asyncio.Lock()
         self._is_checked = False
-        # By generation: whoever loads the same one through this store shares its catalog.
+        # By generation, so that all readers of a generation share one catalog.
         self._catalogs: WeakValueDictionary[int, Catalog] = WeakValueDictionary()
 
     # -- setting up ----------------------------------------------------------------------------
 
     async def prepare(self) -> None:
-        """Creates the extension and the schema where they are missing; runs the missing steps."""
+        """Creates the extension and the schema if they are missing; runs missing migrations."""
         try:
             async with await AsyncConnection.connect(
                 self._url, autocommit=True, connect_timeout=_CONNECT_TIMEOUT_S
@@ -79,18 +79,18 @@ class IndexStore:
     # -- reading -------------------------------------------------------------------------------
 
     async def head(self, database: str) -> IndexHead | None:
-        """What is live of one database; None when it was never indexed."""
+        """The live generation of one database; None if it was never indexed."""
         async with self.connection() as connection:
             heads = await read_heads(connection, database)
         return heads[0] if heads else None
 
     async def heads(self) -> list[IndexHead]:
-        """What is live, in order of the databases' names."""
+        """The live generations of all databases, sorted by name."""
         async with self.connection() as connection:
             return await read_heads(connection, None)
 
     async def load(self, database: str) -> IndexedDatabase | None:
-        """Catalog and cards of one database, or None when it was never indexed."""
+        """Catalog and cards of one database; None if it was never indexed."""
         for _ in range(_MOST_LOADS):
             head = await self.head(database)
             if head is None:
@@ -103,10 +103,12 @@ class IndexStore:
                     )
             except IndexReplaced:
                 continue
-        raise IndexReplaced(f"The index of {database!r} is replaced over and over.")
+        raise IndexReplaced(
+            f"The index of {database!r} was replaced {_MOST_LOADS} times meanwhile."
+        )
 
     async def load_catalog(self, head: IndexHead) -> Catalog:
-        """The catalog of that generation; one object for all who hold it. Raises IndexReplaced."""
+        """The catalog of that generation, one object for all callers. Raises IndexReplaced."""
         catalog = self._catalogs.get(head.generation)
         if catalog is None:
             async with self.connection() as connection:
@@ -115,7 +117,7 @@ class IndexStore:
         return catalog
 
     async def table_vectors(self, head: IndexHead) -> NDArray[np.float32]:
-        """The vectors of the tables' cards, a row a table. Raises IndexReplaced."""
+        """The vectors of the tables' cards, one row for each table. Raises IndexReplaced."""
         async with self.connection() as connection:
             return await read_table_vectors(connection, head)
 
@@ -124,7 +126,7 @@ class IndexStore:
     ) -> list[tuple[int, float]]:
         """At most ``limit`` (position in ``cards.tables``, cosine similarity), nearest first.
 
-        ``among`` holds the positions that may be seen; None means all. Raises IndexReplaced.
+        ``among`` holds the visible positions; None means all. Raises IndexReplaced.
         """
         async with self.connection() as connection:
             return await find_nearest(connection, head, "table_vectors", vector, limit, among)
@@ -132,7 +134,7 @@ class IndexStore:
     async def nearest_columns(
         self, head: IndexHead, vector: NDArray[np.float32], limit: int, among: Mask | None = None
     ) -> list[tuple[int, float]]:
-        """As ``nearest_tables``, of ``cards.columns``."""
+        """Like ``nearest_tables``, for ``cards.columns``."""
         async with self.connection() as connection:
             return await find_nearest(connection, head, "column_vectors", vector, limit, among)
 
@@ -148,9 +150,9 @@ class IndexStore:
     async def writer(
         self, database: str, on_wait: Callable[[], None] = lambda: None
     ) -> AsyncIterator[IndexWriter]:
-        """The one who may write the index of ``database``.
+        """The only writer of the index of ``database``.
 
-        Where another one is at work, calls ``on_wait`` and waits until it is done.
+        If another writer is active, calls ``on_wait`` and waits for its end.
         """
         async with self.connection() as connection:
             writer = IndexWriter(connection, database)
@@ -161,14 +163,14 @@ class IndexStore:
                 await writer.unlock()
 
     async def drop(self, database: str) -> bool:
-        """Forgets one database's index; False when there was none."""
+        """Deletes one database's index; False if there was none."""
         async with self.writer(database) as writer:
             return await writer.drop()
 
     # -- connections ---------------------------------------------------------------------------
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
-        """``(("index", what is wrong or empty),)``; waits for nobody else's connection."""
+        """``(("index", problem),)``, empty if all is well; does not wait for the pool."""
         try:
             async with await AsyncConnection.connect(
                 self._url, autocommit=True, connect_timeout=_PROBE_TIMEOUT_S
@@ -191,7 +193,7 @@ class IndexStore:
     async def connection(
         self, timeout_s: float = _CONNECT_TIMEOUT_S
     ) -> AsyncIterator[AsyncConnection[Any]]:
-        """A connection in autocommit, for this store and for those of values and examples."""
+        """A connection in autocommit mode, also for the other stores."""
         async with self._connect_unchecked(timeout_s) as connection:
             if not self._is_checked:
                 await open_layout(connection)
@@ -207,20 +209,20 @@ class IndexStore:
         except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
             self._is_checked = False
             raise IndexUnavailable(
-                f"The index is gone or half gone: {str(error).strip()}",
-                hint="Run `quorumsql index build`. Where only some of its tables are missing, "
+                f"Tables of the index are missing: {str(error).strip()}",
+                hint="Run `quorumsql index build`. If only some of its tables are missing, "
                 "restore them from a backup.",
             ) from error
         except psycopg.errors.DiskFull as error:
             raise IndexUnavailable(
                 f"The disk of the index is full: {str(error).partition(chr(10))[0]}",
-                hint="Free some room and run `quorumsql index build` again. The index as it was "
+                hint="Free disk space and run `quorumsql index build` again. The previous index "
                 "stays in service.",
             ) from error
         except (PoolTimeout, psycopg.Error) as error:
             raise IndexUnavailable(
                 f"The index does not answer: {str(error).strip()}",
-                hint="Is its PostgreSQL running? `quorumsql doctor` tells.",
+                hint="Is its PostgreSQL running? Check it with `quorumsql doctor`.",
             ) from error
 
     async def _open(self) -> AsyncConnectionPool[AsyncConnection[Any]]:
@@ -243,19 +245,19 @@ class IndexStore:
 
 
 async def _check(connection: AsyncConnection[Any]) -> None:
-    """Raises psycopg.Error where the server has ended the connection; asks it only if need be."""
+    """Raises psycopg.Error if the server closed the connection; queries it only if necessary."""
     if not is_quiet(connection.fileno()):
         await AsyncConnectionPool.check_connection(connection)
 
 
 async def _prepare(connection: AsyncConnection[Any]) -> None:
     async with connection.transaction():
-        # Two that prepare at once would both find the schema missing.
+        # Otherwise two concurrent calls would both find the schema missing.
         await lock_layout(connection)
         present = await connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'")
         if await present.fetchone() is None:
             await connection.execute("CREATE EXTENSION vector")
-        # Not "IF NOT EXISTS": that asks for the right to create even where nothing is to be done.
+        # Not "IF NOT EXISTS": that needs the right to create even if the schema exists.
         owned = await connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = 'quorumsql'")
         if await owned.fetchone() is None:
             await connection.execute("CREATE SCHEMA quorumsql")

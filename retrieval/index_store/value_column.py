@@ -1,4 +1,4 @@
-"""One column's values, as they are stored and as they are matched."""
+"""The values of one column, as the index stores and search matches them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class ValueColumn:
-    """One column's values. ``aliases`` gives words that mean a value → that value as stored."""
+    """One column's values. ``aliases`` maps words that mean a value to that value."""
 
     table: str
     column: str

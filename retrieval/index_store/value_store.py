@@ -1,7 +1,7 @@
-"""The value index as it is stored: a row a column, beside the schema index.
+"""Stores the value index: one row for each column.
 
-A column is replaced in one statement, so that nobody sees half of it. Readers load all anew when
-the version is another one, which it becomes when a refresh is through.
+A column is replaced in one statement, so that readers never see part of it. A refresh changes the
+version at its end; readers then load all values again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from psycopg.types.json import Jsonb
 from retrieval.index_store.connections import Connections
 from retrieval.index_store.value_column import ValueColumn
 
-# The smallest columns first, as long as there is room for them whole.
+# The smallest columns first, up to the limit.
 _LOAD = """
 SELECT table_name, column_name, texts, aliases
   FROM (SELECT *, sum(cardinality(texts)) OVER (
@@ -43,13 +43,13 @@ ColumnKey = tuple[str, str]
 
 
 class ValueStore:
-    """Reads and writes the values through the index store's pool. All raise IndexUnavailable."""
+    """Reads and writes values. All methods raise IndexUnavailable."""
 
     def __init__(self, store: Connections) -> None:
         self._store = store
 
     async def marks(self, database: str) -> dict[ColumnKey, tuple[str, str]]:
-        """What is stored: column → its mark, and why it has no values (empty when it has)."""
+        """Stored column → its mark, and why it has no values (empty if it has)."""
         async with self._store.connection() as connection:
             cursor = await connection.execute(
                 "SELECT table_name, column_name, mark, note FROM quorumsql.column_values"
@@ -87,7 +87,7 @@ class ValueStore:
             )
 
     async def publish(self, database: str) -> None:
-        """Tells readers that the values are others now."""
+        """Changes the version, so that readers load the values again."""
         async with self._store.connection() as connection:
             await connection.execute(_PUBLISH, (database,))
 
@@ -101,14 +101,14 @@ class ValueStore:
         return row[0] if row else ""
 
     async def load(self, database: str, most: int) -> list[ValueColumn]:
-        """All columns with values, the largest left out where all have more than ``most``."""
+        """The columns with values, the smallest first, with at most ``most`` values in total."""
         async with self._store.connection() as connection:
             cursor = await connection.execute(_LOAD, (database, most))
             rows = await cursor.fetchall()
         return [ValueColumn(row[0], row[1], tuple(row[2]), row[3]) for row in rows]
 
     async def count(self, database: str) -> tuple[int, int]:
-        """How many columns with values, and how many values."""
+        """The number of columns with values, and the number of values."""
         async with self._store.connection() as connection:
             cursor = await connection.execute(
                 "SELECT count(*), coalesce(sum(cardinality(texts)), 0)"
@@ -119,7 +119,7 @@ class ValueStore:
         return (int(row[0]), int(row[1])) if row else (0, 0)
 
     async def drop(self, database: str) -> None:
-        """Forgets all values of one database."""
+        """Deletes all values of one database."""
         async with self._store.connection() as connection, connection.transaction():
             for table in ("column_values", "value_heads"):
                 await connection.execute(

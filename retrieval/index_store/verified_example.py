@@ -17,9 +17,9 @@ Source = Literal["file", "benchmark", "feedback"]
 class VerifiedExample:
     """A question about ``database`` and the query that answers it.
 
-    ``id`` is a hash over what makes it this example, so that the same pair given twice is one.
-    ``access`` is the access key of who gave it, empty where it came from a file; ``roles`` limits
-    who is shown it, nobody being left out where there are none. ``tables`` are qualified names.
+    ``id`` is a hash of the pair and its access, so that a repeated pair is one example. ``access``
+    is the access key of the sender, empty for a pair from a file. Only principals with one of
+    ``roles`` are shown it; empty means all principals. ``tables`` are qualified names.
     """
 
     id: str
@@ -37,7 +37,7 @@ class VerifiedExample:
 
 
 def fold_question(question: str) -> str:
-    """What is equal for a question in any case, spacing and final punctuation.
+    """Folds case, spacing and final punctuation of a question, so that repetitions are equal.
 
     >>> fold_question(" How many  Orders? ")
     'how many orders'
@@ -46,7 +46,7 @@ def fold_question(question: str) -> str:
 
 
 def build_access_key(principal: Principal) -> str:
-    """The same for principals who may see the same rows: equal roles and equal attributes.
+    """A hash of roles and attributes: equal for principals who may see the same rows.
 
     >>> mia = Principal("mia", ("clerk", "buyer"), (("region", 1),))
     >>> build_access_key(mia) == build_access_key(
@@ -54,5 +54,5 @@ def build_access_key(principal: Principal) -> str:
     True
     """
     attributes = sorted(principal.attributes, key=lambda pair: pair[0])
-    told = json.dumps([sorted(set(principal.roles)), attributes])
-    return hashlib.sha256(told.encode()).hexdigest()[:32]
+    text = json.dumps([sorted(set(principal.roles)), attributes])
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

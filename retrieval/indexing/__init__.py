@@ -1,4 +1,4 @@
-"""Indexing as a long job: a tuple of phases from the schema to an index that is live."""
+"""Indexing as a long job: a sequence of phases from reading the schema to a live index."""
 
 from retrieval.indexing.job import IndexReport, index_database, run_job
 

@@ -1,4 +1,4 @@
-"""Texts about tables and columns from outside the database, put where it has no comment."""
+"""Descriptions from outside the database, used for tables and columns without a comment."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from nl2sql.catalog import Catalog, Table
 
 
 def describe_catalog(catalog: Catalog, descriptions: Mapping[str, str]) -> Catalog:
-    """The catalog with ``descriptions`` as comments; its own comments stay.
+    """The catalog with ``descriptions`` in place of missing comments.
 
-    Keys are ``table`` or ``table.column``, without regard to case. What names nothing is left out.
+    Keys are ``table`` or ``table.column`` in any case; unknown keys are ignored.
 
     >>> from nl2sql.catalog import Column
     >>> shop = Catalog("shop", (Table("main", "Orders", (Column("Amt", "REAL"),)),))

@@ -1,4 +1,4 @@
-"""What a new run would change in an index: table by table, column by column."""
+"""Compares an index with what a new run would write: table by table, column by column."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from retrieval.index_store.head import IndexedDatabase
 
 @dataclass(frozen=True, slots=True)
 class TableChange:
-    """``change`` is ``added``, ``removed`` or ``changed``; ``table`` is empty for the whole."""
+    """``change`` is ``added``, ``removed`` or ``changed``; an empty ``table`` means the index."""
 
     table: str
     change: str
@@ -21,7 +21,7 @@ class TableChange:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Everything that would change, and how many cards would be embedded for it."""
+    """All changes, and the number of cards that would be embedded."""
 
     changes: tuple[TableChange, ...]
     to_embed: int
@@ -33,9 +33,9 @@ class Difference:
 def compare_index(
     live: IndexedDatabase | None, catalog: Catalog, cards: Cards, embedder: str
 ) -> Difference:
-    """What differs between the ``live`` index and what would be indexed now.
+    """The differences between the ``live`` index and what would be indexed now.
 
-    Inferred keys are left out: to know them the rows have to be read.
+    Inferred keys are not compared, because inference reads rows.
     """
     new_texts = _list_texts(cards)
     if live is None:
@@ -65,7 +65,7 @@ def _list_texts(cards: Cards) -> set[str]:
 
 
 def compare_catalogs(old: Catalog, new: Catalog) -> Iterator[TableChange]:
-    """The changes from ``old`` to ``new``, in order of the tables' names.
+    """The changes from ``old`` to ``new``, sorted by table name.
 
     >>> one = Catalog("d", (Table("s", "t", (Column("a", "text"), Column("b", "text"))),))
     >>> two = Catalog("d", (Table("s", "t", (Column("a", "int"),)), Table("s", "u", ())))

@@ -1,4 +1,4 @@
-"""What the phases of an indexing job hand on, and what they work with."""
+"""The phases of an indexing job, their shared resources and the draft that they build."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ PhaseProgress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An index in the making; each phase gives a fuller one.
+    """An unfinished index; each phase adds its part.
 
-    ``fingerprint`` is the schema's as it was read, before anything was inferred. ``notes`` are
-    sentences for whoever runs the job.
+    ``fingerprint`` is that of the schema as read, without inferred keys. ``notes`` are sentences
+    for the report.
     """
 
     catalog: Catalog
@@ -34,13 +34,13 @@ class Draft:
     notes: tuple[str, ...] = ()
 
     def with_note(self, note: str) -> Draft:
-        """The draft with one more note; an empty one is none."""
+        """The draft with one more note; an empty note is ignored."""
         return replace(self, notes=(*self.notes, note)) if note else self
 
 
 @dataclass(frozen=True, slots=True)
 class Workbench:
-    """What every phase may use: the writer holds the database's lock for the whole job."""
+    """Resources of all phases; ``writer`` holds the database's lock for the whole job."""
 
     writer: IndexWriter
     embedder: Embedder
@@ -49,7 +49,7 @@ class Workbench:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """One step of the job. ``name`` is what the progress bar says."""
+    """One step of the job. The progress bar shows ``name``."""
 
     name: str
     run: Callable[[Draft, Workbench], Awaitable[Draft]]

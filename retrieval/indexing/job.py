@@ -1,6 +1,6 @@
-"""Runs an indexing job: takes the database's lock, then one phase after the other.
+"""Runs an indexing job: takes the database's lock and runs one phase after the other.
 
-Interrupted anywhere, the old index stays in service and the next run goes on from what is kept.
+If a job is interrupted, the old index stays in service, and the next job reuses stored vectors.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from retrieval.index_store.store import IndexStore
 from retrieval.indexing.draft import Draft, Phase, Workbench
 from retrieval.indexing.phases import CORE_PHASES, give_catalog
 
-# Phase, done, total; total is 0 where it is unknown.
+# Phase, done, total; total is 0 if it is unknown.
 Progress = Callable[[str, int, int], None]
 
 WAITING = "waiting for another run"
@@ -25,7 +25,7 @@ WAITING = "waiting for another run"
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What one run did. ``embedded`` counts cards embedded anew, ``seconds`` is by phase."""
+    """The result of a run. ``embedded`` counts newly embedded cards, ``seconds`` is by phase."""
 
     database: str
     tables: int
@@ -48,9 +48,9 @@ async def run_job(
     *,
     progress: Progress = lambda phase, done, total: None,
 ) -> IndexReport:
-    """Runs ``phases`` in order; where another run is at work on ``database``, after that one.
+    """Runs ``phases`` in order, after any other running job of ``database``.
 
-    Raises IndexUnavailable when the store does not answer, and what the phases raise.
+    Raises IndexUnavailable if the store does not answer, and what the phases raise.
     """
     await store.prepare()
     draft = Draft(Catalog(database, ()))
@@ -85,7 +85,7 @@ async def index_database(
     glosses: Mapping[str, str] = MappingProxyType({}),
     progress: Progress = lambda phase, done, total: None,
 ) -> IndexReport:
-    """Brings the index of ``catalog.database`` to what ``catalog`` and ``glosses`` say."""
+    """Updates the index of ``catalog.database`` to ``catalog`` and ``glosses``."""
     phases = (*give_catalog(catalog, glosses), *CORE_PHASES)
     return await run_job(catalog.database, phases, store, embedder, progress=progress)
 

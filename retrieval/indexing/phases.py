@@ -1,7 +1,7 @@
-"""The phases that every job has: cards, their vectors, and the swap.
+"""The phases of every job: build cards, embed them, write the index.
 
-A database whose index is current embeds and writes nothing. What differs from job to job (where the
-schema comes from, inferred keys, glosses, values) are phases that the caller puts around these.
+If the index is current, nothing is embedded or written. The caller adds further phases: reading the
+schema, inferring keys, writing glosses, reading values.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from retrieval.index_store.cards import Cards, build_cards
 from retrieval.index_store.generation_writer import NewGeneration
 from retrieval.indexing.draft import Draft, Phase, Workbench
 
-# Texts a commit: what an interrupted run may lose. The embedder sorts them by length.
+# Texts in a commit, so the most that an interrupted run loses. The embedder sorts them by length.
 _BATCH = 128
 
 
 async def make_cards(draft: Draft, bench: Workbench) -> Draft:
-    """The cards, and the version that tells whether the index is current."""
+    """Builds the cards, and the version that shows whether the index is current."""
     cards = await asyncio.to_thread(build_cards, draft.catalog, draft.glosses)
     version = index_version(draft.catalog, cards, bench.embedder.name)
     return replace(draft, cards=cards, version=version)
 
 
 async def embed_cards(draft: Draft, bench: Workbench) -> Draft:
-    """Embeds the texts whose vectors nobody has, and keeps them batch by batch.
+    """Embeds the texts without a stored vector, and stores them batch by batch.
 
-    Raises SettingsError when the model cannot be loaded.
+    Raises SettingsError if the model cannot be loaded.
     """
     if await _is_current(draft, bench):
         return draft
@@ -48,7 +48,7 @@ async def embed_cards(draft: Draft, bench: Workbench) -> Draft:
 
 
 async def write_index(draft: Draft, bench: Workbench) -> Draft:
-    """Puts the new index in the place of the old one, unless that is current."""
+    """Replaces the live index, unless it is current."""
     if await _is_current(draft, bench):
         await bench.writer.clean_up()
         return draft
@@ -66,7 +66,7 @@ CORE_PHASES = (
 
 
 def index_version(catalog: Catalog, cards: Cards, embedder: str) -> str:
-    """A hash that changes when the schema, a key, the cards' wording or the embedder does."""
+    """A hash of the schema, the keys, the cards' texts and the embedder's name."""
     digest = hashlib.sha256(f"{catalog.fingerprint}\0{embedder}".encode())
     for text in (*(card.text for card in cards.tables), *(card.text for card in cards.columns)):
         digest.update(b"\0" + text.encode("utf-8", "surrogatepass"))
@@ -74,7 +74,7 @@ def index_version(catalog: Catalog, cards: Cards, embedder: str) -> str:
 
 
 def give_catalog(catalog: Catalog, glosses: Mapping[str, str]) -> tuple[Phase, ...]:
-    """The phase of a job whose schema and glosses are there already."""
+    """The first phase of a job for a given schema and glosses."""
 
     async def start(draft: Draft, bench: Workbench) -> Draft:
         return replace(

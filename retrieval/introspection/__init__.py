@@ -1,1 +1,1 @@
-"""What is read of the source databases: catalogs, distinct values, samples of keys."""
+"""Reads the source databases: catalogs, distinct values, samples of keys."""

@@ -1,8 +1,8 @@
-"""Names that would stand for two things once they are written without quotes.
+"""Removes tables and columns whose full names are ambiguous without quotes.
 
-A table's identity is ``schema.table``, a column's ``schema.table.column``. Where names hold dots,
-two of them may read the same: the table ``"b.c"`` in ``a``, and ``c`` in ``"a.b"``. A policy, a
-gloss or a cell value for the one could reach the other, so neither is indexed.
+A table's identity is ``schema.table``, a column's ``schema.table.column``. If names contain dots,
+two identities can be equal: the table ``"b.c"`` in ``a``, and ``c`` in ``"a.b"``. A policy, gloss
+or cell value could then be applied to the wrong one, so neither is indexed.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from nl2sql.catalog import Table
 from nl2sql.skipped import Skipped
 from nl2sql.sql.names import fold_name, quote_name
 
-_REASON = "with the dots in it, its name reads like that of something else"
+_REASON = "its name contains dots and cannot be told from that of another table or column"
 
 
 def remove_ambiguous(
     tables: Iterable[Table], dialect: str
 ) -> tuple[tuple[Table, ...], tuple[Skipped, ...]]:
-    """The tables and columns whose full names are their own, and what was left out.
+    """The tables and columns with unique full names, and those that were left out.
 
     >>> from nl2sql.catalog import Column
     >>> x = (Column("x", "int"),)
     >>> kept, skipped = remove_ambiguous(
     ...     [Table("a", "b.c", x), Table("a.b", "c", x), Table("a", "b", x)], "postgres")
-    >>> [table.qualified for table in kept], [each.name for each in skipped]
+    >>> [table.qualified for table in kept], [table.name for table in skipped]
     (['a.b'], ['a."b.c"', '"a.b".c'])
     """
     found = tuple(tables)

@@ -1,4 +1,4 @@
-"""What key inference asks of a database: whether one column's values stand in another."""
+"""The protocol by which key inference checks whether one column's values occur in another."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from nl2sql.catalog import Table
 
 @dataclass(frozen=True, slots=True)
 class Containment:
-    """How many distinct values were sampled, and how many of them the target has."""
+    """The number of distinct values sampled, and how many of them the target contains."""
 
     sampled: int
     found: int
 
 
 class Sampler(Protocol):
-    """Looks at the values of a database, read-only, with little work for each question."""
+    """Samples the values of a database, read-only, with small queries."""
 
     def contain(
         self, table: Table, columns: tuple[str, ...], target: Table, target_columns: tuple[str, ...]
     ) -> Containment | None:
-        """How many values of some rows of ``table`` stand in ``target``; None when it cannot tell.
+        """How many sampled values of ``table`` occur in ``target``.
 
-        It cannot where the role may not read, or where it takes too long.
+        None if the role may not read them, or the query takes too long.
         """
         ...
 
     def is_unique(self, table: Table, columns: tuple[str, ...]) -> bool:
-        """Whether no two of the rows looked at are equal there, and none is NULL."""
+        """Whether the sampled rows have no equal and no NULL values in ``columns``."""
         ...

@@ -1,13 +1,14 @@
-"""Opens SQLite and DuckDB files for reading: for their schema, their values and samples of rows.
+"""Opens SQLite and DuckDB files read-only: for their schema, their values and samples of rows.
 
-Nothing can be written through these connections, and a DuckDB instance reaches no other file. How a
-question's query runs on a file is another matter, with more restrictions: ``execution`` has it.
+A DuckDB instance can access no other file. The queries of questions run through ``execution``, with
+more restrictions.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -17,7 +18,7 @@ from nl2sql.sql.names import build_sqlite_uri
 
 
 def open_sqlite_file(path: Path) -> sqlite3.Connection:
-    """A read-only connection for any one thread at a time; odd bytes in texts are replaced.
+    """A read-only connection for one thread at a time; replaces bytes that are not UTF-8.
 
     Raises sqlite3.Error.
     """
@@ -33,9 +34,9 @@ def open_sqlite_file(path: Path) -> sqlite3.Connection:
 
 
 def open_duckdb_file(path: Path, *, memory: str = "") -> duckdb.DuckDBPyConnection:
-    """A closed instance with the file attached read-only, and in use, under ``ATTACHED``.
+    """An instance without external access that uses the file, attached read-only as ``ATTACHED``.
 
-    ``memory`` is its limit (``512MB``; empty: DuckDB's own). Raises duckdb.Error.
+    ``memory`` is its limit (``512MB``; empty: DuckDB's default). Raises duckdb.Error.
     """
     limit = {"memory_limit": memory} if memory else {}
     connection = duckdb.connect(":memory:", config={**CLOSED_CONFIG, **limit})
@@ -50,11 +51,8 @@ def open_duckdb_file(path: Path, *, memory: str = "") -> duckdb.DuckDBPyConnecti
 
 
 def describe_duckdb_error(error: duckdb.Error) -> str:
-    """The first line of what DuckDB says, which comes as JSON behind the name of its class."""
+    """The first line of DuckDB's message, which may be JSON after the name of its class."""
     text = str(error)
-    try:
-        told = json.loads(text[text.find("{") :])
-        text = str(told["exception_message"])
-    except (ValueError, KeyError, TypeError):
-        pass
+    with suppress(ValueError, KeyError, TypeError):
+        text = str(json.loads(text[text.find("{") :])["exception_message"])
     return text.partition("\n")[0]

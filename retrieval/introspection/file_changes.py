@@ -1,4 +1,4 @@
-"""Whether a database that is a file has changed."""
+"""Recognises changes of a database file."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from pathlib import Path
 
 
 def read_file_mark(path: Path, *suffixes: str) -> str:
-    """Time and size of the file and of the log beside it; empty when it cannot be told."""
+    """Modification time and size of the file and of its logs; empty if it cannot be read."""
     found = []
-    for each in (path, *(path.with_name(path.name + suffix) for suffix in suffixes)):
+    for file in (path, *(path.with_name(path.name + suffix) for suffix in suffixes)):
         try:
-            status = each.stat()
+            status = file.stat()
         except OSError:
-            if each == path:
+            if file == path:
                 return ""
             continue
         found.append(f"{status.st_mtime_ns} {status.st_size}")

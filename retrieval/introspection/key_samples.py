@@ -1,8 +1,8 @@
-"""The queries of key inference, and who runs them on each kind of database.
+"""The queries of key inference, the same for all kinds of database.
 
-Each looks at no more than some thousand rows and gives up after two seconds, so that one huge or
-slow table costs little. All run as the role that runs questions: nothing is inferred from what it
-may not read. Which rows are looked at is the database's choice.
+A query reads at most a few thousand rows, chosen by the database, and stops after two seconds, so
+that huge or slow tables cost little. All run as the role that runs questions, so nothing is
+inferred from data that it may not read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _Run = Callable[[str], tuple[Any, ...] | None]
 
 
 class SqlSampler:
-    """The sampler over ``run``, which gives a query's one row, or None where it failed."""
+    """A sampler whose ``run`` returns the only row of a query, or None if it failed."""
 
     def __init__(self, run: _Run) -> None:
         self._run = run
@@ -44,9 +44,9 @@ class SqlSampler:
 def write_containment(
     table: Table, columns: tuple[str, ...], target: Table, target_columns: tuple[str, ...]
 ) -> str:
-    """Counts the distinct values of some rows, and those of them that the target has.
+    """Counts the distinct values of some rows, and those of them that the target contains.
 
-    It reads the same to all three databases: names are quoted, and nothing else is put in.
+    The query is valid on all three kinds of database; only quoted names are inserted.
     """
     names = ", ".join(enquote(column) for column in columns)
     present = " AND ".join(f"{enquote(column)} IS NOT NULL" for column in columns)
@@ -79,6 +79,6 @@ def _quote_table(table: Table) -> str:
 
 
 def build_unavailable(database: str, error: Exception) -> DatabaseUnavailable:
-    """What a database that cannot be sampled is reported as."""
+    """The error for a database that cannot be sampled."""
     reason = (str(error).strip() or type(error).__name__).split("\n", 1)[0]
     return DatabaseUnavailable(f"Cannot sample {database}: {reason}", database=database)

@@ -1,4 +1,4 @@
-"""One database, as indexing reads it: a class for each kind of database."""
+"""The protocol by which indexing reads a database; each kind of database implements it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from retrieval.introspection.text_columns import ValueReader
 
 
 class SourceDatabase(Protocol):
-    """Reads what queries on the database may read, and never writes."""
+    """Reads what queries on the database may read, and never writes.
+
+    All methods, and entering what they return, raise DatabaseUnavailable.
+    """
 
     def read_catalog(self) -> Catalog:
-        """The schema as it is now, as far as the reader may see it. Raise DatabaseUnavailable."""
+        """The present schema, limited to what the reader may see."""
         ...
 
     def build_value_reader(self) -> ValueReader:
-        """Reads distinct values; entering it opens a connection. Raise DatabaseUnavailable."""
+        """A reader of distinct values; entering it opens a connection."""
         ...
 
     def open_sampler(self) -> AbstractContextManager[Sampler]:
-        """Samples values for key inference. Raise DatabaseUnavailable, also on entering."""
+        """A sampler of values for key inference."""
         ...

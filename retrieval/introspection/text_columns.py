@@ -1,6 +1,6 @@
-"""What the value index asks of a database: which columns hold text, and their distinct values.
+"""The protocol by which the value index reads text columns and their distinct values.
 
-One implementation a kind of database, in ``index_store``. All read as the reader's role, read-only.
+Each kind of database implements it. All read as the reader's role, in read-only mode.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from nl2sql.catalog import Table
 
 @dataclass(frozen=True, slots=True)
 class TextColumn:
-    """A column of text that can be read.
+    """A readable text column.
 
-    ``mark`` changes when the table's rows change; empty where nobody can tell. ``objection`` says
-    why statistics rule it out, before anything is read.
+    ``mark`` changes with the table's rows; empty if changes cannot be recognised. ``objection``
+    says why its values are not read according to the statistics; empty if they are.
     """
 
     table: Table
@@ -55,7 +55,7 @@ class ValueReader(Protocol):
     ) -> None: ...
 
     def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
-        """All columns of text of these tables. ``most`` and ``longest`` are what ``read`` will ask.
+        """All text columns of these tables; ``most`` and ``longest`` as for ``read``.
 
         Raise DatabaseUnavailable.
         """

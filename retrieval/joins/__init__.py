@@ -1,1 +1,1 @@
-"""How the tables of a question are joined, and which joins nothing declares."""
+"""Plans the joins between the tables of a question, and infers undeclared foreign keys."""

@@ -1,7 +1,7 @@
-"""Columns that may refer to another table's key, by their names and types alone.
+"""Finds columns that may refer to another table's key, by names and types only.
 
-Targets are looked up by the words of a name, never compared pair by pair: with 100,000 tables that
-would be a hundred thousand million pairs. Knows nothing of values.
+Targets are looked up by the words of a name instead of compared pair by pair: 100,000 tables have
+ten thousand million pairs.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from nl2sql.sql.column_kinds import find_kind
 from nl2sql.words import split_words
 from retrieval.vocabulary.abbreviations import expand_words
 
-# Words that make a column a reference: what stands before them says to what.
+# Words that mark a column as a reference; the words before them name the target.
 _REFERENCE_WORDS = frozenset("id no nr num number code key fk ref uid uuid sk".split())
-# A key of such words alone is called alike in every table.
+# Names of keys that occur in every table.
 _PLAIN_KEYS = frozenset({"id", "no", "code", "key", "number", "uid", "uuid", "name"})
-# Where a table refers to itself, the column says how and not to what.
+# In a reference of a table to itself, the column names the role instead of the target.
 _SELF_ROLES = frozenset("parent predecessor successor".split())
-# Of more targets than this the right one cannot be told by names and a sample.
+# Among more targets, names and a sample cannot identify the right one.
 _MOST_TARGETS = 5
-# What people do to a row is called after the doing ("approved_by", "sales_rep_id"), and refers to
-# the table of people, under the first of these names that there is.
+# Roles of people ("approved_by", "sales_rep_id"); they refer to the first existing table of
+# _PEOPLE.
 _PERSON_ROLES = frozenset(
     "by manager supervisor boss rep representative owner seller buyer approver requester requestor "
     "assignee author agent inspector technician planner creator reviewer operator lead leader head "
@@ -33,13 +33,13 @@ _PERSON_ROLES = frozenset(
 )
 _SUPERIORS = frozenset("manager supervisor boss".split())
 _PEOPLE = ("employee", "staff", "user", "person", "people")
-# So many keys of one name in one schema: a tenant's, not a target.
+# More keys of one name in one schema do not identify a target (a tenant's id).
 _MOST_ALIKE = 20
-# Ranks: called after the target; called like its key, of a table with a word in common, and of
-# another; the same in a role (as many words as the role has come on top); people.
+# Ranks: the column has the target's name; the name of its key (plus 5 if the tables' names share no
+# word); either with the words of a role before it (plus their number); a role of people.
 _BY_TABLE, _BY_COLUMN, _IN_ROLE, _BY_PERSON = 0, 10, 30, 60
 
-# Kinds of columns that keys have, and what their values can be equal to.
+# The kinds of key columns, grouped by comparable values.
 _FAMILIES = {
     **dict.fromkeys(("integer", "number", "float"), "number"),
     **{"uuid": "uuid", "text": "text", "": "any"},
@@ -50,10 +50,10 @@ _FAMILIES = {
 class KeyCandidate:
     """``table(columns)`` may refer to ``target(target_columns)``.
 
-    ``is_key`` tells that the target's columns are its primary key; otherwise they have yet to be
-    found unique. The ``rank`` says how well the names fit, 0 best: candidates of one rank exclude
-    one another. ``is_exact``: the column is called after the target or just like its key, in no
-    role and in the same schema.
+    ``is_key``: the target's columns are its primary key; otherwise their uniqueness must be
+    checked. ``rank``: how well the names fit, 0 is best; of candidates with equal rank only one can
+    be right. ``is_exact``: the column has the name of the target or its key, without a role, and
+    both tables are in the same schema.
     """
 
     table: Table
@@ -66,9 +66,9 @@ class KeyCandidate:
 
 
 def find_candidates(catalog: Catalog) -> list[tuple[KeyCandidate, ...]]:
-    """For each column, or group of columns, that may refer: at most five targets, likeliest first.
+    """At most five targets, likeliest first, for each column or group of columns that may refer.
 
-    Only between tables, never where a declared key refers from that column already.
+    Views and columns with a declared foreign key are left out.
     """
     tables = [table for table in catalog.tables if table.kind == "table"]
     index = _Targets(tables, catalog.dialect)
@@ -79,10 +79,10 @@ def find_candidates(catalog: Catalog) -> list[tuple[KeyCandidate, ...]]:
         for columns in index.find_groups(table):
             if not any((table.qualified, column) in declared for column in columns):
                 targets = tuple(
-                    each
-                    for each in index.look_up(table, columns)
-                    # What is referred to from there does not refer back.
-                    if (each.target.qualified, table.qualified) not in joined
+                    candidate
+                    for candidate in index.look_up(table, columns)
+                    # A table that the target refers to does not refer back.
+                    if (candidate.target.qualified, table.qualified) not in joined
                 )
                 if targets:
                     found.append(targets[:_MOST_TARGETS])
@@ -90,7 +90,7 @@ def find_candidates(catalog: Catalog) -> list[tuple[KeyCandidate, ...]]:
 
 
 def type_family(declared: str, dialect: str) -> str:
-    """What values of a type can be equal to; empty for types that keys do not have.
+    """The family of types with comparable values; empty for types that keys do not have.
 
     >>> [type_family(name, "sqlite") for name in ("bigint", "NUMBER(9)", "char(4)", "date", "")]
     ['number', 'number', 'text', '', 'any']
@@ -108,7 +108,7 @@ class _Key:
 
 
 class _Register:
-    """Keys by what they are called, and under each name by schema."""
+    """Keys by name and schema."""
 
     def __init__(self) -> None:
         self._keys: dict[tuple[str, ...], dict[str, list[_Key]]] = {}
@@ -117,13 +117,13 @@ class _Register:
         return name in self._keys
 
     def add(self, name: tuple[str, ...], key: _Key) -> None:
-        """One more key of that name."""
+        """Adds a key under that name."""
         self._keys.setdefault(name, {}).setdefault(key.table.schema, []).append(key)
 
     def find(self, name: tuple[str, ...], schema: str) -> Sequence[_Key]:
-        """The keys in that schema; failing these, the only one there is.
+        """The keys of that name in the schema, or else the only one in any other schema.
 
-        None where so many are called alike that the name says nothing.
+        Empty if too many keys have that name.
         """
         schemas = self._keys.get(name, {})
         keys = schemas.get(schema)
@@ -134,9 +134,9 @@ class _Register:
 
 
 class _Targets:
-    """Keys by what they are called: by the table's words, and by the words of the key itself.
+    """Keys by the words of their table's name, and by the words of their own name.
 
-    In SQLite a column's type binds nobody, so numbers may stand in text.
+    In SQLite types need not match, because a text column may hold numbers.
     """
 
     def __init__(self, tables: Sequence[Table], dialect: str) -> None:
@@ -157,7 +157,7 @@ class _Targets:
                     self._by_column.add(words, key)
 
     def find_groups(self, table: Table) -> Iterator[tuple[str, ...]]:
-        """Each column by itself, and the columns that together are another table's key."""
+        """Single columns, and groups of columns with the names of another table's key."""
         names = {column.name for column in table.columns}
         for column in table.columns:
             if type_family(column.type, self._dialect):
@@ -186,17 +186,17 @@ class _Targets:
         return list(found.values())
 
     def _rank(self, table: Table, column: str) -> Iterator[tuple[int, _Key]]:
-        """Keys that the column's name may mean, each with its rank."""
+        """The keys that the column's name may mean, with their ranks."""
         words = _read(column)
         stem = _drop_reference_words(words)
         around = _read(table.name)
         own = table.primary_key[0] if len(table.primary_key) == 1 else ""
         if column == own and (not stem or stem == around[-len(stem) :]):
-            return  # called after its own table: its key, which refers to nothing
+            return  # the table's own key
         if stem and stem[0] in _SELF_ROLES and own and stem != words:
             yield _IN_ROLE, _Key(table, own, True)
         for start in range(len(stem)):
-            # "billing address": the address in the role of billing.
+            # "billing address" is an address in the role "billing".
             rank = _IN_ROLE + start if start else _BY_TABLE
             for key in self._by_table.find(stem[start:], table.schema):
                 yield rank, key
@@ -204,10 +204,10 @@ class _Targets:
             people = (self._by_table.find((name,), table.schema) for name in _PEOPLE)
             for key in next((found for found in people if found), ()):
                 yield _BY_PERSON, key
-            # The manager of a member, where nobody else is a person.
+            # A manager may be a row of the same table.
             if stem[-1] in _SUPERIORS and own:
                 yield _BY_PERSON + 1, _Key(table, own, True)
-        # Keys that are called alike are no references to one another.
+        # Primary keys of the same name do not refer to one another.
         if column != own and not _PLAIN_KEYS.issuperset(words):
             for start in range(max(1, len(words) - 1)):
                 for key in self._by_column.find(words[start:], table.schema):
@@ -222,14 +222,14 @@ class _Targets:
             left, right = table.column(mine), target.column(theirs)
             if left is None or right is None:
                 return False
-            families = {type_family(each.type, self._dialect) for each in (left, right)} - {"any"}
+            families = {type_family(side.type, self._dialect) for side in (left, right)} - {"any"}
             if "" in families or (len(families) > 1 and self._dialect != "sqlite"):
                 return False
         return True
 
 
 def _find_keys(table: Table) -> Iterator[_Key]:
-    """The table's key; where none is declared, the columns that are called like one."""
+    """The table's primary key; if none is declared, the columns that are named like one."""
     if len(table.primary_key) == 1:
         yield _Key(table, table.primary_key[0], True)
     elif not table.primary_key:
@@ -237,9 +237,9 @@ def _find_keys(table: Table) -> Iterator[_Key]:
         for at, column in enumerate(table.columns):
             words = _read(column.name)
             stem = _drop_reference_words(words)
-            # "stuid" is one word to everybody.
-            is_called_so = stem != words or (words and words[-1].endswith("id"))
-            if is_called_so and (at == 0 or stem == name or not stem):
+            # "stuid" cannot be split into words.
+            is_named_so = stem != words or (words and words[-1].endswith("id"))
+            if is_named_so and (at == 0 or stem == name or not stem):
                 yield _Key(table, column.name, False)
 
 

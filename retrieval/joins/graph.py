@@ -1,7 +1,7 @@
-"""The tables in sight as a graph in which every key is a node of its own.
+"""The retrieved tables as a graph in which every foreign key is a node too.
 
-So keys between the same two tables stay apart, and networkx' algorithms for simple graphs find
-different keys as different ways. Tables are nodes by their qualified name, keys by their position.
+So networkx' algorithms for simple graphs can distinguish keys between the same two tables. Table
+nodes are qualified names, key nodes are positions.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import networkx as nx
 from nl2sql.catalog import ForeignKey
 
 _DECLARED = 1.0
-# Two declared keys in a row are as good as one inferred key and a bit.
+# An inferred key costs slightly less than two declared keys.
 _INFERRED = 1.8
-# A key whose role the question names is taken before its neighbours, not before a shorter way.
+# A key whose role the question names is preferred to a parallel key, but not to a shorter path.
 _NAMED = 0.75
 
 
 class JoinGraph:
-    """The keys that join one table to another, and what each costs."""
+    """The keys between tables, with their costs."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class JoinGraph:
         self.graph = nx.Graph()
         self.graph.add_nodes_from(tables)
         inside = set(self.graph)
-        # By name, so that of equal ways the same one is the first in every question.
+        # Sorted, so that of equally cheap paths the same one is always first.
         self.keys = sorted(
             (
                 key
@@ -46,13 +46,13 @@ class JoinGraph:
             self.graph.add_edge(at, key.target, weight=cost / 2)
 
     def components(self) -> list[frozenset[str]]:
-        """The tables that hang together, in the order of their first table."""
+        """The connected components as sets of tables, in the order of their first table."""
         return [
             frozenset(node for node in component if isinstance(node, str))
             for component in nx.connected_components(self.graph)
         ]
 
     def cost(self, keys: Iterable[int]) -> float:
-        """What joining over these keys costs."""
+        """The cost of joining over these keys."""
         costs = (cost for at in keys for _, _, cost in self.graph.edges(at, data="weight"))
         return float(sum(costs))

@@ -1,11 +1,11 @@
-"""Joins that no foreign key declares: likely by names and types, confirmed on sampled values.
+"""Infers undeclared foreign keys: candidates by names and types, confirmed on sampled values.
 
-A key is inferred when nearly all of a sample of a column's distinct values are found in the column
-that its name refers to, and that column is a key. Names are needed, since whole numbers from 1 on
-are contained in one another everywhere; values are, since names promise much.
+A key is inferred if nearly all of a sample of a column's distinct values occur in the column that
+its name refers to, and that column is a key. Values alone would not suffice, since small integers
+occur in many columns; nor would names.
 
-What it does not cover: columns whose name says nothing of the target, views, and types other than
-numbers, text and UUIDs. An inferred key is good for joining, never for deciding what somebody sees.
+Not covered: columns whose name does not mention the target, views, and types other than numbers,
+text and UUIDs. Inferred keys are used for joining, never for access control.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from nl2sql.catalog import Catalog, ForeignKey
 from retrieval.introspection.containment import Sampler
 from retrieval.joins.candidates import KeyCandidate, find_candidates
 
-# Share of the sampled values that must be found: a few rows are always older than their target.
+# Share of the sampled values that must be found: a few may refer to deleted rows.
 _LEAST_FOUND = 0.95
-# Fewer distinct values than this say nothing: where the name is the target's own, where it speaks
-# of a role, and where the target lies in another schema.
+# The least number of distinct values: for an exact name, for any other name, and for a target in
+# another schema.
 _LEAST_SAMPLED_EXACT = 2
 _LEAST_SAMPLED = 3
-_LEAST_SAMPLED_ABROAD = 20
+_LEAST_SAMPLED_OTHER_SCHEMA = 20
 
 
 def infer_keys(
@@ -33,10 +33,10 @@ def infer_keys(
     *,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> tuple[ForeignKey, ...]:
-    """The inferred keys, by table and columns; ``progress(done, total)`` counts columns looked at.
+    """The inferred keys, sorted by table and columns; ``progress(done, total)`` counts columns.
 
-    A column gets one target at most: of those whose names fit best, the only one that values
-    confirm. Raises DatabaseUnavailable.
+    A column gets at most one target: the only confirmed one among those with the best rank. Raises
+    DatabaseUnavailable.
     """
     groups = find_candidates(catalog)
     confirmed: dict[tuple[str, tuple[str, ...]], ForeignKey] = {}
@@ -59,7 +59,7 @@ def infer_keys(
 def _refers_back(
     key: ForeignKey, confirmed: Mapping[tuple[str, tuple[str, ...]], ForeignKey]
 ) -> bool:
-    """Whether the target's columns are known to refer to this table already."""
+    """Whether a confirmed key from the target's columns refers to this table."""
     other = confirmed.get((key.target, key.target_columns))
     return other is not None and other.target == key.table
 
@@ -67,7 +67,7 @@ def _refers_back(
 def _is_confirmed(candidate: KeyCandidate, sampler: Sampler) -> bool:
     least = _LEAST_SAMPLED_EXACT if candidate.is_exact else _LEAST_SAMPLED
     if candidate.target.schema != candidate.table.schema:
-        least = _LEAST_SAMPLED_ABROAD
+        least = _LEAST_SAMPLED_OTHER_SCHEMA
     containment = sampler.contain(
         candidate.table, candidate.columns, candidate.target, candidate.target_columns
     )

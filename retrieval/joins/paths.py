@@ -1,8 +1,8 @@
-"""Ways to join tables: the cheapest and the next best.
+"""Finds the cheapest set of keys that joins given tables, and alternatives.
 
-Two tables: the k shortest simple paths (Yen 1971, as networkx' ``shortest_simple_paths``). More:
-the Steiner tree (approximation of Mehlhorn 1988, as networkx implements it), and for the next best
-the trees that go round one of its keys, which is the first step of Lawler's scheme.
+For two tables: the k shortest simple paths (Yen 1971, networkx' ``shortest_simple_paths``). For
+more: the Steiner tree (approximation of Mehlhorn 1988, in networkx); the alternatives are trees
+that avoid one of its keys, the first step of Lawler's scheme.
 """
 
 from __future__ import annotations
@@ -15,24 +15,23 @@ from networkx.algorithms.approximation import steiner_tree
 
 from retrieval.joins.graph import JoinGraph
 
-# An alternative that takes more joins than this besides is no alternative.
+# The most that an alternative may cost in addition.
 _LONGEST_DETOUR = 2.0
 
 
-def find_ways(join_graph: JoinGraph, terminals: Sequence[str], limit: int) -> list[frozenset[int]]:
-    """The positions of the keys of at most ``limit`` ways, cheapest first.
+def find_joins(join_graph: JoinGraph, terminals: Sequence[str], limit: int) -> list[frozenset[int]]:
+    """At most ``limit`` sets of keys (their positions), cheapest first.
 
-    The ``terminals`` are two or more tables that hang together.
+    The ``terminals`` are two or more connected tables.
     """
     found = (
         _find_paths(join_graph, *terminals, limit=limit)
         if len(terminals) == 2
         else _find_trees(join_graph, terminals, limit)
     )
-    ways = list(dict.fromkeys(found))
-    costs = {way: join_graph.cost(way) for way in ways}
-    ways.sort(key=costs.__getitem__)
-    return [way for way in ways if costs[way] <= costs[ways[0]] + _LONGEST_DETOUR][:limit]
+    costs = {keys: join_graph.cost(keys) for keys in dict.fromkeys(found)}
+    joins = sorted(costs, key=costs.__getitem__)
+    return [keys for keys in joins if costs[keys] <= costs[joins[0]] + _LONGEST_DETOUR][:limit]
 
 
 def _find_paths(
@@ -41,7 +40,8 @@ def _find_paths(
     if limit == 1:
         yield _keys_of(nx.dijkstra_path(join_graph.graph, source, target))
         return
-    # Cheapest first: each costs time, so what is too long already ends the search.
+    # Paths come cheapest first and take time to find, so the first too expensive one ends the
+    # search.
     longest = float("inf")
     paths = nx.shortest_simple_paths(join_graph.graph, source, target, weight="weight")
     for keys in map(_keys_of, islice(paths, limit)):
@@ -55,24 +55,24 @@ def _find_paths(
 def _find_trees(
     join_graph: JoinGraph, terminals: Sequence[str], limit: int
 ) -> Iterator[frozenset[int]]:
-    # A copy and no view: networkx looks through a view at every step.
+    # A copy, because networkx filters a view at every access.
     component = nx.node_connected_component(join_graph.graph, terminals[0])
     graph = join_graph.graph.subgraph(component).copy()
     best = _keys_of(steiner_tree(graph, terminals, method="mehlhorn"))
     yield best
-    # The dearest keys first: doing without an inferred one is worth most.
-    dearest = sorted(best, key=lambda at: (-join_graph.cost([at]), at))
-    for left_out in dearest[: limit if limit > 1 else 0]:
-        if way := _go_round(graph, best, left_out, terminals):
-            yield way
+    # The most expensive keys first: an alternative to an inferred key is most useful.
+    by_cost = sorted(best, key=lambda at: (-join_graph.cost([at]), at))
+    for left_out in by_cost[: limit if limit > 1 else 0]:
+        if tree := _replace_key(graph, best, left_out, terminals):
+            yield tree
 
 
-def _go_round(
+def _replace_key(
     graph: nx.Graph, tree: frozenset[int], left_out: int, terminals: Sequence[str]
 ) -> frozenset[int] | None:
-    """The tree without one of its keys, its two halves joined by the cheapest way round; or None.
+    """The tree with one of its keys replaced by the cheapest other path; None if there is none.
 
-    What then hangs on it without being needed is cut off.
+    Branches that are no longer needed are removed.
     """
     halves = nx.Graph((at, table) for at in tree - {left_out} for table in graph[at])
     halves.add_nodes_from(graph[left_out])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from nl2sql.catalog import ForeignKey
 from nl2sql.types import JoinPath, JoinPlan, SchemaContext, SchemaLink
 from retrieval.joins.graph import JoinGraph
-from retrieval.joins.paths import find_ways
+from retrieval.joins.paths import find_joins
 from retrieval.joins.roles import find_named_keys
 from retrieval.joins.skeleton import write_path
 from retrieval.joins.terminals import choose_terminals
@@ -16,11 +16,11 @@ from retrieval.joins.terminals import choose_terminals
 def plan_joins(
     question: str, context: SchemaContext, links: Sequence[SchemaLink], *, alternatives: int
 ) -> JoinPlan:
-    """The cheapest way between the tables named, and the next best; empty when none is named.
+    """The cheapest joins between the named tables, and alternatives; empty if none is named.
 
-    One table alone needs no joins, unless the question names a role of it: the manager of an
-    employee. Every join is an inner one: whether rows without a partner count, the question says,
-    and the schema does not.
+    A single table needs no joins, unless the question names a role of it (the manager of an
+    employee). All joins are inner joins: the schema does not show whether rows without a partner
+    are wanted.
     """
     named = find_named_keys(question, context.foreign_keys, links)
     graph = JoinGraph((hit.table.qualified for hit in context.tables), context.foreign_keys, named)
@@ -28,12 +28,12 @@ def plan_joins(
     if not terminals:
         return JoinPlan()
     names = dict(zip((hit.table.qualified for hit in context.tables), context.names, strict=True))
-    ways: list[frozenset[int]] = [frozenset()]
+    joins: list[frozenset[int]] = [frozenset()]
     if len(terminals) > 1:
-        ways = find_ways(graph, terminals, 1 + alternatives)
+        joins = find_joins(graph, terminals, 1 + alternatives)
     paths = []
-    for way in ways:
-        keys = [graph.keys[at] for at in sorted(way)]
+    for positions in joins:
+        keys = [graph.keys[at] for at in sorted(positions)]
         roles = _find_roles(terminals[0], keys, named)
         paths.append(write_path(terminals[0], keys, roles, names, context.dialect))
     best = paths[0]
@@ -45,7 +45,7 @@ def plan_joins(
 def _find_roles(
     start: str, keys: Sequence[ForeignKey], named: Sequence[ForeignKey]
 ) -> tuple[ForeignKey, ...]:
-    """The named keys that bring a table in once more: onto itself, or beside a key that is used."""
+    """The named keys that join a table once more: to itself, or parallel to a key in use."""
     tables = {start, *(table for key in keys for table in (key.table, key.target))}
     used = {(key.table, key.target) for key in keys}
     return tuple(
@@ -58,7 +58,7 @@ def _find_roles(
 
 
 def _without_repeats(paths: Sequence[JoinPath]) -> tuple[JoinPath, ...]:
-    """All but the first, each set of keys once: two roles may change places."""
+    """All paths but the first, without repeated sets of keys, as two roles may be exchanged."""
     different: dict[frozenset[ForeignKey], JoinPath] = {}
     for path in paths:
         different.setdefault(frozenset(path.keys), path)

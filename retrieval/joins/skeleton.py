@@ -1,4 +1,4 @@
-"""Writes a way to join as ``FROM … JOIN … ON …``, with roles where a table stands twice."""
+"""Writes joins as ``FROM … JOIN … ON …``, with roles as aliases if a table occurs twice."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def write_path(
     names: Mapping[str, str],
     dialect: str,
 ) -> JoinPath:
-    """The path over ``keys``, which hang together, from ``start`` on, and over the ``roles``.
+    """The path from ``start`` over ``keys``, which are connected, and over ``roles``.
 
-    A role is a key whose target is joined once more, under a name of its own. ``names`` gives the
-    SQL name of each table.
+    A role is a key whose target is joined once more, under an alias. ``names`` maps tables to their
+    SQL names.
     """
     twice = Counter((key.table, key.target) for key in (*keys, *roles))
     taken = {fold_name(name, dialect) for name in names.values()}
@@ -50,7 +50,7 @@ def write_path(
         for key in [key for key in waiting if near in (key.table, key.target)]:
             waiting.remove(key)
             far = key.target if near == key.table else key.table
-            # Under its role too where another key brings the same table in once more.
+            # An alias is needed if another key joins the same table once more.
             needs_role = far == key.target and twice[key.table, key.target] > 1
             short = alias(key) if needs_role else ""
             labels[far] = short or names[far]
@@ -68,7 +68,7 @@ def write_path(
 
 
 def _choose_alias(role: str, taken: set[str], dialect: str) -> str:
-    """The role, or with a number behind it where it is the name of a table or of another role."""
+    """The role, with a number appended if it is the name of a table or of another role."""
     number = 1
     chosen = role
     while fold_name(chosen, dialect) in taken:

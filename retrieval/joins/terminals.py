@@ -1,4 +1,4 @@
-"""Which tables the joins must reach: those that together say what the question says."""
+"""Chooses the tables that the joins must connect: those that the question's words refer to."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from nl2sql.catalog import ForeignKey
 from nl2sql.types import SchemaLink
 from retrieval.joins.graph import JoinGraph
 
-# With more terminals than this the "plan" would be the whole schema, and no help.
+# With more terminals the plan would be most of the schema, and no help.
 _MOST_TERMINALS = 5
 _LEAST_WEIGHT = 0.4
-# A column names its table half as much as the table's own name does; a value of it, as much.
+# A link to a column counts half for its table, except one by a value.
 _COLUMN_SHARE = 0.5
 
 
@@ -20,10 +20,10 @@ def choose_terminals(
 ) -> tuple[str, ...]:
     """At most five tables that can be joined, best first.
 
-    A table is taken when it explains a word of the question that no better one explains; of the
-    parts of the schema that hang together, the one that explains most words. A column that refers
-    to another table says nothing of its own one unless the question names its role, nor does a
-    date that merely could be the one asked for.
+    A table is chosen if it explains a word of the question that no better one explains, in the
+    connected component that explains most words. Two kinds of links do not count for their table:
+    those to a foreign key's column, unless the question names its role, and those to a date column
+    by its type only.
     """
     references = {
         (key.table, column) for key in graph.keys if key not in named for column in key.columns
@@ -38,7 +38,7 @@ def choose_terminals(
         explained_by = words.setdefault(link.table, set())
         explained_by.update(link.phrase.lower().split())
         if link.method == "model":
-            # Named on purpose, whatever else explains the same word.
+            # The model named it, so it counts even if another table explains the same word.
             explained_by.add(link.table)
     likely = sorted(
         (table for table in weights if weights[table] >= _LEAST_WEIGHT),

@@ -1,1 +1,1 @@
-"""Links a question to tables and columns, and tells which columns are worth showing."""
+"""Links a question to tables and columns, and chooses the columns to show."""

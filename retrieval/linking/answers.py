@@ -1,6 +1,6 @@
-"""Reads what a model names as tables and columns: JSON, lists or lines, with or without quotes.
+"""Reads the tables and columns in a model's answer: JSON, lists or lines, quoted or not.
 
-Tolerant on purpose: a small model seldom keeps to a form. What names nothing in sight is dropped.
+Tolerant on purpose: small models seldom keep to a format. Unknown names are dropped.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def read_names(text: str, context: SchemaContext) -> list[tuple[str, str]]:
 
 
 def read_score(text: str) -> float | None:
-    """The answer as a share from 0 to 1; None where it is none.
+    """The answer as a number from 0 to 1; None if it is not a score.
 
     >>> [read_score(text) for text in ("8", "Score: 10/10", "Yes.", "no", "I think", "42")]
     [0.8, 1.0, 1.0, 0.0, None, None]
@@ -49,7 +49,7 @@ def read_score(text: str) -> float | None:
 
 
 class _Names:
-    """The names in sight, as a model may write them."""
+    """The names of the retrieved tables and their columns, in the spellings of a model."""
 
     def __init__(self, context: SchemaContext) -> None:
         self._tables: dict[str, str] = {}
@@ -57,7 +57,7 @@ class _Names:
         self._owners: dict[str, list[tuple[str, str]]] = {}
         for hit, name in zip(context.tables, context.names, strict=True):
             table = hit.table
-            # The best ranked table has the bare name, if several bear it.
+            # A bare name that several tables have means the best ranked one.
             for spelling in (table.qualified, name, table.name):
                 self._tables.setdefault(_fold(spelling), table.qualified)
             self._columns[table.qualified] = {
@@ -68,7 +68,7 @@ class _Names:
                 self._owners.setdefault(_fold(column.name), []).append(pair)
 
     def resolve(self, text: str) -> tuple[str, str] | None:
-        """The table, the table's column, or the column that only one table has."""
+        """A table, a qualified column, or a column that only one table has."""
         name = _fold(text)
         if table := self._tables.get(name):
             return table, ""
@@ -90,12 +90,12 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _start_of_json(text: str) -> int:
-    """Where JSON may begin. Raises ValueError where there is none."""
+    """Where JSON may begin. Raises ValueError if it begins nowhere."""
     return min(at for at in (text.find("{"), text.find("[")) if at >= 0)
 
 
 def _flatten(value: Any, table: str) -> Iterator[str]:
-    """The strings in JSON; what hangs under a key belongs to the table of that name too."""
+    """The strings in JSON; those under a key may also be columns of the table of that name."""
     if isinstance(value, str):
         if table:
             yield f"{table}.{value}"

@@ -1,8 +1,8 @@
-"""Which columns of a table are worth showing, in databases that are too large to show whole.
+"""Chooses the columns of a table to show, in databases that are too large to show whole.
 
-Lost columns cost more than noise, so little is left out: a narrow table keeps everything, and of a
-wide one all that joins need, all that the question, a value or search pointed at, and then, up to a
-number, the first columns and those that answers are made of (names, dates, amounts).
+A missing column costs more than a superfluous one, so little is left out. A narrow table keeps all
+columns. A wide one keeps those of keys and those that the question, a value or search found, and
+then, up to a limit, its first columns and typical answer columns (names, dates, amounts).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from nl2sql.types import RetrievedTable, SchemaContext, SchemaLink
 from retrieval.linking.question_words import read_name
 from retrieval.linking.rules import is_time
 
-# A table of so many columns is shown whole.
+# A table of at most this many columns is shown whole.
 _NARROW = 8
-# How many columns a wide table gets at most, besides those that it must keep.
+# The columns of a wide table are filled up to this number.
 _MOST_COLUMNS = 12
 _FIRST = 5
 _LABELS = frozenset(
@@ -29,10 +29,9 @@ _LABELS = frozenset(
 def prune_columns(
     context: SchemaContext, links: tuple[SchemaLink, ...]
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Table → the columns that are left of it, in its own order; tables kept whole are not there.
+    """Table → its remaining columns, in order; without the tables that are shown whole.
 
-    A column called like a linked one is kept in every table: which of them is meant, the model is
-    to see.
+    A column of the same name as a linked one is kept in every table, so that the model can choose.
     """
     required = _find_required(context)
     linked: dict[str, set[str]] = {}
@@ -45,7 +44,8 @@ def prune_columns(
         table = hit.table
         if len(table.columns) <= _NARROW or table.qualified in context.shared:
             continue
-        kept = _choose(hit, required, linked.get(table.qualified, set()), linked_names)
+        own = linked.get(table.qualified, set())
+        kept = _choose(hit, context.dialect, required[table.qualified] | own, linked_names)
         if len(kept) < len(table.columns):
             left = tuple(column.name for column in table.columns if column.name in kept)
             pruned.append((table.qualified, left))
@@ -53,7 +53,7 @@ def prune_columns(
 
 
 def _find_required(context: SchemaContext) -> Mapping[str, set[str]]:
-    """Table → the columns of its keys, of keys onto it, and of values that the question holds."""
+    """Table → the columns of its keys, of keys to it, and of values in the question."""
     required = {hit.table.qualified: set(hit.table.primary_key) for hit in context.tables}
     for key in context.foreign_keys:
         required.setdefault(key.table, set()).update(key.columns)
@@ -64,17 +64,17 @@ def _find_required(context: SchemaContext) -> Mapping[str, set[str]]:
 
 
 def _choose(
-    hit: RetrievedTable, required: Mapping[str, set[str]], linked: Set[str], linked_names: Set[str]
+    hit: RetrievedTable, dialect: str, required: Set[str], linked_names: Set[str]
 ) -> set[str]:
     table: Table = hit.table
-    kept = required[table.qualified] | linked | set(hit.columns)
+    kept = {*required, *hit.columns}
     kept |= {column.name for column in table.columns if column.name.casefold() in linked_names}
     room = _MOST_COLUMNS - len(kept & {column.name for column in table.columns})
     likely = [column.name for column in table.columns[:_FIRST]]
     likely += [
         column.name
         for column in table.columns
-        if not _LABELS.isdisjoint(read_name(column.name)) or is_time(column)
+        if not _LABELS.isdisjoint(read_name(column.name)) or is_time(column, dialect)
     ]
     kept |= set([name for name in dict.fromkeys(likely) if name not in kept][: max(0, room)])
     return kept

@@ -1,4 +1,4 @@
-"""The schema linker: by rule, or by the model under one of three techniques."""
+"""The schema linker: by rules, or by the model with one of three techniques."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RULES = "deterministic"
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """The links, and the tokens that they cost."""
+    """The links, and the tokens used."""
 
     links: SchemaLinks
     prompt_tokens: int = 0
@@ -24,13 +24,13 @@ class Linked:
 
 
 class SchemaLinker:
-    """Links under ``settings.linking``. Where the model gives nothing, the rules do, and say so."""
+    """Links as ``settings.linking`` says; by rules, with a note, if the model names nothing."""
 
     def __init__(self, settings: RetrievalSettings, engine: Engine | None = None) -> None:
-        """Raises SettingsError when the technique needs a model and there is none."""
+        """Raises SettingsError if the technique needs a model and ``engine`` is None."""
         if settings.linking != _RULES and engine is None:
             raise SettingsError(
-                f"retrieval.linking is {settings.linking}, which asks the language model, "
+                f"retrieval.linking is {settings.linking}, which needs a language model, "
                 "and none is loaded.",
                 hint=f"Set it to {_RULES}.",
             )
@@ -38,7 +38,7 @@ class SchemaLinker:
         self._model = ModelLinker(engine) if engine is not None else None
 
     async def link(self, question: Question, context: SchemaContext) -> Linked:
-        """The links between the question and the tables in sight. Raises EngineUnavailable."""
+        """Links the question to the retrieved tables. Raises EngineUnavailable."""
         by_rule = link_by_rules(question.search_text, context)
         if self._model is None or self._technique == _RULES or not context.tables:
             return Linked(SchemaLinks(by_rule))
@@ -63,7 +63,7 @@ class SchemaLinker:
 
 
 def _merge(found: ModelLinks, by_rule: tuple[SchemaLink, ...]) -> tuple[SchemaLink, ...]:
-    """What the model named, with the phrase that a rule found for it, then the matched values."""
+    """The model's links, with the phrases that rules found for them, then those by value."""
     phrases = {(link.table, link.column): link.phrase for link in by_rule}
     named = tuple(
         SchemaLink(phrases.get((table, column), ""), table, column, round(score, 3), "model")

@@ -1,10 +1,9 @@
-"""Links by the language model, under the three techniques of the field.
+"""Links by the language model, with three techniques from the literature.
 
-``full`` asks for the columns of the whole schema in sight at once, ``tcsl`` first for the tables
-and then for the columns of those, ``scsl`` for a score of each column by itself. (Names and idea:
-Maamari et al., "The Death of Schema Linking?", 2024.) The first two begin as the prompt of the
-query itself does, and those of ``scsl`` differ in their last line alone: what they share comes out
-of the engine's prefix cache.
+``full`` asks for the columns of all retrieved tables at once, ``tcsl`` first for the tables and
+then for their columns, ``scsl`` for a score of each column (Maamari et al., "The Death of Schema
+Linking?", 2024). The prompts of the first two begin like the prompt for the query, and those of
+``scsl`` differ only in their last line, so that the engine's prefix cache serves their beginnings.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from nl2sql.catalog import Column, Table
 from nl2sql.concurrency import gather_all
@@ -25,17 +25,17 @@ from retrieval.linking.outline import keep_tables, render_column
 PROMPTS = "retrieval.linking.prompts"
 _LIST_TOKENS = 320
 _SCORE_TOKENS = 4
-# Columns scored for one question, those of the best tables first, and how many at a time.
+# Columns scored for one question, those of the best tables first, and concurrent requests.
 _MOST_SCORED = 400
-_AT_ONCE = 32
+_CONCURRENT = 32
 _LEAST_SCORE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class ModelLinks:
-    """What the model named: (qualified table, column or nothing, score), and what it cost.
+    """The model's links as (qualified table, column or "", score), and the tokens used.
 
-    ``note`` says what was wrong where it named nothing that exists.
+    ``note`` says what was wrong if there are no links.
     """
 
     names: tuple[tuple[str, str, float], ...]
@@ -45,15 +45,15 @@ class ModelLinks:
 
 
 class ModelLinker:
-    """Asks the engine. Keeps nothing between questions."""
+    """Asks the engine; has no state between questions."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     async def link_full(self, question: Question, context: SchemaContext) -> ModelLinks:
-        """All columns of all tables in sight, in one request.
+        """Asks for columns of all retrieved tables in one request.
 
-        Raises PromptTooLong, EngineUnavailable; so do the others.
+        Raises PromptTooLong, EngineUnavailable, like the other methods.
         """
         answer = await self._ask(question, context, "columns", schema=render_schema(context))
         names = read_names(answer.texts[0], context)
@@ -62,7 +62,7 @@ class ModelLinker:
     async def link_tables_then_columns(
         self, question: Question, context: SchemaContext
     ) -> ModelLinks:
-        """Two requests: the tables, then the columns of these."""
+        """Asks for the tables first, then for their columns."""
         first = await self._ask(question, context, "tables", schema=render_schema(context))
         tables = {table for table, _ in read_names(first.texts[0], context)}
         if not tables:
@@ -74,21 +74,21 @@ class ModelLinker:
         return _build_links(pairs, (first, second))
 
     async def link_by_score(self, question: Question, context: SchemaContext) -> ModelLinks:
-        """A short request a column, side by side; the columns scored 5 of 10 or more."""
+        """Asks for a score of each column concurrently; links those with at least 5 of 10."""
         columns = [
             (hit.table, name, column)
             for hit, name in zip(context.tables, context.names, strict=True)
             for column in hit.table.columns
         ][:_MOST_SCORED]
         tables = ", ".join(sorted(context.names))
-        gate = asyncio.Semaphore(_AT_ONCE)
+        slots = asyncio.Semaphore(_CONCURRENT)
 
         async def score(table: Table, name: str, column: Column) -> Completions:
-            async with gate:
+            async with slots:
                 text = render_column(table, name, column, context.dialect)
                 return await self._ask(question, context, "score", tables=tables, column=text)
 
-        # The first alone: the others then find the prefix that they share in the cache.
+        # The first request fills the prefix cache for the others.
         answers = [await score(*column) for column in columns[:1]]
         answers += await gather_all(score(*column) for column in columns[1:])
         scores = [read_score(answer.texts[0]) for answer in answers]
@@ -103,7 +103,7 @@ class ModelLinker:
             if unread * 2 > len(scores)
             else ""
         )
-        scored.sort(key=lambda each: -each[2])
+        scored.sort(key=itemgetter(2), reverse=True)
         return ModelLinks(() if note else tuple(scored), *_count_tokens(answers), note)
 
     async def _ask(
@@ -132,7 +132,7 @@ class ModelLinker:
 
 
 def _build_links(pairs: Collection[tuple[str, str]], answers: Sequence[Completions]) -> ModelLinks:
-    """The pairs as links that are certain, each column's table among them."""
+    """The pairs, and the tables of their columns, as links with score 1."""
     whole = dict.fromkeys((table, "") for table, _ in pairs)
     names = tuple((table, column, 1.0) for table, column in dict.fromkeys([*whole, *pairs]))
     note = "" if names else "The model named nothing that exists"

@@ -1,4 +1,4 @@
-"""Parts of the schema in words, for linking by the model."""
+"""Renders parts of the schema for linking by the model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST_COMMENT = 120
 
 
 def keep_tables(context: SchemaContext, tables: Collection[str]) -> SchemaContext:
-    """The context with these tables alone (qualified names), and the keys between them."""
+    """The context with only these tables (qualified names) and the keys between them."""
     kept = [
         (hit, name)
         for hit, name in zip(context.tables, context.names, strict=True)
@@ -30,14 +30,14 @@ def keep_tables(context: SchemaContext, tables: Collection[str]) -> SchemaContex
 
 
 def render_column(table: Table, name: str, column: Column, dialect: str) -> str:
-    """One column of the table that SQL calls ``name``, with its type and what comments say.
+    """A column with its type and comments; ``name`` is the table's name in SQL.
 
     >>> orders = Table("sales", "orders", (Column("total", "money"),), comment="What was bought")
     >>> render_column(orders, "sales.orders", orders.columns[0], "postgres")
     'sales.orders.total money -- What was bought'
     """
     text = f"{name}.{quote_name(column.name, dialect)} {column.type}".rstrip()
-    comments = [_shorten(each) for each in (column.comment, table.comment) if each]
+    comments = [_shorten(comment) for comment in (column.comment, table.comment) if comment]
     return " -- ".join([text, *comments])
 
 

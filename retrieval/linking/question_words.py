@@ -1,7 +1,7 @@
-"""A question as the linking rules read it, and the words of names and prose, each cut once.
+"""Splits questions, names and comments into the words that the linking rules compare.
 
-The words of a schema are the same in every question, so they are kept: cutting them anew would be
-most of what linking costs. The caches hold words of texts and nothing of who asked.
+The words of the schema are cached, because splitting them for every question would take most of the
+time of linking. The caches hold nothing about principals.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from retrieval.vocabulary.abbreviations import expand_words
 from retrieval.vocabulary.general_synonyms import related_words
 
 _TOKEN = re.compile(r"[^\W_]+")
-# What is left of "customer's" and "aren't".
+# The last tokens of "customer's" and "aren't".
 _ENDINGS = frozenset({"s", "t"})
-# One letter in five may be wrong, left out, doubled or swapped with the next.
+# One letter in five may be wrong, missing, doubled or swapped with the next.
 _LEAST_SIMILARITY = 0.8
 # Shorter words have too many neighbours: "state" and "stage", "plan" and "plane".
 _SHORTEST_TYPO = 6
-# Words that share so many first letters, and end in a few more, are forms of one word.
+# If one word is the beginning of another, with at least this many letters and at most so many more,
+# both are forms of one word.
 _STEM = 5
 _LONGEST_ENDING = 4
 _FORM = 0.9
@@ -34,7 +35,7 @@ _RELATED = 0.8
 
 @lru_cache(maxsize=1 << 17)
 def read_name(name: str) -> tuple[str, ...]:
-    """The different words of a name, in their order, known abbreviations written out.
+    """The distinct words of a name, in order, with known abbreviations expanded.
 
     >>> read_name("CustomerOrders_per_cust")
     ('customer', 'order', 'per')
@@ -44,7 +45,7 @@ def read_name(name: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 17)
 def read_compact(name: str) -> str:
-    """The words of a name without a break.
+    """The words of a name without separators.
 
     >>> read_compact("birth_date")
     'birthdate'
@@ -60,7 +61,7 @@ def read_prose(text: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """Words of the question that mean a word of the schema, how surely (0 to 1), and by what."""
+    """The question's text that means a word of the schema, their similarity (0 to 1), and why."""
 
     text: str
     similarity: float
@@ -69,37 +70,37 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class QuestionWords:
-    """The content words of a question, folded, each with the text that it stands for.
+    """The folded content words of a question, mapped to their original text.
 
-    ``compounds`` are two neighbours written as one.
+    ``compounds`` are two neighbouring words joined.
     """
 
     words: dict[str, str]
     compounds: dict[str, str]
 
     def find_near(self, vocabulary: Iterable[str]) -> dict[str, Near]:
-        """Word of ``vocabulary`` → what in the question means it though it is another word.
+        """Word of ``vocabulary`` → a different word of the question with the same meaning.
 
-        Only words of the question that ``vocabulary`` lacks.
+        Only words of the question that are not in ``vocabulary`` are considered.
         """
         known = set(vocabulary)
         found: dict[str, Near] = {}
         for word, text in self.compounds.items():
             if word in known:
                 found[word] = Near(text, 1.0, "name")
-        strange = [word for word in self.words if word not in known]
-        for word in strange:
+        unknown = [word for word in self.words if word not in known]
+        for word in unknown:
             for other in related_words(word) & known:
                 found.setdefault(other, Near(self.words[word], _RELATED, "synonym"))
-        strange = [word for word in strange if len(word) >= _SHORTEST_TYPO]
-        if not strange:
+        unknown = [word for word in unknown if len(word) >= _SHORTEST_TYPO]
+        if not unknown:
             return found
         stems: dict[str, list[str]] = {}
         for word in known:
             if len(word) >= _STEM:
                 stems.setdefault(word[:_STEM], []).append(word)
         choices = [word for group in stems.values() for word in group]
-        for word in strange:
+        for word in unknown:
             forms = [
                 other
                 for other in stems.get(word[:_STEM], ())
@@ -144,5 +145,5 @@ def read_question(text: str) -> QuestionWords:
             before, (first,) = tokens[at - 1]
             if STOP_WORDS.isdisjoint((first, parts[0])):
                 compounds.setdefault(first + parts[0], f"{before} {token}")
-    # A word that is said stands for itself, whatever is short for it besides.
+    # A word of the question takes precedence over an expanded abbreviation.
     return QuestionWords(written_out | words, compounds)

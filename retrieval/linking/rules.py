@@ -1,9 +1,9 @@
-"""Links by rule: the words of names, comments and glosses that a question holds.
+"""Links by rules: compares the question with the words of names, comments and glosses.
 
-A column's score is the share of its name's words that the question has, where words that stand in
-every schema (``id``, ``name``) weigh little and alone link only a column of a table that is itself
-linked. Comments and glosses link what the name does not, a date in the question the dates of linked
-tables, and a value that search found in a column that column. No model is asked, no cell is read.
+A column's score is the share of its name's words that the question contains. Words that occur in
+every schema (``id``, ``name``) weigh little, and alone they link only columns of a linked table.
+Further links come from comments and glosses, from a date in the question to the date columns of
+linked tables, and from values that search found in a column.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nl2sql.catalog import Column, Table
+from nl2sql.sql.column_kinds import TIMES, find_kind
 from nl2sql.types import SchemaContext, SchemaLink, ValueMatch
 from nl2sql.words import split_words
 from retrieval.linking.question_words import (
@@ -26,30 +27,29 @@ from retrieval.linking.question_words import (
 
 _MOST_LINKS = 32
 _MIN_SCORE = 0.4
-# Words that stand in almost every key or flag of a schema and so identify no column.
+# Words in the names of so many columns that they identify none.
 _GENERIC = frozenset({"id", "no", "code", "key", "number", "type", "date", "name", "status"})
 _GENERIC_WEIGHT = 0.4
-# What a score is worth that comes from elsewhere than the name.
+# Factors for scores that do not come from the name.
 _GLOSS_TRUST = 0.9
 _COMMENT_TRUST = 0.8
 _VALUE_TRUST = 0.95
 _DESCRIBED_WORD = 0.25
-# The last word of a table's name against each of the others.
+# The weight of the last word of a table's name; that of the others is 1.
 _LAST_WORD_WEIGHT = 1.5
-# What is left of a column's score where nothing links its table, or its target says the same.
+# Factors for a column's score if its table is not linked, and if the question means its target.
 _LONE_COLUMN = 0.8
 _REFERENCE = 0.6
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _TIME_WORDS = frozenset("date day month quarter week year when latest earliest recent".split())
-_TIME_TYPE = re.compile(r"date|time", re.IGNORECASE)
-# A gloss holds hints such as [DATE] besides its phrases.
+# A gloss contains marks such as [DATE] besides its phrases.
 _HINT = re.compile(r"\[[^\]]*\]")
 _PHRASE_END = re.compile(r"[;,.()/|:]|\bor\b")
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What one rule found: the words of the question, a score and the rule's name."""
+    """The result of one rule: the matching words, a score and the rule's name."""
 
     words: tuple[str, ...]
     score: float
@@ -60,7 +60,7 @@ _NOTHING = _Found((), 0.0, "name")
 
 
 def link_by_rules(question: str, context: SchemaContext) -> tuple[SchemaLink, ...]:
-    """At most 32 links, best first; of equal ones, those of the better ranked table."""
+    """At most 32 links, best first; of equal scores, those of the better ranked table first."""
     question_words = read_question(question)
     glosses: dict[str, str] = {}
     for name, text in context.glosses:
@@ -71,7 +71,7 @@ def link_by_rules(question: str, context: SchemaContext) -> tuple[SchemaLink, ..
         for name in (hit.table.name, *(column.name for column in hit.table.columns))
         for word in read_name(name)
     )
-    rules = _Rules(question_words, near, glosses, mentions_time(question))
+    rules = _Rules(question_words, near, glosses, mentions_time(question), context.dialect)
     references = {
         (key.table, column): key.target
         for key in context.foreign_keys
@@ -96,7 +96,7 @@ def link_by_rules(question: str, context: SchemaContext) -> tuple[SchemaLink, ..
 
 
 def _link_values(table: Table, values: Sequence[ValueMatch]) -> Iterator[SchemaLink]:
-    """The columns of the table, as far as it is shown, in which a value of the question stands."""
+    """Links to the table's visible columns that contain a value of the question."""
     for match in values:
         if match.table == table.qualified and table.column(match.column) is not None:
             score = round(match.score * _VALUE_TRUST, 3)
@@ -112,16 +112,18 @@ class _Rules:
         near: Mapping[str, Near],
         glosses: Mapping[str, str],
         time: str,
+        dialect: str,
     ) -> None:
         self._question = question_words
         self._near = near
         self._glosses = glosses
         self._time = time
+        self._dialect = dialect
         self._words = frozenset(question_words.words)
         self._known = self._words | frozenset(near)
 
     def link_table(self, table: Table) -> _Found:
-        """What the question says of the table as a whole."""
+        """The match of the question with the table's name, comment and gloss."""
         own = read_name(table.name)
         return self._best(
             self._by_name(table.name, frozenset(), last=_LAST_WORD_WEIGHT),
@@ -137,7 +139,7 @@ class _Rules:
         references: Mapping[tuple[str, str], str],
         named: Mapping[str, frozenset[str]],
     ) -> list[SchemaLink]:
-        """The links of the table, found as ``whole``, and of its columns."""
+        """The links of the table, whose own match is ``whole``, and of its columns."""
         links = [self._build(table, "", whole)] if whole.score >= _MIN_SCORE else []
         around = frozenset(read_name(table.name))
         support = _LONE_COLUMN + (1 - _LONE_COLUMN) * whole.score
@@ -151,7 +153,7 @@ class _Rules:
                     score *= _REFERENCE
             if score >= _MIN_SCORE:
                 links.append(self._build(table, column.name, replace(found, score=score)))
-            elif self._time and whole.score >= _MIN_SCORE and is_time(column):
+            elif self._time and whole.score >= _MIN_SCORE and is_time(column, self._dialect):
                 links.append(SchemaLink(self._time, table.qualified, column.name, 0.4, "type"))
         return links
 
@@ -161,7 +163,7 @@ class _Rules:
         words = read_name(column.name)
         gloss = self._glosses.get(f"{table.qualified}.{column.name}", "")
         comment = column.comment
-        # Most columns have nothing to do with a question, and this is all that they cost.
+        # A fast check first, because most columns do not match a question at all.
         if gloss and self._words.isdisjoint(read_prose(gloss)):
             gloss = ""
         if comment and self._words.isdisjoint(read_prose(comment)):
@@ -171,16 +173,16 @@ class _Rules:
             return _NOTHING
         by_name = self._by_name(column.name, around) if is_named else _NOTHING
         if by_name.words and all(_is_generic(word) for word in by_name.words):
-            # "Name" alone is the name of something: of the table, if the question names that.
+            # "name" alone means the name of a table that the question mentions.
             by_name = replace(by_name, score=by_name.score * whole)
         if not comment and not gloss:
             return by_name
         return self._best(by_name, words, comment, gloss)
 
     def _by_name(self, name: str, around: frozenset[str], *, last: float = 1.0) -> _Found:
-        """The share of the name's words that the question has; ``around`` are the table's words.
+        """The share of the name's words in the question; ``around`` are the table's words.
 
-        The ``last`` word of a table's name says what its rows are, and so weighs more.
+        ``last`` is the weight of the last word: in a table's name it says what the rows are.
         """
         words = read_name(name)
         compact = read_compact(name)
@@ -207,7 +209,7 @@ class _Rules:
         return _Found(tuple(shared), got / total, method)
 
     def _best(self, by_name: _Found, own: tuple[str, ...], comment: str, gloss: str) -> _Found:
-        """By name, by gloss or by comment, whichever says most; a comment adds to a name."""
+        """The best match by name, gloss or comment; a comment adds to the score of the others."""
         best = by_name
         if gloss:
             by_gloss = self._by_gloss(own, gloss)
@@ -225,7 +227,7 @@ class _Rules:
         return best
 
     def _by_gloss(self, own: tuple[str, ...], gloss: str) -> _Found:
-        """The phrase of the gloss that the question holds most of."""
+        """The match of the gloss's best phrase."""
         best = _NOTHING
         for phrase in _PHRASE_END.split(_HINT.sub(" ", gloss)):
             words = read_prose(phrase)
@@ -237,7 +239,7 @@ class _Rules:
         return best
 
     def _spell(self, word: str) -> str:
-        """The word as the question has it."""
+        """The word as the question spells it."""
         if word in self._words:
             return self._question.words[word]
         return self._near[word].text if word in self._near else word
@@ -249,7 +251,7 @@ class _Rules:
 
 
 def mentions_time(question: str) -> str:
-    """The year or the word of time in a question; empty where it has none.
+    """The year or time word in a question; empty if it has none.
 
     >>> mentions_time("Orders in 2024"), mentions_time("Who was the latest?"), mentions_time("All")
     ('2024', 'latest', '')
@@ -259,15 +261,15 @@ def mentions_time(question: str) -> str:
     return next((word for word in split_words(question) if word in _TIME_WORDS), "")
 
 
-def is_time(column: Column) -> bool:
-    """True for a column of dates: by its type, or where types say little, by its name.
+def is_time(column: Column, dialect: str) -> bool:
+    """Whether a column holds dates or times, by its type or a word of its name.
 
-    >>> is_time(Column("placed_at", "timestamp")), is_time(Column("Birth_Year", "int"))
-    (True, True)
+    >>> [is_time(Column(name, type_), "postgres") for name, type_ in (
+    ...     ("placed_at", "timestamp"), ("Birth_Year", "int"), ("state", "update_status"))]
+    [True, True, False]
     """
-    return bool(_TIME_TYPE.search(column.type)) or not _TIME_WORDS.isdisjoint(
-        read_name(column.name)
-    )
+    words = read_name(column.name)
+    return find_kind(column.type, dialect) in TIMES or not _TIME_WORDS.isdisjoint(words)
 
 
 def _is_generic(word: str) -> bool:

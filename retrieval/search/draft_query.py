@@ -1,6 +1,6 @@
-"""The names in a first draft of the query, which count as if the question had asked for them.
+"""Reads the names in a draft query; search treats them as if the question contained them.
 
-A draft is a guess of the model: what it names wrongly is not found and does no harm.
+The draft is a guess of the model; names that do not exist are ignored.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from nl2sql.sql.parsing import parse_one
 
 @dataclass(frozen=True, slots=True)
 class DraftNames:
-    """Qualified names of the tables that exist, and all names of tables and columns as text."""
+    """Qualified names of existing tables, and all names of tables and columns as text."""
 
     tables: tuple[str, ...] = ()
     words: str = ""
 
 
 def read_draft(draft: str, catalog: Catalog, shared: Iterable[str] = ()) -> DraftNames:
-    """What ``draft`` names of the visible ``catalog``; nothing where it cannot be parsed.
+    """The names in ``draft`` that ``catalog`` contains; none if it cannot be parsed.
 
-    ``shared`` are qualified names that come first where several tables bear the name.
+    ``shared`` are qualified names, in which tables outside the search path are looked up.
 
     >>> from nl2sql.catalog import Table
     >>> shop = Catalog("shop", (Table("sales", "orders", ()),), search_path=("sales",))
@@ -47,14 +47,14 @@ def read_draft(draft: str, catalog: Catalog, shared: Iterable[str] = ()) -> Draf
         if table is not None:
             found[table.qualified] = None
         elif not node.db:
-            # Outside the search path only the tables that search found anyway are looked through.
-            named = (name for name in shared if _bears(catalog, name, node.name))
+            # Outside the search path only tables that search has found are considered.
+            named = (name for name in shared if _is_named(catalog, name, node.name))
             found.update(dict.fromkeys(list(named)[:1]))
     for column in tree.find_all(exp.Column):
         words[column.name] = None
     return DraftNames(tuple(found), " ".join(word for word in words if word))
 
 
-def _bears(catalog: Catalog, qualified: str, name: str) -> bool:
+def _is_named(catalog: Catalog, qualified: str, name: str) -> bool:
     table = catalog.table(qualified)
     return table is not None and table.name.lower() == name.lower()

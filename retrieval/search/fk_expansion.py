@@ -1,8 +1,8 @@
-"""Tables that foreign keys bring in beside those that search found.
+"""Adds tables that foreign keys connect with those that search found.
 
-A bridge table shares no word with the question that needs it. First come the tables that connect
-two found ones, then pairs of tables that connect two over two hops, then the neighbours of the
-best-ranked. Tables are numbers here: positions in the visible catalog.
+A bridge table often has no word in common with the question. First come tables that connect two
+found tables, then pairs of tables that connect two found ones, then neighbours of the best-ranked.
+Tables are numbers here: positions in the visible catalog.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from itertools import combinations
 
 Neighbours = Mapping[int, Set[int]]
 
-# Past this many neighbours a table (users, currencies) is a hub: that a table refers to it tells
-# nothing, and to walk them all would take long.
+# A table with more neighbours (users, currencies) is a hub: a reference to it means little, and
+# visiting all its neighbours would take long.
 _HUB = 64
-# Found tables, from the best, between which two hops are bridged.
+# The number of best found tables between which pairs are searched.
 _MOST_ENDS = 5
 
 
 def expand_by_foreign_keys(found: Sequence[int], neighbours: Neighbours, limit: int) -> list[int]:
-    """At most ``limit`` tables beside ``found``, which is in falling rank.
+    """At most ``limit`` tables in addition to ``found``, which is sorted by rank.
 
     >>> expand_by_foreign_keys([1, 3], {1: {2}, 2: {1, 3}, 3: {2, 4}, 4: {3}}, 2)
     [2, 4]
@@ -36,7 +36,7 @@ def expand_by_foreign_keys(found: Sequence[int], neighbours: Neighbours, limit: 
                 if other not in rank:
                     touched.setdefault(other, set()).add(table)
     for other, ends in touched.items():
-        # A hub counts as an end where another found table led here.
+        # A hub counts as an end if another found table is a neighbour too.
         ends |= neighbours[other] & rank.keys() if len(neighbours[other]) <= _HUB else set()
     order = sorted(
         touched, key=lambda name: (-len(touched[name]), min(rank[t] for t in touched[name]), name)
@@ -57,7 +57,7 @@ def _find_pairs(
     touched: Mapping[int, Set[int]],
     bridges: Sequence[int],
 ) -> list[tuple[int, int]]:
-    """Two tables in a row that connect two of the best found tables which nothing shorter does."""
+    """Pairs of tables that connect two of the best found tables that no single table connects."""
     pairs = []
     for left, right in combinations(found[:_MOST_ENDS], 2):
         if right in neighbours.get(left, ()) or any(

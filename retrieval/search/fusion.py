@@ -15,7 +15,7 @@ def fuse_rankings(
 ) -> dict[_Item, float]:
     """Item → sum over all (weight, ranking) of weight / (k + rank), best first; ranks from 1.
 
-    What ties stays in the order of its first ranking.
+    Ties keep the order of their first ranking.
 
     >>> list(fuse_rankings([(1.0, ["a", "b"]), (1.0, ["b", "c"])]))
     ['b', 'a', 'c']

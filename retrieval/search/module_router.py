@@ -1,9 +1,9 @@
-"""Stage 1: which one to three modules a question is about.
+"""Stage 1: chooses the one to three modules that a question is about.
 
-Keywords (how much of the question's words, the rare ones before the common, stands in the module's
-names and comments) and embedding similarity (of the module's nearest table card), half and half.
-The route favours tables, it never hides one: a wrong route must not lose a table that search would
-have found. It is made of the visible catalog only.
+The confidence is the mean of a keyword score (the question's words in the module's names and
+comments, weighted by rarity) and the cosine similarity of the module's nearest table card. The
+route only raises tables, so that a wrong route does not lose a table that search found. It uses
+only the visible catalog.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from retrieval.search.question_words import QuestionWords
 
 MOST_MODULES = 3
 RELATED_WEIGHT = 0.4
-# A module joins the route while it reaches this share of the best one's confidence.
+# The route includes modules with at least this share of the best one's confidence.
 _NEAR_BEST = 0.8
 
 Shares = NDArray[np.float32]
@@ -29,14 +29,14 @@ Shares = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class ModuleEvidence:
-    """For each module, from 0 to 1: the question's words in it, and its nearest card's cosine."""
+    """For each module its keyword score and its nearest card's cosine, both from 0 to 1."""
 
     words: Shares
     nearest: Shares
 
 
 class ModuleRouter:
-    """Holds the words of each module of one visible catalog, and each table's module."""
+    """Routes questions to the modules of one visible catalog."""
 
     def __init__(
         self, modules: Mapping[str, Sequence[int]], documents: Sequence[Sequence[str]]
@@ -46,7 +46,7 @@ class ModuleRouter:
         self.module_of = np.zeros(len(documents), dtype=np.int32)
         for number, tables in enumerate(modules.values()):
             self.module_of[list(tables)] = number
-        # Each word once, and no loss for size: a word's score is its rarity among the modules.
+        # Each word once and no length normalisation, so that a word's score is its rarity.
         words = [
             list({*content_words(name), *(word for table in tables for word in documents[table])})
             for name, tables in modules.items()
@@ -54,7 +54,7 @@ class ModuleRouter:
         self._keywords = KeywordIndex(words, b=0.0)
 
     def weigh(self, words: QuestionWords, cosines: Mapping[int, float]) -> ModuleEvidence:
-        """The evidence for every module; ``cosines`` are those of the tables in question."""
+        """The evidence for every module; ``cosines`` are those of the ranked tables."""
         scores = self._keywords.score(words.own)
         scores = scores + RELATED_WEIGHT * self._keywords.score(words.related)
         best = float(scores.max(initial=0.0))
@@ -65,7 +65,7 @@ class ModuleRouter:
         return ModuleEvidence(scores / best if best > 0 else scores, nearest)
 
     def route(self, evidence: ModuleEvidence) -> ModuleRoute:
-        """At most three modules, best first; none where nothing speaks for any."""
+        """At most three modules, best first; none without any evidence."""
         scores = (evidence.words + evidence.nearest) / 2
         order = np.argsort(-scores, kind="stable")[:MOST_MODULES]
         best = float(scores.max(initial=0.0))

@@ -1,8 +1,8 @@
-"""The modules of a database: named groups of tables that questions are about together.
+"""Groups the tables of a database into modules.
 
-From the configuration's patterns; else a database's schemas; else, where one schema holds all,
-communities of the foreign-key graph (Louvain: Blondel et al. 2008, as networkx implements it, with
-a fixed seed), named by the commonest word of their tables' names.
+Modules come from the patterns of the settings, or else from the database's schemas. If all tables
+are in one schema, they are the communities of the foreign-key graph (Louvain: Blondel et al. 2008,
+in networkx, with a fixed seed), named by the most frequent word of their tables' names.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MOST_TABLES = 20_000
 
 
 def find_modules(catalog: Catalog, patterns: Mapping[str, Sequence[str]]) -> Modules:
-    """Every table is in one module; ``patterns`` (module → ``schema.table`` globs) come first."""
+    """Assigns every table to a module, first by ``patterns`` (module → ``schema.table`` globs)."""
     modules: Modules = {}
     rest = []
     for at, table in enumerate(catalog.tables):
@@ -52,7 +52,7 @@ def find_modules(catalog: Catalog, patterns: Mapping[str, Sequence[str]]) -> Mod
 
 
 def _find_communities(catalog: Catalog, tables: Sequence[int]) -> list[tuple[str, list[int]]]:
-    """Named groups; tables that no key joins are a group under their schema's name."""
+    """Named groups; tables without a foreign key are a group with the schema's name."""
     at = {catalog.tables[table].qualified: table for table in tables}
     graph = nx.Graph()
     for key in (*catalog.foreign_keys, *catalog.inferred_keys):
@@ -72,7 +72,7 @@ def _find_communities(catalog: Catalog, tables: Sequence[int]) -> list[tuple[str
 
 
 def _name_group(names: Iterable[str], taken: set[str]) -> str:
-    """The commonest word of the names that no other group bears, then in order of letters.
+    """The most frequent word that no other group is named by; ties alphabetically.
 
     >>> _name_group(["sales_orders", "order_lines", "customers"], set())
     'order'

@@ -1,9 +1,9 @@
-"""Embeds the questions that are asked at the same time together.
+"""Embeds concurrent questions in batches, and caches the vectors.
 
-A call of the embedder costs nearly as much for one text as for eight, and calls side by side only
-take the cores from one another. So one call runs at a time, with all that came while the last one
-ran; a question that comes alone waits for nothing. The last questions' vectors are kept: a session,
-a client that tries again and a search with a first draft's names ask for the same text.
+One text takes the embedder nearly as long as eight, and concurrent calls compete for the cores. So
+one call runs at a time, with all questions that arrived during the previous call; a single question
+does not wait. The last vectors are cached, because sessions, retries and searches with a draft
+query embed the same text again.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from retrieval.embedding.embedder import Embedder
 
 _MOST_TOGETHER = 32
-# 1.5 kB each, and the text.
+# Each vector takes 1.5 kB, and its text.
 _MOST_KEPT = 500
 
 Vector = NDArray[np.float32]
 
 
 class QuestionEmbedder:
-    """One question in, its vector out; for one event loop."""
+    """Embeds single questions; for use in one event loop."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -33,7 +33,7 @@ class QuestionEmbedder:
         self._kept: LRUCache[str, Vector] = LRUCache(_MOST_KEPT)
 
     async def embed(self, text: str) -> Vector:
-        """The unit vector of ``text``. Raises SettingsError when the model cannot be loaded."""
+        """The unit vector of ``text``. Raises SettingsError if the model cannot be loaded."""
         if (known := self._kept.get(text)) is not None:
             return known
         future: asyncio.Future[Vector] = asyncio.get_running_loop().create_future()
@@ -49,18 +49,18 @@ class QuestionEmbedder:
             try:
                 texts = [text for text, _ in batch]
                 vectors = await asyncio.to_thread(self._embedder.embed, texts)
-            except Exception as error:  # whatever it is, everybody who waits must hear of it
+            except Exception as error:  # any error must reach all waiting callers
                 for _, future in batch:
                     if not future.done():
                         future.set_exception(error)
                 continue
             for (text, future), vector in zip(batch, vectors, strict=True):
                 self._keep(text, vector)
-                if not future.done():  # who asked may have left
+                if not future.done():  # it may have been cancelled
                     future.set_result(vector)
         self._worker = None
 
     def _keep(self, text: str, vector: Vector) -> None:
-        # A copy: the row would keep its whole batch in memory.
+        # A copy, because a view would keep the whole batch in memory.
         self._kept[text] = kept = vector.copy()
         kept.flags.writeable = False

@@ -1,4 +1,4 @@
-"""The words of a question that keyword search looks for."""
+"""The words of a question for keyword search."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from retrieval.vocabulary.general_synonyms import related_words
 
 @dataclass(frozen=True, slots=True)
 class QuestionWords:
-    """``own`` as the question says them; ``related`` say nearly the same, and count less."""
+    """``own`` words of the question, and ``related`` words, which have less weight."""
 
     own: tuple[str, ...]
     related: tuple[str, ...]
 
 
 def read_words(*texts: str) -> QuestionWords:
-    """The folded words of all texts, each once.
+    """The distinct folded words of all texts.
 
     >>> read_words("Which vocalists sing?").own
     ('vocalist', 'sing')

@@ -1,12 +1,12 @@
-"""Ranks the tables of a search space: rankings, their fusion, and what their modules say.
+"""Ranks the tables of a search space by several rankings, their fusion and the modules.
 
 Rankings by cosine, by BM25, by the columns nearest to the question and by cell values are fused by
-reciprocal rank. That decides which tables come into question. With the module router on these are
-then put in order by evidence, in which a table gains from its module: questions are about one part
-of a database, and where thirty schemas have a table ``customers`` its name says little.
+reciprocal rank, which selects the tables. With the module router on, these are then sorted by a
+weighted sum in which a table's module counts too: a question is usually about one part of a
+database, and if thirty schemas have a table ``customers``, its name says little.
 
-The weights were chosen on 1,500 questions of Spider's train set over 779 tables; the
-figures are in docs/measurements/retrieval.md.
+The weights were chosen on 1,500 questions of Spider's train set over 779 tables; the figures are in
+docs/measurements/retrieval.md.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from retrieval.search.module_router import RELATED_WEIGHT
 from retrieval.search.question_words import QuestionWords
 from retrieval.search.space import SearchSpace
 
-# What a ranking counts in the fusion, beside cosine's and BM25's 1.
+# Weights of rankings in the fusion; those by cosine and BM25 have 1.
 _COLUMNS_WEIGHT = 0.25
 _VALUES_WEIGHT = 0.5
-# What counts in the evidence beside a table's cosine; each lies between 0 and 1.
+# Weights in the sum; a table's cosine has 1. All terms are between 0 and 1.
 _WORDS = 0.3
 _MODULE_WORDS = 0.1
 _MODULE_NEAREST = 0.3
@@ -41,9 +41,9 @@ Nearest = Sequence[tuple[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class TableRanking:
-    """Tables in falling order, with the ranks (from 1) that each single ranking gave them.
+    """Tables, best first, with their ranks (from 1) in the single rankings.
 
-    ``scores`` are those of the fusion; ``cosines`` are there for every table in ``order``.
+    ``scores`` are those of the fusion; ``cosines`` has every table in ``order``.
     """
 
     route: ModuleRoute
@@ -66,10 +66,10 @@ def rank_tables(
     flags: FlagSettings,
     depth: int,
 ) -> TableRanking:
-    """Every table that some ranking lists among its first ``depth``.
+    """Ranks all tables that are among the first ``depth`` of any ranking.
 
-    ``nearest_tables`` and ``nearest_columns`` pair positions of the index's cards with cosines;
-    both are empty when ranking by cosine is off.
+    ``nearest_tables`` and ``nearest_columns`` are pairs of a card's position in the index and a
+    cosine; both are empty if ranking by cosine is off.
     """
     by_cosine = _rank_by_cosine(space, vector, nearest_tables, depth) if flags.cosine else []
     own_scores = space.keywords.score(words.own if flags.bm25 else ())
@@ -107,7 +107,7 @@ def rank_tables(
         order=tuple(tables),
         scores=fused,
         cosine_ranks={table: rank for rank, table in enumerate(by_cosine, start=1)},
-        # A related word alone is no hit: the intent gate must know whether a word was found.
+        # Related words do not count: the intent gate needs to know whether a word was found.
         keyword_ranks={
             table: rank for rank, table in enumerate(by_words, start=1) if own_scores[table] > 0
         },
@@ -127,9 +127,9 @@ def _rank_by_cosine(
 def _rank_by_columns(
     space: SearchSpace, nearest: Nearest, depth: int
 ) -> tuple[dict[int, tuple[str, ...]], list[int]]:
-    """Table → its columns among the nearest, best first; and the tables, of the rarest first.
+    """Table → its columns among the nearest, best first; and the ranked tables.
 
-    A column that few tables have speaks for them, one of many for none.
+    A column counts less the more tables have it.
     """
     columns: dict[int, tuple[str, ...]] = {}
     weight: dict[int, float] = {}
@@ -142,7 +142,7 @@ def _rank_by_columns(
 
 
 def _weigh_values(space: SearchSpace, values: Sequence[ValueMatch]) -> dict[int, float]:
-    """Table → how much the values found in it say, up to 1: the less, the more tables hold them."""
+    """Table → the weight of its values, at most 1; a value counts less the more tables have it."""
     bearers: dict[str, set[str]] = {}
     for match in values:
         bearers.setdefault(match.phrase, set()).add(match.table)

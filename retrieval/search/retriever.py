@@ -1,8 +1,8 @@
 """Stages 1 and 2: from a question to the tables that may answer it.
 
-Routes to modules, searches by meaning and by words, fuses, expands over foreign keys, and asks for
-cell values, examples and glosses. Everything is of what the principal may see, inside the search
-and not after it. A running service notices a re-index by itself.
+Routes to modules, searches by embedding and keywords, fuses the rankings, expands over foreign
+keys, and adds cell values, examples and glosses. The search itself is limited to what the principal
+may see. A new index is used without a restart.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from retrieval.search.space import SearchSpace
 from retrieval.search.spaces import Patterns, SearchSpaces
 from retrieval.values.selection import choose_shown
 
-# Each ranking is read this many times deeper than the tables wanted, so that fusion can choose.
+# Each ranking has this many times more tables than are wanted, so that fusion can choose.
 _DEPTH = 4
-# How often a search starts again because the index was replaced under it.
+# How often a search is tried if the index is replaced meanwhile.
 _MOST_SEARCHES = 3
 
 
@@ -78,10 +78,10 @@ class HybridRetriever:
     async def retrieve(
         self, question: Question, *, draft: str = ""
     ) -> tuple[ModuleRoute, SchemaContext]:
-        """The route, and the tables in falling order of relevance.
+        """The route, and the tables, most relevant first.
 
-        Only of what the principal may see: nothing else is searched, shown or told. Raises
-        IndexUnavailable, and PolicyError where the policy does not fit the database.
+        Nothing that the principal may not see is searched or returned. Raises IndexUnavailable, and
+        PolicyError if the policy does not fit the database.
         """
         visible = await self._visibility.visible_catalog(question.database, question.principal)
         if isinstance(visible, Violation):
@@ -113,9 +113,9 @@ class HybridRetriever:
     async def list_beginnings(
         self, database: str, principal: Principal
     ) -> tuple[SchemaContext, ...]:
-        """What prompts of this principal begin with: a context for each module shown whole.
+        """The contexts with which this principal's prompts begin: one for each module shown whole.
 
-        Of a small database that is one, all of it. Raises what ``retrieve`` raises.
+        A small database is one such context. Raises what ``retrieve`` raises.
         """
         visible = await self._visibility.visible_catalog(database, principal)
         if isinstance(visible, Violation):
@@ -135,7 +135,7 @@ class HybridRetriever:
     def _build_context(
         self, space: SearchSpace, tables: tuple[RetrievedTable, ...], shared: Sequence[int]
     ) -> SchemaContext:
-        """The tables, the keys between them, and the names under which SQL finds them."""
+        """The tables, the keys between them, and their SQL names."""
         visible = space.catalog
         inside = {hit.table.qualified for hit in tables}
         keys = (key for name in sorted(inside) for key in space.keys.get(space.numbers[name], ()))
@@ -164,7 +164,7 @@ class HybridRetriever:
         values: Sequence[ValueMatch],
         draft: str,
     ) -> tuple[SearchSpace, TableRanking]:
-        """Starts again where the index is replaced meanwhile."""
+        """Searches, and starts again if the index is replaced meanwhile."""
         depth = self._settings.max_tables * _DEPTH
         for attempt in range(1, _MOST_SEARCHES + 1):
             space = await self._spaces.find(visible)
@@ -191,7 +191,7 @@ class HybridRetriever:
     async def _find_nearest(
         self, space: SearchSpace, vector: NDArray[np.float32], depth: int
     ) -> tuple[Nearest, Nearest]:
-        """Raises IndexReplaced when the space's index is no longer the live one."""
+        """Raises IndexReplaced if the space's index is no longer live."""
         if not self._flags.cosine or not space.catalog.tables:
             head = await self._store.head(space.head.database)
             if head is None or head.generation != space.head.generation:
@@ -214,9 +214,9 @@ class HybridRetriever:
         drafted: DraftNames,
         shared: Sequence[int],
     ) -> tuple[RetrievedTable, ...]:
-        """At most ``max_tables``: from the draft, found, their neighbours, then what was next.
+        """At most ``max_tables``: those of the draft, the best, their neighbours, then the next.
 
-        What is ``shared`` comes in besides, last where nothing else speaks for it.
+        The ``shared`` tables are added at the end if they are not among these.
         """
         budget = self._settings.max_tables
         limit = min(self._settings.fk_expansion_limit, budget // 2)
@@ -248,28 +248,28 @@ class HybridRetriever:
         )
 
     def _choose_shared(self, space: SearchSpace, ranking: TableRanking) -> list[int]:
-        """All tables of a small database; of another those of the best table's module.
+        """All tables of a small database, or else those of the best table's module, if small.
 
-        Questions on the same module then begin alike, and the engine reads that once.
+        So prompts about the same module begin alike, and the engine's prefix cache serves them.
         """
         if (whole := self._list_small_database(space)) or not ranking.order:
             return whole
         return self._list_small_module(space, int(space.router.module_of[ranking.order[0]]))
 
     def _list_small_database(self, space: SearchSpace) -> list[int]:
-        """All tables, where they are few enough to be shown whole."""
+        """All tables if they are few enough to be shown whole, or else none."""
         count = len(space.catalog.tables)
         return list(range(count)) if count <= self._settings.module_tables else []
 
     def _list_small_module(self, space: SearchSpace, module: int) -> list[int]:
-        """The module's tables, where they are few enough to be shown whole."""
+        """The module's tables if they are few enough to be shown whole, or else none."""
         tables: list[int] = np.flatnonzero(space.router.module_of == module).tolist()
         return tables if len(tables) <= self._settings.module_tables else []
 
     # -- what else the question needs ----------------------------------------------------------
 
     async def _embed(self, question: Question) -> NDArray[np.float32]:
-        """The question's vector; empty where nothing compares it."""
+        """The question's vector; empty if nothing uses it."""
         if not self._flags.cosine and self._examples is None:
             return np.zeros(0, dtype=np.float32)
         return await self._questions.embed(question.search_text)

@@ -1,4 +1,4 @@
-"""What a retriever asks beside search: cell values, examples, descriptions."""
+"""The protocols of a retriever's further sources: cell values, examples, descriptions."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ class ValueSearch(Protocol):
     """Finds cell values that the question names."""
 
     async def match(self, question: Question, catalog: Catalog) -> tuple[ValueMatch, ...]:
-        """Best first, only what the question's principal may be told."""
+        """Best first, only values that the question's principal may see."""
         ...
 
 
 class ExampleSearch(Protocol):
-    """Finds verified questions like this one."""
+    """Finds similar verified questions."""
 
     async def select(
         self, question: Question, vector: NDArray[np.float32], catalog: Catalog
     ) -> tuple[FewShot, ...]:
-        """Best first, only what the question's principal may see."""
+        """Best first, only examples that the question's principal may see."""
         ...
 
 
 class Glossary(Protocol):
-    """Describes tables and columns beyond their names and comments."""
+    """Describes tables and columns in addition to their names and comments."""
 
     async def describe(
         self, question: Question, tables: Sequence[Table], catalog: Catalog

@@ -1,9 +1,9 @@
-"""All that searching needs of what one set of roles may see, made once and kept.
+"""The search space of one visible catalog: all data that a search needs, built once.
 
-Tables are numbers here: positions in the visible catalog. What is hidden is in none of it, neither
-in the words, nor in a vector, nor in a module: a table of which some columns are hidden is embedded
-anew from the others, in this process. Of more than 256 such tables only the words and the visible
-columns are searched.
+Tables are numbers here: positions in the visible catalog. Hidden tables and columns do not
+influence words, vectors or modules: a table with hidden columns is embedded again from its visible
+ones, in this process. If there are more than 256 such tables, only their words and visible columns
+are searched.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from retrieval.search.module_router import ModuleRouter
 from retrieval.search.modules import find_modules
 
 _MOST_EMBEDDED = 256
-# A column of so many tables (id, name, created_at) says nothing of any of them.
+# A column of more tables (id, name, created_at) is not evidence for any of them.
 _MOST_BEARERS = 200
 
 Vectors = NDArray[np.float16]
@@ -37,9 +37,9 @@ Vectors = NDArray[np.float16]
 class SearchSpace:
     """One visible catalog, ready to be searched.
 
-    ``vectors`` has a row a card of the index; ``rows`` says which is whose, -1 where a table's own
-    vector (``own``, if it has one) takes its place; ``tables_at`` is the way back. A mask of None
-    lets everything be found.
+    ``vectors`` has a row for each card of the index. ``rows`` maps a table to its row, or to -1 if
+    it has its own vector (in ``own``) or none; ``tables_at`` maps a row to its table. A mask of
+    None hides nothing.
     """
 
     head: IndexHead
@@ -59,7 +59,7 @@ class SearchSpace:
     _columns: dict[int, dict[int, tuple[str, ...]]] = field(default_factory=dict)
 
     def cosines(self, tables: Sequence[int], vector: NDArray[np.float32]) -> dict[int, float]:
-        """Table → cosine similarity to ``vector``, for those that have a vector."""
+        """Table → cosine similarity to ``vector``, for tables that have a vector."""
         rows = self.rows[list(tables)] if tables else np.zeros(0, dtype=np.int32)
         known = self.vectors[rows].astype(np.float32) @ vector if len(rows) else rows
         found = {
@@ -73,7 +73,7 @@ class SearchSpace:
         return found
 
     def columns_at(self, card: int) -> Mapping[int, tuple[str, ...]]:
-        """Table → its columns that the column card stands for; none for a commonplace."""
+        """Table → its columns that the card describes; empty if too many tables have them."""
         if card not in self._columns:
             found: dict[int, tuple[str, ...]] = {}
             names = self.column_cards[card].columns
@@ -86,7 +86,7 @@ class SearchSpace:
         return self._columns[card]
 
     def _resolve(self, name: str) -> tuple[int | None, str]:
-        """The visible table and column of ``schema.table.column``; any part may hold dots."""
+        """The visible table and column of ``schema.table.column``; all parts may contain dots."""
         at = name.rfind(".")
         while at > 0:
             number = self.numbers.get(name[:at])
@@ -122,8 +122,8 @@ def build_space(
         own_cards[number].text if row < 0 else index.cards.tables[row].text
         for number, row in enumerate(rows)
     ]
-    # A table's own name counts twice: it says more than a word of its prose. Interned, because the
-    # same few thousand words stand in all of them.
+    # A table's name counts twice, because it says more than other words of the card. Words are
+    # interned, because the cards share a few thousand of them.
     documents = [
         [sys.intern(word) for word in content_words(f"{table.name} {text}")]
         for table, text in zip(visible.tables, texts, strict=True)
@@ -152,7 +152,7 @@ def build_space(
 def _describe_narrowed(
     visible: Catalog, narrowed: Iterable[int], index: IndexedDatabase
 ) -> dict[int, Card]:
-    """Cards of the tables of which some columns are hidden, from what the others' cards say."""
+    """Cards of the tables with hidden columns, made from their visible columns' cards."""
     tables: dict[int, Table] = {number: visible.tables[number] for number in narrowed}
     wanted = {
         f"{table.qualified}.{column.name}" for table in tables.values() for column in table.columns
@@ -165,7 +165,7 @@ def _describe_narrowed(
 
 
 def _mask_columns(visible: Catalog, cards: Sequence[ColumnCard]) -> Mask:
-    """The column cards that stand for at least one visible column."""
+    """The column cards that describe at least one visible column."""
     names = {
         f"{table.qualified}.{column.name}" for table in visible.tables for column in table.columns
     }
@@ -184,7 +184,7 @@ def _find_neighbours(catalog: Catalog, numbers: Mapping[str, int]) -> Neighbours
 
 
 def _group_keys(catalog: Catalog, numbers: Mapping[str, int]) -> dict[int, tuple[ForeignKey, ...]]:
-    """Table → the keys that it declares or that are inferred for it, to visible tables."""
+    """Table → its declared and inferred keys to visible tables."""
     found: dict[int, list[ForeignKey]] = {}
     for key in (*catalog.foreign_keys, *catalog.inferred_keys):
         if key.table in numbers and key.target in numbers:

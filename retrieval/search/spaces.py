@@ -1,8 +1,7 @@
-"""The search spaces in use: made when they are first asked for, kept while the index is the same.
+"""Caches search spaces: built at first use, valid until the index is replaced.
 
-The catalog that a set of roles may see is the same object from question to question; a space is
-kept for that object. One index a database is kept too, from which the spaces of other roles are
-made.
+A set of roles has the same visible catalog object for all questions, and a space is cached for that
+object. One index of each database is cached too; the spaces of all roles are built from it.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ Patterns = Mapping[str, Sequence[str]]
 
 @dataclass(slots=True)
 class _Loaded:
-    """One database's index in memory, and the spaces made of it, the last used last."""
+    """One database's index in memory, and its spaces, the last used last."""
 
     index: IndexedDatabase
     vectors: Vectors
@@ -37,7 +36,7 @@ class _Loaded:
 
 
 class SearchSpaces:
-    """Gives the search space of a visible catalog; for one event loop."""
+    """Gives the search space of a visible catalog; for use in one event loop."""
 
     def __init__(
         self,
@@ -50,13 +49,13 @@ class SearchSpaces:
         self._embedder = embedder
         self._modules = modules
         self._loaded: dict[str, _Loaded] = {}
-        # One builds at a time: the others find what it built.
+        # One call builds at a time; the others use its result.
         self._building = asyncio.Lock()
 
     async def find(self, visible: Catalog) -> SearchSpace:
-        """The space of ``visible``; its first question waits until it is made.
+        """The space of ``visible``, which is built at the first call.
 
-        Raises IndexUnavailable when the database has no index, or one of another embedder.
+        Raises IndexUnavailable if the database has no index, or one of another embedder.
         """
         loaded = self._loaded.get(visible.database)
         if loaded is not None and (space := loaded.spaces.get(id(visible))) is not None:
@@ -66,7 +65,7 @@ class SearchSpaces:
             return await self._build(visible)
 
     def forget(self, database: str) -> None:
-        """Drops what is kept of a database whose index was replaced."""
+        """Drops the cached index and spaces of a database."""
         self._loaded.pop(database, None)
 
     async def _build(self, visible: Catalog) -> SearchSpace:
@@ -79,7 +78,7 @@ class SearchSpaces:
             space = await asyncio.to_thread(
                 build_space, visible, loaded.index, loaded.vectors, self._embedder, patterns
             )
-            # The space holds the catalog, so that no other object gets its id.
+            # The space keeps the catalog alive, so that no other object gets its id.
             loaded.spaces[id(visible)] = space
             if len(loaded.spaces) > _MOST_SPACES:
                 loaded.spaces.popitem(last=False)

@@ -1,5 +1,5 @@
-"""The value index: which cell values a question speaks of.
+"""The value index: finds cell values in questions.
 
-Distinct values of text columns are read once by the reader's role, kept beside the index, and held
-in memory for matching. Database drivers stay inside ``index_store``.
+The reader's role reads the distinct values of text columns; they are stored beside the index and
+loaded into memory for matching.
 """

@@ -1,7 +1,7 @@
 """Words that mean a value: from the synonym file, the column's comment and packaged lists.
 
-So "cancelled" finds ``CXL``, "French" finds ``France`` and "female" finds ``F``. Only words for
-values that the column really holds.
+So "cancelled" finds ``CXL``, "French" finds ``France`` and "female" finds ``F``, if the column
+contains these values.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LONGEST_CODE = 12
 def find_aliases(
     column: str, values: Sequence[str], comment: str, synonyms: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
-    """Words → the value that they mean. The user's own words come before the comment's.
+    """Words → the value that they mean. The user's synonyms come before the comment's words.
 
     >>> find_aliases("status", ["CXL", "OPN"], "CXL = annulled or void, SHP = shipped", {})
     {'annulled': 'CXL', 'void': 'CXL', 'cancelled': 'CXL', 'canceled': 'CXL', 'open': 'OPN'}

@@ -1,7 +1,7 @@
-"""Values that a principal may be told only because a guarded query gave them.
+"""Confirms with a guarded query that a principal may see certain values.
 
 The query is built as a tree, so that no value can become SQL, and goes through the guard and the
-executor as any candidate does: it returns what the principal's own rows hold.
+executor like any candidate: it returns the values in the rows that the principal may see.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ async def confirm_values(
     column: str,
     values: Collection[str],
 ) -> frozenset[str]:
-    """Those of the values that the principal's rows of the table hold.
+    """Those of the values that are in the rows that the principal may see.
 
-    None where the query is refused, fails or takes longer than half a second.
+    Empty if the query is refused, fails or takes longer than half a second.
     """
     sql = _build_query(table, column, sorted(values), dialect)
     try:
@@ -49,7 +49,7 @@ async def confirm_values(
 
 
 def _build_query(table: Table, column: str, values: list[str], dialect: str) -> str:
-    """The query for those of ``values`` that the column holds.
+    """The query for those of ``values`` that the column contains.
 
     >>> from nl2sql.catalog import Column
     >>> cust = Table("s", "Cust", (Column("city", "text"),))

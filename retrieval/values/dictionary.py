@@ -1,8 +1,8 @@
 """All indexed values of one database in memory, looked up by phrase.
 
-Three ways to be found: the same words in any spelling, a similar text (typing errors), and a text
-that begins with the words asked for. Knows nothing of principals: whoever asks must hold what comes
-back against what may be told.
+A value is found by the same words in any spelling, by a similar text (typing errors), or by a text
+that begins with the phrase. Knows nothing of principals: the caller must check which values the
+principal may see.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from retrieval.values.trigrams import TrigramIndex
 
 # Letters in common, as a share of both texts: "germny" has 0.92 of Germany.
 _LEAST_LETTERS = 0.84
-# What that asks of the lengths: 2 * shorter >= 0.84 * both.
+# The resulting limit for the lengths: 2 * shorter >= 0.84 * both.
 _LEAST_SHARE = _LEAST_LETTERS / (2 - _LEAST_LETTERS)
 _MOST_COMPARED = 40
 _SHORTEST_FUZZY = 5
-# More values than this begin with the words asked for: none of them is meant.
+# If more values begin with the phrase, none of them is meant.
 _MOST_BEGINNINGS = 3
-_MOST_WALKED = 200
+_MOST_VISITED = 200
 
-# Few enough to be shown whole.
+# Columns with at most this many values are shown with all of them.
 _MOST_ENUMERATED = 12
 
 ALIAS_SCORE = 0.92
@@ -39,7 +39,7 @@ _BEGINNING_SCORE = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A value that a phrase may mean, and how surely, from 0 to 1."""
+    """A value that a phrase may mean, with a score from 0 to 1."""
 
     column: ValueColumn
     value: str
@@ -71,7 +71,7 @@ class ValueDictionary:
                     owners.append(owner)
                     values.append(value)
                     aliases.append(is_alias)
-        # In order, so that those with a common beginning stand together.
+        # Sorted, so that texts with a common beginning are adjacent.
         self._texts = sorted(numbers)
         self._places = {text: at for at, text in enumerate(self._texts)}
         place = np.empty(len(numbers), dtype=np.int64)
@@ -88,12 +88,12 @@ class ValueDictionary:
         return sum(len(column.values) for column in self._columns)
 
     def find_exact(self, folded: str) -> list[Hit]:
-        """Values of these words, in any spelling; score 1, or less for an alias."""
+        """Values with these words, in any spelling; score 1, or less for an alias."""
         at = self._places.get(folded)
         return [] if at is None else self._hits(at, 1.0, is_exact=True)
 
     def find_similar(self, folded: str) -> list[Hit]:
-        """Values of nearly these letters; the first letter and all digits must be the same."""
+        """Values with nearly these letters; the first letter and all digits must be equal."""
         if len(folded) < _SHORTEST_FUZZY:
             return []
         digits = _digits(folded)
@@ -111,13 +111,13 @@ class ValueDictionary:
         return hits
 
     def find_beginnings(self, folded: str, admits: Callable[[ValueColumn], bool]) -> list[Hit]:
-        """Values that begin with these words and go on; none where more than three do.
+        """Longer values that begin with these words; none if there are more than three.
 
-        Only columns that ``admits`` says yes to are looked at and counted.
+        Only columns for which ``admits`` is true are searched and counted.
         """
         start = bisect_left(self._texts, folded + " ")
         end = bisect_left(self._texts, folded + "!")
-        if end - start > _MOST_WALKED:
+        if end - start > _MOST_VISITED:
             return []
         hits = []
         texts = set()
@@ -134,7 +134,7 @@ class ValueDictionary:
         return hits if len(texts) <= _MOST_BEGINNINGS else []
 
     def _hits(self, at: int, score: float, *, is_exact: bool = False) -> list[Hit]:
-        """What the text at that place means; that an alias is similar says nothing."""
+        """The values of the text at that place; aliases only for an exact match."""
         return [
             Hit(
                 self._columns[self._owners[number]],

@@ -1,7 +1,7 @@
-"""The values of all databases in memory, read again when a refresh has changed them.
+"""Keeps the values of all databases in memory and reloads them after a refresh.
 
-Asks for the version at most once a second. A new version is made ready in the background while
-questions are answered from the old one.
+Checks the version at most once a second. A new version is loaded in the background while questions
+use the old one.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class _Loaded:
 
 
 class ValueMemory:
-    """Dictionaries by database. ``most_values`` limits each; a database without one has none.
+    """Dictionaries of the databases in ``most_values``, which limits the number of their values.
 
-    A version is taken for the newest for ``fresh_s`` seconds.
+    The version is checked again after ``fresh_s`` seconds.
     """
 
     def __init__(
@@ -38,13 +38,13 @@ class ValueMemory:
         self._most_values = dict(most_values)
         self._checked: dict[str, float] = {}
         self._loaded: dict[str, _Loaded] = {}
-        # One load a database at a time.
+        # At most one running load for each database.
         self._loading: dict[str, asyncio.Task[_Loaded]] = {}
 
     async def dictionary(self, database: str) -> ValueDictionary | None:
-        """The values as the last refresh left them, or as the one before did; None for none.
+        """The values of the last or the previous refresh; None for an unknown database.
 
-        Raises IndexUnavailable when nothing is loaded and the index does not answer.
+        Raises IndexUnavailable if nothing is loaded and the index does not answer.
         """
         if database not in self._most_values:
             return None
@@ -60,13 +60,13 @@ class ValueMemory:
         try:
             version = await self._store.version(database)
         except IndexUnavailable:
-            return  # what is in memory serves on
+            return  # the values in memory stay in use
         if version != known.version and database not in self._loading:
             self._begin(database)
 
     async def _load(self, database: str) -> _Loaded:
         task = self._loading.get(database) or self._begin(database)
-        # Shielded: the question that began it may be given up, the others wait on.
+        # Shielded, because other questions wait for the load even if this one is cancelled.
         return await asyncio.shield(task)
 
     def _begin(self, database: str) -> asyncio.Task[_Loaded]:

@@ -1,7 +1,7 @@
-"""When two spellings are the same words: case, accents, punctuation and plurals do not count.
+"""Folds words for comparison: case, accents, punctuation and plurals do not count.
 
-Does not cut texts that put no spaces between words (Chinese, Japanese, Thai): a run of their
-letters is one word.
+Languages without spaces between words (Chinese, Japanese, Thai) are not segmented: a run of letters
+is one word.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _POSSESSIVE = re.compile(r"['\u2019]s\b")
 
 
 def fold_words(text: str) -> list[str]:
-    """The words of a value or a phrase in the form in which they are compared.
+    """The folded words of a value or phrase.
 
     >>> fold_words("  São-Paulo's OFFICES ")
     ['sao', 'paulo', 'office']
@@ -30,7 +30,7 @@ def fold_words(text: str) -> list[str]:
 
 
 def fold_word(word: str) -> str:
-    """The singular of a lower-case word; ``movie`` and ``movies`` are the same.
+    """The singular of a lower-case word, or another text that is equal for its forms.
 
     >>> [fold_word(word) for word in ("movie", "movies", "cities", "tie")]
     ['movy', 'movy', 'city', 'tie']
@@ -40,7 +40,7 @@ def fold_word(word: str) -> str:
 
 
 def fold_text(text: str) -> str:
-    """``fold_words`` as one text: equal for all spellings of the same words.
+    """``fold_words`` as one text, equal for all spellings of the same words.
 
     >>> fold_text("United_States") == fold_text("united state")
     True

@@ -1,8 +1,7 @@
-"""The phrases of a question that could be cell values.
+"""Finds the phrases of a question that could be cell values.
 
-Every run of one to six words, and every quoted text as a whole. A run is not made of words alone
-that questions are full of (``many``, ``number``, ``total``): they say what is asked, and not about
-which value. Numbers stand only inside longer phrases.
+These are all runs of one to six words, and every quoted text. Runs that consist only of typical
+words of questions (``many``, ``number``, ``total``) or of numbers are left out.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from retrieval.values.normal_form import fold_text, fold_words
 
 MOST_WORDS = 6
 
-# A text of 4,000 characters would have thousands of runs; a question has some dozens.
+# Limits the number of runs: a text of 4,000 characters would have thousands.
 _MOST_TOKENS = 120
 _SHORTEST = 3
 
@@ -39,11 +38,11 @@ _TOKEN = re.compile(r"[^\W_]+(?:['\u2019]s\b)?")
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """``text`` as the question writes it, ``folded`` as it is looked up.
+    """A phrase: ``text`` as in the question, ``folded`` for the lookup.
 
-    ``start`` and ``end`` are where it stands in the question, in characters. ``quoted`` means that
-    the asker marked it, so that nothing is too short or too common. ``exact_case`` means that only
-    a value written just so is meant: ``US`` is not "us".
+    ``start`` and ``end`` are its position in the question, in characters. A ``quoted`` phrase is
+    never too short or too common. ``exact_case``: only a value with equal case matches (``US`` is
+    not "us"). ``exact_only``: no similar values are searched.
     """
 
     text: str
@@ -56,17 +55,17 @@ class Phrase:
 
     @property
     def is_name(self) -> bool:
-        """Whether it is written with a capital that no sentence gave it."""
+        """Whether it is capitalised, not at the start of the question."""
         return self.start > 0 and self.text[0].isupper()
 
     @property
     def words(self) -> int:
-        """How many words it has."""
+        """The number of words."""
         return self.folded.count(" ") + 1
 
 
 def find_phrases(question: str) -> list[Phrase]:
-    """All phrases worth looking up, in the order in which they begin.
+    """All phrases to look up, in the order of their beginnings.
 
     >>> [phrase.text for phrase in find_phrases("Customers of New York?")]
     ['Customers', 'Customers of', 'Customers of New', 'Customers of New York', 'of New York', \
@@ -81,7 +80,7 @@ def find_phrases(question: str) -> list[Phrase]:
     tokens = list(_TOKEN.finditer(question))[:_MOST_TOKENS]
     words = [(fold_words(token.group()) or [""])[0] for token in tokens]
     stops = [word in STOP_WORDS for word in words]
-    telling = [
+    specific = [
         not (stop or word in GENERIC or word.isdigit())
         for word, stop in zip(words, stops, strict=True)
     ]
@@ -91,12 +90,12 @@ def find_phrases(question: str) -> list[Phrase]:
         if may_be_code and first and _is_code(token.group()):
             text = token.group()
             found.append(Phrase(text, words[first], start, token.end(), exact_case=True))
-        tells = has_stop = False
+        is_specific = has_stop = False
         for last in range(first, min(first + MOST_WORDS, len(tokens))):
-            tells = tells or telling[last]
+            is_specific = is_specific or specific[last]
             has_stop = has_stop or stops[last]
             folded = " ".join(words[first : last + 1])
-            if tells and len(folded) >= _SHORTEST:
+            if is_specific and len(folded) >= _SHORTEST:
                 end = tokens[last].end()
                 text = question[start:end]
                 found.append(Phrase(text, folded, start, end, exact_only=has_stop))

@@ -1,8 +1,8 @@
-"""Brings the value index of one database up to date, as a phase of the indexing job.
+"""Updates the value index of one database, as a phase of the indexing job.
 
-A column is read again only when its table has changed, or its limits, comment or synonyms. Each is
-stored as soon as it is read, so that a run that was stopped goes on where it was. What cannot be
-read is reported and left out; it is tried again with the next change.
+A column is read again only if its table, limits, comment or synonyms changed. Each column is stored
+as soon as it is read, so that an interrupted run continues where it stopped. Columns that cannot be
+read are reported, and tried again after the next change.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from retrieval.values.aliases import find_aliases
 from retrieval.values.unindexed_columns import find_objection
 from retrieval.vocabulary.synonyms import NO_SYNONYMS, Synonyms
 
-# Raise it when other values or aliases are made of the same rows.
+# To be raised if the same rows give other values or aliases.
 _FORMAT_VERSION = 2
 
 Progress = Callable[[int, int], None]
@@ -30,9 +30,9 @@ Progress = Callable[[int, int], None]
 
 @dataclass(slots=True)
 class ValuesReport:
-    """What one run did. ``skipped`` pairs ``schema.table.column`` with why it has no values.
+    """The result of a run. ``skipped`` has pairs of ``schema.table.column`` and a reason.
 
-    ``columns`` and ``values`` count what is stored now, ``read`` the columns that were read anew.
+    ``columns`` and ``values`` count everything stored, ``read`` the columns that this run read.
     """
 
     columns: int = 0
@@ -42,7 +42,7 @@ class ValuesReport:
     skipped: list[tuple[str, str]] = field(default_factory=list)
 
     def describe(self) -> str:
-        """One line: what there is, and why the rest is not.
+        """One line with the counts, and the reasons for columns without values.
 
         >>> ValuesReport(2, 1500, skipped=[("s.t.email", "looks private")]).describe()
         '1,500 values of 2 columns (without values: 1 looks private)'
@@ -64,10 +64,10 @@ async def refresh_values(
     *,
     progress: Progress = lambda done, total: None,
 ) -> ValuesReport:
-    """Reads what has changed; ``progress(done, total)`` counts columns.
+    """Reads changed columns; ``progress(done, total)`` counts columns.
 
-    Where the values are switched off, removes what is stored. Raises IndexUnavailable, and
-    DatabaseUnavailable when the database does not answer at all.
+    If the value index is disabled, deletes stored values. Raises IndexUnavailable, and
+    DatabaseUnavailable if the database does not answer.
     """
     database = catalog.database
     report = ValuesReport()
@@ -88,7 +88,7 @@ async def refresh_values(
 
 @dataclass(frozen=True, slots=True)
 class _Refresh:
-    """One run: what it reads from, where it writes, what it reports."""
+    """One run of a refresh."""
 
     catalog: Catalog
     store: ValueStore
@@ -98,7 +98,7 @@ class _Refresh:
     report: ValuesReport
 
     async def run(self, stored: dict[ColumnKey, tuple[str, str]], progress: Progress) -> bool:
-        """Whether anything is different now."""
+        """Updates the stored values; true if anything changed."""
         limits = self.settings
         surveyed = await asyncio.to_thread(
             self.reader.survey,
@@ -106,54 +106,54 @@ class _Refresh:
             most=limits.max_distinct,
             longest=limits.max_length,
         )
-        chosen = [each for each in surveyed if self._may_read(each)]
-        wanted = {(each.table.qualified, each.column) for each in chosen}
+        chosen = [column for column in surveyed if self._may_read(column)]
+        wanted = {(column.table.qualified, column.column) for column in chosen}
         gone = [key for key in stored if key not in wanted]
         if gone:
             await self.store.forget(self.catalog.database, gone)
         changed = bool(gone)
         # How long each table has taken so far.
         spent_ms: dict[str, float] = {}
-        for done, each in enumerate(chosen, start=1):
-            mark = self._mark(each)
-            known = stored.get((each.table.qualified, each.column))
+        for done, column in enumerate(chosen, start=1):
+            mark = self._mark(column)
+            known = stored.get((column.table.qualified, column.column))
             if known is not None and mark and known[0] == mark:
                 self.report.unchanged += 1
                 if known[1]:
-                    self.report.skipped.append((each.qualified, known[1]))
+                    self.report.skipped.append((column.qualified, known[1]))
             else:
-                await self._read(each, mark, spent_ms)
+                await self._read(column, mark, spent_ms)
                 changed = True
             progress(done, len(chosen))
         return changed
 
-    def _may_read(self, each: TextColumn) -> bool:
-        objection = find_objection(each.qualified, each.column, self.settings.skip)
+    def _may_read(self, column: TextColumn) -> bool:
+        objection = find_objection(column.qualified, column.column, self.settings.skip)
         if objection:
-            self.report.skipped.append((each.qualified, objection))
+            self.report.skipped.append((column.qualified, objection))
         return not objection
 
-    def _mark(self, each: TextColumn) -> str:
-        """Of all that the stored values hang on; empty where the table's rows may have changed."""
-        if not each.mark:
+    def _mark(self, column: TextColumn) -> str:
+        """A hash of all that determines the stored values; empty if changes are unknown."""
+        if not column.mark:
             return ""
         limits = self.settings
         parts = (
             str(_FORMAT_VERSION),
-            each.mark,
-            each.objection,
+            column.mark,
+            column.objection,
             f"{limits.max_distinct} {limits.max_length} {limits.timeout_ms}",
-            self._column(each).comment,
-            repr(sorted(self.synonyms.values.get(each.qualified, {}).items())),
+            self._find_column(column).comment,
+            repr(sorted(self.synonyms.values.get(column.qualified, {}).items())),
         )
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
-    async def _read(self, each: TextColumn, mark: str, spent_ms: dict[str, float]) -> None:
-        limits, table = self.settings, each.table
+    async def _read(self, column: TextColumn, mark: str, spent_ms: dict[str, float]) -> None:
+        limits, table = self.settings, column.table
         found: tuple[str, ...] | Unreadable
         left_ms = limits.timeout_ms - int(spent_ms.get(table.qualified, 0))
-        if each.objection:
-            found = Unreadable(each.objection)
+        if column.objection:
+            found = Unreadable(column.objection)
         elif left_ms <= 0:
             found = Unreadable(f"its table took longer than {limits.timeout_ms} ms")
         else:
@@ -161,7 +161,7 @@ class _Refresh:
             found = await asyncio.to_thread(
                 self.reader.read,
                 table,
-                each.column,
+                column.column,
                 most=limits.max_distinct + 1,
                 longest=limits.max_length,
                 timeout_ms=left_ms,
@@ -173,29 +173,29 @@ class _Refresh:
             spent_ms[table.qualified] = spent_ms.get(table.qualified, 0) + took_ms
         if not isinstance(found, Unreadable) and len(found) > limits.max_distinct:
             found = Unreadable(f"more than {limits.max_distinct} distinct values")
-        key, database = (table.qualified, each.column), self.catalog.database
+        key, database = (table.qualified, column.column), self.catalog.database
         if isinstance(found, Unreadable):
-            self.report.skipped.append((each.qualified, found.reason))
+            self.report.skipped.append((column.qualified, found.reason))
             await self.store.put(database, key, mark, note=found.reason)
             return
         values = sorted(value for value in found if _is_storable(value))
         aliases = find_aliases(
-            each.column,
+            column.column,
             values,
-            self._column(each).comment,
-            self.synonyms.values.get(each.qualified, {}),
+            self._find_column(column).comment,
+            self.synonyms.values.get(column.qualified, {}),
         )
         await self.store.put(database, key, mark, values, aliases)
 
     @staticmethod
-    def _column(each: TextColumn) -> Column:
-        column = each.table.column(each.column)
-        assert column is not None
-        return column
+    def _find_column(column: TextColumn) -> Column:
+        found = column.table.column(column.column)
+        assert found is not None
+        return found
 
 
 def _is_storable(value: str) -> bool:
-    """PostgreSQL stores no null character, and text that is not Unicode no driver can send."""
+    """False for blank values, and for null characters and surrogates, which cannot be stored."""
     return (
         bool(value.strip())
         and "\0" not in value

@@ -1,12 +1,12 @@
-"""Finds cell values that a question names, as far as its principal may be told of them.
+"""Finds cell values in a question, limited to those that its principal may see.
 
-A value of an open column (every stored value may be seen) is told at once. Any other is told only
-when a guarded query, run for this principal, gave it back; until then it counts for nothing. Hidden
-and masked columns are never open, and the guard refuses or masks them.
+A value of an open column (the principal may see all its values) is returned at once. Any other
+value is returned only if a guarded query, run for this principal, returns it; until then it has no
+effect. Hidden and masked columns are never open, and the guard refuses or masks them.
 
-Does not hide how long that took: a principal with a clock may learn that some row somewhere holds a
-word, though not which. Of values that are only similar to a phrase, those withheld may crowd out
-others (``dictionary.py`` compares forty); nothing of them is told by that.
+The time taken is not hidden: a principal who measures it may learn that some row contains a word,
+but not which row. Hidden values that are similar to a phrase may displace others, because
+``dictionary.py`` compares at most forty; this reveals nothing about them.
 """
 
 from __future__ import annotations
@@ -28,16 +28,15 @@ from retrieval.values.normal_form import fold_word, fold_words
 from retrieval.values.phrases import find_phrases
 from retrieval.values.selection import Found, find_values, select_values
 
-# Of columns that are not open: queries a question, and values a query.
+# For columns that are not open: queries for a question, and values in a query.
 _MOST_QUERIES = 8
 _MOST_CONFIRMED = 20
-# How many times more matches come back than a prompt may show: which of them stand in retrieved
-# tables, only the retriever knows.
+# Matches returned for each one that a prompt may show, since some are not in retrieved tables.
 _DEPTH = 6
 
 
 class IndexedValueSearch:
-    """The value search over the value index."""
+    """Searches the value index."""
 
     def __init__(
         self,
@@ -48,7 +47,7 @@ class IndexedValueSearch:
         *,
         limit: int,
     ) -> None:
-        """``limit`` is how many values a prompt may show."""
+        """``limit`` is the number of values that a prompt may show."""
         self._memory = memory
         self._visibility = visibility
         self._guard = guard
@@ -59,8 +58,8 @@ class IndexedValueSearch:
     async def match(self, question: Question, catalog: Catalog) -> tuple[ValueMatch, ...]:
         """At most six times ``limit`` matches, best first; ``catalog`` is the visible one.
 
-        Empty where the values are not indexed or the index does not answer: a question is answered
-        without them. Raises PolicyError.
+        Empty if the values are not indexed or the index does not answer, since questions can be
+        answered without values. Raises PolicyError.
         """
         try:
             dictionary = await self._memory.dictionary(question.database)
@@ -70,19 +69,19 @@ class IndexedValueSearch:
         if dictionary is None or not self._limit:
             return ()
 
-        def may_look(column: ValueColumn) -> bool:
+        def is_visible(column: ValueColumn) -> bool:
             table = catalog.table(column.table)
             return table is not None and table.column(column.column) is not None
 
         def is_open(column: ValueColumn) -> bool:
-            return (opened is None or column.qualified in opened) and may_look(column)
+            return (opened is None or column.qualified in opened) and is_visible(column)
 
-        # Beside the event loop: texts like a phrase are looked for among all values.
+        # Not in the event loop, as similar texts are searched among all values.
         found = await read_aside(
-            find_values, dictionary, find_phrases(question.search_text), may_look, is_open
+            find_values, dictionary, find_phrases(question.search_text), is_visible, is_open
         )
         if opened is not None:
-            found = await self._withhold(found, opened, question, catalog)
+            found = await self._keep_permitted(found, opened, question, catalog)
         return select_values(
             found,
             self._schema_words.of(catalog),
@@ -90,26 +89,26 @@ class IndexedValueSearch:
             self._limit * _DEPTH,
         )
 
-    async def _withhold(
+    async def _keep_permitted(
         self,
         found: Sequence[Found],
         opened: frozenset[str],
         question: Question,
         catalog: Catalog,
     ) -> list[Found]:
-        """Those that this principal may be told."""
-        told = [each for each in found if each.hit.column.qualified in opened]
-        asked: dict[str, list[Found]] = {}
-        for each in sorted(found, key=lambda each: -each.score):
-            if each.hit.column.qualified not in opened:
-                asked.setdefault(each.hit.column.qualified, []).append(each)
-        columns = list(asked.values())[:_MOST_QUERIES]
+        """The matches that this principal may see."""
+        permitted = [match for match in found if match.hit.column.qualified in opened]
+        unconfirmed: dict[str, list[Found]] = {}
+        for match in sorted(found, key=lambda match: -match.score):
+            if match.hit.column.qualified not in opened:
+                unconfirmed.setdefault(match.hit.column.qualified, []).append(match)
+        columns = list(unconfirmed.values())[:_MOST_QUERIES]
         confirmed = await gather_all(
             self._confirm(matches, question, catalog) for matches in columns
         )
         for matches, values in zip(columns, confirmed, strict=True):
-            told += [each for each in matches if each.hit.value in values]
-        return told
+            permitted += [match for match in matches if match.hit.value in values]
+        return permitted
 
     async def _confirm(
         self, matches: Sequence[Found], question: Question, catalog: Catalog
@@ -117,7 +116,7 @@ class IndexedValueSearch:
         column = matches[0].hit.column
         table = catalog.table(column.table)
         assert table is not None
-        values = list(dict.fromkeys(each.hit.value for each in matches))[:_MOST_CONFIRMED]
+        values = list(dict.fromkeys(match.hit.value for match in matches))[:_MOST_CONFIRMED]
         return await confirm_values(
             self._guard,
             self._executor,

@@ -1,11 +1,12 @@
-"""From phrases to the few values worth telling: found, weighed, and the best kept.
+"""Finds the values that phrases may mean, and selects the best of them.
 
-Two steps, because between them somebody must take out what the principal may not be told: what is
-withheld then leaves no trace in what is kept.
+These are two steps, because the caller removes between them what the principal may not see, so that
+hidden values do not influence the selection.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
@@ -19,14 +20,14 @@ from retrieval.values.phrases import Phrase
 
 MOST_FUZZY_WORDS = 3
 
-# A value that is called as tables or columns are: "product" in "how many products" asks for a
-# table. Written as a name, as in "the Sales department", it may be a value after all.
+# For values with the name of a table or column: "product" in "how many products" means a table.
+# Capitalised, as in "the Sales department", it is more likely a value.
 _SCHEMA_WORD_FACTOR = 0.7
 _SCHEMA_NAME_FACTOR = 0.8
 _LEAST_SCORE = 0.65
-# What hides every match that lies inside its words.
+# A match with at least this score hides matches of phrases inside its own.
 _SURE = 0.9
-_MOST_A_COLUMN = 3
+_MOST_PER_COLUMN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +46,14 @@ class Found:
 def find_values(
     dictionary: ValueDictionary,
     phrases: Iterable[Phrase],
-    may_look: Callable[[ValueColumn], bool],
+    is_visible: Callable[[ValueColumn], bool],
     is_open: Callable[[ValueColumn], bool],
 ) -> list[Found]:
-    """All that the phrases may mean in columns that ``may_look`` admits.
+    """All values in visible columns that the phrases may mean.
 
-    What lies inside a phrase whose very words are a value of an open column is not looked for among
-    similar values. Beginnings are found in open columns alone: how many values begin so is nothing
-    that a query could confirm.
+    For phrases inside one that is exactly a value of an open column, no similar values are
+    searched. Beginnings are searched only in open columns, because no query confirms how many
+    values begin with a phrase.
     """
     phrases = list(phrases)
     found: list[Found] = []
@@ -61,7 +62,7 @@ def find_values(
         hits = [
             hit
             for hit in dictionary.find_exact(phrase.folded)
-            if may_look(hit.column) and (not phrase.exact_case or hit.value == phrase.text)
+            if is_visible(hit.column) and (not phrase.exact_case or hit.value == phrase.text)
         ]
         found += [Found(phrase, hit) for hit in hits]
         if any(is_open(hit.column) for hit in hits):
@@ -71,7 +72,7 @@ def find_values(
             continue
         if any(_lies_within(phrase, other) for other in sure):
             continue
-        hits = [hit for hit in dictionary.find_similar(phrase.folded) if may_look(hit.column)]
+        hits = [hit for hit in dictionary.find_similar(phrase.folded) if is_visible(hit.column)]
         if phrase.words > 1 or phrase.is_name:
             hits += dictionary.find_beginnings(phrase.folded, is_open)
         found += [Found(phrase, hit) for hit in hits]
@@ -81,28 +82,25 @@ def find_values(
 def select_values(
     found: Iterable[Found], schema_words: Collection[str], asked: Collection[str], limit: int
 ) -> tuple[ValueMatch, ...]:
-    """The best ``limit`` of them as matches: at most three a column, one a value.
+    """The best ``limit`` matches, at most three for each column and one for each value.
 
-    ``schema_words`` are the words of all table and column names that the principal sees, ``asked``
-    the question's words: of two equal matches that one is first whose table or column is named.
+    ``schema_words`` are the words of all visible names of tables and columns. ``asked`` are the
+    question's words: of equal matches, those whose table or column is named come first.
     """
     weighed: dict[tuple[str, str, str], tuple[float, Found]] = {}
-    for each in found:
-        score = _weigh(each, schema_words)
-        key = (each.hit.column.table, each.hit.column.column, each.hit.value)
+    for match in found:
+        score = _weigh(match, schema_words)
+        key = (match.hit.column.table, match.hit.column.column, match.hit.value)
         if score >= _LEAST_SCORE and (key not in weighed or weighed[key][0] < score):
-            weighed[key] = (score, each)
+            weighed[key] = (score, match)
     sure = [pair for pair in weighed.values() if pair[0] >= _SURE]
     kept = [
-        (score, each)
-        for score, each in weighed.values()
-        if each.phrase.quoted or not any(_hides(other, score, each) for other in sure)
+        (score, match)
+        for score, match in weighed.values()
+        if match.phrase.quoted or not any(_hides(other, score, match) for other in sure)
     ]
-    named: dict[str, int] = {}
-    for _, each in kept:
-        column = each.hit.column
-        if column.qualified not in named:
-            named[column.qualified] = _count_named(column, asked)
+    columns = {match.hit.column.qualified: match.hit.column for _, match in kept}
+    named = {name: _count_named(column, asked) for name, column in columns.items()}
     kept.sort(
         key=lambda pair: (
             -pair[0],
@@ -120,8 +118,8 @@ def choose_shown(
 ) -> tuple[ValueMatch, ...]:
     """The best ``limit`` matches in the tables that are shown.
 
-    Those that count less for their words are left out where these name what is shown: in a database
-    of a thousand tables every word names something, and only here it is known what is in question.
+    Matches with a low score whose words are all names in the shown tables are left out. Only names
+    of the shown tables count, as in a database of a thousand tables every word is a name.
     """
     shown = {table.qualified: table for table in tables}
     names = {name for table in shown.values() for name in (table.schema, table.name)}
@@ -137,35 +135,35 @@ def choose_shown(
 
 def _cut(kept: list[tuple[float, Found]], limit: int) -> tuple[ValueMatch, ...]:
     chosen: list[ValueMatch] = []
-    a_column: dict[str, int] = {}
-    a_phrase: dict[str, int] = {}
-    for score, each in kept:
-        column, phrase = each.hit.column, each.phrase
-        if a_column.get(column.qualified, 0) >= _MOST_A_COLUMN:
+    by_column: Counter[str] = Counter()
+    by_phrase: Counter[str] = Counter()
+    for score, match in kept:
+        column, phrase = match.hit.column, match.phrase
+        if by_column[column.qualified] >= _MOST_PER_COLUMN:
             continue
-        if a_phrase.get(phrase.folded, 0) >= max(limit // 2, 1):
+        if by_phrase[phrase.folded] >= max(limit // 2, 1):
             continue
-        a_column[column.qualified] = a_column.get(column.qualified, 0) + 1
-        a_phrase[phrase.folded] = a_phrase.get(phrase.folded, 0) + 1
+        by_column[column.qualified] += 1
+        by_phrase[phrase.folded] += 1
         chosen.append(
-            ValueMatch(phrase.text, column.table, column.column, each.hit.value, round(score, 3))
+            ValueMatch(phrase.text, column.table, column.column, match.hit.value, round(score, 3))
         )
         if len(chosen) == limit:
             break
     return tuple(chosen)
 
 
-def _weigh(each: Found, schema_words: Collection[str]) -> float:
-    if each.phrase.quoted:
-        return each.hit.score
+def _weigh(match: Found, schema_words: Collection[str]) -> float:
+    if match.phrase.quoted:
+        return match.score
     is_schema = any(
         all(word in schema_words for word in words)
-        for words in (each.phrase.folded.split(), fold_words(each.hit.value))
+        for words in (match.phrase.folded.split(), fold_words(match.hit.value))
     )
     if not is_schema:
-        return each.hit.score
-    factor = _SCHEMA_NAME_FACTOR if each.phrase.is_name else _SCHEMA_WORD_FACTOR
-    return each.hit.score * factor
+        return match.score
+    factor = _SCHEMA_NAME_FACTOR if match.phrase.is_name else _SCHEMA_WORD_FACTOR
+    return match.score * factor
 
 
 def _count_named(column: ValueColumn, asked: Collection[str]) -> int:
@@ -173,12 +171,12 @@ def _count_named(column: ValueColumn, asked: Collection[str]) -> int:
     return len(set(words) & set(asked))
 
 
-def _hides(other: tuple[float, Found], score: float, each: Found) -> bool:
-    """Whether a match says more of a longer phrase: in the same column, or more surely."""
+def _hides(other: tuple[float, Found], score: float, match: Found) -> bool:
+    """Whether ``other``, of a longer phrase, has a higher score, or an equal one in its column."""
     outer = other[1]
-    if outer.phrase == each.phrase or not _lies_within(each.phrase, outer.phrase):
+    if outer.phrase == match.phrase or not _lies_within(match.phrase, outer.phrase):
         return False
-    same = outer.hit.column.qualified == each.hit.column.qualified
+    same = outer.hit.column.qualified == match.hit.column.qualified
     return other[0] > score or (same and other[0] == score)
 
 

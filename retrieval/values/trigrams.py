@@ -1,11 +1,11 @@
-"""Texts that share letters with a phrase: an inverted index of three-letter pieces, in numpy.
+"""Finds texts that share letters with a phrase: an inverted index of trigrams in NumPy.
 
-Finds candidates only; how near each is, its caller measures. Spaces do not count, so that
-``newyork`` shares all with New York. A typing error spoils at most four neighbouring pieces, so the
-lists of a phrase's rarest pieces are enough (the prefix filter of Chaudhuri, Ganti and Kaushik,
-ICDE 2006); they are read until they hold 2,000 texts.
+Finds only candidates; the caller computes their similarity. Spaces do not count, so that
+``newyork`` finds New York. A typing error changes at most four neighbouring trigrams, so the lists
+of a phrase's rarest trigrams suffice (the prefix filter of Chaudhuri, Ganti and Kaushik, ICDE
+2006); they are read up to 2,000 entries.
 
-Takes 4 bytes a piece: about 80 bytes for a text of 20 letters.
+A trigram takes 4 bytes, a text of 20 letters about 80.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOST_READ = 2000
 
 
 class TrigramIndex:
-    """The pieces of ``texts``, found again by their position in it."""
+    """The trigrams of ``texts``; results are positions in ``texts``."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         codes, owners = _cut(texts)
@@ -35,9 +35,9 @@ class TrigramIndex:
         self._lengths = np.array([len(text.replace(" ", "")) for text in texts], dtype=np.int32)
 
     def find(self, text: str, least_share: float, limit: int) -> list[int]:
-        """At most ``limit`` positions, those that share the most of the rarest pieces first.
+        """At most ``limit`` positions; those that share most of the rarest trigrams come first.
 
-        Of two texts, the shorter must have ``least_share`` of the longer one's letters.
+        The shorter of both texts must have at least ``least_share`` of the longer one's length.
 
         >>> TrigramIndex(["germany", "france", "german"]).find("germny", 0.7, 5)
         [0, 2]
@@ -54,7 +54,7 @@ class TrigramIndex:
         fitting = order[np.cumsum((ends - starts)[order]) <= _MOST_READ]
         if not len(fitting):
             return []
-        read = np.concatenate([self._owners[starts[each] : ends[each]] for each in fitting])
+        read = np.concatenate([self._owners[starts[list_] : ends[list_]] for list_ in fitting])
         letters = len(text.replace(" ", ""))
         lengths = self._lengths[read]
         read = read[(lengths >= letters * least_share) & (lengths * least_share <= letters)]
@@ -64,7 +64,7 @@ class TrigramIndex:
 
 
 def _cut_one(text: str) -> _Ints:
-    """The different pieces of one text as numbers."""
+    """The distinct trigrams of one text as numbers."""
     letters = [ord(letter) for letter in f"{_EDGE}{text.replace(' ', '')}{_EDGE}"]
     codes = {
         (a << (2 * _LETTER_BITS)) | (b << _LETTER_BITS) | c
@@ -74,7 +74,7 @@ def _cut_one(text: str) -> _Ints:
 
 
 def _cut(texts: Sequence[str]) -> tuple[_Ints, _Ints]:
-    """The pieces of all texts as numbers, and which text each is of."""
+    """The trigrams of all texts as numbers, and the position of each one's text."""
     edged = [f"{_EDGE}{text.replace(' ', '')}{_EDGE}" for text in texts]
     letters = np.frombuffer("".join(edged).encode("utf-32-le"), dtype=np.uint32).astype(np.int64)
     owners = np.repeat(np.arange(len(edged)), [len(text) for text in edged])

@@ -1,7 +1,7 @@
-"""Which columns are never read for the value index, by their names.
+"""Excludes columns from the value index by their names.
 
-The default list is for what a prompt must not hold by accident: credentials, and the numbers and
-addresses that identify a person. It knows names only: a column ``note`` with passwords in it is
+The default list contains what should not get into a prompt: credentials, and the numbers and
+addresses that identify a person. It checks only names: a column ``note`` that contains passwords is
 read, unless the settings skip it.
 """
 
@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 
 from nl2sql.words import split_words
 
-# A column is private when its name has all words of one of these, next to one another.
+# A column is private if its name contains all words of one of these, next to one another.
 _PRIVATE = tuple(
     tuple(words.split("_"))
     for words in (
@@ -24,12 +24,12 @@ _PRIVATE = tuple(
         "user_agent signature fingerprint"
     ).split()
 )
-# In a table of bank accounts, the account's number; in a ledger it is no secret.
+# An account number is private in a table of bank accounts, but not in a ledger.
 _BANK_NUMBERS = frozenset(("number", "no", "nr", "num"))
 
 
 def find_objection(qualified: str, column: str, skip: Sequence[str]) -> str:
-    """Why the column ``schema.table.column`` may not be read; empty when it may.
+    """Why the column ``schema.table.column`` may not be read; empty if it may.
 
     >>> find_objection("hr.employees.iban", "iban", ())
     'looks private'

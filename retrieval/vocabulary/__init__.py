@@ -1,1 +1,1 @@
-"""Words for tables, columns and values: packaged lists, units, the user's own file."""
+"""Words for tables, columns and values: packaged lists, units, the user's synonym file."""

@@ -1,4 +1,4 @@
-"""Abbreviated names written out, by the packaged list (``abbreviations.yaml``)."""
+"""Expands abbreviations in names, by the packaged list (``abbreviations.yaml``)."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ def load_names() -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def load_codes() -> Mapping[str, tuple[str, ...]]:
-    """Code as it stands in a status column, lower case → words that mean it."""
+    """Code of a status column, in lower case → words that mean it."""
     return {code: tuple(words) for code, words in _load()["codes"].items()}
 
 
 @cache
 def _load() -> Mapping[str, Mapping[str, str]]:
     text = files(__package__).joinpath("abbreviations.yaml").read_text(encoding="utf-8")
-    # Its safe loader would read "no" as false.
+    # YAML's safe loader would read "no" as false.
     lists: Mapping[str, Mapping[str, str]] = yaml.load(text, yaml.BaseLoader)
     return lists
 
 
 def expand_words(words: Sequence[str]) -> list[str]:
-    """The words of a name, lower case, with every known abbreviation written out.
+    """The words of a name, in lower case, with all known abbreviations expanded.
 
     >>> expand_words(["cust", "no"]), expand_words(["qty", "on", "hand"])
     (['customer', 'number'], ['quantity', 'on', 'hand'])
@@ -42,14 +42,14 @@ def expand_words(words: Sequence[str]) -> list[str]:
     names = load_names()
     expanded: list[str] = []
     for at, word in enumerate(words):
-        # "no" is a number where it ends a name.
+        # "no" means number only at the end of a name.
         known = names.get(word) if word != "no" or 0 < at == len(words) - 1 else None
         expanded += known or (word,)
     return expanded
 
 
 def expand_name(name: str) -> str:
-    """The name in words, abbreviations written out.
+    """The name in words, with abbreviations expanded.
 
     >>> expand_name("InvcAmtDt"), expand_name("order_total")
     ('invoice amount date', 'order total')

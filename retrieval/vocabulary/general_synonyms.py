@@ -1,4 +1,4 @@
-"""Words that mean nearly the same in most databases, by the packaged list (``synonyms.yaml``)."""
+"""General synonyms, by the packaged list (``synonyms.yaml``)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NONE: frozenset[str] = frozenset()
 
 
 def related_words(word: str) -> frozenset[str]:
-    """Other words for a folded, lower-case word; none for most.
+    """Other words for a folded, lower-case word; for most words none.
 
     >>> sorted(related_words("customer"))[:3]
     ['buyer', 'client', 'purchaser']

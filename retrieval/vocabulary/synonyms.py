@@ -1,8 +1,8 @@
-"""The user's file of words for tables, columns and values of one database.
+"""The user's synonym file: words for tables, columns and values of one database.
 
-YAML, checked by pydantic: an unknown key is an error that names the nearest one, and so is a table
-or column that the database does not have. The words go into the index and into prompts; a value's
-words find that value.
+A YAML file, checked by pydantic. For an unknown key, table or column, the error names the nearest
+existing one. Synonyms of tables and columns go into the index and into prompts; synonyms of values
+are used to find the value.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _KEYS = ("version", "tables", "columns", "values")
 
 
 class Synonyms(BaseModel):
-    """Words that people use. ``values`` gives, by column, words for each value as it is stored."""
+    """The synonyms of one database. ``values`` maps columns to stored values and their words."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -38,16 +38,16 @@ NO_SYNONYMS = Synonyms()
 
 
 def load_synonyms(path: Path) -> Synonyms:
-    """The synonyms in the YAML file at ``path``; whether its names exist, ``check_synonyms`` tells.
+    """Reads the YAML file at ``path``; does not check that the names exist (``check_synonyms``).
 
-    Raises SettingsError when it is missing, is no YAML, or holds a wrong key or value.
+    Raises SettingsError if it is missing, is not YAML, or contains a wrong key or value.
     """
     value = read_yaml(path, called="synonym file")
     return parse_synonyms(value, where=str(path))
 
 
 def parse_synonyms(value: object, *, where: str = "synonyms") -> Synonyms:
-    """``value`` (a plain mapping) as Synonyms. Raises SettingsError listing everything wrong."""
+    """``value`` (a plain mapping) as Synonyms. Raises SettingsError that lists all errors."""
     if not isinstance(value, dict):
         raise SettingsError(f"{where} must be a mapping of keys to values.")
     try:
@@ -64,7 +64,7 @@ def parse_synonyms(value: object, *, where: str = "synonyms") -> Synonyms:
 
 
 def check_synonyms(synonyms: Synonyms, catalog: Catalog, *, where: str = "synonyms") -> None:
-    """Raises SettingsError for each table and column that the catalog does not have."""
+    """Raises SettingsError that lists all tables and columns that are not in the catalog."""
     tables = {table.qualified for table in catalog.tables}
     columns = {
         f"{table.qualified}.{column.name}" for table in catalog.tables for column in table.columns

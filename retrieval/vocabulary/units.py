@@ -53,7 +53,7 @@ _PLURAL_ONLY = frozenset("day week month year hour minute second hr cent mile".s
 
 
 def find_unit(name: str) -> str:
-    """The unit in words; empty where the name ends with none.
+    """The unit in words; empty if the name ends with none.
 
     >>> find_unit("net_weight_kg"), find_unit("leadTimeDays"), find_unit("birth_year")
     ('kg', 'days', '')

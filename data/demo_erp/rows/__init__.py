@@ -1,5 +1,5 @@
-"""Rows of the demo ERP, one module a file.
+"""Rows of the demo ERP, one file for each module.
 
-Each ``build_*`` takes its own random source and what earlier modules built, and returns its
-tables together with the records that later modules refer to. No file keeps state.
+Each ``build_*`` function takes its own random source and the results of earlier modules, and
+returns its tables with the records that later modules refer to. There is no global state.
 """

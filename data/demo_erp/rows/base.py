@@ -1,4 +1,4 @@
-"""What every module of the generator shares: the calendar, money and the shape of a table."""
+"""Shared by all modules of the generator: the calendar, money and table rows."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Numbered steps, each of which brings the tables of the index from one layout to the next.
+"""Numbered migrations, each of which changes the index's tables from one layout to the next.
 
-``0003_session_turns.sql`` makes layout 3 of layout 2. A new index runs all steps, so no other place
-says which tables there are. To change a table, add a step; one that was released is not edited.
+``0003_session_turns.sql`` migrates layout 2 to layout 3. A new index runs all steps, so the tables
+are defined only here. To change a table, add a step; released steps are not edited.
 
-Examples, feedback, sessions and glosses of the model survive every step. What a build makes again
-need not: a step that changes the tables of generations takes these out of service (``UPDATE
-quorumsql.generations SET live = false``), and the next build makes new ones. A service of the
-version before may still be running, so a step adds rather than renames where it can.
+Every step keeps examples, feedback, sessions and the model's glosses. Generations can be built
+again: a step that changes their tables takes them out of service (``UPDATE quorumsql.generations
+SET live = false``), and the next build creates new ones. A service of the previous version may
+still be running, so steps add columns rather than rename them where possible.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The statements that make layout ``number`` of the one before."""
+    """The statements that migrate the previous layout to layout ``number``."""
 
     number: int
     name: str
@@ -27,6 +27,6 @@ class Step:
 
 @cache
 def read_steps() -> tuple[Step, ...]:
-    """All steps in order; the number of the last one is the present layout."""
+    """All steps in order; the last one's number is the newest layout."""
     paths = sorted(Path(__file__).parent.glob("*.sql"))
     return tuple(Step(int(path.stem[:4]), path.stem, path.read_bytes()) for path in paths)

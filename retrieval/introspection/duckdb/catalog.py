@@ -1,10 +1,10 @@
 """Reads the schema of a DuckDB file: its tables and views with their comments, keys and queries.
 
-A view's columns are those that it has now, which may be others than when it was made. Its query is
-given with every table under its schema: a name without one means the view's own schema first, then
-``main``. Left out, and told in ``Catalog.skipped``: views that no longer work, or that read what a
-closed instance cannot (a file of CSV), and macros that make tables. Left out without a word:
-DuckDB's own tables, other macros, sequences and indexes.
+A view's columns are its present ones, which may differ from those at its creation. In its query
+every table is qualified: a name without a schema is searched in the view's schema, then in
+``main``. Left out and listed in ``Catalog.skipped``: views that no longer work or that need
+external access (a CSV file), and table macros. Left out silently: DuckDB's internal tables, other
+macros, sequences and indexes.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ SELECT DISTINCT schema_name, function_name FROM duckdb_functions()
 _SCHEMAS = f"SELECT schema_name FROM duckdb_schemas() WHERE database_name = '{ATTACHED}'"
 
 _Columns = Mapping[tuple[str, str], list[Column]]
-# Schema and name, folded, → as they are written.
+# Folded schema and name → schema and name as spelled.
 _Spelled = Mapping[tuple[str, str], tuple[str, str]]
 
 
 def read_duckdb_catalog(path: Path, *, database: str, schemas: tuple[str, ...] = ()) -> Catalog:
     """The catalog of the file at ``path``, opened read-only. Raises DatabaseUnavailable.
 
-    ``schemas`` are those to read, in search-path order; none means all.
+    ``schemas`` are those to read, in search-path order; empty means all.
     """
     try:
         with open_duckdb_file(path) as connection:
@@ -78,8 +78,8 @@ def read_duckdb_catalog(path: Path, *, database: str, schemas: tuple[str, ...] =
         raise DatabaseUnavailable(
             f"Cannot read the schema of {path}: {describe_duckdb_error(error)}",
             database=database,
-            hint="Is it a DuckDB database, may this process read it, and has nobody else it open "
-            "for writing?",
+            hint="Is it a DuckDB database, may this process read it, and does no other process "
+            "have it open for writing?",
         ) from error
     wanted = set(schemas) or present
     kept, ambiguous = remove_ambiguous(
@@ -94,9 +94,9 @@ def read_duckdb_catalog(path: Path, *, database: str, schemas: tuple[str, ...] =
         dialect="duckdb",
         skipped=(
             *(Skipped("schema", name, "there is no schema of that name") for name in missing),
-            *(each for (schema, _), each in broken.items() if schema in wanted),
+            *(view for (schema, _), view in broken.items() if schema in wanted),
             *(
-                Skipped("macro", f"{schema}.{name}", "a macro is no table")
+                Skipped("macro", f"{schema}.{name}", "a macro is not a table")
                 for schema, name in macros
                 if schema in wanted
             ),
@@ -153,8 +153,8 @@ def _read_schema(
             found = _read_view_columns(connection, schema, name, comments)
             query = _read_definition(connection, schema, sql, found, spelled)
         except duckdb.Error as error:
-            reason, said = "it does not work", describe_duckdb_error(error)
-            broken[schema, name] = Skipped("view", f"{schema}.{name}", reason, said)
+            reason, message = "it does not work", describe_duckdb_error(error)
+            broken[schema, name] = Skipped("view", f"{schema}.{name}", reason, message)
             continue
         tables.append(Table(schema, name, found, (), _clean(comment), "view", query))
     keys = [
@@ -168,7 +168,7 @@ def _read_schema(
 def _build_key(
     schema: str, table: str, row: list[Any], columns: _Columns, spelled: _Spelled
 ) -> ForeignKey:
-    """The key in the spelling of the tables; DuckDB keeps that of the reference."""
+    """The key in the spelling of the tables; DuckDB stores the spelling of the reference."""
     name, own, target, theirs = row
     # There are no foreign keys across schemas.
     found = spelled[_fold(schema, target)]
@@ -189,7 +189,7 @@ def _spell(names: Iterable[str], columns: Iterable[Column]) -> tuple[str, ...]:
 def _read_view_columns(
     connection: duckdb.DuckDBPyConnection, schema: str, name: str, comments: Mapping[str, str]
 ) -> tuple[Column, ...]:
-    """The columns that the view has now. Raises duckdb.Error."""
+    """The view's present columns. Raises duckdb.Error."""
     cursor = connection.execute(f"SELECT * FROM {enquote(schema)}.{enquote(name)} LIMIT 0")
     return tuple(
         Column(column, _clean(str(kind)), comment=comments.get(column, ""))
@@ -207,56 +207,48 @@ def _read_definition(
     columns: tuple[Column, ...],
     spelled: _Spelled,
 ) -> str:
-    """The view's query with its tables under their schemas; empty where that cannot be told.
+    """The view's query with qualified tables; empty if a table cannot be resolved.
 
     Raises duckdb.Error.
     """
     query = extract_view_query(sql)
     row = connection.execute("SELECT json_serialize_sql($1)", [query]).fetchone()
     tree = json.loads(row[0]) if row else {"error": True}
-    if tree["error"] or not _settle_tables(tree, schema, spelled, frozenset()):
+    if tree["error"] or not _qualify_tables(tree, schema, spelled, frozenset()):
         return ""
     row = connection.execute(
         "SELECT json_deserialize_sql(CAST($1 AS JSON))", [json.dumps(tree)]
     ).fetchone()
     assert row is not None
-    # In the view's own words a column may have no name, or another.
+    # The columns of the query may have other names than those of the view.
     names = ", ".join(enquote(column.name) for column in columns)
     return f"SELECT * FROM ({row[0]}) AS _view({names})"
 
 
-def _settle_tables(
-    node: Any,
-    schema: str,
-    spelled: _Spelled,
-    ctes: frozenset[str],
-) -> bool:
-    """Puts its schema on every table, in place; False for one that is not the file's."""
+def _qualify_tables(node: Any, schema: str, spelled: _Spelled, ctes: frozenset[str]) -> bool:
+    """Qualifies every table in place; False if a table is not in the file."""
     if isinstance(node, list):
-        return all(_settle_tables(each, schema, spelled, ctes) for each in node)
+        return all(_qualify_tables(child, schema, spelled, ctes) for child in node)
     if not isinstance(node, dict):
         return True
     kind = node.get("type")
     if kind == "BASE_TABLE":
-        return _settle_table(node, schema, spelled, ctes)
-    settled = True
+        return _qualify_table(node, schema, spelled, ctes)
+    qualified = True
     for entry in (node.get("cte_map") or {"map": ()})["map"]:
-        settled &= _settle_tables(entry["value"], schema, spelled, ctes)
+        qualified &= _qualify_tables(entry["value"], schema, spelled, ctes)
         ctes |= {fold_name(entry["key"], "duckdb")}
     for key, value in node.items():
         within = ctes
         if kind == "RECURSIVE_CTE_NODE" and key == "right":
             within = ctes | {fold_name(node["cte_name"], "duckdb")}
         if key != "cte_map":
-            settled &= _settle_tables(value, schema, spelled, within)
-    return settled
+            qualified &= _qualify_tables(value, schema, spelled, within)
+    return qualified
 
 
-def _settle_table(
-    node: dict[str, Any],
-    schema: str,
-    spelled: _Spelled,
-    ctes: frozenset[str],
+def _qualify_table(
+    node: dict[str, Any], schema: str, spelled: _Spelled, ctes: frozenset[str]
 ) -> bool:
     path = node["qualified_name"]["path"]
     name = path[-1]
@@ -267,7 +259,7 @@ def _settle_table(
     for candidate in (path[0],) if len(path) == 2 else (schema, _DEFAULT_SCHEMA):
         found = spelled.get(_fold(candidate, name))
         if found is not None:
-            # Under its schema the bare name would still resolve; an alias keeps its spelling.
+            # Other parts of the query refer to the table by the name as it was spelled.
             node["alias"] = node["alias"] or name
             node["schema_name"], node["table_name"] = found
             node["qualified_name"]["path"] = list(found)

@@ -16,7 +16,7 @@ from retrieval.introspection.key_samples import TIMEOUT_S, SqlSampler, build_una
 
 @contextmanager
 def open_duckdb_sampler(path: Path, *, database: str) -> Iterator[SqlSampler]:
-    """Over the file, attached read-only to a closed instance. Raises DatabaseUnavailable."""
+    """A sampler of the file, opened read-only. Raises DatabaseUnavailable."""
     try:
         connection = open_duckdb_file(path)
     except duckdb.Error as error:

@@ -1,7 +1,6 @@
-"""Reads distinct values of text columns from a DuckDB file, opened read-only and closed off.
+"""Reads distinct values of text columns from a DuckDB file, opened read-only.
 
-The file's time and size tell whether anything changed: not noticed is a change that leaves both as
-they were.
+A change is recognised by the file's modification time and size.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import duckdb
 from nl2sql.catalog import Table
 from nl2sql.duckdb_files import ATTACHED
 from nl2sql.errors import DatabaseUnavailable
+from nl2sql.sql.column_kinds import TEXTS, find_kind
 from nl2sql.sql.names import enquote
 from retrieval.introspection.database_files import describe_duckdb_error, open_duckdb_file
 from retrieval.introspection.file_changes import read_file_mark
@@ -55,14 +55,14 @@ class DuckDbValues:
             self._connection = None
 
     def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
-        """All columns of text and of enumerations."""
+        """All text and enumeration columns."""
         mark = read_file_mark(self._path, ".wal")
         return [
             TextColumn(table, column.name, mark)
             for table in tables
             if table.kind == "table"
             for column in table.columns
-            if column.type.startswith(("VARCHAR", "ENUM")) and not column.type.endswith("]")
+            if find_kind(column.type, "duckdb") in TEXTS
         ]
 
     def read(

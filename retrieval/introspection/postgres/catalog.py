@@ -1,8 +1,8 @@
-"""Reads a PostgreSQL schema from ``pg_catalog``: four queries, however many tables there are.
+"""Reads a PostgreSQL schema from ``pg_catalog`` with a fixed number of queries.
 
-Only what the reading role may SELECT is seen, column by column, so that nothing else can reach an
-index, a prompt or the guard's allowlist. System schemas and partitions are left out (a partitioned
-table stands for its partitions); what else is left out is told in ``Catalog.skipped``.
+Only columns that the reading role may SELECT are included, so that nothing else can reach an index,
+a prompt or the guard's allowlist. System schemas and partitions are left out (the partitioned table
+represents them); everything else that is left out is listed in ``Catalog.skipped``.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ SELECT k.conname AS name, sn.nspname AS schema, s.relname AS "table",
 
 _ROLES = "SELECT oid, rolname FROM pg_roles WHERE rolname = ANY (%s)"
 
-# The product's own schema is never part of what may be asked about.
+# The product's own schema is never indexed.
 _SYSTEM_SCHEMAS = ["information_schema", "quorumsql"]
 
 _Row = Mapping[str, Any]
@@ -116,11 +116,11 @@ def read_postgres_catalog(
     index_role: str = "",
     schemas: tuple[str, ...] = (),
 ) -> Catalog:
-    """The catalog of the database at ``url``, as far as ``reader_role`` may SELECT it.
+    """The catalog of the database at ``url``, limited to what ``reader_role`` may SELECT.
 
-    What ``index_role`` may SELECT counts as well, where there is such a role: with
-    row-level security the reader itself may SELECT nothing. Raises DatabaseUnavailable when the
-    server does not answer, and when the reader's role does not exist.
+    Includes what ``index_role``, if it exists, may SELECT: with row-level security the reader
+    itself may SELECT nothing. Raises DatabaseUnavailable if the server does not answer or the
+    reader's role does not exist.
     """
     parameters: dict[str, Any] = {
         "reader": reader_role,
@@ -129,7 +129,7 @@ def read_postgres_catalog(
     }
     try:
         with psycopg.connect(url, connect_timeout=5, row_factory=dict_row) as connection:
-            # So that views and types are spelled with their schemas, whatever the role's own path.
+            # So that names in views and types are qualified, whatever the role's search path is.
             connection.execute("SET search_path = ''")
             roles = connection.execute(_ROLES, [[reader_role, index_role]]).fetchall()
             if reader_role not in {role["rolname"] for role in roles}:
@@ -176,7 +176,7 @@ def _build_table(row: _Row) -> Table:
         schema=row["schema"],
         name=row["name"],
         columns=columns,
-        # A part of a key is no key.
+        # A part of a key is not unique.
         primary_key=key if {column.name for column in columns} >= set(key) else (),
         comment=row["comment"],
         kind=_KINDS[row["kind"]],

@@ -14,10 +14,10 @@ from retrieval.introspection.key_samples import TIMEOUT_S, SqlSampler, build_una
 
 @contextmanager
 def open_postgres_sampler(url: str, *, database: str, role: str = "") -> Iterator[SqlSampler]:
-    """Over a connection of its own, as ``role`` where one is named. Raises DatabaseUnavailable."""
+    """A sampler over a new connection, as ``role`` if one is given. Raises DatabaseUnavailable."""
     options = (
         f"-c default_transaction_read_only=on -c statement_timeout={int(TIMEOUT_S * 1000)} "
-        # Tables are named with their schemas; equality is to be PostgreSQL's own.
+        # Table names are qualified; the operator "=" must be PostgreSQL's own.
         "-c search_path=pg_catalog"
     )
     try:

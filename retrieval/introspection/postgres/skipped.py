@@ -1,7 +1,7 @@
-"""What of a PostgreSQL schema the catalog leaves out: reasons, and the GRANT that would help.
+"""Lists what the catalog leaves out of a PostgreSQL schema, with reasons and GRANT statements.
 
-Knows the rows of ``catalog.py``'s queries. A statement is given where a right is missing;
-whoever runs it decides whether the reader should have it.
+Reads the rows of ``catalog.py``'s queries. If a privilege is missing, the entry has the statement
+that would grant it; the administrator decides whether to run it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _Row = Mapping[str, Any]
 # Schema and name.
 _Path = tuple[str, str]
 
-# A view reads its tables with the rights of its owner, or under security_invoker with those of
-# whoever asks, even through another view: SELECT on the view alone is not always enough
-# (documentation, CREATE VIEW).
+# A view reads its tables with the privileges of its owner, or with security_invoker those of the
+# current user, even through another view: SELECT on the view alone is not always enough
+# (PostgreSQL documentation, CREATE VIEW).
 BLIND_VIEWS = """
 WITH RECURSIVE views AS (
     SELECT c.oid,
@@ -69,7 +69,7 @@ SELECT DISTINCT n.nspname AS schema, c.relname AS name, rn.nspname AS read_schem
 def list_skipped_schemas(
     rows: Sequence[_Row], wanted: tuple[str, ...], reader: str
 ) -> list[Skipped]:
-    """Schemas that hold something and may not be used, and those that are not there at all.
+    """Schemas with tables that the reader may not use, and ``wanted`` schemas that do not exist.
 
     ``rows`` have ``name``, ``is_open``, ``is_used`` and ``is_granted``.
     """
@@ -90,7 +90,7 @@ def list_skipped_schemas(
 
 
 def list_blind_views(rows: Iterable[_Row], reader: str) -> dict[_Path, Skipped]:
-    """By path, the views that the reader may read and that may not read their own tables.
+    """By path, the views that the reader may read, but that may not read their own tables.
 
     ``rows`` are those of ``BLIND_VIEWS``.
     """
@@ -103,7 +103,7 @@ def list_blind_views(rows: Iterable[_Row], reader: str) -> dict[_Path, Skipped]:
             Skipped(
                 "view",
                 ".".join(path),
-                f"it reads what {whose} may not",
+                f"{whose} may not read a table that it uses",
                 f"{row['read_schema']}.{row['read_name']}",
                 f"GRANT SELECT ON {_quote(row['read_schema'], row['read_name'])} "
                 f"TO {quote_name(row['role'])};",
@@ -115,7 +115,7 @@ def list_blind_views(rows: Iterable[_Row], reader: str) -> dict[_Path, Skipped]:
 def list_skipped_tables(
     rows: Sequence[_Row], kinds: Mapping[str, str], reader: str
 ) -> dict[_Path, Skipped]:
-    """By path, the tables that cannot be read, and the partitions of such.
+    """By path, the tables that cannot be read, and their partitions.
 
     ``rows`` have ``schema``, ``name``, ``kind``, ``columns`` (those that the reader may read, or
     None), ``hidden`` (the other columns, or None), ``is_populated`` and ``root`` (of a partition).
@@ -144,13 +144,13 @@ def list_skipped_tables(
     for row in partitions:
         if tuple(row["root"]) not in kept:
             name = f"{row['schema']}.{row['name']}"
-            reason = "the table that it is a part of is not indexed"
+            reason = "its partitioned table is not indexed"
             found[row["schema"], row["name"]] = Skipped("partition", name, reason)
     return found
 
 
 def list_skipped_columns(rows: Iterable[_Row], reader: str) -> list[Skipped]:
-    """The columns that the reader may not read, of tables that it may."""
+    """The columns that the reader may not read, of tables that it may read."""
     return [
         Skipped(
             "column",
@@ -167,7 +167,7 @@ def list_skipped_columns(rows: Iterable[_Row], reader: str) -> list[Skipped]:
 def list_skipped_keys(
     rows: Iterable[_Row], visible: Mapping[_Path, Collection[str]]
 ) -> list[Skipped]:
-    """Foreign keys of tables in the catalog that lead out of it, or over columns outside it."""
+    """Foreign keys of indexed tables whose target or one of whose columns is not indexed."""
     found = []
     for row in rows:
         own = visible.get((row["schema"], row["table"]))
@@ -177,7 +177,7 @@ def list_skipped_keys(
             continue
         if target is None:
             path = f"{row['target_schema']}.{row['target']}"
-            found.append(Skipped("foreign key", name, "it leads to what is not indexed", path))
+            found.append(Skipped("foreign key", name, "its target is not indexed", path))
         elif not (set(own) >= set(row["columns"]) and set(target) >= set(row["target_columns"])):
             found.append(Skipped("foreign key", name, "one of its columns is not indexed"))
     return found

@@ -15,10 +15,10 @@ from retrieval.introspection.postgres.values import PostgresValues
 
 @dataclass(frozen=True, slots=True)
 class PostgresSource:
-    """The database at ``indexer_url``, as far as ``reader_role`` may SELECT.
+    """The database at ``indexer_url``, limited to what ``reader_role`` may SELECT.
 
-    ``index_role`` is the role that may read for the index where row-level security is applied, and
-    ``find_values_login`` gives the URL and the role under which values are read.
+    ``index_role`` is the role that reads for the index if row-level security is applied;
+    ``find_values_login`` returns the URL and the role for reading values.
     """
 
     name: str

@@ -1,13 +1,14 @@
-"""Reads distinct values of text columns from PostgreSQL, as whoever may read them, read-only.
+"""Reads distinct values of text columns from PostgreSQL in read-only mode.
 
-The planner's statistics, where there are any, rule out columns with too many or too long values
-without a scan. Whether a table has changed is read off its statistics counters and its file: not
-noticed is a change made while the counters were off or were reset to just the same numbers.
+The planner's statistics, if there are any, exclude columns with too many or too long values without
+a scan. A changed table is recognised by its statistics counters and its file. A change is missed if
+the counters were off, or were reset and reached the same numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from types import TracebackType
 from typing import Any, Self
 
@@ -18,12 +19,12 @@ from nl2sql.catalog import Table
 from nl2sql.errors import DatabaseUnavailable
 from retrieval.introspection.text_columns import TextColumn, Unreadable
 
-# Estimates of distinct values are too low more often than too high, so they need no margin below.
+# Estimates of distinct values are rarely too high, so a column above this factor has too many.
 _MARGIN = 1.5
 _KINDS = ("table", "materialized view")
 _SURVEY_TIMEOUT_MS = 60_000
 
-# A partitioned table has no rows: its leaves have.
+# The rows of a partitioned table are in its leaves.
 _MARKS = """
 WITH leaves AS (
     SELECT c.oid, c.oid AS leaf
@@ -46,7 +47,7 @@ SELECT n.nspname, t.relname, sum(greatest(c.reltuples, 0))::float8,
  GROUP BY n.nspname, t.relname
 """
 
-# Enumerations are text to whoever asks; "name" is only in the system's own tables.
+# Users see enumerations as text; the type "name" is only used in system tables.
 _COLUMNS = """
 SELECT n.nspname, c.relname, a.attname
   FROM pg_class c
@@ -57,7 +58,7 @@ SELECT n.nspname, c.relname, a.attname
    AND has_column_privilege(c.oid, a.attnum, 'SELECT')
 """
 
-# Of a partitioned table those over all partitions, which come first.
+# Rows that cover all partitions of a table come last and so replace the others.
 _STATISTICS = """
 SELECT schemaname, tablename, attname, n_distinct, avg_width
   FROM pg_stats WHERE schemaname = ANY (%(schemas)s) ORDER BY inherited
@@ -70,9 +71,9 @@ SELECT DISTINCT {column}::text FROM {table}
 
 
 class PostgresValues:
-    """The values of the database at ``url``, as far as ``role`` may read them.
+    """The values of the database at ``url`` that ``role`` may read.
 
-    Without a ``role``: as far as whoever logs in may.
+    Without a ``role``: those that the user of the login may read.
     """
 
     def __init__(self, url: str, *, database: str, role: str = "") -> None:
@@ -89,7 +90,7 @@ class PostgresValues:
                 self._connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(self._role)))
             self._connection.execute("SET default_transaction_read_only = on")
             self._connection.execute(f"SET statement_timeout = {_SURVEY_TIMEOUT_MS:d}")
-            # Names are written with their schemas; nothing is to be found by any other way.
+            # All names are qualified; nothing else may be found.
             self._connection.execute("SET search_path = pg_catalog")
         except psycopg.Error as error:
             raise self._unavailable(error) from error
@@ -106,7 +107,7 @@ class PostgresValues:
             self._connection = None
 
     def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
-        """All columns of text, enumerations among them. Raises DatabaseUnavailable."""
+        """All text and enumeration columns. Raises DatabaseUnavailable."""
         wanted = {(table.schema, table.name): table for table in tables if table.kind in _KINDS}
         schemas = {"schemas": sorted({schema for schema, _ in wanted})}
         try:
@@ -138,8 +139,7 @@ class PostgresValues:
             elif width > longest:
                 objection = "too long on average, by the statistics"
             found.append(TextColumn(table, column, mark, objection))
-        found.sort(key=lambda each: each.qualified)
-        return found
+        return sorted(found, key=attrgetter("qualified"))
 
     def read(
         self, table: Table, column: str, *, most: int, longest: int, timeout_ms: int
@@ -159,11 +159,9 @@ class PostgresValues:
                 return tuple(row[0] for row in self._open.execute(query).fetchall())
         except psycopg.errors.QueryCanceled:
             return Unreadable(f"took longer than {timeout_ms} ms", timed_out=True)
-        except psycopg.OperationalError as error:
-            if self._open.broken:
-                raise self._unavailable(error) from error
-            return Unreadable(_first_line(error))
         except psycopg.Error as error:
+            if isinstance(error, psycopg.OperationalError) and self._open.broken:
+                raise self._unavailable(error) from error
             return Unreadable(_first_line(error))
 
     @property

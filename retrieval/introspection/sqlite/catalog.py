@@ -1,9 +1,9 @@
 """Reads the schema of an SQLite file: its tables and views, all in the schema ``main``.
 
-A view's columns have types only where SQLite finds them, and no schema has comments. Left out, and
-told in ``Catalog.skipped``: virtual tables (their content is a module's business), names that are
-no UTF-8 text, and what SQLite allows though it points nowhere: foreign keys, and views. Left out
-without a word: SQLite's own tables, the shadows of virtual tables, hidden columns.
+A view's columns have types only if SQLite can derive them; there are no comments. Left out and
+listed in ``Catalog.skipped``: virtual tables (a module computes their rows), names that are not
+UTF-8, and foreign keys and views that refer to missing tables or columns. Left out silently:
+SQLite's internal tables, the shadow tables of virtual tables, hidden columns.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _VIEW = re.compile(
 
 _KeyRow = tuple[int, str, str, str | None]
 
-# What stands for bytes that are no UTF-8: under such a name nothing could be asked for.
+# Replaces bytes that are not UTF-8: a query cannot use such a name.
 _UNREADABLE = "\ufffd"
 
 
@@ -89,13 +89,13 @@ def read_sqlite_catalog(path: Path, *, database: str) -> Catalog:
 def _read_table(
     connection: sqlite3.Connection, name: str, kind: str, sql: str, skipped: list[Skipped]
 ) -> Table | None:
-    """None, and a word in ``skipped``, for what cannot be asked. Raises sqlite3.Error."""
+    """The table; None, with an entry in ``skipped``, if it is unusable. Raises sqlite3.Error."""
     qualified = f"{_SCHEMA}.{name}"
     if _UNREADABLE in name:
-        skipped.append(Skipped(kind, qualified, "its name is no UTF-8 text"))
+        skipped.append(Skipped(kind, qualified, "its name is not UTF-8"))
         return None
     if kind == "virtual":
-        skipped.append(Skipped("virtual table", qualified, "its rows are made by a module"))
+        skipped.append(Skipped("virtual table", qualified, "a module computes its rows"))
         return None
     try:
         rows = connection.execute(_COLUMNS, (name,)).fetchall()
@@ -106,8 +106,7 @@ def _read_table(
         return None
     unreadable = [row[0] for row in rows if _UNREADABLE in row[0]]
     skipped += [
-        Skipped("column", f"{qualified}.{column}", "its name is no UTF-8 text")
-        for column in unreadable
+        Skipped("column", f"{qualified}.{column}", "its name is not UTF-8") for column in unreadable
     ]
     columns = tuple(
         Column(name=column, type=declared, nullable=not not_null)
@@ -129,10 +128,9 @@ def _read_table(
 
 
 def _read_definition(sql: str) -> str:
-    """The query in ``CREATE VIEW name AS query``; empty where the columns are named beside it.
+    """The query in ``CREATE VIEW name AS query``; empty if the view names its columns.
 
-    A string or a comment with AS in it cannot stand before the first AS that does not belong to it:
-    there is only the name.
+    Only the view's name precedes the first AS, so no string or comment there can contain one.
     """
     found = _VIEW.match(sql)
     return found["query"] if found else ""
@@ -147,7 +145,7 @@ def _build_keys(rows: dict[Table, list[_KeyRow]], skipped: list[Skipped]) -> tup
             name = f"{table.name}_{number}"
             target = by_name.get(_fold(parts[0][1]))
             columns = _spell((column for _, _, column, _ in parts), table)
-            # Without columns of its own, a reference means the target's primary key.
+            # A reference without columns means the target's primary key.
             named = [column for *_, column in parts if column is not None]
             targets: tuple[str, ...] = ()
             if target is not None:
@@ -156,13 +154,13 @@ def _build_keys(rows: dict[Table, list[_KeyRow]], skipped: list[Skipped]) -> tup
                 keys.append(ForeignKey(name, table.qualified, columns, target.qualified, targets))
                 continue
             to = f"{parts[0][1]}({', '.join(named)})" if named else parts[0][1]
-            reason = "it leads to what is not indexed"
+            reason = "its target is not indexed"
             skipped.append(Skipped("foreign key", f"{_SCHEMA}.{name}", reason, to))
     return tuple(keys)
 
 
 def _spell(names: Iterable[str], table: Table) -> tuple[str, ...]:
-    """The names as the table spells them; empty when it lacks one."""
+    """The names as the table spells them; empty if one does not exist."""
     spelled = {_fold(column.name): column.name for column in table.columns}
     found = [spelled.get(_fold(name)) for name in names]
     return tuple(name for name in found if name is not None) if None not in found else ()

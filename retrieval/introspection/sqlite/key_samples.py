@@ -12,12 +12,12 @@ from typing import Any
 from retrieval.introspection.database_files import open_sqlite_file
 from retrieval.introspection.key_samples import TIMEOUT_S, SqlSampler, build_unavailable
 
-_INSTRUCTIONS_PER_LOOK = 50_000
+_INSTRUCTIONS_PER_CHECK = 50_000
 
 
 @contextmanager
 def open_sqlite_sampler(path: Path, *, database: str) -> Iterator[SqlSampler]:
-    """Over the file, opened read-only. Raises DatabaseUnavailable."""
+    """A sampler of the file, opened read-only. Raises DatabaseUnavailable."""
     try:
         connection = open_sqlite_file(path)
     except sqlite3.Error as error:
@@ -25,7 +25,9 @@ def open_sqlite_sampler(path: Path, *, database: str) -> Iterator[SqlSampler]:
 
     def run(query: str) -> tuple[Any, ...] | None:
         deadline = time.monotonic() + TIMEOUT_S
-        connection.set_progress_handler(lambda: time.monotonic() > deadline, _INSTRUCTIONS_PER_LOOK)
+        connection.set_progress_handler(
+            lambda: time.monotonic() > deadline, _INSTRUCTIONS_PER_CHECK
+        )
         try:
             row: tuple[Any, ...] | None = connection.execute(query).fetchone()
         except sqlite3.Error:

@@ -1,8 +1,7 @@
 """Reads distinct values of text columns from an SQLite file, opened read-only.
 
-A column's declared type is only a hint in SQLite, so that of each value counts: numbers that stand
-in a column of text are left out. The file's time and size tell whether anything changed: not
-noticed is a change that leaves both as they were.
+In SQLite a column's declared type is only a hint, so each value's type is checked: numbers in a
+text column are left out. A change is recognised by the file's modification time and size.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from retrieval.introspection.database_files import open_sqlite_file
 from retrieval.introspection.file_changes import read_file_mark
 from retrieval.introspection.text_columns import TextColumn, Unreadable
 
-# What may hold text; a truth is often a word.
+# Kinds of columns that may hold text; boolean columns often hold words.
 _KINDS = frozenset({"", "text", "enum", "boolean"})
-_INSTRUCTIONS_PER_LOOK = 50_000
+_INSTRUCTIONS_PER_CHECK = 50_000
 
 
 class SqliteValues:
@@ -56,7 +55,7 @@ class SqliteValues:
             self._connection = None
 
     def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
-        """All columns that are declared as text, or not at all; SQLite has no statistics."""
+        """All columns whose declared type, if any, allows text; SQLite has no statistics."""
         mark = read_file_mark(self._path, "-wal")
         return [
             TextColumn(table, column.name, mark)
@@ -73,7 +72,7 @@ class SqliteValues:
         assert self._connection is not None, "use it in a with statement"
         deadline = time.monotonic() + timeout_ms / 1000
         self._connection.set_progress_handler(
-            lambda: time.monotonic() > deadline, _INSTRUCTIONS_PER_LOOK
+            lambda: time.monotonic() > deadline, _INSTRUCTIONS_PER_CHECK
         )
         name = enquote(column)
         query = (

@@ -41,10 +41,10 @@ def test_the_three_containers_hold_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "complaint"),
     [
-        ("q.json", "[", r"q\.json: is no JSON"),
-        ("q.json", "{}", r"q\.json holds a dict\. It must be a list"),
+        ("q.json", "[", r"q\.json: is not JSON"),
+        ("q.json", "{}", r"q\.json contains a dict\. It must be a list"),
         ("q.json", "[{}, 3]", r"q\.json, entry 2: is a int, not an object"),
-        ("q.jsonl", '{}\n\n{"a"', r"q\.jsonl, line 3: is no JSON"),
+        ("q.jsonl", '{}\n\n{"a"', r"q\.jsonl, line 3: is not JSON"),
         ("q.jsonl", "[]", r"q\.jsonl, line 1: is a list"),
         ("q.csv", "a,b\n1,2\n1,2,3\n", r"q\.csv, row 2: has more fields"),
         ("absent.json", None, r"absent\.json cannot be read"),
@@ -77,13 +77,13 @@ def test_numbers_are_text_and_queries_lose_their_semicolon() -> None:
     assert entry.text("id") == "0"
     assert entry.query("query") == "SELECT 1"
     assert entry.optional_text("absent") == ""
-    with pytest.raises(SettingsError, match="'none' holds no query"):
+    with pytest.raises(SettingsError, match="'none' contains no query"):
         entry.query("none")
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", ".hidden", "a\\b"])
 def test_a_name_does_not_lead_out_of_its_folder(name: str) -> None:
-    with pytest.raises(SettingsError, match="no plain name"):
+    with pytest.raises(SettingsError, match="not a plain name"):
         Entry(Path("q.json"), 1, {"db_id": name}).file_name("db_id")
 
 

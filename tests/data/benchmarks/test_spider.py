@@ -74,8 +74,8 @@ def test_a_folder_means_dev_and_a_file_itself(tmp_path: Path) -> None:
     [
         ({"table_names": None}, "'table_names' and table_names_original must be lists"),
         ({"table_names": ["pets"]}, "'table_names' has 1 names, table_names_original 2"),
-        ({"table_names": ["pets", 3]}, "'table_names' has an entry that is no name: 'Stu'"),
-        ({"column_names_original": [[9, "x"]] * 5}, "'column_names' has an entry that is no col"),
+        ({"table_names": ["pets", 3]}, "'table_names' has an entry that is not a name: 'Stu'"),
+        ({"column_names_original": [[9, "x"]] * 5}, "'column_names' has an invalid entry"),
     ],
 )
 def test_what_is_wrong_in_tables_is_named(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generation.conversation.follow_up_signs import leans_on_context
+from generation.conversation.follow_up_signs import depends_on_context
 
 FOLLOW_UPS = """
 And last year?
@@ -64,14 +64,14 @@ What is the capacity of the largest stadium?
 
 @pytest.mark.parametrize("text", FOLLOW_UPS.strip().splitlines())
 def test_a_follow_up_is_told(text: str) -> None:
-    assert leans_on_context(text)
+    assert depends_on_context(text)
 
 
 @pytest.mark.parametrize("text", WHOLE.strip().splitlines())
 def test_a_whole_question_is_left_alone(text: str) -> None:
-    assert not leans_on_context(text)
+    assert not depends_on_context(text)
 
 
 @pytest.mark.parametrize("text", ["", "  ", "?", "!!!"])
 def test_nothing_leans_on_nothing(text: str) -> None:
-    assert not leans_on_context(text)
+    assert not depends_on_context(text)

@@ -85,7 +85,7 @@ WRONG: dict[str, tuple[dict[str, Value], dict[str, tuple[int, ...]], str]] = {
     "input": (ADAPTER, {**PAIR, "blk.0.attn_q.weight.lora_a": (96, 8)}, "another shape"),
     "output": (ADAPTER, {**PAIR, "blk.0.attn_q.weight.lora_b": (8, 33)}, "another shape"),
     "layer": (ADAPTER, {"blk.9.attn_q.weight.lora_a": (64, 8)}, r"no blk\.9\.attn_q\.weight"),
-    "whole model": (dict(TINY), {}, "is no LoRA adapter"),
+    "whole model": (dict(TINY), {}, "is not a LoRA adapter"),
 }
 
 

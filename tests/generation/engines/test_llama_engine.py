@@ -205,7 +205,7 @@ async def test_a_request_that_ends_two_servers_is_given_up() -> None:
     engine = build_engine(FakeServer(failures=1), FakeServer(failures=1), FakeServer())
     with pytest.raises(EngineUnavailable, match="died twice"):
         await engine.sample(build_request())
-    assert await engine.probe() == (("engine", "The engine has died and is started again."),)
+    assert await engine.probe() == (("engine", "The engine has died and is restarted."),)
     await engine.count_tokens(("It was started.",))
     assert await engine.probe() == (("engine", ""),)
 

@@ -62,8 +62,8 @@ class Starter:
 
 @pytest.fixture(autouse=True)
 def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(llama_keeper, "_LOOK_S", 0.01)
-    monkeypatch.setattr(llama_keeper, "_SIGN_S", 0.01)
+    monkeypatch.setattr(llama_keeper, "_CHECK_S", 0.01)
+    monkeypatch.setattr(llama_keeper, "_HEALTH_CHECK_S", 0.01)
 
 
 async def wait_for(condition: Callable[[], bool]) -> None:
@@ -77,7 +77,7 @@ async def test_a_server_that_died_is_started_again_though_nobody_asks() -> None:
     keeper = LlamaKeeper(start)
     first = await keeper.find()
     start.history[0].is_running = False
-    assert "started again" in keeper.describe_problem()
+    assert "restarted" in keeper.describe_problem()
     await wait_for(lambda: len(start.history) == 2)
     assert await keeper.find() is not first
     assert keeper.describe_problem() == ""
@@ -91,7 +91,7 @@ async def test_a_server_that_hangs_is_killed_and_started_again() -> None:
     keeper = LlamaKeeper(start)
     await keeper.find()
     start.history[0].hangs = True
-    await wait_for(lambda: "no sign of life" in keeper.describe_problem())
+    await wait_for(lambda: "does not answer" in keeper.describe_problem())
     await wait_for(lambda: len(start.history) == 2)
     assert keeper.describe_problem() == ""
     await keeper.close()
@@ -103,7 +103,7 @@ async def test_a_server_that_once_gave_no_sign_lives_on() -> None:
     await keeper.find()
     for _ in range(2):
         start.history[0].hangs = True
-        await wait_for(lambda: "no sign of life" in keeper.describe_problem())
+        await wait_for(lambda: "does not answer" in keeper.describe_problem())
         start.history[0].hangs = False
         await wait_for(lambda: keeper.describe_problem() == "")
     assert start.history[0].is_running

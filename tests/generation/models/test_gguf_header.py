@@ -33,8 +33,8 @@ def test_every_shorter_file_is_called_incomplete(tmp_path: Path) -> None:
 
 
 WRONG: dict[str, tuple[Callable[[bytes], bytes], str]] = {
-    "another format": (lambda whole: b"PK\3\4" + whole[4:], "is no GGUF file"),
-    "empty": (lambda whole: b"", "is no GGUF file"),
+    "another format": (lambda whole: b"PK\3\4" + whole[4:], "is not a GGUF file"),
+    "empty": (lambda whole: b"", "is not a GGUF file"),
     "version": (lambda whole: whole[:4] + struct.pack("<I", 9) + whole[8:], "of version 9"),
     "counts": (lambda whole: whole[:8] + b"\xff" * 16 + whole[24:], "damaged or incomplete"),
     "noise": (lambda whole: whole[:40] + b"\xff" * 200 + whole[240:], "damaged or incomplete"),

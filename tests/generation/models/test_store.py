@@ -464,7 +464,7 @@ def test_a_users_own_file_takes_no_room_and_stays(tmp_path: Path, index: WheelIn
 
 def test_llama_cpp_is_not_given_a_snapshot(tmp_path: Path, index: WheelIndex) -> None:
     store = build_store(tmp_path, build_entry(HUB), index, form=GGUF)
-    with pytest.raises(UnknownModel, match="no GGUF"):
+    with pytest.raises(UnknownModel, match="not a GGUF"):
         store.pull("org/other")
 
 

@@ -29,14 +29,14 @@ def test_reads_lines_with_and_without_roles(tmp_path: Path) -> None:
     ("line", "said"),
     [
         ("[1]", "line 1"),
-        ("{", "is no JSON"),
+        ("{", "is not JSON"),
         ('{"question": "q"}', "sql: Field required"),
         ('{"question": "", "sql": "s"}', "question: String should have at least 1"),
         ('{"question": "q", "sql": "s", "role": "x"}', "role: Extra inputs"),
         ('{"question": "q", "sql": "s", "roles": "x"}', "roles"),
         ('{"question": "q", "sql": "' + "x" * 5000 + '"}', "sql: String should have at most"),
-        ('{"question": "q", "sql": "s", "source": "feedback"}', "has an access"),
-        ('{"question": "q", "sql": "s", "access": "abc"}', "has an access"),
+        ('{"question": "q", "sql": "s", "source": "feedback"}', "an access is required"),
+        ('{"question": "q", "sql": "s", "access": "abc"}', "an access is required"),
         ('{"question": "q\\u0000", "sql": "s"}', "null character"),
     ],
 )

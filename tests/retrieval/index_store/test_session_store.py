@@ -140,5 +140,5 @@ async def test_a_store_that_is_away_is_unavailable() -> None:
 async def test_a_table_that_is_missing_is_told(store: IndexStore, index_url: str) -> None:
     with psycopg.connect(index_url) as connection:
         connection.execute("DROP TABLE quorumsql.session_turns")
-    with pytest.raises(IndexUnavailable, match=r"half gone.*quorumsql\.session_turns"):
+    with pytest.raises(IndexUnavailable, match=r"are missing.*quorumsql\.session_turns"):
         await build(store).recall(ask())

@@ -9,7 +9,7 @@ import pytest
 
 from nl2sql.catalog import ForeignKey
 from retrieval.joins.graph import JoinGraph
-from retrieval.joins.paths import find_ways
+from retrieval.joins.paths import find_joins
 
 
 def draw_graph(draw: random.Random) -> JoinGraph:
@@ -42,7 +42,7 @@ def test_every_way_is_a_tree_between_the_terminals(seed: int) -> None:
     terminals = draw.sample(tables, min(len(tables), draw.randint(2, 5)))
     if len(terminals) < 2:
         return
-    ways = find_ways(join_graph, terminals, 3)
+    ways = find_joins(join_graph, terminals, 3)
     assert 1 <= len(ways) <= 3
     assert len(set(ways)) == len(ways)
     costs = [join_graph.cost(way) for way in ways]
@@ -62,4 +62,4 @@ def test_every_way_is_a_tree_between_the_terminals(seed: int) -> None:
 def test_the_first_way_does_not_depend_on_how_many_are_asked_for(count: int) -> None:
     join_graph = draw_graph(random.Random(7))
     terminals = find_largest_part(join_graph)[:count]
-    assert find_ways(join_graph, terminals, 1) == find_ways(join_graph, terminals, 4)[:1]
+    assert find_joins(join_graph, terminals, 1) == find_joins(join_graph, terminals, 4)[:1]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nl2sql.catalog import Catalog
+from nl2sql.catalog import Catalog, Column
 from nl2sql.types import SchemaContext, SchemaLink, ValueMatch
-from retrieval.linking.rules import link_by_rules
+from retrieval.linking.rules import is_time, link_by_rules
 from tests.fakes import build_context, build_table
 
 CONTEXT = build_context()
@@ -113,3 +113,26 @@ def test_letters_of_any_alphabet_link() -> None:
     table = build_table("s.Größen", "Länge integer", "數量 integer")
     found = link("Welche Länge haben die Größen, und 數量?", build_context(Catalog("x", (table,))))
     assert {column for _, column in found} == {"", "Länge", "數量"}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "types"),
+    [
+        ("postgres", ["date", "timestamp(3) without time zone", "timestamp with time zone"]),
+        ("postgres", ["time(6) with time zone", "time without time zone"]),
+        ("sqlite", ["DATETIME", "date", "TIMESTAMP", "TIME", "smalldatetime", "datetime2"]),
+        ("duckdb", ["DATE", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE", "TIME"]),
+    ],
+)
+def test_columns_of_dates_and_times_are_known_by_their_types(
+    dialect: str, types: list[str]
+) -> None:
+    assert [type_ for type_ in types if not is_time(Column("x", type_), dialect)] == []
+
+
+@pytest.mark.parametrize(
+    ("dialect", "type_"),
+    [("postgres", "update_status"), ("duckdb", "ENUM('update')"), ("sqlite", "update")],
+)
+def test_a_type_that_only_contains_the_word_date_is_no_date(dialect: str, type_: str) -> None:
+    assert not is_time(Column("x", type_), dialect)

@@ -11,10 +11,10 @@ from tests.retrieval.odd_schemas.odd_schema import (
     quote,
 )
 
-_LEADS_OUT = "it leads to what is not indexed"
+_LEADS_OUT = "its target is not indexed"
 _BROKEN = "it does not work"
-_MODULE = "its rows are made by a module"
-_TWIN = "with the dots in it, its name reads like that of something else"
+_MODULE = "a module computes its rows"
+_TWIN = "its name contains dots and cannot be told from that of another table or column"
 
 _NAMES, _NAMED = build_odd_names("main")
 
@@ -122,8 +122,8 @@ ODD_SQLITE_SCHEMAS = (
         """,
         ("main.good",),
         (
-            ("table main.bad\ufffd", "its name is no UTF-8 text"),
-            ("column main.good.bad\ufffd", "its name is no UTF-8 text"),
+            ("table main.bad\ufffd", "its name is not UTF-8"),
+            ("column main.good.bad\ufffd", "its name is not UTF-8"),
         ),
     ),
     OddSchema(
@@ -165,7 +165,7 @@ ODD_DUCKDB_SCHEMAS = (
         """,
         ("main.base", "main.by_macro", "main.seen"),
         (
-            ("macro main.numbered", "a macro is no table"),
+            ("macro main.numbered", "a macro is not a table"),
             ("view main.broken", _BROKEN),
             ("view main.of_broken", _BROKEN),
         ),

@@ -12,8 +12,8 @@ from tests.retrieval.odd_schemas.odd_schema import (
 
 _NO_SELECT = "no SELECT for the reader"
 _NO_USAGE = "no USAGE for the reader"
-_LEADS_OUT = "it leads to what is not indexed"
-_TWIN = "with the dots in it, its name reads like that of something else"
+_LEADS_OUT = "its target is not indexed"
+_TWIN = "its name contains dots and cannot be told from that of another table or column"
 
 _NAMES, _NAMED = build_odd_names("public")
 
@@ -98,7 +98,7 @@ ODD_SCHEMAS = (
         ("public.notes", "public.sales"),
         (
             ("table public.closed", _NO_SELECT),
-            ("partition public.closed_24", "the table that it is a part of is not indexed"),
+            ("partition public.closed_24", "its partitioned table is not indexed"),
         ),
         after=f"REVOKE SELECT ON closed FROM {READER}",
     ),
@@ -157,11 +157,11 @@ ODD_SCHEMAS = (
             "public.secret",
         ),
         (
-            ("view public.by_invoker", "it reads what the reader may not"),
-            ("view public.by_invoker_of_invoker", "it reads what the reader may not"),
-            ("view public.by_owner_of_invoker", "it reads what the reader may not"),
-            ("view public.orphan", "it reads what its owner may not"),
-            ("view public.of_orphan", "it reads what its owner may not"),
+            ("view public.by_invoker", "the reader may not read a table that it uses"),
+            ("view public.by_invoker_of_invoker", "the reader may not read a table that it uses"),
+            ("view public.by_owner_of_invoker", "the reader may not read a table that it uses"),
+            ("view public.orphan", "its owner may not read a table that it uses"),
+            ("view public.of_orphan", "its owner may not read a table that it uses"),
             ("column public.secret.salary", _NO_SELECT),
         ),
         after=f"REVOKE SELECT ON secret FROM {READER}; GRANT SELECT (id) ON secret TO {READER}",

@@ -49,7 +49,7 @@ def test_what_was_left_out_is_counted_by_reason(odd_server: EmbeddedServer) -> N
     build_on_postgres(odd_server, odd)
     assert describe_skipped(read_on_postgres(odd_server, odd).skipped) == [
         "5 tables: no SELECT for the reader (public.t1, public.t3, public.t5, …)",
-        "4 foreign keys: it leads to what is not indexed (public.t2.t2_up_fkey, "
+        "4 foreign keys: its target is not indexed (public.t2.t2_up_fkey, "
         "public.t4.t4_up_fkey, public.t6.t6_up_fkey, …)",
     ]
 

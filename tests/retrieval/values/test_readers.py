@@ -183,10 +183,13 @@ def test_duckdb_reads_text_and_enumerations(tmp_path: Path) -> None:
     path = tmp_path / "a.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE SCHEMA s")
-        connection.execute("CREATE TYPE mood AS ENUM ('sad', 'ok')")
-        connection.execute('CREATE TABLE s."Odd ""T" (name text, m mood, n int, l text[])')
+        connection.execute("CREATE TYPE mood AS ENUM ('sad', 'ok', 'it''s [odd]')")
         connection.execute(
-            """INSERT INTO s."Odd ""T" VALUES ('Ann', 'ok', 1, ['a']), ('', NULL, 2, [])"""
+            'CREATE TABLE s."Odd ""T" (name text, m mood, n int, l text[], a mood[])'
+        )
+        connection.execute(
+            """INSERT INTO s."Odd ""T"
+               VALUES ('Ann', 'ok', 1, ['a'], ['ok']), ('', NULL, 2, [], [])"""
         )
         connection.execute("""CREATE VIEW s.seen AS SELECT name FROM s."Odd ""T" """)
     catalog = read_duckdb_catalog(path, database="a")
