@@ -265,5 +265,5 @@ FAMILIES: Families = {
         refused("test_data", "SELECT count(*) FROM test_all_types()", works=True),
         refused("repeat_as_a_table", "SELECT * FROM repeat('x', 3)", postgres=None, works=True),
         refused("getenv", "SELECT getenv('HOME')"),
-    ),
+    )
 }

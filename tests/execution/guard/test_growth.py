@@ -389,10 +389,7 @@ SIZES: dict[str, tuple[Callable[[int], str], int]] = {
         lambda n: f"SELECT length(repeat(t, {n})) FROM repeat('x', 10000) AS u (t)",
         200,
     ),
-    "power_of_one": (
-        lambda n: f"SELECT repeat(('{'9' * 9000}'::numeric ^ 1)::text, {n})",
-        1111,
-    ),
+    "power_of_one": (lambda n: f"SELECT repeat(('{'9' * 9000}'::numeric ^ 1)::text, {n})", 1111),
     "power": (lambda n: f"SELECT 7::numeric ^ {n}", 5000),
     "array_of_a_query_of_one_row": (
         lambda n: f"SELECT ARRAY(SELECT repeat(repeat('x', 10000), {n}))",
