@@ -1,4 +1,4 @@
-"""How the guard reads and writes each dialect."""
+"""Parses and renders SQL in the guard's dialects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from execution.sqlite.dialect import GuardedSqlite
 from execution.sqlite.names import record_spelling, restore_spelling
 from nl2sql.sql import parsing
 
-# Under what sqlglot knows them.
+# The names under which sqlglot knows them.
 READERS: dict[str, type[Dialect]] = {
     "postgres": GuardedPostgres,
     "sqlite": GuardedSqlite,
@@ -26,7 +26,7 @@ def parse_statements(sql: str, dialect: str) -> list[exp.Expr]:
     statements = [
         tree
         for tree in parsing.parse_statements(sql, READERS[dialect])
-        # A Semicolon only carries the comment behind the last one.
+        # A Semicolon node only carries the comment after the last statement.
         if tree is not None and not isinstance(tree, exp.Semicolon)
     ]
     for tree in statements:
@@ -39,19 +39,19 @@ def parse_statements(sql: str, dialect: str) -> list[exp.Expr]:
 
 
 def list_nodes(tree: exp.Expr) -> list[exp.Expr]:
-    """All nodes of the tree, the root first: a third of the time of sqlglot's own walk."""
+    """All nodes of the tree, the root first; three times as fast as sqlglot's own walk."""
     nodes = [tree]
     for node in nodes:
         for value in node.args.values():
             if isinstance(value, exp.Expr):
                 nodes.append(value)
             elif type(value) is list:
-                nodes.extend(each for each in value if isinstance(each, exp.Expr))
+                nodes.extend(item for item in value if isinstance(item, exp.Expr))
     return nodes
 
 
 def render_sql(tree: exp.Expr, dialect: str) -> str:
-    """The tree as SQL without comments, its names as they were written; it is used up by that."""
+    """Renders the tree as SQL without comments, with names as written. Modifies the tree."""
     if dialect == "sqlite":
         restore_spelling(tree)
     return tree.sql(READERS[dialect], comments=False, copy=False)

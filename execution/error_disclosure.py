@@ -1,15 +1,15 @@
-"""What an error may say to somebody from whom rows, tables or columns are withheld.
+"""Removes values from error messages for principals from whom rows, tables or columns are hidden.
 
-A database quotes values in its errors: ``invalid input syntax for type integer: "Miller"``. For a
-restricted principal the words are therefore replaced by the standard name of the condition, and the
-hint is dropped, unless the words cannot hold a value. That is so for an allowlist of SQLSTATE
-classes, and the list is short once rows flow: ``name::regclass`` fails in the class of unknown
-tables, with the name in its message. What is not on the list is replaced, so an error that nobody
-thought of says too little and never too much.
+Databases quote values in their errors: ``invalid input syntax for type integer: "Miller"``. For a
+restricted principal the message is therefore replaced by the standard name of the condition, and
+the hint is dropped, unless the SQLSTATE class is on an allowlist of those whose messages cannot
+contain a value. The list is short once rows are read: ``name::regclass`` fails in the class of
+unknown tables, with the name in its message. An unforeseen error thus shows too little, never too
+much.
 
 Names and classes are those of the SQL standard and of PostgreSQL's documentation, appendix A. Knows
-nothing of databases' own codes: adapters bring SQLSTATEs. What it does not cover: that there was an
-error at all, which is why guarded queries fence their filters.
+only SQLSTATEs: adapters translate their databases' codes. It does not hide that there was an error,
+which is why guarded queries fence their filters.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from nl2sql.types import Diagnostic
 
-# While a query is read and planned no row is looked at: what it names is its own.
+# While a query is parsed and planned no row is read: its errors quote only the query.
 _PLANNING_CLASSES = frozenset({"0A", "25", "3D", "3F", "40", "42", "53", "54", "55", "57"})
 # While it runs: states of the transaction and of the server, in the server's own words.
 _RUNNING_CLASSES = frozenset({"25", "40", "53", "57"})
@@ -85,10 +85,10 @@ _CLASSES = {
 def withhold_values(
     diagnostic: Diagnostic, *, running: bool, in_function: bool = False
 ) -> Diagnostic:
-    """The error without any words that could hold a value of a row.
+    """The error without any text that could contain a value of a row.
 
-    ``running`` says that rows were flowing, ``in_function`` that code of the database's own raised
-    it, whose words and SQLSTATE are whatever its author chose.
+    ``running`` says that the query was running, ``in_function`` that a function of the database
+    raised it, whose author chose the message and the SQLSTATE.
 
     >>> error = Diagnostic("22P02", 'invalid input syntax for type integer: "Miller"')
     >>> withhold_values(error, running=True).message
@@ -103,7 +103,7 @@ def withhold_values(
 
 
 def name_condition(sqlstate: str) -> str:
-    """The condition's standard name, its class's where it has none of its own here.
+    """The condition's standard name, or that of its class.
 
     >>> name_condition("22012"), name_condition("22ZZZ"), name_condition("")
     ('division by zero', 'data exception', 'an error of the database')

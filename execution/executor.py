@@ -1,4 +1,4 @@
-"""The executor stage: all databases behind one interface that takes guarded queries only."""
+"""The executor stage: one interface to all databases, which accepts only guarded queries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, R
 
 
 class Database(Protocol):
-    """The read-only connection to one database, of whatever kind."""
+    """The read-only connection to one database of any kind."""
 
     async def explain(
         self, query: GuardedQuery, *, identify: bool = False
@@ -21,11 +21,11 @@ class Database(Protocol):
     async def execute(
         self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
     ) -> ResultSet | Diagnostic:
-        """At most ``max_rows`` rows. Raise DatabaseUnavailable, InsecureRole."""
+        """Fetches at most ``max_rows`` rows. Raises DatabaseUnavailable, InsecureRole."""
         ...
 
     async def probe(self) -> str:
-        """What is wrong with this database; empty when all is well."""
+        """What is wrong with this database; empty if nothing is."""
         ...
 
     async def close(self) -> None: ...
@@ -50,7 +50,7 @@ class ReadOnlyExecutor:
         return await self._database(query.database).execute(query, max_rows, limits)
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
-        """(``database NAME``, what is wrong or empty) for every database, asked in parallel."""
+        """Pairs (``database NAME``, problem or empty) for all databases, probed in parallel."""
         wrong = await gather_all(database.probe() for database in self._databases.values())
         return tuple(
             (f"database {name}", text) for name, text in zip(self._databases, wrong, strict=True)
@@ -58,7 +58,7 @@ class ReadOnlyExecutor:
 
     async def close(self) -> None:
         """Closes all pools."""
-        # One that fails to close keeps no other from closing.
+        # If one fails to close, the others are closed all the same.
         await asyncio.gather(*(database.close() for database in self._databases.values()))
 
     def _database(self, name: str) -> Database:

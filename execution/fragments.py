@@ -1,4 +1,4 @@
-"""A piece of a query as a refusal quotes it."""
+"""Quotes a piece of a query for a refusal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LONGEST = 80
 
 
 def quote_fragment(node: exp.Expr) -> str:
-    """The beginning of the node's text: in PostgreSQL's words, which can write every node.
+    """The beginning of the node's text, in PostgreSQL's dialect, which can render every node.
 
     >>> quote_fragment(exp.column("id", table="orders"))
     'orders.id'

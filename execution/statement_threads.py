@@ -1,10 +1,10 @@
-"""Runs the statements of one database in threads: for engines that live in this process.
+"""Runs the statements of one database in threads, for engines that run in this process.
 
-At most so many at a time; whoever waits gets its answer in time, and a statement that nobody waits
-for any more is told to stop until it has. Knows nothing of the engine, which a statement brings.
+The number of threads is limited. A caller gets its answer within the time limit; a statement that
+is no longer awaited is told to stop until it has stopped. Knows nothing of the engine.
 
-Does not cover an engine that will not stop: its caller is answered in time all the same, its thread
-comes free when it ends by itself.
+If an engine does not stop, its caller is still answered in time, but its thread stays occupied
+until the statement ends by itself.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from typing import Protocol, TypeVar
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.types import Diagnostic
 
-# What the whole statement was ended for; also given where nothing was heard of it in time.
+# The SQLSTATE of a statement that was stopped, or that did not answer in time.
 QUERY_CANCELED = "57014"
 
-# How long a statement waits for its turn.
+# How long a statement waits for a free thread.
 _SLOT_TIMEOUT_S = 5
-# An engine may lose what it is told before the statement has begun, so it is told again.
+# An engine may ignore a request to stop before the statement has begun, so it is repeated.
 _STOP_INTERVAL_S = 0.05
 
 Answer = TypeVar("Answer", covariant=True)
 
 
 class Statement(Protocol[Answer]):
-    """One statement on its way through a thread."""
+    """One statement that runs in a thread."""
 
     def run(self) -> Answer | Diagnostic:
-        """In a thread of its own. Raises DatabaseUnavailable."""
+        """Runs in a worker thread. Raises DatabaseUnavailable."""
         ...
 
     def stop(self) -> None:
-        """Ends it soon; harmless before it has begun and after it has ended. Any thread."""
+        """Asks it to end; harmless before it has begun and after its end. Any thread may call."""
         ...
 
 
@@ -53,13 +53,13 @@ class StatementThreads:
 
     @property
     def is_idle(self) -> bool:
-        """True when no statement runs."""
+        """True if no statement is running."""
         return not self._running
 
     async def run(self, statement: Statement[Answer], timeout_ms: int) -> Answer | Diagnostic:
-        """The statement's answer, or that it took too long.
+        """The statement's answer, or a Diagnostic if it took too long.
 
-        Raises DatabaseUnavailable where no thread came free, and what the statement raises.
+        Raises DatabaseUnavailable if no thread became free, and what the statement raises.
         Cancelling the task stops the statement.
         """
         try:
@@ -78,7 +78,7 @@ class StatementThreads:
         work = loop.run_in_executor(self._threads, statement.run)
 
         def finish(done: asyncio.Future[Answer | Diagnostic]) -> None:
-            # Only now: a statement that is no longer waited for still has its thread.
+            # Only now: a statement that is no longer awaited still occupies its thread.
             self._running.discard(statement)
             self._slots.release()
             if not done.cancelled():
@@ -106,7 +106,7 @@ class StatementThreads:
         return late if is_late else answer
 
     async def close(self) -> None:
-        """Ends what runs and the threads; a later call starts new ones."""
+        """Stops running statements and ends the threads; a later call starts new ones."""
         threads, self._threads = self._threads, None
         if threads is None:
             return

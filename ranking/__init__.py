@@ -1,1 +1,1 @@
-"""From guarded candidates to a winner: lint, EXPLAIN, score, the vote over equivalent results."""
+"""Chooses a winner among guarded candidates: lint, EXPLAIN, score, vote over equivalent results."""

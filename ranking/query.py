@@ -1,9 +1,9 @@
-"""A candidate as lint and score read it: its tree, and which column of which table a name means.
+"""A parsed candidate for lint and score, which finds the table and column that a name refers to.
 
-Types, keys and nullability are those of the tables that retrieval found; a column of any other
-table, of a derived one without a plain column behind it, or that two tables have, stays unknown,
-and what is unknown is never held against a candidate. Names are compared without case. Nothing
-here decides what may run: that is the guard's, which resolves names by the database's own rules.
+Types, keys and nullability are those of the tables that retrieval found. A column of any other
+table, a computed column of a derived table, or one that two tables have stays unknown, and unknown
+columns never count against a candidate. Names are compared without case. Nothing here decides what
+may run: the guard does, which resolves names by the database's own rules.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from nl2sql.sql.parsing import read_tree
 from nl2sql.sql.scopes import Source, find_outer, fold_case, list_outputs, read_sources
 from nl2sql.types import SchemaContext
 
-# Names are resolved in time that grows with the square of this.
+# Resolving names takes time that grows with the square of this.
 _MOST_CHARS = 10_000
 
-# A catalog table, the query of a derived one, or None where nothing is known.
+# A catalog table, the query of a derived table, or None if nothing is known.
 Meaning = Table | exp.Query | None
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnUse:
-    """What a column of a query means. ``outer``: it belongs to an enclosing query."""
+    """The table column to which a name refers. ``outer``: it belongs to an enclosing query."""
 
     source: str
     table: Table
@@ -69,7 +69,7 @@ class Query:
         self._aliases: dict[int, frozenset[str]] = {}
 
     def find_all(self, *kinds: type[Node]) -> tuple[Node, ...]:
-        """The nodes of these kinds, the root first, level by level. Nobody changes the tree."""
+        """The nodes of these kinds, the root first, level by level. Do not change the tree."""
         if kinds not in self._found:
             self._nodes = self._nodes or tuple(find_all(self.tree, exp.Expr))
             self._found[kinds] = tuple(node for node in self._nodes if isinstance(node, kinds))
@@ -80,24 +80,24 @@ class Query:
         return iter(self.find_all(exp.Select))
 
     def outermost(self) -> exp.Select | None:
-        """The SELECT whose columns are the result's: the first of a UNION."""
+        """The SELECT that determines the result's columns: of a UNION, the first."""
         tree = self.tree
         while isinstance(tree, exp.SetOperation | exp.Subquery):
             tree = tree.this
         return tree if isinstance(tree, exp.Select) else None
 
     def resolve(self, column: exp.Expr) -> ColumnUse | None:
-        """What the column means; None for what is unknown and for what is no column."""
+        """What the column refers to; None if it is unknown, or not a column."""
         if not isinstance(column, exp.Column):
             return None
         if id(column) not in self._uses:
-            self._uses[id(column)] = None  # what a recursive CTE finds when it comes back here
+            self._uses[id(column)] = None  # ends the recursion of a recursive CTE
             with suppress(RecursionError):
                 self._uses[id(column)] = self._resolve(column, column.parent_select)
         return self._uses[id(column)]
 
     def sources(self, select: exp.Select) -> dict[str, Meaning]:
-        """Alias (lower case) → what stands in FROM under it."""
+        """Alias (lower case) → the item of FROM with this alias."""
         if id(select) not in self._sources:
             found = read_sources(select, fold_case)
             self._sources[id(select)] = {
@@ -106,22 +106,22 @@ class Query:
         return self._sources[id(select)]
 
     def kind_of(self, use: ColumnUse) -> Kind:
-        """What kind of values the column holds."""
+        """The kind of the column's values."""
         return find_kind(use.column.type, self.dialect)
 
     def share_key(self, left: ColumnUse, right: ColumnUse) -> bool:
-        """True when the keys say that both columns hold the same values."""
+        """True if the keys imply that both columns contain the same values."""
         if left.name == right.name:
             return True
         known = self._classes.get(left.name)
         return known is not None and known == self._classes.get(right.name)
 
     def are_tied(self, left: Table, right: Table) -> bool:
-        """True when a foreign key leads from one table to the other."""
+        """True if a foreign key leads from one table to the other."""
         return frozenset((left.qualified, right.qualified)) in self._tied
 
     def is_key(self, use: ColumnUse) -> bool:
-        """True when a foreign key starts or ends at the column."""
+        """True if a foreign key starts or ends at the column."""
         return use.name in self._classes
 
     def _resolve(self, column: exp.Column, select: exp.Select | None) -> ColumnUse | None:
@@ -185,7 +185,7 @@ def read_query(
     tables: Sequence[Table] = (),
     keys: Sequence[ForeignKey] = (),
 ) -> Query | None:
-    """The query, or None for what does not parse or is longer than any model writes.
+    """The query, or None if it does not parse or is longer than any model writes.
 
     >>> table = Table("s", "t", (Column("a", "integer"),))
     >>> query = read_query("SELECT A FROM t AS x", "postgres", [table])
@@ -207,12 +207,12 @@ def read_candidate(sql: str, context: SchemaContext) -> Query | None:
 
 
 def _join_classes(keys: Sequence[ForeignKey]) -> dict[str, str]:
-    """Column → a name shared by all columns that keys tie together, over any number of hops."""
+    """Column → a name shared by all columns that keys connect, over any number of hops."""
     classes: dict[str, str] = {}
     for key in keys:
         for source, target in zip(key.columns, key.target_columns, strict=False):
             left, right = f"{key.table}.{source}", f"{key.target}.{target}"
             old, new = classes.setdefault(left, left), classes.setdefault(right, right)
-            for name in [name for name, each in classes.items() if each == old]:
+            for name in [name for name, known in classes.items() if known == old]:
                 classes[name] = new
     return classes

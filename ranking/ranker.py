@@ -35,8 +35,8 @@ from ranking.vote.polling import add_diagnostic, run_candidates
 class CandidateRanker:
     """Assesses candidates one by one and ranks them together.
 
-    ``calibration`` tells how likely a ranking's winner is right; without one the confidence is the
-    vote's own.
+    ``calibration`` estimates how likely a ranking's winner is right; without one, the confidence is
+    that of the vote.
     """
 
     def __init__(
@@ -78,17 +78,21 @@ class CandidateRanker:
     async def rank(
         self, question: Question, assessments: tuple[Assessment, ...], *, samples: int
     ) -> Ranking:
-        """Runs what has not run yet and orders all by the vote. Raises Unavailable."""
+        """Runs the candidates that have not run yet and orders all by the vote.
+
+        Raises Unavailable.
+        """
         run = await run_candidates(self._executor, assessments, self._settings)
         return self._vote(question, run, samples)
 
     async def conclude(
         self, question: Question, context: SchemaContext, ranking: Ranking
     ) -> Ranking:
-        """The winner with its page, how likely it is right, and where that is too unlikely the
-        interpretations to choose from. Raises Unavailable.
+        """Completes the ranking with the winner's page and confidence. Raises Unavailable.
 
-        A leader that the vote did not wait for is run now; where that fails, the next one leads.
+        Below the threshold it has interpretations to choose from.
+
+        A leader that has not run is run now; if that fails, the next one leads.
         """
         while (leader := find_unrun_leader(ranking)) is not None:
             run = await run_whole(self._executor, leader, self._settings.vote_rows)
@@ -115,7 +119,7 @@ class CandidateRanker:
         return replace(ranking, interpretations=interpretations)
 
     def _find_threshold(self, *, is_calibrated: bool) -> float:
-        """The bar under which a winner is no answer: as set, or as the calibration found it."""
+        """The confidence below which a winner is not answered: from settings or calibration."""
         if self._settings.min_confidence is not None:
             return self._settings.min_confidence
         return self._calibration.threshold if self._calibration and is_calibrated else 0.0
@@ -145,7 +149,7 @@ def _read(
     context: SchemaContext,
     plan: Plan,
 ) -> tuple[Query | None, tuple[Finding, ...], Score]:
-    """The query as lint and score read it, what lint finds, and the score."""
+    """The parsed query, the lint findings, and the score."""
     query = read_candidate(sql, context)
     findings = lint_query(query) if query else ()
     return (

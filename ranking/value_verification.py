@@ -1,9 +1,9 @@
-"""Asks the database whether the texts that a query looks for are stored where it looks.
+"""Checks in the database whether the texts that a query looks for are stored in their columns.
 
-What retrieval found among the cell values needs no asking. The rest is asked by a query of its own,
-guarded for the same principal as the candidate: a value that policies hide counts as not there, so
-that nothing is told which the candidate itself would not tell. Only equality with a text column
-whose table is known is asked about; what fails or takes too long is not held against a candidate.
+Texts that retrieval found among the cell values need no check. For the others a separate query is
+run, guarded for the same principal as the candidate: a value that policies hide counts as missing,
+so that the check reveals no more than the candidate itself. Only equality with a text column of a
+known table is checked; a check that fails or takes too long does not count against a candidate.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from nl2sql.types import (
 from ranking.query import ColumnUse, Query
 from ranking.score.question_terms import Measure
 
-# An index answers in a few milliseconds; what takes longer is a scan that is not worth its time.
+# With an index it takes a few milliseconds; a scan is not worth its time.
 _LIMITS = ExecutionLimits(timeout_ms=500, result_bytes=1024)
 
 
 class ValueVerifier:
-    """Measures the share of a candidate's texts that no row holds."""
+    """Measures the share of a candidate's texts that no row contains."""
 
     def __init__(self, guard: Guard, executor: Executor, *, most_probes: int) -> None:
-        """``most_probes``: texts asked about for one candidate; the rest is not looked at."""
+        """``most_probes``: the most texts to check for one candidate; the others are skipped."""
         self._guard = guard
         self._executor = executor
         self._most_probes = most_probes
@@ -42,7 +42,7 @@ class ValueVerifier:
     async def measure(
         self, question: Question, query: Query, values: Sequence[ValueMatch]
     ) -> tuple[Measure, ...]:
-        """``values_unknown`` and the share, or nothing. Raises Unavailable."""
+        """The measure ``values_unknown`` with the share, or none. Raises Unavailable."""
         known = {(f"{match.table}.{match.column}", match.value) for match in values}
         texts = list(dict.fromkeys(list_texts(query)))
         asked = [(use, text) for use, text in texts if (use.name, text) not in known]
@@ -61,7 +61,7 @@ class ValueVerifier:
 
 
 def list_texts(query: Query) -> Iterator[tuple[ColumnUse, str]]:
-    """The texts that a column must equal, by ``=`` or IN, as far as the column is known.
+    """The texts that a known column must equal, by ``=`` or IN.
 
     >>> from nl2sql.catalog import Column, Table
     >>> from ranking.query import read_query
@@ -84,7 +84,7 @@ def list_texts(query: Query) -> Iterator[tuple[ColumnUse, str]]:
 
 
 def build_probe(use: ColumnUse, text: str, dialect: str) -> str:
-    """A query with a row if the column holds the text.
+    """A query that returns a row if the column contains the text.
 
     >>> from nl2sql.catalog import Column, Table
     >>> table = Table("s", "t", (Column("Last Name", "text"),))

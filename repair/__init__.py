@@ -1,1 +1,1 @@
-"""A failed candidate becomes a new one: first by rule, then by the model, at most once."""
+"""Repairs a failed candidate: first by rule, then by the model, at most once."""

@@ -1,7 +1,7 @@
-"""How long a query may be that is repaired by rule.
+"""The longest query that is repaired by rule.
 
-The rules hold each name and word of a query against each other: their time grows with the square of
-its length. The longest gold query of the benchmarks has 169 words and signs.
+The rules compare the names and words of a query with one another, so their time grows with the
+square of its length. The longest gold query of the benchmarks has 169 tokens.
 """
 
 MOST_CHARS = 3_000

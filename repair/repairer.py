@@ -1,9 +1,9 @@
-"""Stage 7: one attempt at a failed candidate.
+"""Stage 7: one attempt to repair a failed candidate.
 
-By rule: another dialect's words put into the database's own, names and clauses put right, a name
-that is nearly spelled right swapped. Or by the model, which gets the query, what went wrong with it
-and with every version before it, what to do about it, and the names that may be used. The repair is
-a candidate like any other: it passes the guard again, and it has to win the vote.
+By rule: constructs of other dialects are translated, names and clauses corrected, misspelled names
+replaced. Or by the model, which gets the query, its errors and those of all earlier versions, a
+suggestion, and the names that may be used. The repair is a candidate like any other: it passes the
+guard again, and must win the vote.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ class CandidateRepairer:
     ) -> tuple[Candidate | None, Repair]:
         """A new candidate, or None with the reason in the repair. Raises EngineUnavailable.
 
-        ``history`` holds the versions of the candidate before, the original first. A candidate that
-        ran is only held against the values that are stored.
+        ``history`` has the earlier versions of the candidate, the original first. Of a candidate
+        that ran, only its values are compared with the stored ones.
         """
         error = classify_failure(failed)
         name, before = failed.candidate.id, failed.candidate.sql
-        tried = [each.candidate.sql for each in (*history, failed)]
+        tried = [version.candidate.sql for version in (*history, failed)]
         made, is_known = Corrected("", ()), True
         method = "model" if ask_model else "none"
         if ask_model and failed.failed and error.repairable:
@@ -92,14 +92,14 @@ class CandidateRepairer:
     def _try_rules(
         self, failed: Assessment, context: SchemaContext, plan: Plan, tried: Iterable[str]
     ) -> tuple[Corrected, str, bool]:
-        """What the rules make of it, the method, and whether that brings nothing new."""
+        """The query repaired by rule, the method, and whether the query was tried before."""
         made, method = self._repair_by_rule(failed, context, plan)
         return made, method, _is_known(made.sql, tried, context.dialect)
 
     def _repair_by_rule(
         self, failed: Assessment, context: SchemaContext, plan: Plan
     ) -> tuple[Corrected, str]:
-        """The repaired query and the method; an empty query when no rule applies."""
+        """The repaired query and the method; an empty query if no rule applies."""
         flags, sql = self._settings.flags, failed.candidate.sql
         if not failed.failed:
             found = autocorrect_query(sql, context, plan, VALUE_RULES)
@@ -150,17 +150,17 @@ class CandidateRepairer:
         failed: Assessment,
         history: tuple[Assessment, ...] = (),
     ) -> Prompt:
-        """The repair prompt: schema, question, every attempt with its error, what may be used."""
+        """The repair prompt: schema, question, every attempt with its error, allowed names."""
         hint = f"\nHint: {question.evidence}" if question.evidence else ""
         attempts = "\n\n".join(
             render_text(
                 PROMPTS,
                 "attempt",
                 number=str(number),
-                sql=each.candidate.sql,
-                error=describe_failure(each),
+                sql=version.candidate.sql,
+                error=describe_failure(version),
             )
-            for number, each in enumerate((*history, failed), start=1)
+            for number, version in enumerate((*history, failed), start=1)
         )
         advice = [classify_failure(failed).suggestion]
         advice += await read_aside(describe_allowed, failed.candidate.sql, context)
@@ -183,5 +183,5 @@ class CandidateRepairer:
 
 
 def _is_known(sql: str, others: Iterable[str], dialect: str) -> bool:
-    """Whether the query is one of the others, or none at all."""
+    """Whether the query is one of the others, or empty."""
     return not sql or normal_form(sql, dialect) in {normal_form(other, dialect) for other in others}

@@ -1,8 +1,8 @@
-"""Classes of errors: what the guard or the database objected to, and what to do about it.
+"""Classes of errors of the guard or the database, with a suggestion for each.
 
-A class is found by the guard's code or by the SQLSTATE, never by the text of a message. Its
-suggestion is for the model that is asked to repair and for the user who reads why nothing worked.
-SQLSTATEs are PostgreSQL's (documentation, appendix A); SQLite's and DuckDB's errors come with them.
+The class follows from the guard's code or the SQLSTATE, never from the text of a message. The
+suggestion is for the model that repairs and for the user who reads why it failed. SQLSTATEs are
+PostgreSQL's (documentation, appendix A); errors of SQLite and DuckDB use them too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from nl2sql.types import NOT_PERMITTED, Assessment, Violation
 
 @dataclass(frozen=True, slots=True)
 class ErrorClass:
-    """``repairable`` is False where another spelling of the query could not help, or must not."""
+    """``repairable`` is False if another form of the query could not help, or must not."""
 
     name: str
     suggestion: str
@@ -108,7 +108,7 @@ _BY_SQLSTATE: dict[str, ErrorClass] = {
     "57014": TOO_MUCH,
 }
 
-# By the first two letters, where the whole says no more.
+# By the first two letters, for states without an entry of their own.
 _BY_STATE_CLASS: dict[str, ErrorClass] = {
     "08": SERVER,
     "0A": CONSTRUCT,
@@ -124,7 +124,7 @@ _BY_STATE_CLASS: dict[str, ErrorClass] = {
 
 
 def classify_failure(failed: Assessment) -> ErrorClass:
-    """The class of what the guard or the database said; ``OTHER`` where nothing more is known."""
+    """The class of the guard's or the database's error; ``OTHER`` if nothing more is known."""
     if isinstance(failed.verdict, Violation):
         return BY_GUARD_CODE.get(failed.verdict.code, OTHER)
     return classify_state(failed.diagnostic.sqlstate) if failed.diagnostic else OTHER
@@ -141,7 +141,7 @@ def classify_state(sqlstate: str) -> ErrorClass:
 
 
 def describe_failure(failed: Assessment) -> str:
-    """One line for the model and the trace: what the guard or the database said."""
+    """The guard's or the database's error in one line, for the model and the trace."""
     if isinstance(failed.verdict, Violation):
         return _flatten(failed.verdict.message)
     if failed.diagnostic is None:
@@ -151,5 +151,5 @@ def describe_failure(failed: Assessment) -> str:
 
 
 def _flatten(text: str) -> str:
-    """In one line, so that nothing in it can pass for a part of the prompt."""
+    """The text in one line, so that nothing in it looks like a part of the prompt."""
     return " ".join(text.split())

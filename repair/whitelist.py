@@ -1,9 +1,9 @@
-"""The surgical whitelist: what alone may stand in the place of a name that is not there.
+"""Whitelists: the names that may replace a name that does not exist.
 
 For a column these are the columns of the table that was meant and of its neighbours over keys, for
-a table the visible tables, the most similar first. A name that is nearly the same is swapped at
-once. A pair of different kinds (a name for a number, an id for a name) is never swapped by rule: it
-stands in the list for the model, marked, and a repair that makes such a swap is told as a risk.
+a table the visible tables, the most similar first. A nearly equal name is replaced at once. A name
+of another kind (a name for a number, an id for a name) is never used by rule: it is marked in the
+list for the model, and a repair that uses it is reported as a risk.
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ from repair.autocorrect.levels import (
 from repair.autocorrect.visible_tables import VisibleTables
 from repair.limits import MOST_CHARS
 
-# Typing errors: below it, half of the swaps in recorded candidates named another thing.
+# The least similarity of a typing error: below it, half of the swaps in recorded candidates were
+# wrong.
 _ALIKE = 0.85
-# The next best must be less alike than the best by this.
+# The least difference in similarity between the best and the second best.
 _MARGIN = 0.1
 _LONGEST_LIST = 12
 
-# A word of the name → the kind of thing that it names.
+# Kind of a column → words of names that indicate it.
 _KINDS = {
     word: kind
     for kind, words in {
@@ -55,7 +56,7 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """One column that may be meant; a risky one is another kind of thing than was asked for."""
+    """A column that may be meant; a risky one is of another kind than the name in the query."""
 
     table: Table
     column: str
@@ -66,7 +67,7 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Whitelist:
-    """For one name of the query, as it is written there, what may be meant, best first."""
+    """One name of the query, as written, and the names that may be meant, best first."""
 
     name: str
     columns: tuple[Allowed, ...] = ()
@@ -74,7 +75,7 @@ class Whitelist:
 
 
 def list_allowed(sql: str, context: SchemaContext) -> tuple[Whitelist, ...]:
-    """One whitelist for each name that is not there; none for what does not parse or is long."""
+    """One whitelist for each unknown name; none if the query does not parse or is too long."""
     if len(sql) > MOST_CHARS:
         return ()
     visible = VisibleTables(context)
@@ -95,37 +96,37 @@ def list_allowed(sql: str, context: SchemaContext) -> tuple[Whitelist, ...]:
 
 
 def describe_allowed(sql: str, context: SchemaContext) -> tuple[str, ...]:
-    """A line for the model for each name that is not there: what alone may be used instead."""
+    """One line for the model for each unknown name: the only names that may replace it."""
     lines = []
-    for each in list_allowed(sql, context):
+    for whitelist in list_allowed(sql, context):
         short = dict(zip((hit.table for hit in context.tables), context.names, strict=True))
-        if each.tables:
-            names = ", ".join(short[table] for table in each.tables[:_LONGEST_LIST])
-            lines.append(f"There is no table {each.name}. Only these may be used: {names}.")
+        if whitelist.tables:
+            names = ", ".join(short[table] for table in whitelist.tables[:_LONGEST_LIST])
+            lines.append(f"There is no table {whitelist.name}. Only these may be used: {names}.")
             continue
         names = ", ".join(
             f"{short[column.table]}.{quote_name(column.column, context.dialect)}"
             + (" (another kind of value)" if column.is_risky else "")
-            for column in each.columns[:_LONGEST_LIST]
+            for column in whitelist.columns[:_LONGEST_LIST]
         )
-        lines.append(f"There is no column {each.name}. Only these may be used: {names}.")
+        lines.append(f"There is no column {whitelist.name}. Only these may be used: {names}.")
     return tuple(lines)
 
 
 def swapped_names(tree: exp.Expr, visible: VisibleTables) -> bool:
-    """Swaps a column for the one joined column that is nearly spelled so, of the same kind."""
+    """Replaces a column by the only joined column with a nearly equal name of the same kind."""
     changed = False
     for level in read_levels(tree, visible):
         for column, _ in list_faults(level, "owner", "column"):
             if find_clause(column) == "joins":
                 continue
             joined = _rank_columns(column, level, only_joined=True)
-            ranked = sorted(joined, key=lambda each: -each.similarity)
+            ranked = sorted(joined, key=lambda allowed: -allowed.similarity)
             if not ranked or ranked[0].similarity < _ALIKE or ranked[0].is_risky:
                 continue
             if len(ranked) > 1 and ranked[1].similarity > ranked[0].similarity - _MARGIN:
                 continue
-            sources = [each for each, table in level.list_tables() if table is ranked[0].table]
+            sources = [source for source, table in level.list_tables() if table is ranked[0].table]
             if len(sources) == 1:
                 point_at(column, sources[0], visible.fold(ranked[0].column), visible)
                 changed = True
@@ -133,7 +134,7 @@ def swapped_names(tree: exp.Expr, visible: VisibleTables) -> bool:
 
 
 def find_risks(before: str, after: str, dialect: str) -> tuple[str, ...]:
-    """The columns of ``before`` that are gone for ones of another kind, as ``old → new``.
+    """The columns of ``before`` that were replaced by ones of another kind, as ``old → new``.
 
     >>> find_risks("SELECT account_number FROM t", "SELECT account_name FROM t", "postgres")
     ('account_number → account_name',)
@@ -151,7 +152,7 @@ def find_risks(before: str, after: str, dialect: str) -> tuple[str, ...]:
 
 
 def is_risky(asked: str, real: str) -> bool:
-    """True when both names tell a kind, and not the same.
+    """True if both names indicate a kind, and the kinds differ.
 
     >>> is_risky("customer_name", "customer_number"), is_risky("id", "title"), is_risky("a", "id")
     (True, True, False)
@@ -189,10 +190,10 @@ def _rank_columns(
     return tuple(
         sorted(
             ranked,
-            key=lambda each: (
-                each.is_risky,
-                not kinds & _find_kinds(each.column),
-                -each.similarity,
+            key=lambda allowed: (
+                allowed.is_risky,
+                not kinds & _find_kinds(allowed.column),
+                -allowed.similarity,
             ),
         )
     )
@@ -202,10 +203,10 @@ def _rank_tables(name: str, visible: VisibleTables) -> tuple[Table, ...]:
     return tuple(sorted(visible.tables, key=lambda table: -_similarity(name, table.name)))
 
 
-# The samples of one question invent the same names, and each table is looked at again.
+# Cached: the samples of one question invent the same names.
 @lru_cache(4096)
 def _similarity(asked: str, real: str, owner: str = "") -> float:
-    """How alike two names are, from 0 to 1; words that only repeat the table's name count half."""
+    """The similarity of two names, from 0 to 1; words that repeat the table's name count half."""
     left, right = "_".join(split_words(asked)), "_".join(split_words(real))
     plain = SequenceMatcher(None, left, right).ratio()
     own = set(split_words(owner))

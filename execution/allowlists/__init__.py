@@ -1,7 +1,7 @@
-"""What a guarded query may consist of: a YAML file a dialect, and one for sqlglot's tree.
+"""The allowlists of guarded queries: one YAML file for each dialect, and one for sqlglot's tree.
 
-A user's own file adds to a dialect's: functions of their own, types, system tables. It can only
-add; there is no way to name a construct that no code of the guard has thought about.
+A user's file can add functions, types and system tables to a dialect's list, but no kinds of nodes:
+the guard has no code for those.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from nl2sql.yaml_file import read_yaml
 
 @dataclass(frozen=True)
 class Allowlist:
-    """Parse-tree node types, functions and cast types, in the server's own spelling.
+    """Parse-tree node types, functions and cast types, in the server's spelling.
 
-    ``tree_nodes`` are sqlglot's, each standing for its subclasses too; ``catalogs`` the system
-    tables that may be read, with the columns that may.
+    ``tree_nodes`` are sqlglot's, including their subclasses; ``catalogs`` the readable system
+    tables, with their readable columns.
     """
 
     nodes: frozenset[str]
@@ -35,7 +35,7 @@ class Allowlist:
     _judged: dict[type, bool] = field(default_factory=dict, repr=False, compare=False)
 
     def has_tree_node(self, kind: type) -> bool:
-        """Whether a node of sqlglot's, or what it is a kind of, is on the list."""
+        """Whether a node type of sqlglot, or one of its base classes, is on the list."""
         if kind not in self._judged:
             self._judged[kind] = any(base.__name__ in self.tree_nodes for base in kind.__mro__)
         return self._judged[kind]
@@ -62,9 +62,9 @@ def load_allowlist(dialect: str) -> Allowlist:
 
 
 def extend_allowlist(dialect: str, path: Path) -> Allowlist:
-    """The dialect's allowlist with what the YAML file at ``path`` adds.
+    """The dialect's allowlist with the additions of the YAML file at ``path``.
 
-    Raises SettingsError when the file is missing or holds an unknown key.
+    Raises SettingsError if the file is missing or has an unknown key.
     """
     found = read_yaml(path, called="allowlist")
     try:

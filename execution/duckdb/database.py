@@ -1,14 +1,14 @@
 """The read-only connection to one DuckDB file.
 
-Three restrictions behind the guard: the file is attached READ_ONLY to an instance that can reach no
-other file, no network and no extension, its configuration locked (``file.py``); every statement is
-read by DuckDB before it runs (``statement.py``); and each has a connection of its own, so that
-nothing is left from one to the next. Statements run in threads; time, memory, pairs of rows in a
-join, rows and bytes are limited.
+Three restrictions in addition to the guard: the file is attached READ_ONLY to an instance with a
+locked configuration, without access to other files, the network and extensions (``file.py``);
+DuckDB's own reading of every statement is checked before it runs (``statement.py``); and each
+statement has its own connection, so that nothing is left for the next. Statements run in threads;
+time, memory, pairs of rows in a join, rows and bytes are limited.
 
-The file is open while statements run and a moment longer: DuckDB lets nobody write meanwhile. One
-that was replaced is seen. Does not cover a single call that DuckDB does not interrupt; its caller
-gets its answer in time.
+The file is open while statements run and a moment longer; meanwhile no other process can write it.
+A replaced file is noticed. Does not cover a single call that DuckDB does not interrupt; its caller
+is answered in time.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from nl2sql.errors import DatabaseUnavailable
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, ResultSet
 
-# A probe answers before whoever asked for it gives up.
+# A probe answers before its caller's time limit.
 _PROBE_TIMEOUT_MS = 2000
 # How long the file stays open for the next statement; opening it takes some 50 ms.
 _LINGER_S = 2
@@ -45,7 +45,7 @@ Work = Callable[[Session], Answer | Diagnostic]
 
 
 class _Statement(Generic[Answer]):
-    """A guarded query on its way through a thread, which may be stopped from outside."""
+    """A guarded query that runs in a thread and can be stopped from another."""
 
     def __init__(
         self, file: SharedFile, query: GuardedQuery, allowlist: Allowlist, work: Work[Answer]
@@ -61,7 +61,7 @@ class _Statement(Generic[Answer]):
     def run(self) -> Answer | Diagnostic:
         """The answer, or the database's error. Raises DatabaseUnavailable."""
         try:
-            # The driver takes half of a surrogate pair for no text at all.
+            # The driver does not accept half of a surrogate pair.
             self._query.sql.encode()
         except UnicodeEncodeError:
             return Diagnostic("22021", "The query holds half of a surrogate pair.")
@@ -82,7 +82,7 @@ class _Statement(Generic[Answer]):
                 self._connection.interrupt()
 
     def _run_on(self, connection: duckdb.DuckDBPyConnection, file: OpenFile) -> Answer | Diagnostic:
-        """Raises duckdb.Error where the file is at fault."""
+        """Runs the query. Raises duckdb.Error if the file is at fault."""
         with self._lock:
             if self._stopped:
                 return Diagnostic(QUERY_CANCELED, "The statement was stopped.")
@@ -105,7 +105,7 @@ class DuckDbDatabase:
     def __init__(
         self, name: str, path: Path, limits: LimitSettings, allowlist: Allowlist | None = None
     ) -> None:
-        """``allowlist`` is the guard's for this database; None is the dialect's own."""
+        """``allowlist`` is the guard's for this database; None means the dialect's."""
         self.name = name
         self._limits = limits
         self._allowlist = allowlist or load_allowlist("duckdb")
@@ -116,10 +116,10 @@ class DuckDbDatabase:
     async def explain(
         self, query: GuardedQuery, *, identify: bool = False
     ) -> Explained | Diagnostic:
-        """What DuckDB estimates, or the error. Raises DatabaseUnavailable.
+        """DuckDB's estimates, or the error. Raises DatabaseUnavailable.
 
         DuckDB has no cost: ``cost`` is the sum of the rows of all steps, ``rows`` the most of one.
-        Its plans do not tell enough to ``identify`` one.
+        Its plans do not show enough to ``identify`` one.
         """
 
         def work(session: Session) -> Explained | Diagnostic:
@@ -139,7 +139,7 @@ class DuckDbDatabase:
         """At most ``max_rows`` rows, or the database's error. Raises DatabaseUnavailable.
 
         One row more is fetched, to tell whether there were more. A query whose plan expects too
-        much is not run, which is an error of SQLSTATE 54001.
+        many rows does not run; the error has SQLSTATE 54001.
         """
 
         within = tighten_limits(self._limits, limits)
@@ -166,7 +166,7 @@ class DuckDbDatabase:
         return await self._run(query, within.statement_timeout_ms, work)
 
     async def probe(self) -> str:
-        """What is wrong with this database; empty when all is well."""
+        """What is wrong with this database; empty if nothing is."""
         query = GuardedQuery(self.name, "SELECT 1", (), dialect="duckdb")
 
         def work(session: Session) -> bool:
@@ -179,7 +179,7 @@ class DuckDbDatabase:
         return answer.message if isinstance(answer, Diagnostic) else ""
 
     async def close(self) -> None:
-        """Ends what runs, the threads, and closes the file; a later call opens it again."""
+        """Stops running statements and closes the file; a later call opens it again."""
         await self._threads.close()
         await asyncio.to_thread(self._file.close)
 
@@ -190,7 +190,7 @@ class DuckDbDatabase:
         return await self._threads.run(statement, timeout_ms)
 
     def _rest(self) -> None:
-        """Gives the file free when no statement follows."""
+        """Closes the file if no statement follows soon."""
 
         def close() -> None:
             if self._threads.is_idle:

@@ -1,12 +1,12 @@
-"""DuckDB as the guard reads and writes it: sqlglot's dialect, less everything that it translates.
+"""The guard's dialect of DuckDB: sqlglot's, without its translations.
 
-sqlglot's own DuckDB turns functions into nodes that stand for their kind in any database, and
-spells them anew. Here a function stays a name with arguments, operators stay where they stood, the
-path of ``->`` stays text: DuckDB gets the words that were asked for. What ``growing_calls.py``
-measures (generators of rows, functions that make text longer) keeps its nodes, which are written as
-read.
+sqlglot's DuckDB dialect turns functions into nodes that are common to all databases, and spells
+them anew. Here a function stays a name with arguments, operators keep their form, the path of
+``->`` stays text: DuckDB gets the query as it was written. Functions that ``growing_calls.py``
+measures (generators of rows, functions that make text longer) keep their nodes, which are written
+as read.
 
-Knows nothing of catalogs or allowlists. Does not cover ``<=>``, which sqlglot takes for another
+Knows nothing of catalogs or allowlists. Does not support ``<=>``, which sqlglot reads as another
 operator, and lambdas: a query with one is refused.
 """
 
@@ -39,7 +39,7 @@ from nl2sql.types import Violation
 
 def _build_series(exclusive: bool) -> Builder:
     def build(args: list[Any]) -> exp.Expr:
-        # With one argument, that is the end and the start is 0.
+        # A single argument is the end; the start is 0.
         start, end, step = fill(args if len(args) > 1 else [_ZERO.copy(), *args], 3)
         return exp.GenerateSeries(start=start, end=end, step=step, is_end_exclusive=exclusive)
 
@@ -55,7 +55,7 @@ def _build_regexp_replace(args: list[Any]) -> exp.Expr:
 
 _ZERO = exp.Literal.number(0)
 
-# Zero width space, word joiner, byte order mark: of all letters, DuckDB 2.0 takes these for spaces
+# Zero width space, word joiner, byte order mark: the characters that DuckDB 2.0 reads as spaces
 # and Python does not.
 _SPACES = frozenset("\u200b\u2060\ufeff")
 _QUOTED = (TokenType.IDENTIFIER, TokenType.STRING)
@@ -75,20 +75,20 @@ class GuardedDuckdb(DuckDB):
     """The dialect in which the guard parses and renders queries on DuckDB."""
 
     def to_json_path(self, path: exp.Expr | None) -> exp.Expr | None:
-        """The path as it was written: ``'a.b'`` is one key to DuckDB."""
+        """The path as it was written: in DuckDB, ``'a.b'`` is one key."""
         return path
 
     class Tokenizer(DuckDB.Tokenizer):
-        """Refuses what DuckDB takes for a space or a factorial, and sqlglot for a letter or NOT."""
+        """Refuses what is a space or a factorial in DuckDB, but a letter or NOT in sqlglot."""
 
         def tokenize(self, sql: str) -> list[Token]:
-            """The words of ``sql``. Raises TokenError."""
+            """The tokens of ``sql``. Raises TokenError."""
             tokens = super().tokenize(sql)
             for token in tokens:
                 if token.token_type not in _QUOTED and not _SPACES.isdisjoint(token.text):
                     raise TokenError("A space without width is not allowed outside quotes.")
                 if token.token_type == TokenType.NOT and token.text == "!":
-                    # To DuckDB it is the factorial of what stands before it.
+                    # In DuckDB it is the factorial of the expression before it.
                     raise TokenError("! is not allowed: write NOT, or FACTORIAL(x).")
             return tokens
 
@@ -128,7 +128,7 @@ class GuardedDuckdb(DuckDB):
             TokenType.HEREDOC_STRING: DuckDBParser.PRIMARY_PARSERS[TokenType.STRING],
             TokenType.RAW_STRING: DuckDBParser.PRIMARY_PARSERS[TokenType.STRING],
         }
-        # To DuckDB <=> is the distance of two arrays.
+        # In DuckDB <=> is the distance of two arrays.
         EQUALITY: ClassVar[dict[TokenType, Any]] = {
             token: kind
             for token, kind in DuckDBParser.EQUALITY.items()
@@ -138,11 +138,11 @@ class GuardedDuckdb(DuckDB):
             **DuckDBParser.UNARY_PARSERS,
             TokenType.PLUS: read_plus,
         }
-        # An arrow is JSON's; what takes a lambda is on no allowlist.
+        # An arrow is always JSON's; functions that take a lambda are not on the allowlist.
         LAMBDAS: ClassVar[dict[TokenType, Any]] = {}
 
         def parse_escaped(self, token: Token) -> exp.Expr:
-            """``E'…'`` as the text that DuckDB's own grammar makes of it."""
+            """``E'…'`` as the text that DuckDB's own grammar reads."""
             tree = parse_statement(f"SELECT {self.sql[token.start : token.end + 1]}")
             outputs = [] if isinstance(tree, Violation) else tree["select_list"]
             if len(outputs) != 1 or outputs[0]["type"] != "VALUE_CONSTANT":
@@ -151,12 +151,12 @@ class GuardedDuckdb(DuckDB):
 
         def _parse_primary(self) -> exp.Expr | None:
             if self._match_pair(TokenType.DOT, TokenType.NUMBER):
-                # Of another type than 0.5, which has one digit more.
+                # The type differs from that of 0.5, which has one digit more.
                 return exp.Literal.number(f".{self._prev.text}")
             return super()._parse_primary()
 
         def parse_extract(self) -> exp.Expr:
-            """``EXTRACT(part FROM x)`` as the call that DuckDB makes of it."""
+            """Parses ``EXTRACT(part FROM x)`` into the call that DuckDB makes of it."""
             part = self._parse_string() or self._parse_var(any_token=True, upper=True)
             if part is None or not self._match(TokenType.FROM):
                 self.raise_error("Expected EXTRACT(part FROM expression)")
@@ -165,14 +165,14 @@ class GuardedDuckdb(DuckDB):
             return _call("DATE_PART", exp.Literal.string(name), value)
 
         def parse_position(self) -> exp.Expr:
-            """``POSITION(x IN y)`` as the call of its other name."""
+            """Parses ``POSITION(x IN y)`` into a call under its other name."""
             sought = self._parse_bitwise()
             if not self._match(TokenType.IN):
                 self.raise_error("Expected POSITION(text IN text)")
             return _call("STRPOS", self._parse_bitwise(), sought)
 
         def parse_substring(self) -> exp.Expr:
-            """``SUBSTRING(x FROM y FOR z)``, or with commas."""
+            """Parses ``SUBSTRING(x FROM y FOR z)``, also with commas."""
             args: list[Any] = self._parse_csv(self._parse_disjunction)
             if self._match(TokenType.FROM):
                 args.append(self._parse_disjunction())
@@ -183,7 +183,7 @@ class GuardedDuckdb(DuckDB):
             return _call("SUBSTRING", *args)
 
         def parse_trim(self) -> exp.Expr:
-            """``TRIM(BOTH x FROM y)``, or with commas."""
+            """Parses ``TRIM(BOTH x FROM y)``, also with commas."""
             side = self._prev.text.upper() if self._match_texts(self.TRIM_TYPES) else "BOTH"
             args: list[Any] = []
             if not self._match(TokenType.FROM):
@@ -217,15 +217,15 @@ class GuardedDuckdb(DuckDB):
         }
 
         def ignorenulls_sql(self, expression: exp.IgnoreNulls) -> str:
-            """Within the call, where DuckDB wants it."""
+            """Inside the call, as DuckDB requires."""
             return f"{self.sql(expression, 'this')} IGNORE NULLS"
 
         def respectnulls_sql(self, expression: exp.RespectNulls) -> str:
-            """Within the call, where DuckDB wants it."""
+            """Inside the call, as DuckDB requires."""
             return f"{self.sql(expression, 'this')} RESPECT NULLS"
 
         def withingroup_sql(self, expression: exp.WithinGroup) -> str:
-            """The order stays behind the call."""
+            """The order stays after the call."""
             order = self.sql(expression, "expression").lstrip()
             return f"{self.sql(expression, 'this')} WITHIN GROUP ({order})"
 

@@ -1,11 +1,10 @@
-"""DuckDB's errors in the form in which errors travel here, with PostgreSQL's SQLSTATE codes.
+"""Converts DuckDB's errors to Diagnostics, with PostgreSQL's SQLSTATE codes.
 
-DuckDB has a class for each kind of error and no codes. Classes decide where they say enough; within
-the wide ones the text of the message does, which nobody but this module reads. A test holds the
-table against the classes that DuckDB has. Messages come as JSON (``errors_as_json``), so that the
-position is told.
+DuckDB has a class for each kind of error and no codes. The class decides if it is specific enough,
+otherwise the text of the message, which only this module reads. A test checks that the table covers
+all classes of DuckDB. Messages come as JSON (``errors_as_json``), with the position.
 
-Words that could hold a value of a row are withheld from restricted principals, see
+Text that could contain a value of a row is withheld from restricted principals, see
 ``error_disclosure.py``.
 """
 
@@ -21,11 +20,11 @@ from execution.error_disclosure import withhold_values
 from execution.statement_threads import QUERY_CANCELED
 from nl2sql.types import Diagnostic
 
-# The nearest of these classes decides; duckdb.Error is the base of all.
+# The most specific of these classes decides; duckdb.Error is the base of all.
 SQLSTATES: dict[type[Exception], str] = {
     duckdb.Error: "XX000",
     duckdb.Warning: "01000",
-    # PEP 249's classes, which only stand above the others
+    # PEP 249's classes, which are bases of the others
     duckdb.DatabaseError: "XX000",
     duckdb.DataError: "22000",
     duckdb.IntegrityError: "23000",
@@ -107,7 +106,7 @@ _MESSAGES: dict[type[Exception], tuple[tuple[re.Pattern[str], str], ...]] = {
     }.items()
 }
 
-# The file cannot be read (now), whatever the query.
+# The file cannot be read (at the moment), whatever the query.
 _GONE = (
     duckdb.ConnectionException,
     duckdb.FatalException,
@@ -116,12 +115,12 @@ _GONE = (
     duckdb.SerializationException,
 )
 
-# In place of settings that nobody can set here.
+# Hints that replace DuckDB's, which name settings that cannot be changed here.
 _HINTS = {
     "21000": "Aggregate the subquery, or end it with LIMIT 1.",
     "53200": "Narrow the query down, or raise limits.duckdb_memory_mib.",
 }
-# Candidates that DuckDB lists are a help up to here.
+# The most letters of DuckDB's list of candidates that are shown.
 _LONGEST_HINT = 500
 
 
@@ -133,10 +132,10 @@ def build_diagnostic(
     restricted: bool = False,
     running: bool = True,
 ) -> Diagnostic:
-    """The error as a value; ``offset`` characters precede the query in the ``statement`` that ran.
+    """The error as a Diagnostic; ``offset`` characters precede the query in the ``statement``.
 
-    From whoever is ``restricted``, words that could hold a value are withheld; ``running`` says
-    that rows were flowing.
+    From ``restricted`` principals, text that could contain a value is withheld; ``running`` says
+    that the query was running.
     """
     told = _read(error)
     message, _, rest = told["exception_message"].partition("\n")
@@ -156,12 +155,12 @@ def build_diagnostic(
 
 
 def is_gone(error: duckdb.Error) -> bool:
-    """True when the file is at fault, not the query."""
+    """True if the file is at fault, not the query."""
     return isinstance(error, _GONE) and not isinstance(error, duckdb.HTTPException)
 
 
 def describe_error(error: duckdb.Error) -> str:
-    """The first line of what DuckDB says."""
+    """The first line of DuckDB's message."""
     message: str = _read(error)["exception_message"]
     return message.partition("\n")[0]
 
@@ -177,7 +176,7 @@ def _find_state(error: duckdb.Error, message: str) -> str:
 
 
 def _read(error: duckdb.Error) -> dict[str, Any]:
-    """What DuckDB tells as JSON, behind the name of the class; else its plain words."""
+    """The JSON in DuckDB's message, after the name of the class; otherwise its plain text."""
     text = str(error)
     at = text.find("{")
     if at >= 0:

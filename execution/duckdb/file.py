@@ -1,11 +1,11 @@
 """An open DuckDB file, shared by the statements of all threads.
 
-It is opened as ``nl2sql/duckdb_files.py`` says. What that leaves open, ``statement.py``
-refuses: the attached file itself as text (``read_blob``), temporary tables, the system tables.
+``nl2sql/duckdb_files.py`` opens it. ``statement.py`` refuses what remains possible then: reading
+the attached file as text (``read_blob``), temporary tables, the system tables.
 
 A reader's lock on the file lasts as long as the instance: no other process can write meanwhile.
-Does not cover two instances on one file in one process: closing one drops the lock of both (a rule
-of POSIX), so that a writer could come in while the other still reads.
+Two instances on one file in one process are not supported: closing one releases the lock of both
+(a rule of POSIX), so that a writer could write while the other still reads.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from nl2sql.errors import DatabaseUnavailable
 from nl2sql.settings import LimitSettings
 from nl2sql.sql.names import fold_name
 
-# More threads than this gain a single query little, and take the machine from all others.
+# More threads than this speed up a single query little, at the cost of all others.
 _MOST_THREADS = 4
 
 _MACROS = "SELECT lower(function_name) FROM duckdb_functions() WHERE NOT internal"
@@ -47,8 +47,8 @@ Identity = tuple[int, int, int, int]
 class OpenFile:
     """An instance of DuckDB with the file attached.
 
-    ``identity`` tells a file from one that was put in its place. ``macros`` are the functions, in
-    lower case, that the file defines: they take precedence over DuckDB's own of the same name.
+    ``identity`` distinguishes a file from its replacement. ``macros`` are the functions, in lower
+    case, that the file defines: they take precedence over DuckDB's functions of the same name.
     ``views`` are the file's views, qualified and folded, with their queries, ``computing`` the
     tables that may have generated columns.
     """
@@ -61,12 +61,12 @@ class OpenFile:
 
     @cached_property
     def view_functions(self) -> frozenset[str]:
-        """The functions that some view calls: what its query may where it stands for the view."""
+        """The functions that some view calls; the query that replaces a view may call them too."""
         return frozenset[str]().union(*map(list_functions, self.views.values()))
 
     @contextmanager
     def connect(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection of its own for one statement, so that nothing is left for the next.
+        """A new connection for one statement, so that nothing is left for the next.
 
         Raises duckdb.Error.
         """
@@ -75,12 +75,12 @@ class OpenFile:
             yield connection
 
     def close(self) -> None:
-        """Gives the file free."""
+        """Closes the file."""
         self.instance.close()
 
 
 class SharedFile:
-    """The file as the statements of all threads use it: opened for the first, closed on demand."""
+    """The file for the statements of all threads: opened for the first, closed on demand."""
 
     def __init__(self, name: str, path: Path, limits: LimitSettings) -> None:
         self.path = path
@@ -92,9 +92,9 @@ class SharedFile:
 
     @contextmanager
     def use(self) -> Iterator[OpenFile]:
-        """The open file, which stays open meanwhile. Raises DatabaseUnavailable.
+        """The open file, which stays open inside the block. Raises DatabaseUnavailable.
 
-        A file that was written, or put in the place of the other, is opened anew.
+        A file that was changed or replaced is opened again.
         """
         with self._lock:
             file = self._open()
@@ -108,13 +108,13 @@ class SharedFile:
                     self._close_unused(file)
 
     def drop(self, file: OpenFile) -> None:
-        """Uses ``file`` no more; it is closed when nobody does."""
+        """Retires ``file``; it is closed when no statement uses it."""
         with self._lock:
             if file is self._current:
                 self._current = None
 
     def close(self) -> None:
-        """Closes the file, if nobody uses it."""
+        """Closes the file, if no statement uses it."""
         with self._lock:
             if self._current is not None and self._close_unused(self._current):
                 self._current = None
@@ -136,15 +136,15 @@ class SharedFile:
 
 
 def open_file(name: str, path: Path, limits: LimitSettings) -> OpenFile:
-    """The file at ``path``, which is the database ``name``. Raises DatabaseUnavailable."""
+    """Opens the file at ``path`` as the database ``name``. Raises DatabaseUnavailable."""
     config: dict[str, str | bool | int | float | list[str]] = {
         **CLOSED_CONFIG,
-        # What the optimizer knows of a column (its least and largest value) is of hidden rows too,
-        # and would tell them by the order of the visible ones.
+        # The optimizer's statistics of a column (minimum and maximum) include hidden rows, and
+        # would reveal them by the order of the visible ones.
         "disabled_optimizers": "statistics_propagation",
         "memory_limit": f"{limits.duckdb_memory_mib}MiB",
         "threads": str(min(_MOST_THREADS, len(os.sched_getaffinity(0)))),
-        # Should an interrupt be lost.
+        # In case an interrupt is lost.
         "max_execution_time": str(limits.statement_timeout_ms),
     }
     identity = _identify(name, path)
@@ -171,7 +171,7 @@ def open_file(name: str, path: Path, limits: LimitSettings) -> OpenFile:
 
 
 def _identify(name: str, path: Path) -> Identity:
-    """What changes when the file is written, or another put in its place."""
+    """A value that changes when the file is changed or replaced."""
     try:
         found = path.stat()
     except OSError as error:
@@ -180,11 +180,11 @@ def _identify(name: str, path: Path) -> Identity:
 
 
 def refuse_file(name: str, path: Path, reason: str) -> DatabaseUnavailable:
-    """What to raise for a file that cannot be read."""
+    """The error for a file that cannot be read."""
     if "Conflicting lock" in reason or "already attached" in reason:
         hint = (
-            f"Somebody has {path} open for writing. DuckDB lets in one writer or many readers: let "
-            "the writer finish, or give QuorumSQL a copy of the file."
+            f"Another process has {path} open for writing. DuckDB allows one writer or many "
+            "readers: let the writer finish, or give QuorumSQL a copy of the file."
         )
     else:
         hint = f"Is {path} there, a DuckDB database, and readable for this process?"

@@ -1,14 +1,13 @@
-"""The second opinion: DuckDB's own parser reads what is about to run.
+"""The second check: parses the rewritten query with DuckDB's own parser.
 
-sqlglot and DuckDB may read one text differently; ``json_serialize_sql`` gives the tree that DuckDB
-itself makes of it, without looking up or running anything. Every node, function and cast of that
-tree must be on the allowlist, every argument of a node one that is known here, every table under
-its schema one that the guard saw, every other a CTE that is visible in its place. Where there is a
-policy, each table must stand inside its wrapper, which must be, node for node, the one that was
-made for it.
+sqlglot and DuckDB may read the same text differently; ``json_serialize_sql`` returns DuckDB's own
+tree, without looking up or running anything. Every node, function and cast of that tree must be on
+the allowlist, every argument of a node must be known here, every qualified table must be one that
+the guard found, and every other a CTE that is visible there. If there is a policy, each table must
+be inside its wrapper, which must be, node for node, the one that was built.
 
-A function is judged by the name under which DuckDB will look it up. Does not see that a database
-holds a macro of that name (``file.py`` does), nor what a view reads.
+A function is checked by the name under which DuckDB will look it up. Does not see whether the
+database has a macro of that name (``file.py`` does), nor what a view reads.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ from nl2sql.types import Violation
 
 Tree = dict[str, Any]
 
-# Functions that may stand in FROM; of those in ``functions`` some have a namesake that is a table.
+# Functions that are allowed in FROM; some in ``functions`` also exist as table functions.
 _TABLE_FUNCTIONS = frozenset({"generate_series", "json_each", "json_tree", "range", "unnest"})
 
-# What the policies' wrappers call, beside the functions of the filters themselves.
+# What the policies' wrappers call, besides the functions of the filters.
 WRAPPER_FUNCTIONS = frozenset({"list_contains", "sha256"})
 
-# The arguments of nodes that may be set. Anything else is a construct that nobody has thought
-# about: sample, at_clause, columns, qualified_exclude_list, rename_list, named_param_map, …
+# The arguments of nodes that may be set. Any other is a construct that the guard does not know:
+# sample, at_clause, columns, qualified_exclude_list, rename_list, named_param_map, …
 _ARGUMENTS = frozenset(
     "aggregate_handling alias aliases arg_orders arguments case_checks catalog catalog_name child "
     "children class collation column_name_alias column_names comparison_type condition cte_map "
@@ -48,7 +47,7 @@ _ARGUMENTS = frozenset(
     "then_expr try_cast type type_expr type_name union_all upper using_columns value values "
     "when_expr where_clause with_ordinality".split()
 )
-# Of these arguments, the values that are understood.
+# The allowed values of these arguments.
 _VALUES = {
     "limit_type": frozenset({"PERCENTAGE", "ROW_COUNT"}),
     "nearest_count": frozenset({1}),
@@ -57,7 +56,7 @@ _VALUES = {
     "syntax_type": frozenset({"SINGLE_ARROW"}),
 }
 _ORDERS = ("ASCENDING", "DESCENDING", "ORDER_DEFAULT")
-# How ORDER BY ALL reads; elsewhere a star of this kind is COLUMNS(…).
+# The tree of ORDER BY ALL; elsewhere such a star is COLUMNS(…).
 _ALL: Tree = {
     "class": "STAR",
     "type": "STAR",
@@ -70,7 +69,7 @@ _ALL: Tree = {
     "qualified_exclude_list": [],
     "rename_list": [],
 }
-# Where in the text a node stands: the only way in which equal statements differ.
+# A node's position in the text: the only difference between equal statements.
 _PLACES = ("query_location", "query_location_length")
 
 _PARAMETER = "VALUE_PARAMETER"
@@ -82,10 +81,10 @@ def check_grammar(
     allowlist: Allowlist,
     wrappers: Mapping[str, Collection[str]] | None = None,
 ) -> Violation | None:
-    """None when DuckDB's grammar agrees.
+    """Returns None if DuckDB's grammar agrees.
 
-    ``tables`` are the qualified names the guard saw; ``wrappers`` the derived tables it put in
-    their places, None without a policy.
+    ``tables`` are the qualified names that the guard found; ``wrappers`` the derived tables that
+    replace them, None without a policy.
     """
     tree = parse_statement(statement)
     if isinstance(tree, Violation):
@@ -107,12 +106,11 @@ def check_statement(
     functions: frozenset[str] = frozenset(),
     macros: frozenset[str] = frozenset(),
 ) -> Violation | None:
-    """None when a guarded statement reads nothing but ``tables``, and calls what it may.
+    """Returns None if a guarded statement reads only ``tables`` and calls only allowed functions.
 
-    Wrappers are not told from the rest, so parameters are allowed, what wrappers call, and any cast
-    (a masked column is a NULL of its own type).
-    ``functions`` may be called besides; ``macros`` are those that the database defines, in lower
-    case, of which none may.
+    Wrappers are not distinguished from the rest, so parameters, the functions of wrappers and any
+    cast are allowed (a masked column is a NULL of its type). ``functions`` are allowed in addition;
+    ``macros`` are those of the database, in lower case, and are refused.
     """
     tree = parse_statement(statement)
     if isinstance(tree, Violation):
@@ -131,7 +129,7 @@ def check_statement(
 
 
 def list_functions(statement: str) -> frozenset[str]:
-    """The functions that a query calls outside FROM, in lower case; none for what is no query."""
+    """The functions that a query calls outside FROM, in lower case; none if it is not a query."""
     tree = parse_statement(statement)
     found: set[str] = set()
     pending: list[Any] = [] if isinstance(tree, Violation) else [tree]
@@ -150,12 +148,12 @@ def list_functions(statement: str) -> frozenset[str]:
 
 
 def parse_statement(statement: str) -> Tree | Violation:
-    """DuckDB's tree of one SELECT, without places in the text, or why there is none.
+    """DuckDB's tree of one SELECT, without positions in the text, or why there is none.
 
-    Raises RecursionError for one that is nested too deeply for Python.
+    Raises RecursionError if it is nested too deeply for Python.
     """
     try:
-        # The driver takes half of a surrogate pair for no text at all.
+        # The driver does not accept half of a surrogate pair.
         statement.encode()
         with _open_parser().cursor() as connection:
             row = connection.execute("SELECT json_serialize_sql($1)", [statement]).fetchone()
@@ -176,7 +174,7 @@ def parse_statement(statement: str) -> Tree | Violation:
 
 
 class _Reading:
-    """One walk over DuckDB's tree. ``tables`` are those under a schema, as it names them."""
+    """One walk over DuckDB's tree. ``tables`` are the qualified names of tables that it found."""
 
     def __init__(
         self,
@@ -198,10 +196,10 @@ class _Reading:
         self.tables: set[str] = set()
 
     def check(self, node: Any, ctes: frozenset[str] = frozenset()) -> Violation | None:
-        """The first violation in a node and all below; ``ctes`` are the names it can see."""
+        """The first violation in a node or below it; ``ctes`` are the names that it can see."""
         if isinstance(node, list):
-            for each in node:
-                if violation := self.check(each, ctes):
+            for child in node:
+                if violation := self.check(child, ctes):
                     return violation
             return None
         if not isinstance(node, dict):
@@ -257,7 +255,7 @@ class _Reading:
         return None
 
     def _check_column(self, node: Tree) -> Violation | None:
-        """A bare name that no column bears may be a function's, such as ``current_date``."""
+        """Checks bare names that could be functions, such as ``current_date``."""
         names = node["column_names"]
         if len(names) == 1 and names[0].lower() in self._macros:
             return Violation(
@@ -280,7 +278,7 @@ class _Reading:
         return None
 
     def _is_wrapper(self, node: Tree) -> bool:
-        """Whether the node is the wrapper of a table; if so its inside is known."""
+        """Whether the node is the wrapper of a table, whose inside is known."""
         for name, wrapper in self._wrappers:
             if node == wrapper:
                 self.tables.add(name)
@@ -308,13 +306,13 @@ def _forget_places(node: Tree) -> Tree:
 
 @lru_cache(maxsize=4096)
 def _parse_wrapper(text: str) -> Tree | Violation:
-    # What DuckDB does not accept by itself is like no node of its tree.
+    # A wrapper that DuckDB does not parse equals no node of its tree.
     return parse_statement(text)
 
 
 @cache
 def _open_parser() -> duckdb.DuckDBPyConnection:
-    """An empty database in memory, which only ever parses; a cursor of it costs microseconds."""
+    """An empty in-memory database, used only for parsing; a cursor of it costs microseconds."""
     return duckdb.connect(
         ":memory:",
         config={

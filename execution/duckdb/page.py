@@ -1,12 +1,12 @@
-"""The query that fetches a page: its cells cut to length by DuckDB, its values such as Python has.
+"""Builds the query that fetches a page, with cells cut to length and values that Python can hold.
 
-The columns are asked for first, with LIMIT 0, and the page is a query around the query. Text and
-bytes end at a length there, so that no cell of a gigabyte is copied. What Python's types cannot
-hold arrives as DuckDB's text and is read here as far as they can: an interval with months, a date
-of ``infinity`` or of the year 44 BC, nanoseconds.
+The columns are described first, with LIMIT 0; then the page is fetched by a query around the query,
+which cuts text and bytes, so that no cell of a gigabyte is copied. Values that Python's types may
+not represent arrive as DuckDB's text and are converted here as far as possible: an interval with
+months, a date of ``infinity`` or of the year 44 BC, nanoseconds.
 
-Knows DuckDB's types by name; runs nothing. Does not cover such values inside lists and structs, but
-for times with a zone and intervals: a column that holds those deep inside stays text.
+Knows DuckDB's types by name; runs nothing. Such values inside lists and structs are not converted;
+a column with times with a zone or intervals inside stays text.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from execution.results.collector import share_cell_bytes
 from nl2sql.results.json_values import Interval
 from nl2sql.settings import LimitSettings
 
-# Under their full names: the file may define macros that are called so.
+# Qualified: the file may define macros with these names.
 _LEFT = 'system.main."left"'
 _SLICE = "system.main.array_slice"
 
-# What the rows that are fetched at once may take.
+# The most bytes of the rows that are fetched at once.
 _CHUNK_BYTES = 16 * 2**20
 _MOST_ROWS_A_CHUNK = 1000
 
@@ -32,7 +32,7 @@ Reader = Callable[[str], object]
 
 _NESTED = re.compile(r"[\[(]")
 _UNREADABLE = ("TIMESTAMP WITH TIME ZONE", "INTERVAL")
-# Nested types, whose values come as they are.
+# Nested types, whose values are not converted.
 _AS_THEY_ARE = re.compile(r"^(DECIMAL|ENUM)\(")
 _INTERVAL_PART = re.compile(r"(-?\d+) (year|month|day)s?")
 _INTERVAL_TIME = re.compile(r"(-?)(\d+):(\d\d):(\d\d)(?:\.(\d{1,6}))?")
@@ -43,8 +43,8 @@ _MONTHS = {"year": 12, "month": 1}
 class Page:
     """The query for a page, or for its columns alone.
 
-    ``offset`` characters precede the query that was asked for. ``readers`` are for columns that
-    arrive as text and are none.
+    ``offset`` characters precede the original query. ``readers`` convert columns of other types
+    that arrive as text.
     """
 
     sql: str
@@ -54,16 +54,16 @@ class Page:
 
 
 def build_description(sql: str) -> Page:
-    """The query that gives no row, only its columns."""
-    # As a derived table it would have other names where two columns share one.
+    """The query that returns no rows, only its columns."""
+    # As a derived table, columns with the same name would be renamed.
     prefix = "(\n"
     return Page(f"{prefix}{sql}\n) LIMIT 0", len(prefix), {})
 
 
 def build_page(sql: str, types: Sequence[str], most_rows: int, limits: LimitSettings) -> Page:
-    """The query for the first ``most_rows`` rows; ``types`` are the columns', in DuckDB's words.
+    """The query for the first ``most_rows`` rows; ``types`` are DuckDB's types of the columns.
 
-    A cell comes with one letter or byte more than ``limits`` let through, where there is one more.
+    Of a cell that is too long, one letter or byte more arrives than ``limits`` allow.
     """
     longest = share_cell_bytes(limits, len(types)) + 1
     names = [f"c{at + 1}" for at in range(len(types))]
@@ -94,7 +94,7 @@ def _stays_text(kind: str) -> bool:
 
 
 def read_interval(text: str) -> object:
-    """DuckDB's spelling of an interval as its months, days and microseconds.
+    """Parses DuckDB's text of an interval into months, days and microseconds.
 
     >>> read_interval("1 year 2 months 3 days -01:00:00.5").parts
     (14, 3, -3600500000)
@@ -120,7 +120,7 @@ def _read_date(text: str) -> object:
     try:
         return dt.date.fromisoformat(text)
     except ValueError:
-        return text  # infinity, a year before Christ or behind 9999
+        return text  # infinity, a year before Christ or after 9999
 
 
 def _read_timestamp(text: str) -> object:

@@ -1,13 +1,12 @@
-"""What a plan of DuckDB's expects, and whether that is too much to start.
+"""Reads the estimates of a DuckDB plan and refuses joins of too many pairs of rows.
 
-DuckDB estimates how many rows each step gives, and has no cost. What must not start are joins that
-look at every pair of rows of their inputs, and the measure is how many pairs those are. Joins by a
-key are left out: their estimates can be a thousand times too high where a side was grouped before.
-So is a product whose rows go out as they come, through nothing but projections and limits, since it
-stops after the first page.
+DuckDB estimates the rows of each step, and has no cost. Joins that compare every pair of rows of
+their inputs are limited by the number of pairs. Joins by a key are not: their estimates can be a
+thousand times too high if a side is grouped. Nor is a product whose rows pass only projections and
+limits, since it stops after the first page.
 
-Knows EXPLAIN (FORMAT JSON) and nothing of connections. What it does not cover: what the planner
-misjudges, joins by inequality, and recursion. The limits of time and memory end those.
+Knows EXPLAIN (FORMAT JSON) and nothing of connections. Does not cover wrong estimates of the
+planner, joins by inequality, and recursion. The limits of time and memory end those.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ from nl2sql.types import Diagnostic, Explained
 
 TOO_COMPLEX = "54001"
 
-# Joins that look at every pair of rows of their two inputs.
+# Joins that compare every pair of rows of their two inputs.
 _PRODUCT = "CROSS_PRODUCT"
 _PAIRING = frozenset({"BLOCKWISE_NL_JOIN", "NESTED_LOOP_JOIN", _PRODUCT})
-# Steps that hand on rows one by one and drop none.
+# Steps that pass on rows one by one and drop none.
 _STREAMING = frozenset({"LIMIT", "PROJECTION", "STREAMING_LIMIT"})
 
 _NAME_PART = re.compile(r'"(?:[^"]|"")*"|[^".]+')
@@ -34,7 +33,7 @@ Plan = Mapping[str, Any]
 
 
 def read_plan(text: str) -> Plan:
-    """The root of the plan that EXPLAIN (FORMAT JSON) wrote."""
+    """The root of the plan that EXPLAIN (FORMAT JSON) returned."""
     (root,) = json.loads(text)
     plan: Plan = root
     return plan
@@ -42,9 +41,9 @@ def read_plan(text: str) -> Plan:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A step with nothing below it; ``table`` is what it scans, as catalog, schema and name.
+    """A step without input; ``table`` is what it scans, as catalog, schema and name.
 
-    ``columns`` are those of the table that it hands on.
+    ``columns`` are the columns of the table that it passes on.
     """
 
     name: str
@@ -53,7 +52,7 @@ class Leaf:
 
 
 def list_leaves(plan: Plan) -> tuple[Leaf, ...]:
-    """What the plan reads.
+    """The leaves of the plan: everything that it reads.
 
     >>> told = {"Table": 'm.s."a b"', "Projections": ["id", "name"]}
     >>> list_leaves({"name": "SEQ_SCAN", "children": [], "extra_info": told})
@@ -71,10 +70,10 @@ def list_leaves(plan: Plan) -> tuple[Leaf, ...]:
 
 
 def build_explained(plan: Plan) -> Explained:
-    """``cost`` is the sum of the rows that all steps give, ``rows`` the most that one gives.
+    """``cost`` is the sum of the rows that all steps return, ``rows`` the most of one step.
 
-    The sum is the cost function C_out of Cluet and Moerkotte (ICDT 1995), which plans are compared
-    by where nothing is known of the machine.
+    The sum is the cost function C_out of Cluet and Moerkotte (ICDT 1995), which compares plans
+    without knowing the machine.
 
     >>> scan = {"name": "SEQ_SCAN", "children": [], "extra_info": {"Estimated Cardinality": "9"}}
     >>> build_explained({"name": "CROSS_PRODUCT", "children": [scan, scan], "extra_info": {}})
@@ -87,7 +86,7 @@ def build_explained(plan: Plan) -> Explained:
 def check_estimate(plan: Plan, most: int, *, restricted: bool) -> Diagnostic | None:
     """Why the query should not be started, or None.
 
-    Whoever is ``restricted`` is not told the estimate: it counts rows that are withheld.
+    ``restricted`` principals do not see the estimate, which counts hidden rows too.
     """
     pairs = estimate_pairs(plan)
     if pairs <= most:
@@ -103,7 +102,7 @@ def check_estimate(plan: Plan, most: int, *, restricted: bool) -> Diagnostic | N
 
 
 def estimate_pairs(plan: Plan) -> float:
-    """The most pairs that one join is expected to look at.
+    """The most pairs of rows that one join is expected to compare.
 
     >>> scan = {"name": "SEQ_SCAN", "children": [], "extra_info": {"Estimated Cardinality": "9"}}
     >>> product = {"name": "CROSS_PRODUCT", "children": [scan, scan], "extra_info": {}}
@@ -123,17 +122,17 @@ def estimate_pairs(plan: Plan) -> float:
 
 
 def _join_lines(text: str | list[str]) -> str:
-    """A text of several lines, which DuckDB gives as a list of them."""
+    """A text of several lines, which DuckDB returns as a list."""
     return text if isinstance(text, str) else "\n".join(text)
 
 
 def _list_columns(told: str | Sequence[str]) -> tuple[str, ...]:
-    # Where rows are only counted, a name without a letter stands here.
+    # If rows are only counted, the name here has no letters.
     return tuple(name for name in ((told,) if isinstance(told, str) else told) if name)
 
 
 def _split_name(name: str) -> tuple[str, ...]:
-    """The parts of a qualified name, out of their quotes."""
+    """The parts of a qualified name, without their quotes."""
     return tuple(
         part[1:-1].replace('""', '"') if part.startswith('"') else part
         for part in _NAME_PART.findall(name)
@@ -149,7 +148,7 @@ def _walk(plan: Plan) -> Iterator[Plan]:
 
 
 def _estimate(node: Plan) -> float:
-    """The rows of a step; what DuckDB does not say follows from the steps below."""
+    """The rows of a step; if DuckDB gives no estimate, computed from the steps below."""
     told = node["extra_info"].get("Estimated Cardinality")
     if told is not None:
         return float(told)

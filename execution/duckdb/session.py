@@ -1,7 +1,7 @@
-"""One guarded query on a connection of its own: read by DuckDB first, planned, then run.
+"""Checks, plans and runs one guarded query on its own connection.
 
-Remembers what it last ran, so that an error can be told in terms of the query. Knows nothing of
-threads and time.
+Remembers the last text that ran, so that positions in errors refer to the query. Knows nothing of
+threads and time limits.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _EXPLAIN = "EXPLAIN (FORMAT JSON) "
 
 
 class Session:
-    """What may be done with one query on an open file; all of it raises duckdb.Error."""
+    """One query on an open file; all methods raise duckdb.Error."""
 
     def __init__(
         self, connection: duckdb.DuckDBPyConnection, file: OpenFile, query: GuardedQuery
@@ -37,7 +37,7 @@ class Session:
         return check_query(self._connection, self._query, self._file, allowlist)
 
     def plan(self, page: Page) -> Plan | Diagnostic:
-        """The plan of a page, once it is known to read no other table."""
+        """The plan of a page, after checking that it reads no other table."""
         self._run(_EXPLAIN + page.sql, len(_EXPLAIN) + page.offset)
         row = self._connection.fetchone()
         assert row is not None
@@ -51,12 +51,12 @@ class Session:
         return [(str(name), str(kind).strip('"')) for name, kind, *_ in columns]
 
     def execute(self, page: Page) -> duckdb.DuckDBPyConnection:
-        """Starts the query of a page; its rows are fetched from what is returned."""
+        """Starts the query of a page; the rows are fetched from the returned connection."""
         self._running = True
         return self._run(page.sql, page.offset)
 
     def explain_error(self, error: duckdb.Error) -> Diagnostic:
-        """What was raised, as a value; positions count from the beginning of the query."""
+        """The error as a Diagnostic; positions count from the beginning of the query."""
         return build_diagnostic(
             error,
             self._text,
@@ -67,7 +67,7 @@ class Session:
 
     def _run(self, text: str, offset: int) -> duckdb.DuckDBPyConnection:
         self._text, self._offset = text, offset
-        # A list of values travels as a tuple, so that the query is hashable.
+        # A query has its list parameters as tuples, so that it is hashable.
         values = [
             list(param) if isinstance(param, tuple) else param for param in self._query.params
         ]

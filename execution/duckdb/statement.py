@@ -1,17 +1,16 @@
-"""The last check between a guarded query and DuckDB: what DuckDB finds in the text before it runs.
+"""The last check of a guarded query: what DuckDB itself finds in the text before it runs.
 
-Independent of what sqlglot made of the query, and of who made it. Three of DuckDB's own readings
-must agree: it is one statement, which selects (``extract_statements``); its tree, by
-``grammar.py``, reads only the tables that the ``GuardedQuery`` names and calls only
-functions of the allowlist or of the file's views, none of which is a macro of the file's; and the
-plan that is to run scans nothing but those tables and the columns that the guard saw of them, after
-every name, view and macro was resolved.
+Independent of sqlglot and the guard. Three checks with DuckDB's own readings: it is one statement,
+and a SELECT (``extract_statements``); its tree (``grammar.py``) reads only the tables that the
+``GuardedQuery`` names and calls only functions of the allowlist or of the file's views, none of
+which is a macro of the file; and its plan, in which every name, view and macro is resolved, scans
+only those tables and the columns of them that the guard found.
 
-What each does not see: the first, that a CTE may write; the second, what a view reads and calls;
-the third, a table that the planner answers for by its statistics (``count(*)``), filters, which it
-drops where they say that all rows pass, and which tables and columns are a view's, where the query
-names one, or which columns a generated column is made of. A view's owner is the file's, and the
-file is read-only and alone.
+Gaps: the first does not see that a CTE may write; the second, what a view reads and calls; the
+third, a table for which the planner uses statistics (``count(*)``), filters that it drops because
+all rows pass, which tables and columns belong to a view that the query names, and from which
+columns a generated column is computed. The file and its views have the same owner, and nothing else
+is attached.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from nl2sql.types import Diagnostic, GuardedQuery, Violation
 _SYNTAX_ERROR = "42601"
 _NOT_ALLOWED = "42501"
 
-# What a plan may begin with, beside a table.
+# Leaves of a plan that do not scan a table.
 _HARMLESS = frozenset(
     {
         "COLUMN_DATA_SCAN",
@@ -73,7 +72,7 @@ def _check_tree(query: GuardedQuery, file: OpenFile, allowlist: Allowlist) -> Vi
     violation = check_statement(query.sql, query.tables, allowlist, macros=macros)
     if violation is None or violation.code != "function_not_allowed":
         return violation
-    # The query of a view may stand in its place, so that row policies hold inside.
+    # The query of a view may have replaced it, so that row policies apply inside.
     return check_statement(
         query.sql, query.tables, allowlist, functions=file.view_functions, macros=macros
     )
@@ -101,9 +100,9 @@ def check_plan(plan: Plan, query: GuardedQuery, file: OpenFile) -> Diagnostic | 
 
 
 def _may_read(column: str, query: GuardedQuery) -> bool:
-    """Whether the guard saw the column, or the struct of which this is a field."""
+    """Whether the guard found the column, or the struct of which this is a field."""
     folded = fold_name(column, "duckdb")
     if query.reads is None or folded in query.reads:
         return True
-    # A name of several lines stands in the plan as several names.
+    # A name of several lines appears in the plan as several names.
     return any(folded.startswith(f"{read}.") or "\n" in read for read in query.reads)

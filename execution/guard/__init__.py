@@ -1,1 +1,1 @@
-"""The guard: parsing, names, allowlists, growth. Nothing else lets a query through."""
+"""The guard, which checks and rewrites every query before it reaches a database."""

@@ -1,7 +1,7 @@
-"""Whether a glance at a query's nodes tells that nothing in it can grow too far.
+"""A quick check of a query's nodes that shows that no value in it can grow too large.
 
-Most of what people ask is so small that ``growth.py`` need not measure it. Says only that a query
-is small; one of which it does not say so may be small all the same.
+Most queries are so small that ``growth.py`` need not measure them. The check is one-sided: a query
+that does not pass may be small as well.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from execution.guard.measured_functions import (
 )
 from execution.name_resolution.scopes import Resolution
 
-# Bytes of one text at most, and what a column's is taken for.
+# The most bytes of one text, and the bytes that are assumed for a column's.
 MOST_BYTES = 10_000_000
 COLUMN_BYTES = 100.0
-# Of two texts that are searched for one another, the product of the lengths at most, all such in a
-# query together. PostgreSQL takes a third of a second for so many.
+# The limit on the product of the lengths of two texts of which one is searched for the other,
+# summed over a query. PostgreSQL takes a third of a second for so many.
 MOST_COMPARED = 100_000_000.0
-# What a product of numbers of so many digits counts for among these: they are quicker.
+# The weight of a product of digits in this sum: arithmetic is quicker.
 ARITHMETIC = 0.01
 
-# Give a truth or a time, however long their arguments are.
+# Return a truth value or a time, however long their arguments are.
 SMALL_NODES = (exp.Predicate, exp.Connector, exp.Not, exp.Interval)
-# Give back one of their arguments, or a part of it. Whatever is not known to is thought to double.
+# Return one of their arguments, or a part of it. All others are assumed to double it.
 KEEPING_NODES = (
     exp.Between,
     exp.Case,
@@ -52,7 +52,7 @@ KEEPING_NODES = (
     exp.Substring,
     exp.Trim,
 )
-# Hold every part of one operand against every part of the other.
+# Compare every part of one operand with every part of the other.
 COMPARING_NODES = (
     exp.ArrayContainedBy,
     exp.ArrayContainsAll,
@@ -65,14 +65,14 @@ COMPARING_NODES = (
     exp.Replace,
     exp.SimilarTo,
     exp.StrPosition,
-    # An array of keys taken away from a JSON document.
+    # Also removes an array of keys from a JSON document.
     exp.Sub,
     exp.Trim,
 )
 ARITHMETIC_NODES = (exp.Div, exp.IntDiv, exp.Mod, exp.Mul)
 # Rows, which double the quotes of their texts when they become text.
 ROWS = (exp.Struct, exp.Tuple)
-# What can make much of little within one query.
+# Nodes whose value can be much larger than their arguments.
 _GROWING = (
     exp.GenerateSeries,
     exp.Pad,
@@ -87,17 +87,17 @@ _GROWING_NAMES = (
 )
 
 _FEW_NAMES = 5000
-# By a call's name, or else by the node's type: how many times longer its value may be than its
-# arguments, and how often it counts as comparing.
+# By a call's name, or else by the node's type: the factor by which its value may be longer than its
+# arguments, and its weight as a comparison.
 _kinds: dict[type | str, tuple[float, float]] = {}
 _MOST_KINDS = 10_000
 
 
 def is_small(nodes: Sequence[exp.Expr], found: Resolution) -> bool:
-    """Whether a glance tells that nothing can grow too far; true for most of what people ask.
+    """Whether it is certain that no value can grow too large; true for most queries.
 
-    However the names are spread over the queries, putting each in its place gives no more of them
-    than if all queries had equally many, each on top of the other.
+    If every name is replaced by the expression that it refers to, the most names result when the
+    names are distributed evenly over queries that are nested in one another.
     """
     growth, comparing = COLUMN_BYTES, 0.0
     for node in nodes:
@@ -124,12 +124,12 @@ def is_small(nodes: Sequence[exp.Expr], found: Resolution) -> bool:
 
 
 def compares(node: exp.Expr) -> bool:
-    """Whether the node may take the product of the lengths of two texts or lists."""
+    """Whether the node's cost may be the product of the lengths of two texts or lists."""
     return isinstance(node, COMPARING_NODES) or name_call(node) in COMPARING
 
 
 def computes(node: exp.Expr) -> bool:
-    """Whether the node may take the product of the digits of two numbers."""
+    """Whether the node's cost may be the product of the digits of two numbers."""
     return isinstance(node, ARITHMETIC_NODES) or name_call(node) in DIVIDING
 
 

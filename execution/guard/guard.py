@@ -1,15 +1,14 @@
-"""The guard: nothing reaches a database but what ``guard`` returns.
+"""The guard: only the queries that ``guard`` returns reach a database.
 
-Assumes that the model is hostile. Promises: exactly one query; every node type, function, cast,
-table and column is on an allowlist, the tables and columns being those in the index (which holds
-only what the reading role may SELECT) and of these the ones that the principal may see. Where there
-is a policy, every physical table has been replaced by the derived table of its visible rows and
-columns. The SQL that runs is rendered from the checked tree, with comments gone, and read a second
-time by other means: PostgreSQL's own grammar, or a second parse. What it cannot read or explain it
-refuses.
+Assumes that the model is hostile. Guarantees: exactly one query; every node type, function, cast,
+table and column is on an allowlist. The allowed tables and columns are those in the index (which
+has only what the reader may SELECT) that the principal may see. If there is a policy, every
+physical table is replaced by the derived table of its visible rows and columns. The SQL that runs
+is rendered from the checked tree, without comments, and checked a second time by other means:
+PostgreSQL's own grammar, or a second parse. The guard refuses what it cannot parse or resolve.
 
-Does not cover how long a query takes, beyond what ``cost_bombs.py`` sees in its text: the databases
-limit that.
+Does not limit how long a query takes, apart from what ``cost_bombs.py`` finds in its text: the
+databases limit that.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ _ROOTS = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 
 @dataclass(frozen=True, slots=True)
 class PolicySettings:
-    """A database's policy, whether its filters are fenced, and whether the database has it too."""
+    """A database's policy, and whether it uses fences and row-level security."""
 
     policy: Policy
     fenced: bool = True
@@ -61,7 +60,7 @@ class PolicySettings:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """An indexed catalog, and how its database's policy reads on it."""
+    """An indexed catalog, and the policy compiled for it."""
 
     source: Catalog
     open: Access | None
@@ -77,7 +76,7 @@ class SqlGuard:
         policies: Mapping[str, PolicySettings] | None = None,
         allowlists: Mapping[str, Allowlist] | None = None,
     ) -> None:
-        """``policies`` and ``allowlists`` are by database; one without has the dialect's own."""
+        """``policies`` and ``allowlists`` are by database; by default, the dialect's allowlist."""
         self._catalogs = catalogs
         self._policies = dict(policies or {})
         self._allowlists = dict(allowlists or {})
@@ -86,9 +85,9 @@ class SqlGuard:
     async def guard(
         self, database: str, sql: str, principal: Principal
     ) -> GuardedQuery | Violation:
-        """``sql`` made safe to run for ``principal``, or why not.
+        """Rewrites ``sql`` so that ``principal`` may run it, or returns why it is refused.
 
-        Raises IndexUnavailable, and PolicyError where the policy does not fit the catalog any more.
+        Raises IndexUnavailable, and PolicyError if the policy no longer fits the catalog.
         """
         access = await self.access(database, principal)
         if isinstance(access, Violation):
@@ -96,24 +95,27 @@ class SqlGuard:
         return await read_aside(guard_query, sql, access, self._allowlists.get(database))
 
     async def visible_catalog(self, database: str, principal: Principal) -> Catalog | Violation:
-        """The part of the catalog that ``principal`` may see. Raises as ``guard`` does."""
+        """The part of the catalog that ``principal`` may see. Raises the errors of ``guard``."""
         access = await self.access(database, principal)
         return access if isinstance(access, Violation) else access.catalog
 
     async def open_columns(self, database: str, principal: Principal) -> frozenset[str] | None:
-        """The columns whose every stored value ``principal`` may see. Raises as ``guard`` does."""
+        """The columns of which ``principal`` may see every stored value; see ``Access``.
+
+        Raises the errors of ``guard``.
+        """
         access = await self.access(database, principal)
         return frozenset() if isinstance(access, Violation) else access.open_columns
 
     async def describe_rows(
         self, database: str, principal: Principal, tables: Iterable[str]
     ) -> tuple[tuple[str, str], ...]:
-        """See ``row_hints.describe_rows``. Raises as ``guard`` does."""
+        """See ``row_hints.describe_rows``. Raises the errors of ``guard``."""
         access = await self.access(database, principal)
         return () if isinstance(access, Violation) else describe_rows(access, tables)
 
     async def access(self, database: str, principal: Principal) -> Access | Violation:
-        """What ``principal`` may see of the database. Raises as ``guard`` does."""
+        """What ``principal`` may see of the database. Raises the errors of ``guard``."""
         known = await self._find(database)
         if known.open is not None:
             return known.open
@@ -132,14 +134,14 @@ class SqlGuard:
         return known
 
     async def check(self, database: str) -> None:
-        """Holds the policy of ``database``, if it has one, against its catalog.
+        """Checks the policy of ``database``, if it has one, against its catalog.
 
-        Raises PolicyError where it does not fit, IndexUnavailable.
+        Raises PolicyError if it does not fit, IndexUnavailable.
         """
         await self._find(database)
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
-        """(``policy NAME``, what is wrong or empty) for every database with a policy."""
+        """Pairs (``policy NAME``, problem or empty) for every database with a policy."""
         found = []
         for database in self._policies:
             try:
@@ -166,7 +168,7 @@ class SqlGuard:
 def guard_query(
     sql: str, access: Access, allowlist: Allowlist | None = None
 ) -> GuardedQuery | Violation:
-    """The checks and the rewriting themselves, pure."""
+    """Checks and rewrites one query; a pure function."""
     catalog = access.catalog
     allowlist = allowlist or load_allowlist(catalog.dialect)
     tree = _parse_query(sql, catalog.dialect, allowlist)
@@ -218,7 +220,7 @@ def _rewrite(tree: exp.Expr, access: Access, allowlist: Allowlist) -> GuardedQue
     found = resolve_names(tree, nodes, access.resolver)
     if violation := find_bomb(nodes, found):
         return violation
-    # Before the wrappers stand in the tree: their functions are not the query's.
+    # Before the wrappers are in the tree: their functions are not the query's.
     if catalog.dialect == "sqlite" and (violation := check_sqlite(tree, allowlist)):
         return violation
     parameters = access.build_parameters()
@@ -270,31 +272,31 @@ def _rewrite(tree: exp.Expr, access: Access, allowlist: Allowlist) -> GuardedQue
 def _list_reads(
     access: Access, found: Resolution, texts: Mapping[str, Collection[str]]
 ) -> frozenset[str] | None:
-    """The columns that the query may touch; ``texts`` are its wrappers."""
+    """The columns that the query may read; ``texts`` are its wrappers."""
     dialect = access.catalog.dialect
     if dialect == "postgres":
         return None
     if access.view is not None:
-        each = [list_reads(text, dialect) for wrappers in texts.values() for text in wrappers]
-        return frozenset[str]().union(*each)
+        reads = [list_reads(text, dialect) for wrappers in texts.values() for text in wrappers]
+        return frozenset[str]().union(*reads)
     return frozenset(
         fold_name(f"{table.qualified}.{column}", dialect)
         for _, table, _ in found.tables
-        # All of them: to DuckDB even `current_date` is a column where a table has one of that name.
+        # All columns: in DuckDB even `current_date` is a column if a table has one of that name.
         for column in access.resolver.list_columns(table)
     )
 
 
 def _list_functions(dialect: str, texts: Mapping[str, Collection[str]]) -> tuple[str, ...]:
-    """What the wrappers call, where the database's own reading is held against it."""
+    """The functions that the wrappers call, on databases whose plans are checked for them."""
     if dialect != "postgres":
         return ()
-    called = (list_functions(text) for each in texts.values() for text in each)
+    called = (list_functions(text) for wrappers in texts.values() for text in wrappers)
     return tuple(sorted(frozenset[str]().union(*called)))
 
 
 def _qualify(node: exp.Table, schema: str, name: str) -> None:
-    """Names the table in full, in place; an alias keeps the name that the query uses."""
+    """Qualifies the table's name, in place; an alias keeps the name that the query uses."""
     if not node.alias:
         alias = node.args.get("alias") or exp.TableAlias()
         alias.set("this", node.this.copy())
@@ -310,9 +312,9 @@ def _check_again(
     access: Access,
     allowlist: Allowlist,
 ) -> Violation | None:
-    """The second opinion on the text that is to run."""
+    """Checks the text that will run a second time."""
     if "\0" in sql:
-        # Where a database would stop reading.
+        # A database would stop reading there.
         return Violation("unparsable", "", "It holds a null character.")
     expected = texts if access.view is not None else None
     if access.catalog.dialect == "postgres":

@@ -1,7 +1,7 @@
-"""The second reading of a rewritten query, for databases whose own grammar is not at hand.
+"""The second check of a rewritten query, for databases whose own grammar is not available.
 
-The text that is to run is parsed again; every physical table in it must be one that the guard saw
-and, where there is a policy, stand inside its wrapper, which must be exactly the one that was made.
+Parses the text that will run again. Every physical table in it must be one that the guard found
+and, if there is a policy, be inside its wrapper, which must be exactly the one that was built.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from nl2sql.sql.names import fold_name
 from nl2sql.sql.parsing import parse_one, parse_statements
 from nl2sql.types import Violation
 
-# What the filters of every table may add to a query.
+# Nodes that row filters of any table may add to a query.
 _TIMES = 4
 
-# Strings and quoted names first, which may hold what looks like a placeholder.
+# Strings and quoted names come first: they may contain what looks like a placeholder.
 _PLACEHOLDER = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)|\?(\d+)""")
 
 
 def check_wrapped(
     sql: str, tables: frozenset[str], wrappers: Mapping[str, Collection[str]] | None, dialect: str
 ) -> Violation | None:
-    """None when the text holds what it should; ``wrappers`` are by table, None without a policy."""
+    """Returns None if the text passes; ``wrappers`` are by table, None without a policy."""
     try:
         statements = parse_statements(_name_placeholders(sql), READERS[dialect], times=_TIMES)
     except (SqlglotError, RecursionError) as error:
@@ -71,7 +71,7 @@ def check_wrapped(
 def list_reads(text: str, dialect: str) -> frozenset[str]:
     """The columns that a wrapper reads, as ``schema.table.column``, folded.
 
-    Where several of its tables bear one name, a column counts for each of them.
+    If several of its tables have the same name, a column counts for each of them.
     """
     tree = _parse_wrapper(text, dialect)
     tables: dict[str, set[str]] = {}
@@ -91,7 +91,7 @@ def _parse_wrapper(text: str, dialect: str) -> exp.Expr:
 
 
 def _name_placeholders(sql: str) -> str:
-    """``?1`` as ``:p1``: sqlglot reads no number behind a question mark.
+    """Writes ``?1`` as ``:p1``: sqlglot does not read a number after a question mark.
 
     >>> _name_placeholders("SELECT `?1` FROM t WHERE x = ?2")
     'SELECT `?1` FROM t WHERE x = :p2'

@@ -1,6 +1,6 @@
-"""What a column names among the sources around it, and what a query calls its outputs.
+"""Finds the source of each column, and the names of a query's outputs.
 
-Does not cover ambiguity; the database judges that.
+Does not check for ambiguous names; the database does that.
 """
 
 from __future__ import annotations
@@ -18,38 +18,38 @@ from execution.sqlite.names import build_text_name, is_in_double_quotes, read_sp
 from nl2sql.catalog import Table
 from nl2sql.types import NOT_PERMITTED
 
-# What DuckDB takes for a function where it finds no column of the name, in quotes too. It does not
-# look for one around a subquery, nor for an output in every clause.
+# Names, quoted or not, that DuckDB reads as functions if it finds no column. It does not look for
+# the column outside a subquery, nor in every clause for an output.
 _VALUE_FUNCTIONS = frozenset(
     "current_catalog current_date current_role current_schema current_time current_timestamp "
     "current_user localtime localtimestamp session_user user".split()
 )
 
-# What SQLite calls the number of a row, in tables that have one, and NULL in views.
+# SQLite's names for the number of a row, in tables that have one; they are NULL in views.
 _ROW_NUMBERS = frozenset({"rowid", "oid", "_rowid_"})
 
-# What json_each and json_tree have on SQLite besides what a star lists.
+# The columns of json_each and json_tree on SQLite that a star does not list.
 _HIDDEN_PARTS = frozenset({"json", "root"})
 
-# Columns that tables have besides their own: no derived table has them, and no query may read them.
+# System columns: derived tables do not have them, and no query may read them.
 _SYSTEM_COLUMNS = {
     "postgres": frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}),
     "sqlite": _ROW_NUMBERS,
     "duckdb": frozenset({"rowid"}),
 }
 
-# How many nodes are written as text per query, for the names of outputs on SQLite. Outputs within
-# outputs are written once for each.
+# The most nodes per query that are rendered for the names of outputs on SQLite. Nested outputs are
+# rendered repeatedly.
 _MOST_WRITTEN = 10_000
 
 
 class ColumnFinder:
-    """Finds the columns of one query, and notes in ``found`` and ``seen`` what it came by."""
+    """Finds the columns of one query; records them in ``found`` and visited nodes in ``seen``."""
 
     def __init__(
         self, resolver: NameResolver, found: Resolution, seen: set[int], *, has_text_names: bool
     ) -> None:
-        """``has_text_names`` tells whether the query may name an output on SQLite by its text."""
+        """``has_text_names``: whether the query may name an output by its text, as on SQLite."""
         self._resolver = resolver
         self._found = found
         self._seen = seen
@@ -60,7 +60,7 @@ class ColumnFinder:
     def list_columns(self, outputs: list[exp.Expr], level: Level) -> tuple[str, ...]:
         """The folded names of a SELECT's outputs in their order, stars expanded.
 
-        Empty for an output that has no name which a query can write. Raises Unresolved.
+        Empty for an output without a name that a query can write. Raises Unresolved.
         """
         names: list[str] = []
         for output in outputs:
@@ -77,13 +77,13 @@ class ColumnFinder:
                 self.use_all(source)
             names += apply_exceptions(columns, star, sources, self._resolver)
             check_outputs(names)
-            self._seen.update(id(each) for each in list_excluded(star))
+            self._seen.update(id(column) for column in list_excluded(star))
         return tuple(names)
 
     def list_first_outputs(self, query: exp.Expr) -> tuple[str, ...]:
-        """The names that the first part of a recursive query gives its outputs.
+        """The names of the outputs of a recursive query's first part.
 
-        Without those of stars, which are not known yet, so there may be more than these.
+        Stars, whose columns are not known yet, are left out, so there may be more.
         """
         while not isinstance(query, exp.Select):
             if not isinstance(query, exp.SetOperation | exp.Subquery):
@@ -92,6 +92,7 @@ class ColumnFinder:
         return tuple(self.name_output(output) for output in query.expressions if not output.is_star)
 
     def use_all(self, source: Source) -> None:
+        """Records that the query uses every column of the source."""
         for part in source.origin if isinstance(source.origin, tuple) else ():
             self.use_all(part)
         if source.table is not None:
@@ -99,7 +100,7 @@ class ColumnFinder:
             source.used.update(self._resolver.list_columns(source.table))
 
     def name_output(self, output: exp.Expr) -> str:
-        """The folded name of an output that is no star; empty if it has none."""
+        """The folded name of an output that is not a star; empty if it has none."""
         if isinstance(output, exp.Alias | exp.Column):
             name = output.args.get("alias") or output.this
             return self._resolver.fold(name) if isinstance(name, exp.Identifier) else ""
@@ -113,7 +114,7 @@ class ColumnFinder:
         return name_function(output)
 
     def _name_by_text(self, output: exp.Expr) -> str:
-        """What stands for the output's text. Raises Unresolved where there is too much of it."""
+        """The name made from the output's text. Raises Unresolved if there is too much text."""
         name = self._text_names.get(id(output))
         if name is None:
             name = f"\0{id(output)}"
@@ -130,15 +131,15 @@ class ColumnFinder:
         return name
 
     def read_using(self, column: exp.Expr) -> str:
-        """The folded name behind USING. Raises Unresolved."""
+        """The folded name after USING. Raises Unresolved."""
         identifier = column.this if isinstance(column, exp.Column) else column
         if not isinstance(identifier, exp.Identifier):
             raise Unresolved("node_not_allowed", quote_fragment(column), "USING takes names.")
         return self._resolver.fold(identifier)
 
     def resolve_using(self, column: exp.Expr, level: Level) -> None:
-        """Both sides must have the column."""
-        self._seen.update(id(each) for each in column.find_all(exp.Column))
+        """Resolves a column after USING, which both sides must have. Raises Unresolved."""
+        self._seen.update(id(node) for node in column.find_all(exp.Column))
         name = self.read_using(column)
         having = [source for source in level.sources.values() if name in source.columns]
         if len(having) < 2:
@@ -150,10 +151,14 @@ class ColumnFinder:
             self._use(source, name, column)
 
     def resolve_column(self, node: exp.Column, level: Level, with_outputs: bool) -> None:
+        """Finds the source of a column or ``t.*``; it may name an output if ``with_outputs``.
+
+        Rewrites the node if the database would read it otherwise. Raises Unresolved.
+        """
         self._seen.add(id(node))
         identifier, qualifier = node.this, node.args.get("table")
         if isinstance(identifier, exp.Star):
-            # Those of an output were explained when the outputs were listed.
+            # The exceptions of an output were checked when the outputs were listed.
             if any(identifier.args.values()) and not isinstance(node.parent, exp.Select):
                 raise Unresolved(
                     "node_not_allowed", quote_fragment(node), "A star with exceptions."
@@ -191,8 +196,8 @@ class ColumnFinder:
                 "unknown_column", quote_fragment(node), f"Give the output {name} a name."
             )
         else:
-            # SQLite takes such a word for a string where nothing bears the name; not one that
-            # bears the name of a column which is there, and hidden, and not the row's number.
+            # SQLite reads such a word as a string if nothing has this name. It must not be the name
+            # of a hidden column or of the row's number.
             self._check_is_not_hidden(node, name, level)
             is_part = name in _HIDDEN_PARTS and _has_json_source(level)
             if name in _ROW_NUMBERS or is_part:
@@ -202,9 +207,9 @@ class ColumnFinder:
             node.replace(exp.Literal.string(read_spelling(identifier)))
 
     def check_truth(self, node: exp.Boolean, level: Level) -> None:
-        """Raises Unresolved for a word that SQLite takes for a column which bears it.
+        """Raises Unresolved for ``true`` or ``false`` if SQLite would read it as a column's name.
 
-        SQLite loses the name of such a column in a derived table, so the word would be true there.
+        A derived table loses such a name on SQLite, so the word would become the constant there.
         """
         if self._resolver.dialect != "sqlite":
             return
@@ -218,10 +223,10 @@ class ColumnFinder:
                 )
 
     def _resolve_field(self, node: exp.Column, level: Level, with_outputs: bool) -> bool:
-        """Whether ``t.a.b`` or ``a.b`` is the field of a column ``a`` on DuckDB.
+        """Whether ``t.a.b`` or ``a.b`` is a field of a column ``a`` on DuckDB; if so, resolves it.
 
-        A source of the first name comes first, as with DuckDB. Written as ``(t.a).b`` then, which
-        is nothing else.
+        As in DuckDB, a source with the first name takes precedence. The field is rewritten as
+        ``(t.a).b``, which is unambiguous.
         """
         if self._resolver.dialect != "duckdb":
             return False
@@ -254,9 +259,9 @@ class ColumnFinder:
                     raise refusal
 
     def _is_known(self, name: str, node: exp.Column, level: Level, with_outputs: bool) -> bool:
-        """Whether a column, or an output that may be named, is called so; notes its use.
+        """Whether a column, or an output that may be used here, has this name; records its use.
 
-        Raises Unresolved for a name that DuckDB would take for a function's all the same.
+        Raises Unresolved for a name that DuckDB would read as a function all the same.
         """
         is_function = self._resolver.dialect == "duckdb" and name in _VALUE_FUNCTIONS
         for here in level.list_outward():
@@ -266,7 +271,7 @@ class ColumnFinder:
                     quote_fragment(node),
                     f"{name} is a function's name too: write the name of its table before it.",
                 )
-            # In more than one, the name is ambiguous, and must stay so.
+            # If several sources have the column, the name is ambiguous, and must stay so.
             having = [source for source in here.sources.values() if name in source.columns]
             for source in having:
                 self._use(source, name, node)
@@ -284,14 +289,14 @@ class ColumnFinder:
     def _check_is_no_system_column(
         self, name: str, node: exp.Column, here: Level, level: Level
     ) -> None:
-        """Raises Unresolved where a table in ``here`` has such a column, whatever is farther out.
+        """Raises Unresolved if a table in ``here`` has such a system column.
 
-        What orders a query by an output's name means the output.
+        An item of ORDER BY with the name of an output means the output.
         """
         tables = [
             source for source in here.sources.values() if not isinstance(source.origin, exp.Query)
         ]
-        # SQLite looks for it where there is one table alone.
+        # SQLite looks for it only if there is a single table.
         if not tables or (self._resolver.dialect == "sqlite" and len(tables) > 1):
             return
         if here is level and name in here.outputs and _orders_query(node):
@@ -303,7 +308,7 @@ class ColumnFinder:
         )
 
     def _resolve_whole_row(self, node: exp.Column, name: str, level: Level) -> None:
-        """A name that no column bears may be a table's, which means its row."""
+        """Resolves a name that no column has as a table's whole row. Raises Unresolved."""
         hidden: Table | None = None
         for here in level.list_outward():
             source = here.sources.get(name)
@@ -317,7 +322,7 @@ class ColumnFinder:
         raise self._resolver.refuse_column(hidden, name, quote_fragment(node))
 
     def _find_source(self, node: exp.Column, level: Level) -> Source | None:
-        """The source that ``a.b`` or ``s.a.b`` names; the schema is taken away, in place."""
+        """The source of ``a.b`` or ``s.a.b``; removes the schema, in place."""
         name = self._resolver.fold(node.args["table"])
         for here in level.list_outward():
             if (source := here.sources.get(name)) is not None:
@@ -328,7 +333,7 @@ class ColumnFinder:
                     written = (self._resolver.fold(schema), name)
                     if node.args.get("catalog") or known != written:
                         return None
-                    # The table gets an alias, which hides it under its schema.
+                    # The table gets an alias, so its qualified name is no longer valid.
                     node.set("db", None)
                 return source
         return None
@@ -344,9 +349,9 @@ class ColumnFinder:
 
 
 def _check_row(source: Source, node: exp.Column) -> None:
-    """Raises Unresolved for the row of a table whose columns an alias renames.
+    """Raises Unresolved for the whole row of a table whose columns an alias renames.
 
-    Such a row bears the table's own names; that of the derived table in its place would not.
+    Such a row has the table's own names; the row of the wrapper that replaces it would not.
     """
     if source.renamed and source.table is not None:
         raise Unresolved(
@@ -355,7 +360,7 @@ def _check_row(source: Source, node: exp.Column) -> None:
 
 
 def _orders_query(node: exp.Expr) -> bool:
-    """Whether the name is all that an item of a query's ORDER BY consists of."""
+    """Whether the node alone is an item of a query's ORDER BY."""
     item = node.parent
     while isinstance(item, exp.Paren):
         item = item.parent
@@ -364,7 +369,7 @@ def _orders_query(node: exp.Expr) -> bool:
 
 
 def _has_json_source(level: Level) -> bool:
-    """Whether json_each or json_tree stands in FROM, here or around."""
+    """Whether json_each or json_tree is in FROM, here or in an outer query."""
     return any(
         isinstance(source.origin, exp.Func)
         for here in level.list_outward()

@@ -1,9 +1,9 @@
-"""What the columns of a function in FROM are called.
+"""The names of the columns of a function in FROM.
 
-Each database has its own rule for it, and an alias changes it. On PostgreSQL a name that is wrong
-here would be dangerous: ``alias.name`` for a column that is not there calls the function ``name``.
-So on PostgreSQL the guard writes the names out, behind the alias: the columns that this module
-lists are there by these names, whatever the function calls them.
+Each database has its own rule, and an alias changes the names. On PostgreSQL a wrong name would be
+dangerous: ``alias.name`` without such a column calls the function ``name``. There the guard
+therefore writes the names after the alias, so that the columns have exactly the names that this
+module lists.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from nl2sql.sql.names import quote_name
 
 _ORDINALITY = "ordinality"
 
-# Functions whose outputs have names of their own, which no alias of the whole replaces.
+# Functions whose columns have fixed names, which a table alias does not replace.
 _PAIR = ("key", "value")
 _PARTS = ("key", "value", "type", "atom", "id", "parent", "fullkey", "path")
 _OUTPUTS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -31,19 +31,19 @@ _OUTPUTS: dict[str, dict[str, tuple[str, ...]]] = {
         "jsonb_each": _PAIR,
         "jsonb_each_text": _PAIR,
     },
-    # SQLite's have hidden columns besides, and a rowid, which no query may name.
+    # SQLite's also have hidden columns and a rowid, which no query may name.
     "sqlite": {"json_each": _PARTS, "json_tree": _PARTS},
     "duckdb": {"json_each": _PARTS, "json_tree": _PARTS},
 }
 
 
 def is_function(node: exp.Expr) -> bool:
-    """Whether what stands in FROM is a function's call."""
+    """Whether the item of FROM is a function call."""
     return isinstance(node, exp.Unnest) or isinstance(node.this, exp.Func | exp.Unnest)
 
 
 def name_function(node: exp.Expr) -> str:
-    """The name of a function, folded; empty for what is none."""
+    """The folded name of a function; empty for other nodes."""
     if isinstance(node, exp.Anonymous):
         return str(node.this).lower()
     if isinstance(node, exp.GenerateSeries):
@@ -52,16 +52,16 @@ def name_function(node: exp.Expr) -> str:
 
 
 def name_outputs(node: exp.Expr, alias: str, dialect: str) -> tuple[str, ...]:
-    """The folded names of a function's columns, where it stands in FROM as ``alias``.
+    """The folded names of the columns of a function in FROM.
 
-    ``alias`` is empty where it has none. ``node`` is the table, LATERAL or UNNEST.
+    ``alias`` is empty if it has none. ``node`` is the table, LATERAL or UNNEST.
     """
     call = node if isinstance(node, exp.Unnest) else node.this
     assert isinstance(call, exp.Expr)
     name = name_function(call)
     if (names := _OUTPUTS[dialect].get(name)) is None:
         width = len(call.expressions) if isinstance(call, exp.Unnest) else 1
-        # A single column is called like the alias.
+        # A single column has the name of the alias.
         names = ((alias or name) if width == 1 else name,) * width
     numbered = node.args.get("ordinality") or call.args.get("offset")
     return (*names, _ORDINALITY) if numbered else names
@@ -70,7 +70,7 @@ def name_outputs(node: exp.Expr, alias: str, dialect: str) -> tuple[str, ...]:
 def take_new_names(node: exp.Expr) -> Sequence[exp.Identifier]:
     """The names that an alias gives a function's columns.
 
-    sqlglot keeps the last name behind UNNEST … WITH ORDINALITY apart from the others.
+    sqlglot stores the last name after UNNEST … WITH ORDINALITY apart from the others.
     """
     alias = node.args.get("alias")
     names = list(alias.columns) if isinstance(alias, exp.TableAlias) else []
@@ -80,9 +80,9 @@ def take_new_names(node: exp.Expr) -> Sequence[exp.Identifier]:
 
 
 def write_names(node: exp.Expr, alias: str, names: Sequence[str]) -> None:
-    """Writes the names of all columns behind the alias, in place."""
+    """Writes the names of all columns after the alias, in place. Raises Unresolved."""
     if len(set(names)) < len(names):
-        # A query could name neither of two columns; PostgreSQL takes no two of one name.
+        # PostgreSQL refuses two columns with the same name.
         raise Unresolved("unexplained_column", alias, f"Give the columns of {alias} names.")
     call = node.this if isinstance(node, exp.Lateral) else node
     if isinstance(call, exp.Unnest) and call.args.get("offset"):

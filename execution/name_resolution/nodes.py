@@ -1,4 +1,4 @@
-"""What the walk knows of single nodes of the tree: what may be set on them, and their names."""
+"""Checks of single nodes: their allowed arguments and the names of their columns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlglot import exp
 from execution.fragments import quote_fragment
 from execution.name_resolution.scopes import Unresolved
 
-# Arguments of nodes that may be set; anything else is a construct that nobody has thought about.
+# The arguments of nodes that may be set; any other is a construct that the guard does not know.
 SELECT_ARGS = frozenset(
     "with_ expressions distinct from_ joins laterals where group having windows qualify order "
     "limit offset".split()
@@ -18,15 +18,16 @@ SET_ARGS = frozenset("with_ this expression distinct order limit offset by_name"
 SUBQUERY_ARGS = frozenset("this alias with_ order limit offset".split())
 TABLE_ARGS = frozenset("this db catalog alias joins ordinality".split())
 JOIN_ARGS = frozenset("this on using side kind method".split())
-# More than a query of people has. Stars of stars double from one query to the next.
+# More columns than real queries have. Nested stars (SELECT *, *) double them at each level.
 _MOST_OUTPUTS = 2000
 _MOST_JOINED = 10_000
 _JOIN_KINDS = ("", "INNER", "OUTER", "CROSS", "SEMI", "ANTI")
-# How the rows of two sides are brought together, beside by a condition.
+# The ways of joining rows, besides a condition.
 _JOIN_METHODS = {"duckdb": ("", "ASOF", "NATURAL", "POSITIONAL")}
 
 
 def check_args(node: exp.Expr, allowed: Iterable[str]) -> None:
+    """Raises Unresolved if an argument is set that is not ``allowed``."""
     for key, value in node.args.items():
         if value and key not in allowed:
             kind = type(node).__name__
@@ -36,18 +37,18 @@ def check_args(node: exp.Expr, allowed: Iterable[str]) -> None:
 
 
 def check_star(node: exp.Star) -> None:
-    """Raises Unresolved for a star that is neither an output nor what ``count`` counts."""
+    """Raises Unresolved for a star that is neither an output nor the argument of ``count``."""
     parent = node.parent
     counts = isinstance(parent, exp.Count) or (
         isinstance(parent, exp.Anonymous) and str(parent.this).lower() == "count"
     )
-    # The exceptions of an output were explained when the outputs were listed.
+    # The exceptions of an output were checked when the outputs were listed.
     if not isinstance(parent, exp.Select) and (any(node.args.values()) or not counts):
         raise Unresolved("node_not_allowed", "*", "A star may only be a query's output.")
 
 
 def check_join(join: exp.Join, dialect: str) -> None:
-    """Raises Unresolved for a join of a kind that nobody has thought about."""
+    """Raises Unresolved for a kind of join that the guard does not know."""
     check_args(join, JOIN_ARGS)
     methods = _JOIN_METHODS.get(dialect, ("", "NATURAL"))
     if join.method not in methods or join.kind not in _JOIN_KINDS:
@@ -55,7 +56,7 @@ def check_join(join: exp.Join, dialect: str) -> None:
 
 
 def name_values(node: exp.Values, dialect: str) -> tuple[str, ...]:
-    """What the columns of VALUES are called: DuckDB counts from 0, the others from 1."""
+    """The names of the columns of VALUES: DuckDB counts from 0, the others from 1."""
     width = len(node.expressions[0].expressions) if node.expressions else 0
     if dialect == "duckdb":
         return tuple(f"col{at}" for at in range(width))
@@ -71,8 +72,8 @@ def merge_columns(
 ) -> tuple[str, ...]:
     """The columns of two sides of a join as a star lists them: shared ones once.
 
-    ``shared`` are the names behind USING. PostgreSQL lists them first, the others where the left
-    side has them. Raises Unresolved for too many.
+    ``shared`` are the names after USING. PostgreSQL lists them first, the others leave them at
+    their places in the left side. Raises Unresolved if there are too many columns.
     """
     if join.kind in ("SEMI", "ANTI"):
         return left
@@ -89,7 +90,7 @@ def merge_columns(
 
 
 def check_outputs(names: Sequence[str]) -> None:
-    """Raises Unresolved for more outputs than a query may have."""
+    """Raises Unresolved if there are more outputs than a query may have."""
     if len(names) > _MOST_OUTPUTS:
         raise Unresolved(
             "too_many_columns",
@@ -99,7 +100,7 @@ def check_outputs(names: Sequence[str]) -> None:
 
 
 def rename_columns(columns: tuple[str, ...], names: Sequence[str], source: str) -> tuple[str, ...]:
-    """The names of columns, the first of which bear other ones. Raises Unresolved."""
+    """``columns`` with the first of them renamed to ``names``. Raises Unresolved."""
     if len(names) > len(columns):
         raise Unresolved("unknown_column", source, f"{source} has only {len(columns)} columns.")
     return (*names, *columns[len(names) :])

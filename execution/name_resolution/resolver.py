@@ -1,4 +1,4 @@
-"""The names of one catalog, as the database that it describes compares them."""
+"""The names of one catalog, compared as its database compares them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _WHOLE_ROWS = ("postgres", "duckdb")
 
 
 class NameResolver:
-    """Resolves the queries of one catalog. Immutable but for what it remembers of tables."""
+    """Resolves the names of one catalog. Immutable, apart from a cache of columns."""
 
     def __init__(self, catalog: Catalog, hidden: Catalog | None = None) -> None:
-        """``hidden`` is the catalog of which ``catalog`` is the part that may be seen."""
+        """``hidden`` is the whole catalog, of which ``catalog`` is the visible part."""
         self._catalog = catalog
         self._hidden = hidden or catalog
         self.dialect = catalog.dialect
@@ -28,7 +28,7 @@ class NameResolver:
         self._cte_prefix = _find_prefix(self._hidden)
 
     def fold(self, name: exp.Identifier) -> str:
-        """What is equal for all spellings of a name."""
+        """A form of the name that is equal for all its spellings."""
         if self.dialect == "postgres":
             return name.name if name.args.get("quoted") else fold_postgres(name.name)
         return fold_name(name.name, "sqlite")
@@ -69,7 +69,7 @@ class NameResolver:
         return spelled[folded]
 
     def refuse_column(self, table: Table | None, name: str, written: str) -> Unresolved:
-        """What to raise for a column that cannot be seen: whether it is hidden or not there."""
+        """The error for a column that is not visible; it says whether it is hidden or missing."""
         hidden = self._hidden.table(table.qualified) if table else None
         if hidden and any(self._fold_stored(column.name) == name for column in hidden.columns):
             return Unresolved(
@@ -84,12 +84,12 @@ class NameResolver:
 
     @property
     def has_whole_rows(self) -> bool:
-        """Whether a table's name can stand for its row."""
+        """Whether a table's name can denote its row."""
         return self.dialect in _WHOLE_ROWS
 
     @property
     def cte_prefix(self) -> str:
-        """How the new names of CTEs begin."""
+        """The prefix of the new names of CTEs."""
         return self._cte_prefix
 
     def _spell(self, identifier: exp.Identifier) -> str:
@@ -100,7 +100,7 @@ class NameResolver:
 
 
 def fold_postgres(name: str) -> str:
-    """An unquoted name as PostgreSQL folds it: ASCII letters only, in UTF-8.
+    """Folds an unquoted name as PostgreSQL does in UTF-8: ASCII letters only.
 
     >>> fold_postgres("ÜBER_ID")
     'Über_id'
@@ -109,7 +109,7 @@ def fold_postgres(name: str) -> str:
 
 
 def _find_prefix(catalog: Catalog) -> str:
-    """The beginning of names that no table of the catalog has."""
+    """A prefix with which no table name of the catalog begins."""
     prefix = "_cte"
     names = [fold_name(table.name, "sqlite") for table in catalog.tables]
     while any(name.startswith(prefix) for name in names):

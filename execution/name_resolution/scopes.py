@@ -1,4 +1,4 @@
-"""What surrounds a name in a query, and what was found in the end."""
+"""The scopes in which a name is resolved, and the result of the resolution."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nl2sql.types import Violation
 
 
 class Unresolved(Exception):
-    """Carries the violation out of the walk."""
+    """Ends the walk with a violation."""
 
     def __init__(self, code: str, fragment: str, message: str) -> None:
         super().__init__(message)
@@ -21,13 +21,13 @@ class Unresolved(Exception):
 
 @dataclass(eq=False, slots=True)
 class Source:
-    """What a name in FROM stands for.
+    """What a name in FROM refers to.
 
-    ``columns`` are the folded names that its columns bear, in their order; a name that nobody can
-    write is empty. ``renamed`` says that an alias has replaced some of them. ``table`` is set for
-    a physical table; ``used`` holds the folded names of its columns that the query uses, all of
-    them where it is about their number or order. ``origin`` is the query or function that makes
-    the rows of any other, or the sources joined under one name.
+    ``columns`` are the folded names of its columns, in their order; the name of a column that no
+    query can write is empty. ``renamed`` says that an alias has replaced some of them. ``table`` is
+    set for a physical table; ``used`` are the folded names of its columns that the query uses, all
+    of them if their number or order matters. ``origin`` is, for other sources, the query or
+    function that produces the rows, or the sources joined under one name.
     """
 
     columns: tuple[str, ...]
@@ -41,7 +41,7 @@ class Source:
 class Level:
     """One query around a name: its sources, and the outputs that some clauses may name.
 
-    ``columns`` are those of all sources as a star lists them.
+    ``columns`` are the columns of all sources as a star lists them.
     """
 
     parent: Level | None
@@ -51,7 +51,7 @@ class Level:
     query: exp.Expr | None = None
 
     def list_outward(self) -> Iterator[Level]:
-        """This level and those around it, the nearest first."""
+        """This level and those around it, the innermost first."""
         level: Level | None = self
         while level is not None:
             yield level
@@ -60,7 +60,7 @@ class Level:
 
 @dataclass(eq=False, slots=True)
 class Cte:
-    """A CTE under its new name; an empty one says that it may not be named yet."""
+    """A CTE with its new name, which is empty as long as the CTE may not be used."""
 
     columns: tuple[str, ...]
     new_name: str
@@ -72,7 +72,7 @@ Ctes = dict[str, Cte]
 
 @dataclass(eq=False, slots=True)
 class Group:
-    """A SELECT with a GROUP BY, its sources by their folded names, and all columns' origins."""
+    """A SELECT with a GROUP BY, its sources by folded name, and the sources of all column nodes."""
 
     select: exp.Select
     sources: dict[str, Source]
@@ -83,10 +83,9 @@ class Group:
 class Resolution:
     """What a query reads.
 
-    ``tables`` are the nodes that stand for physical tables, with table and source of each;
-    ``columns`` the names of their columns that are used, as the catalog spells them. ``origins``
-    tells for a column node, by its ``id``, the source it belongs to; ``selects`` for a SELECT the
-    sources in its FROM.
+    ``tables`` are the nodes of physical tables, each with its table and source; ``columns`` the
+    names of their columns that are used, as the catalog spells them. ``origins`` has the source of
+    each column node, by the node's ``id``; ``selects`` the sources in the FROM of each SELECT.
     """
 
     tables: list[tuple[exp.Table, Table, Source]] = field(default_factory=list)

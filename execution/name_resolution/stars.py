@@ -1,8 +1,8 @@
-"""Stars with exceptions: which columns ``* EXCLUDE (a)`` and ``* REPLACE (f(b) AS b)`` give.
+"""Stars with exceptions: the columns of ``* EXCLUDE (a)`` and ``* REPLACE (f(b) AS b)``.
 
-Only DuckDB has them. What they name must be columns that the star has, so that what it gives is
-known by name and order. Does not cover columns told by source (``EXCLUDE (t.a)``), ``RENAME``, and
-``REPLACE`` of a name that two columns bear, of which DuckDB drops one.
+Only DuckDB has them. The columns that they name must be among the star's, so that the result's
+names and order are known. Does not cover qualified columns (``EXCLUDE (t.a)``), ``RENAME``, and
+``REPLACE`` of a name that two columns have, of which DuckDB drops one.
 """
 
 from __future__ import annotations
@@ -19,42 +19,42 @@ from nl2sql.types import NOT_PERMITTED
 
 
 def find_star(output: exp.Expr) -> exp.Star | None:
-    """The star that an output is, alone or behind a source's name."""
+    """The star of an output ``*`` or ``t.*``; None for other outputs."""
     star = output.this if isinstance(output, exp.Column) else output
     return star if isinstance(star, exp.Star) else None
 
 
 def list_replacements(star: exp.Star) -> list[exp.Alias]:
-    """What stands behind REPLACE, each under the name of its column. Raises Unresolved."""
+    """The expressions after REPLACE, aliased with their columns' names. Raises Unresolved."""
     replaced = star.args.get("replace") or []
-    for each in replaced:
-        if not (isinstance(each, exp.Alias) and isinstance(each.args["alias"], exp.Identifier)):
-            raise Unresolved("node_not_allowed", quote_fragment(each), "REPLACE takes x AS name.")
+    for item in replaced:
+        if not (isinstance(item, exp.Alias) and isinstance(item.args["alias"], exp.Identifier)):
+            raise Unresolved("node_not_allowed", quote_fragment(item), "REPLACE takes x AS name.")
     return list(replaced)
 
 
 def list_excluded(star: exp.Star) -> list[exp.Column]:
-    """The columns behind EXCLUDE. Raises Unresolved for anything but plain names."""
+    """The columns after EXCLUDE. Raises Unresolved for anything but plain names."""
     excluded = star.args.get("except_") or []
-    for each in excluded:
-        is_name = isinstance(each, exp.Column) and isinstance(each.this, exp.Identifier)
-        if not is_name or each.args.get("table"):
-            raise Unresolved("node_not_allowed", quote_fragment(each), "EXCLUDE takes names.")
+    for item in excluded:
+        is_name = isinstance(item, exp.Column) and isinstance(item.this, exp.Identifier)
+        if not is_name or item.args.get("table"):
+            raise Unresolved("node_not_allowed", quote_fragment(item), "EXCLUDE takes names.")
     return list(excluded)
 
 
 def apply_exceptions(
     columns: tuple[str, ...], star: exp.Star, sources: Sequence[Source], resolver: NameResolver
 ) -> tuple[str, ...]:
-    """What is left of ``columns``, the folded names of all that the star stands for.
+    """The columns that the star returns, of ``columns``, the folded names of all that it covers.
 
-    ``sources`` are those whose columns these are. Raises Unresolved.
+    ``sources`` are the sources of these columns. Raises Unresolved.
     """
     if not any(star.args.values()):
         return columns
     if resolver.dialect != "duckdb" or star.args.get("rename"):
         raise Unresolved("node_not_allowed", quote_fragment(star), "A star with exceptions.")
-    excluded = {resolver.fold(each.this): each for each in list_excluded(star)}
+    excluded = {resolver.fold(column.this): column for column in list_excluded(star)}
     replaced = {
         resolver.fold(replacement.args["alias"]): replacement
         for replacement in list_replacements(star)
@@ -73,7 +73,7 @@ def apply_exceptions(
 def _refuse(
     name: str, node: exp.Expr, sources: Sequence[Source], resolver: NameResolver
 ) -> Unresolved:
-    """What to raise for a name that the star does not have: whether a table has it, hidden."""
+    """The error for a name that the star does not have; it says if the column is hidden."""
     written = node.args["alias"] if isinstance(node, exp.Alias) else node
     refusal = resolver.refuse_column(None, name, quote_fragment(written))
     for table in _list_tables(sources):

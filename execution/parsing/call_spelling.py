@@ -1,10 +1,10 @@
-"""One spelling for each call, whatever schema, quotes or dots the query wrote it with.
+"""Rewrites each call into one spelling, whatever schema, quotes or dots the query used.
 
-What looks at functions (``growing_calls.py``, ``growth.py``, names of columns) looks at sqlglot's
-nodes, and sqlglot makes the node of a known function only where its name stands alone:
-``pg_catalog.repeat('x', 9)`` is a field of a schema to it, DuckDB's ``'x'.repeat(9)`` a field of a
-text. Here each becomes ``repeat('x', 9)``, and is written so. A call under any other schema stays
-what it is: the second readers know it by its full name.
+Checks of functions (``growing_calls.py``, ``growth.py``, names of columns) look at sqlglot's nodes,
+and sqlglot makes the node of a known function only if its name is unqualified: it reads
+``pg_catalog.repeat('x', 9)`` as a field of a schema, and DuckDB's ``'x'.repeat(9)`` as a field of a
+text. Both become ``repeat('x', 9)``. A call under any other schema stays as it is: the second
+check knows it by its full name.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from sqlglot.parser import Parser
 from nl2sql.sql.nodes import find_all
 
 _POSTGRES_SCHEMA = "pg_catalog"
-# To DuckDB a name before a dot is one of these schemas, or else the first argument.
+# DuckDB reads a name before a dot as one of these schemas, or else as the first argument.
 _DUCKDB_SCHEMAS = frozenset({"main", "pg_catalog", "system", "temp", "information_schema"})
 
-# What may stand around a call behind a dot.
+# Nodes that may enclose a call after a dot.
 _AROUND = (exp.Filter, exp.Window, exp.WithinGroup)
 # The parts of a column's name, the last one first.
 _PARTS = ("this", "table", "db", "catalog")
-# Where a name is no value: nodes, and which of their parts.
+# The parts of nodes in which an identifier is not a value.
 _HOLDERS: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Alias: ("alias",),
     exp.Anonymous: ("this",),
@@ -43,15 +43,15 @@ _HOLDERS: dict[type[exp.Expr], tuple[str, ...]] = {
 
 
 def spell_calls(tree: exp.Expr, dialect: str, parser: type[Parser]) -> None:
-    """Spells the calls of a statement plainly, in place.
+    """Rewrites the calls of a statement into their plain spelling, in place.
 
-    ``parser`` knows which functions have nodes of their own.
+    ``parser`` knows which functions have node types of their own.
     """
     if dialect == "postgres":
         for table in find_all(tree, exp.Table):
             if isinstance(table.this, exp.Func) and _is_postgres_schema(table.args.get("db")):
                 table.set("db", None)
-    # The inner ones first: a method of a method's value.
+    # The inner ones first: methods can be chained.
     for dot in reversed(list(find_all(tree, exp.Dot))):
         if dialect == "duckdb":
             _take_first_argument(dot)
@@ -65,10 +65,10 @@ def spell_calls(tree: exp.Expr, dialect: str, parser: type[Parser]) -> None:
 
 
 def is_stray(name: exp.Identifier) -> bool:
-    """Whether a name stands where a value does, and is no column that anything would resolve."""
+    """Whether an identifier is in the place of a value, without a column node to resolve."""
     around = name.parent
     if isinstance(around, exp.Dot) and name.arg_key == "this":
-        # The schema of a function or type, which the readers know by its full name.
+        # The schema of a function or type, which the checks know by its full name.
         while isinstance(around.parent, exp.Dot) and around.arg_key == "this":
             around = around.parent
         is_call = isinstance(around.expression, (exp.Func, *_AROUND))
@@ -90,7 +90,7 @@ def _is_postgres_schema(node: object) -> bool:
 
 
 def _take_first_argument(dot: exp.Dot) -> None:
-    """Makes ``x.f(y)`` ``f(x, y)``, unless ``x`` is a schema."""
+    """Rewrites ``x.f(y)`` as ``f(x, y)``, unless ``x`` is a schema."""
     call = dot.expression
     while isinstance(call, _AROUND):
         call = call.this
@@ -109,7 +109,7 @@ def _take_first_argument(dot: exp.Dot) -> None:
 
 
 def _restore_columns(subject: exp.Expr) -> None:
-    """Makes names columns again: sqlglot takes those before ``.f()`` for parts of its name."""
+    """Makes names columns again: sqlglot reads those before ``.f()`` as parts of its name."""
     for dot in list(subject.find_all(exp.Dot)):
         names = list(dot.flatten())
         is_whole = dot is subject or not isinstance(dot.parent, exp.Dot)

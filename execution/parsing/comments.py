@@ -1,15 +1,15 @@
-"""What sqlglot reads otherwise than databases do: comments in odd places, odd spaces.
+"""Handles what sqlglot reads otherwise than databases do: comments in odd places, odd spaces.
 
-What is left is what the guard judges and renders, so a mistake here could change what a query means
-and never what it may do. PostgreSQL's block comments nest; so do DuckDB's; SQLite's do not.
+The guard checks and renders the text without comments, so a mistake here could change what a query
+means but not what it is allowed to do. Block comments nest in PostgreSQL and DuckDB, not in SQLite.
 """
 
 from __future__ import annotations
 
 import re
 
-# What a comment cannot begin in: text and names in quotes, and dollar quotes. No letter stands
-# before the E of an escape string or a dollar quote: ELSE'\' is a keyword and a text, a$$ a name.
+# The tokens in which no comment begins: quoted text and names, and dollar quotes. No letter may
+# precede the E of an escape string or a dollar quote: ELSE'\' is a keyword and a text, a$$ a name.
 _QUOTED_EVERYWHERE = r"""
         '(?:[^']|'')*'
       | "(?:[^"]|"")*"
@@ -38,13 +38,13 @@ _TOKENS = {
     "sqlite": _compile(_QUOTED_SQLITE),
     "duckdb": _compile(_QUOTED),
 }
-# What all of them take for a space.
+# The characters that all databases read as spaces.
 _SPACES = " \t\n\r\f\v"
 _EDGE = re.compile(r"/\*|\*/")
 
 
 def strip_comments(sql: str, dialect: str) -> str:
-    """``sql`` with a space in the place of each comment.
+    """Replaces each comment in ``sql`` by a space.
 
     >>> strip_comments("SELECT 1 -- one\\n, '--' /* a /* b */ c */ ORDER /**/ BY 1", "postgres")
     "SELECT 1  \\n, '--'   ORDER   BY 1"
@@ -62,7 +62,7 @@ def strip_comments(sql: str, dialect: str) -> str:
         kept += [sql[at : match.start()], " "]
         end = match.end() if match["line"] else _find_end(sql, match.end(), dialect)
         if end is None:
-            # Left to the parser, which says so.
+            # The parser reports the error.
             return sql
         at = end
     kept.append(sql[at:])
@@ -70,7 +70,7 @@ def strip_comments(sql: str, dialect: str) -> str:
 
 
 def _find_end(sql: str, at: int, dialect: str) -> int | None:
-    """Where the block comment ends whose first two characters end at ``at``, if it does."""
+    """The end of the block comment whose first two characters end at ``at``; None without end."""
     depth = 1
     while (edge := _EDGE.search(sql, at)) is not None:
         at = edge.end()
@@ -84,9 +84,9 @@ def _find_end(sql: str, at: int, dialect: str) -> int | None:
 
 
 def find_odd_space(sql: str, dialect: str) -> str:
-    """The first sign outside quotes that sqlglot takes for a space, PostgreSQL and SQLite do not.
+    """The first character outside quotes that is a space to sqlglot, but not to the database.
 
-    Empty if there is none. Comments are thought to be gone.
+    Empty if there is none. ``sql`` must not contain comments.
 
     >>> find_odd_space("SELECT '\u3000', 1 AS\u3000a", "postgres") == "\u3000"
     True

@@ -1,4 +1,4 @@
-"""What the guard's dialects share: nodes that are built of what is read, and written as read."""
+"""Shared parts of the guard's dialects: nodes that are rendered exactly as they were written."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from sqlglot.parser import Parser
 Builder = Callable[[list[Any]], exp.Expr]
 Writer = Callable[[Any, Any], str]
 
-# Two of them in a row are one operator to PostgreSQL and DuckDB.
+# PostgreSQL and DuckDB read two of them in a row as one operator.
 _OPERATOR_SIGNS = frozenset("+-*/<>=~!@#%^&|`?")
 
 
 class PrefixOperator(exp.Unary):
-    """An operator before its operand that sqlglot leaves out, or reads as a call: ``+``, ``|/``."""
+    """A prefix operator that sqlglot drops or reads as a call: ``+``, ``|/``."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "operator": True}
 
 
 class PlainGenerator(Generator):
-    """A part of a dialect's generator: what all of them write alike."""
+    """The shared part of the dialects' generators."""
 
     def pad_sql(self, expression: exp.Pad) -> str:
         """``LPAD`` or ``RPAD`` with the arguments that were given."""
@@ -32,18 +32,18 @@ class PlainGenerator(Generator):
         return write_call(name, "this", "expression", "fill_pattern")(self, expression)
 
     def not_sql(self, expression: exp.Not) -> str:
-        """In parentheses beside an operator: ``a NOT IN b = c`` is ``(NOT a IN b) = c``."""
+        """With parentheses next to an operator: ``a NOT IN b = c`` is ``(NOT a IN b) = c``."""
         sql = super().not_sql(expression)
         around = expression.parent
         is_operand = isinstance(around, exp.Binary) and not isinstance(around, exp.Connector)
         return f"({sql})" if is_operand else sql
 
     def neg_sql(self, expression: exp.Neg) -> str:
-        """Apart from an operator that follows."""
+        """With a space before an operator that follows."""
         return self._write_prefix("-", expression)
 
     def bitwisenot_sql(self, expression: exp.BitwiseNot) -> str:
-        """Apart from an operator that follows."""
+        """With a space before an operator that follows."""
         return self._write_prefix("~", expression)
 
     def _write_prefix(self, operator: str, expression: exp.Unary) -> str:
@@ -52,17 +52,17 @@ class PlainGenerator(Generator):
 
 
 def write_prefix(generator: Generator, node: PrefixOperator) -> str:
-    """The operator, apart from whatever follows."""
+    """The operator, a space and its operand."""
     return f"{node.args['operator']} {generator.sql(node, 'this')}"
 
 
 def read_plus(parser: Parser) -> exp.Expr:
-    """A plus before its operand: on SQLite it takes a column's affinity and collation away."""
+    """Parses a prefix plus: on SQLite it removes the affinity and collation of a column."""
     return parser.expression(PrefixOperator(this=parser._parse_unary(), operator="+"))
 
 
 def fill(args: list[Any], count: int) -> tuple[Any, ...]:
-    """``count`` arguments, None for those that are not given. Raises ParseError for more."""
+    """The arguments, padded with None to ``count``. Raises ParseError if there are more."""
     if len(args) > count:
         raise ParseError(f"A call has more than {count} arguments.")
     return (*args, *[None] * (count - len(args)))
@@ -79,7 +79,7 @@ def build_pad(*, is_left: bool) -> Builder:
 
 
 def enclose_call(node: exp.Expr | None) -> exp.Expr | None:
-    """A call in parentheses, before a subscript: sqlglot takes ``list(x)[1]`` for a list of 1.
+    """A call in parentheses, before a subscript: sqlglot reads ``list(x)[1]`` as a list of 1.
 
     >>> enclose_call(exp.Anonymous(this="list")).sql(), enclose_call(exp.column("list")).sql()
     ('(LIST())', 'list')
@@ -98,7 +98,7 @@ def write_infix(operator: str) -> Writer:
 
 
 def write_call(name: str, *keys: str) -> Writer:
-    """Writes a node as the call of ``name`` with those of its arguments that are there."""
+    """Writes a node as a call of ``name`` with those of the arguments ``keys`` that are set."""
 
     def write(generator: Generator, node: exp.Expr) -> str:
         return generator.func(

@@ -1,10 +1,10 @@
-"""What the guard's parsers of PostgreSQL and DuckDB share: what they read otherwise than sqlglot.
+"""The shared part of the guard's parsers of PostgreSQL and DuckDB, where sqlglot reads otherwise.
 
-The type of ``date '2024-01-31'::text`` belongs to the literal alone; sqlglot applies what stands
-behind the literal first, and the type to the outcome: a date, cut from a text, where a text was
-asked for. ``interval`` is a literal's type only directly before what can be its amount, and a
-column elsewhere; sqlglot takes whatever follows it, and what follows ``+`` behind it too, for
-amounts. A subscript follows a call, and makes no list of it.
+The type in ``date '2024-01-31'::text`` belongs to the literal alone; sqlglot applies ``::text``
+first and the type to the result, so a query that asks for a text would get a date. ``interval`` is
+a literal's type only directly before an amount, and a column elsewhere; sqlglot reads anything
+after it, even after a following ``+``, as an amount. A subscript after a call does not make it a
+list.
 
 Knows nothing of catalogs or allowlists.
 """
@@ -20,21 +20,21 @@ from sqlglot.tokenizer_core import TokenType
 
 from execution.parsing.plain_calls import enclose_call
 
-# What may be written behind a literal: ``::text``, ``[1]``, ``.a``, ``-> 'a'``.
+# What may follow a literal: ``::text``, ``[1]``, ``.a``, ``-> 'a'``.
 _BEHIND = exp.Cast | exp.Bracket | exp.Dot | exp.JSONExtract | exp.JSONExtractScalar
 
 
 class PlainParser(Parser):
-    """A part of a dialect's parser."""
+    """The shared part of the dialects' parsers."""
 
-    # What an interval's amount begins with, right behind the word.
+    # The tokens that begin an interval's amount, directly after the word.
     INTERVAL_AMOUNTS: ClassVar[frozenset[TokenType]]
 
     # A JSON literal is a cast like any other.
     TYPE_LITERAL_PARSERS: ClassVar[dict[exp.DType, Callable[..., exp.Expr]]] = {}
 
     def _parse_type(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
-        # Behind the last word, sqlglot has a token of no type.
+        # After the last word, sqlglot has a token without a type.
         first = self._curr.token_type
         if first == TokenType.INTERVAL and not self._has_amount():
             return self._parse_column()
@@ -56,7 +56,7 @@ class PlainParser(Parser):
         return self._parse_interval_span(amount, parse_function_unit=parse_function_unit)
 
     def _has_amount(self) -> bool:
-        """True where the word ``interval`` comes next, and an amount behind it."""
+        """True if the next word is ``interval`` and an amount follows it."""
         is_interval = self._curr.token_type == TokenType.INTERVAL
         return is_interval and self._next.token_type in self.INTERVAL_AMOUNTS
 
@@ -69,7 +69,7 @@ class PlainParser(Parser):
 
 
 def bind_type(cast: exp.Cast) -> exp.Expr:
-    """A cast around all that begins with a literal as one of the literal; others as they are.
+    """Moves a cast around an expression that begins with a literal to the literal itself.
 
     >>> from sqlglot import parse_one
     >>> bind_type(parse_one("CAST(CAST('2024-01-31' AS TEXT) AS DATE)")).sql()

@@ -1,5 +1,5 @@
-"""Row policies: who may see which tables, rows and columns, and how a query is made to obey.
+"""Row policies: who may see which tables, rows and columns, and how queries are rewritten for it.
 
-``policy_file`` is what people write; ``rules`` holds it against a catalog; ``access`` is what one
-principal gets; ``wrappers`` are the derived tables that take the tables' places in a query.
+``policy_file`` reads the file that people write; ``rules`` checks it against a catalog; ``access``
+is the access of one principal; ``wrappers`` are the derived tables that replace tables in a query.
 """

@@ -1,7 +1,7 @@
-"""What one principal may do with one database: the visible part of its catalog, and the wrappers.
+"""The access of one principal to one database: the visible part of its catalog, and the wrappers.
 
-A policy is compiled once for each catalog; everything that depends on roles alone is built at the
-first use and kept, so that a query costs only the look-up of its tables' wrappers.
+A policy is compiled once for each catalog. Everything that depends only on the roles is built at
+the first use and cached, so a query only looks up the wrappers of its tables.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from nl2sql.types import NOT_PERMITTED, Principal, SessionIdentity, Violation
 
 _ROLE_PREFIX = "quorumsql"
 
-# Kept for each set of roles; a wrapper is about a kilobyte.
+# Cached for each set of roles; a wrapper takes about a kilobyte.
 _MOST_WRAPPERS = 10_000
 
 
 class RoleView:
-    """What a set of roles sees together, whoever has them."""
+    """What a set of roles sees together, for any principal that has them."""
 
     def __init__(self, roles: tuple[Rules, ...], catalog: Catalog, *, fenced: bool) -> None:
         self._roles = roles
@@ -52,9 +52,9 @@ class RoleView:
 
     @cached_property
     def open_columns(self) -> frozenset[str]:
-        """``schema.table.column`` of every column whose values stand in rows that all may be seen.
+        """``schema.table.column`` of every column that is visible in all rows of its table.
 
-        A view's rows hang on other tables' rules, so a view has no such column.
+        An expanded view has no such column: its rows depend on the rules of other tables.
         """
         return frozenset(
             f"{qualified}.{column.name}"
@@ -66,11 +66,11 @@ class RoleView:
         )
 
     def rules_of(self, qualified: str) -> tuple[TableRule, ...]:
-        """The rules of a table, one for each of the roles that see it."""
+        """The rules of a table, one for each role that sees it."""
         return tuple(rules[qualified] for rules in self._roles if qualified in rules)
 
     def wrapper(self, qualified: str, columns: frozenset[str] | None = None) -> Wrapper:
-        """The derived table in the place of a visible table, with the columns that are needed.
+        """The derived table that replaces a visible table, with the columns that are needed.
 
         Raises Unresolved for a view whose query cannot be used.
         """
@@ -100,7 +100,7 @@ class RoleView:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What the guard needs to know of who asks. ``view`` is None where there is no policy."""
+    """What the guard needs to know about a principal. ``view`` is None if there is no policy."""
 
     catalog: Catalog
     resolver: NameResolver
@@ -111,12 +111,12 @@ class Access:
 
     @property
     def restricted(self) -> bool:
-        """Whether anything is withheld from this principal."""
+        """Whether any table, row or column is hidden from this principal."""
         return self.view is not None and self.view.restricted
 
     @property
     def open_columns(self) -> frozenset[str] | None:
-        """The columns whose every stored value this principal may see; None: all of them."""
+        """The columns of which this principal may see every stored value; None means all."""
         return None if self.view is None else self.view.open_columns
 
     def build_parameters(self) -> Parameters:
@@ -126,12 +126,12 @@ class Access:
 
 
 def open_access(catalog: Catalog) -> Access:
-    """Access to all that the catalog shows: for a database without a policy."""
+    """Access to the whole catalog, for a database without a policy."""
     return Access(catalog, NameResolver(catalog))
 
 
 class CompiledPolicy:
-    """A policy that fits its catalog."""
+    """A policy that has been checked against its catalog."""
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class CompiledPolicy:
         row_level_security: bool = False,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
-        """Raises PolicyError listing everything that does not fit."""
+        """Raises PolicyError that lists everything that does not fit."""
         self.policy = policy
         self.catalog = catalog
         self.roles: Mapping[str, Mapping[str, TableRule]] = build_rules(policy, catalog)
@@ -153,7 +153,7 @@ class CompiledPolicy:
         self._drop_unreadable_views()
 
     def access(self, principal: Principal) -> Access | Violation:
-        """What ``principal`` may see, or why nothing."""
+        """What ``principal`` may see, or why it may see nothing."""
         roles = tuple(name for name in self.roles if name in principal.roles)
         if not roles:
             known = ", ".join(self.roles)
@@ -177,7 +177,7 @@ class CompiledPolicy:
                 return Violation(
                     NOT_PERMITTED,
                     principal.name,
-                    "With the database's own policies on, a principal needs exactly one role; "
+                    "With row-level security, a principal needs exactly one role; "
                     f"{principal.name} has {', '.join(roles)}.",
                 )
             session = SessionIdentity(
@@ -192,7 +192,7 @@ class CompiledPolicy:
         return Access(view.catalog, view.resolver, view, self.policy, values, session)
 
     def view(self, roles: tuple[str, ...]) -> RoleView:
-        """What these roles of the policy see together."""
+        """What these roles see together."""
         if roles not in self._views:
             self._views[roles] = RoleView(
                 tuple(self.roles[name] for name in roles), self.catalog, fenced=self._fenced
@@ -200,9 +200,9 @@ class CompiledPolicy:
         return self._views[roles]
 
     def _drop_unreadable_views(self) -> None:
-        """A view whose query reaches what its role may not see is no table of that role's.
+        """Removes from a role the views whose queries read what the role may not see.
 
-        Raises PolicyError where the policy names such a view.
+        Raises PolicyError if the policy names such a view.
         """
         problems = []
         for role, rules in self.roles.items():
@@ -228,7 +228,7 @@ class CompiledPolicy:
 
 
 def name_database_role(database: str, role: str) -> str:
-    """The role of row-level security, of at most 63 bytes as PostgreSQL's names are.
+    """The role of row-level security, of at most 63 bytes, PostgreSQL's limit for names.
 
     >>> name_database_role("demo_erp", "analyst")
     'quorumsql_demo_erp_analyst'
@@ -246,7 +246,7 @@ def _read_hash_key(policy: Policy, environ: Mapping[str, str]) -> str | None:
     if not environ.get(policy.hash_key_env):
         raise PolicyError(
             f"The environment variable {policy.hash_key_env} is not set.",
-            hint="It holds the secret that the policy's hashed columns are keyed by.",
+            hint="It holds the secret key for the policy's hashed columns.",
         )
     return environ[policy.hash_key_env]
 
@@ -284,7 +284,7 @@ def _restrict_table(table: Table, rules: list[TableRule]) -> Table:
         for column in table.columns
         if any(column in rule.columns for rule in rules)
     )
-    # Many rows have one value where a column of the key is NULL for them.
+    # A key with a masked column does not identify rows: many would share the value NULL.
     told = {column.name for column in table.columns if _tells_rows_apart(column, rules)}
     return replace(
         table,
@@ -294,7 +294,7 @@ def _restrict_table(table: Table, rules: list[TableRule]) -> Table:
 
 
 def _tells_rows_apart(column: Column, rules: list[TableRule]) -> bool:
-    """Whether every row has its value in the column, or a hash of it; see ``wrappers.py``."""
+    """Whether every row shows its own value or its hash in the column; see ``wrappers.py``."""
     seeing = [rule for rule in rules if column in rule.columns]
     if any(rule.masks.get(column.name) == "hash" for rule in seeing):
         return True
@@ -303,7 +303,7 @@ def _tells_rows_apart(column: Column, rules: list[TableRule]) -> bool:
 
 
 def _describe_mask(column: Column, masks: list[str | None]) -> Column:
-    """The column as a prompt may show it: a hash is text, whatever was hashed."""
+    """The column as a prompt may show it: a hash is text, whatever the column's type."""
     if "hash" in masks:
         return replace(column, type="text")
     return column

@@ -1,8 +1,8 @@
-"""By which of a table's columns its rows are chosen: what the database's plan is held against.
+"""The columns that the row filters of a table read, against which database plans are checked.
 
-A plan shows a filter as conditions on these columns, in whatever shape. Where values decide that
-there is no condition in the end (``:is_head OR department_id = :department_id``), nothing can be
-asked of a plan, and no column is named.
+A plan shows a filter as conditions on these columns, in any form. If the principal's values can
+make the condition disappear (``:is_head OR department_id = :department_id``), a plan need not
+contain one, and no column is listed.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from sqlglot import exp
 
 from execution.policies.rules import Rules
 
-# Qualified table → columns, of which one at least must be in a condition; empty where none need be.
+# Qualified table → columns, at least one of which a condition must use; empty if none is required.
 Filters = Mapping[str, frozenset[str]]
 
-# A planner may find out that these are always true. OR and CASE are functions to sqlglot.
+# Operators whose conditions a planner may remove as always true. OR and CASE are functions in
+# sqlglot.
 _UNCERTAIN = (exp.Not, exp.Is, exp.Func)
 
 
 def list_filters(rules: Rules, qualified: str) -> Filters:
-    """The columns for a table and for those that it inherits its rows from."""
+    """The filter columns of a table and of those from which it inherits its rows."""
     rule = rules[qualified]
     if rule.inherits is not None:
         parents = list_filters(rules, rule.inherits.target)
@@ -35,15 +36,15 @@ def _is_uncertain(node: exp.Expr) -> bool:
     return isinstance(node, _UNCERTAIN) and not isinstance(node, exp.And | exp.Cast)
 
 
-def merge_filters(each: Iterable[Filters]) -> dict[str, frozenset[str]]:
-    """The columns where several of them stand in one query: any of all, or none need be.
+def merge_filters(several: Iterable[Filters]) -> dict[str, frozenset[str]]:
+    """Merges the filters of one query: the union of a table's columns, or none if one has none.
 
     >>> one, other = {"s.t": frozenset({"a"})}, {"s.t": frozenset({"b"}), "s.u": frozenset()}
     >>> sorted(merge_filters([one, other])["s.t"])
     ['a', 'b']
     """
     merged: dict[str, frozenset[str]] = {}
-    for filters in each:
+    for filters in several:
         for table, columns in filters.items():
             known = merged.get(table, columns)
             merged[table] = known | columns if known and columns else frozenset()

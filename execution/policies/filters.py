@@ -1,7 +1,7 @@
-"""Row filters: a boolean expression over the row of one table, with ``:name`` for attributes.
+"""Row filters: a boolean expression over one row of a table, with ``:name`` for attributes.
 
-``region IN :regions`` and ``region = ANY(:regions)`` mean the same and become one node. Does not
-cover subqueries: a row that depends on another table's is inherited.
+``region IN :regions`` and ``region = ANY(:regions)`` mean the same and become one node. Subqueries
+are not allowed: rows that depend on another table inherit from it instead.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from nl2sql.catalog import Table
 from nl2sql.sql.names import fold_name
 from nl2sql.sql.parsing import parse_statements
 
-# What a condition may not be made of; functions and operators are judged by the allowlist.
+# Nodes that a condition may not contain; the allowlist checks functions and operators.
 _FORBIDDEN: dict[type[exp.Expr], str] = {
     exp.Query: "a subquery; let the table inherit from the other one instead",
     exp.Table: "a table",
@@ -24,17 +24,17 @@ _FORBIDDEN: dict[type[exp.Expr], str] = {
     exp.Window: "a window function; a filter sees one row at a time",
     exp.Parameter: "a parameter; attributes are written :name",
     exp.Command: "a command",
-    exp.Alias: "a name behind the condition",
+    exp.Alias: "an alias after the condition",
 }
 
 
 def parse_filter(
     text: str, table: Table, attributes: dict[str, Attribute], dialect: str
 ) -> exp.Expr:
-    """The filter as a tree whose columns bear the catalog's names.
+    """Parses the filter into a tree whose columns have the catalog's names.
 
     An attribute is an ``exp.Placeholder``; membership in a list is an ``exp.In`` with a placeholder
-    as ``field``. Raises ValueError saying what is wrong with it.
+    as ``field``. Raises ValueError with what is wrong with the filter.
 
     >>> from nl2sql.catalog import Column
     >>> sites = Table("assets", "sites", (Column("region_id", "integer"),))
@@ -52,7 +52,7 @@ def parse_filter(
         for kind, what in _FORBIDDEN.items():
             if isinstance(node, kind):
                 raise ValueError(f"holds {what}")
-    # A root of its own, so that every node below can be replaced.
+    # An extra root, so that every node below it can be replaced.
     root = exp.Paren(this=tree)
     for column in list(root.find_all(exp.Column)):
         _settle_column(column, table, dialect)
@@ -85,7 +85,7 @@ def _settle_column(column: exp.Column, table: Table, dialect: str) -> None:
 
 
 def _join_lists(root: exp.Expr) -> None:
-    """``x = ANY(:list)`` and ``x IN (:list)`` as ``x IN :list``, in place."""
+    """Rewrites ``x = ANY(:list)`` and ``x IN (:list)`` as ``x IN :list``, in place."""
     for equation in list(root.find_all(exp.EQ)):
         if isinstance(equation.expression, exp.Any):
             inner = equation.expression.this.unnest()

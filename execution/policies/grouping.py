@@ -1,8 +1,8 @@
-"""Keeps GROUP BY on a primary key valid where a derived table has taken the table's place.
+"""Keeps GROUP BY on a primary key valid where a derived table has replaced the table.
 
-PostgreSQL lets a query that groups by a table's primary key name the table's other columns bare: it
-knows that each group has one value of them. Of a derived table it knows no key, so the columns that
-the query uses outside aggregates are put into the GROUP BY. The groups stay the same.
+A PostgreSQL query that groups by a table's primary key may use the table's other columns outside
+aggregates, since each group has one value of them. A derived table has no key, so the columns that
+the query uses outside aggregates are added to the GROUP BY. The groups stay the same.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Group, Source
 from execution.name_resolution.stars import find_star
 
-# No query has more outputs, and Python reads no number of thousands of digits.
+# No query has more outputs, and Python does not convert numbers with thousands of digits.
 _POSITION = re.compile(r"[0-9]{1,9}")
-# Where a column must be the same for the whole group.
+# The clauses in which a column must be the same for the whole group.
 _CLAUSES = ("expressions", "distinct", "having", "order", "windows")
 
-# PostgreSQL's own; most are to sqlglot calls like any other. What is missing here is grouped by
-# without need, which fails only where a type has no equality.
+# PostgreSQL's aggregates; sqlglot reads most of them as plain calls. The arguments of a missing one
+# are grouped by without need, which fails only for types without equality.
 _AGGREGATES = frozenset(
     "any_value array_agg avg bit_and bit_or bit_xor bool_and bool_or corr count covar_pop "
     "covar_samp every json_agg json_agg_strict json_object_agg jsonb_agg jsonb_agg_strict "
@@ -34,7 +34,7 @@ _AGGREGATES = frozenset(
 
 
 def complete_group(group: Group, resolver: NameResolver) -> None:
-    """Adds what follows from primary keys to the GROUP BY, in place."""
+    """Adds the columns that depend on a primary key to the GROUP BY, in place."""
     clause = group.select.args["group"]
     finder = _Finder(group, resolver)
     always: list[exp.Expr] = []
@@ -66,7 +66,7 @@ def complete_group(group: Group, resolver: NameResolver) -> None:
 
 
 class _Finder:
-    """Finds what one SELECT groups by, and what it uses of its sources."""
+    """Finds the items by which one SELECT groups, and the columns that it uses of its sources."""
 
     def __init__(self, group: Group, resolver: NameResolver) -> None:
         self._group = group
@@ -74,14 +74,14 @@ class _Finder:
         self._columns = {name for source in group.sources.values() for name in source.columns}
 
     def read_key(self, source: Source) -> frozenset[str]:
-        """The primary key of a table, under the names that an alias gives; empty without one."""
+        """The primary key of a table, under the names of its alias; empty if it has none."""
         if source.table is None or len(set(source.columns)) < len(source.columns):
             return frozenset()
         names = dict(zip(self._resolver.list_columns(source.table), source.columns, strict=True))
         return frozenset(names[column] for column in source.table.primary_key)
 
     def list_items(self, node: exp.Expr) -> list[exp.Expr]:
-        """Everything that an item of GROUP BY consists of, with outputs for their names."""
+        """The parts of an item of GROUP BY, with output names replaced by the outputs."""
         if isinstance(node, exp.Cube | exp.GroupingSets | exp.Paren | exp.Rollup | exp.Tuple):
             return [
                 item
@@ -91,11 +91,11 @@ class _Finder:
         return [self._find_output(node)]
 
     def list_common(self, node: exp.Expr) -> list[exp.Expr]:
-        """What of it every row of the result has a value of."""
+        """The items that every grouping set of the item contains."""
         if isinstance(node, exp.Cube | exp.Rollup):
             return []
         if isinstance(node, exp.GroupingSets):
-            # Of one set; what several have in common is not looked for.
+            # Only of a single set; what several sets have in common is not computed.
             return self.list_common(node.expressions[0]) if len(node.expressions) == 1 else []
         if isinstance(node, exp.Paren | exp.Tuple):
             return [
@@ -106,7 +106,7 @@ class _Finder:
         return [self._find_output(node)]
 
     def list_named(self, items: list[exp.Expr], source: str) -> set[str]:
-        """The names of those columns among ``items`` that may be the source's."""
+        """The names of the columns among ``items`` that may belong to the source."""
         return {
             self._resolver.fold(item.this)
             for item in items
@@ -115,30 +115,30 @@ class _Finder:
         }
 
     def list_bare(self) -> Iterator[exp.Column | exp.Star]:
-        """The columns and stars that stand outside aggregates, also in queries within."""
+        """The columns and stars outside aggregates, also in subqueries."""
         pending: list[tuple[object, bool]] = [
             (self._group.select.args.get(key), False) for key in _CLAUSES
         ]
         while pending:
             node, within = pending.pop()
             if isinstance(node, list):
-                pending += [(each, within) for each in node]
+                pending += [(item, within) for item in node]
             elif (isinstance(node, exp.Star) and not within) or isinstance(node, exp.Column):
                 yield node
             elif isinstance(node, exp.Expr):
-                # An aggregate in a query within is that query's, or may be.
+                # An aggregate in a subquery may belong to that subquery.
                 within = within or isinstance(node, exp.Query)
                 parts = node.iter_expressions() if within else _list_bare_parts(node)
                 pending += [(part, within) for part in parts]
 
     def read_use(self, node: exp.Column | exp.Star, name: str) -> tuple[bool, set[str]]:
-        """Whether the node is the row of the source ``name``, and which of its columns it is."""
+        """Whether the node is a whole row of the source ``name``, and which columns it uses."""
         source = self._group.sources[name]
         table = node.args.get("table")
         if find_star(node) is not None:
             if table is not None and self._resolver.fold(table) != name:
                 return False, set()
-            # In a query within, the star may be another's, and the wrapper not have every column.
+            # In a subquery, the star may be of another source, and the wrapper may lack columns.
             return False, set(source.columns) if source.renamed else set(source.used)
         origin = self._group.origins.get(id(node))
         if all(origin is not source for source in self._group.sources.values()):
@@ -147,12 +147,12 @@ class _Finder:
         if table is not None:
             return False, {column} if origin is source else set()
         if column in self._columns:
-            # Behind USING it is the column of several.
+            # After USING the column belongs to several sources.
             return False, {column} & set(source.columns)
         return origin is source, set()
 
     def _find_output(self, node: exp.Expr) -> exp.Expr:
-        """What GROUP BY 2 means, or the name of an output."""
+        """The output that a position (GROUP BY 2) or an output's name refers to."""
         outputs = self._group.select.expressions
         is_number = isinstance(node, exp.Literal) and not node.is_string
         if is_number and _POSITION.fullmatch(node.name):
@@ -172,14 +172,14 @@ class _Finder:
 
 
 def _list_bare_parts(node: exp.Expr) -> Iterator[exp.Expr]:
-    """The parts of a node that are the same for each group; none of an aggregate's arguments."""
+    """The children of a node that must be equal within a group: no arguments of aggregates."""
     if isinstance(node, exp.Window):
-        # Of a window's function the arguments are, whatever it is called.
+        # The arguments of a window function are, whatever its name.
         function = node.this
         if isinstance(function, exp.Filter):
             yield function.expression
             function = function.this
-        # The star of count(*) is no column.
+        # The star of count(*) is not a column.
         yield from (
             expression
             for expression in function.iter_expressions()

@@ -1,7 +1,7 @@
-"""A principal's values on their way into a query: always bound, never pasted.
+"""Binds the values of a principal as parameters of a query; they are never pasted into its text.
 
-In the text of a wrapper an attribute is a *slot*, which no text of a query can contain, since it is
-made of control characters and is filled before the query is put around it.
+In the text of a wrapper an attribute is a *slot*. No query can contain a slot: it consists of
+control characters, and is filled before the wrapper is put into the query.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BoundValue = Bound | tuple[Bound, ...]
 
 
 class Secret(str):
-    """A text that does not show itself in a trace or a log."""
+    """A text whose ``repr`` hides it from traces and logs."""
 
     __slots__ = ()
 
@@ -28,7 +28,7 @@ class Secret(str):
         return "'…'"
 
 
-# The attribute that stands for the secret of hashed columns; no attribute can be called so.
+# The reserved name for the key of hashed columns; no attribute can have this name.
 HASH_KEY = "\0hash key"
 
 _SLOT = re.compile("\x02([^\x03]*)\x03")
@@ -45,12 +45,12 @@ _MOST_VALUES = 1000
 
 
 def render_slot(attribute: str) -> str:
-    """What stands for the attribute's value until ``Parameters.fill``."""
+    """The slot for the attribute's value, which ``Parameters.fill`` replaces."""
     return f"\x02{attribute}\x03"
 
 
 def name_slots(text: str) -> str:
-    """The text as people read it, with ``:name`` for each slot."""
+    """The text for people, with ``:name`` for each slot."""
     return _SLOT.sub(lambda match: ":" + match[1].replace(HASH_KEY, "hash_key"), text)
 
 
@@ -60,9 +60,9 @@ def name_setting(attribute: str) -> str:
 
 
 def fill_from_settings(text: str, attributes: Mapping[str, Attribute]) -> str:
-    """PostgreSQL's ``text`` with the session's own setting in each slot, read once a query.
+    """``text`` with the session's setting in each slot, which PostgreSQL reads once a query.
 
-    A setting that is not made, or is empty, is NULL, and so is the secret of hashed columns.
+    A setting that is missing or empty is NULL, and so is the key of hashed columns.
     """
 
     def render(match: re.Match[str]) -> str:
@@ -110,7 +110,7 @@ class Parameters:
         numbers = self._numbers[name]
         kind = "text" if name == HASH_KEY else self._attributes[name].type
         if self._dialect == "sqlite":
-            # An empty list is one that holds nothing, which SQLite takes.
+            # SQLite accepts an empty list.
             return ", ".join(f"?{number}" for number in numbers)
         base = kind.removesuffix("[]")
         if self._dialect == "duckdb":
@@ -131,7 +131,7 @@ class Parameters:
 
 
 def convert_value(name: str, value: AttributeValue, attribute: Attribute) -> BoundValue:
-    """A principal's value as what its attribute declares. Raises ValueError saying what is wrong.
+    """Converts a principal's value to its attribute's type. Raises ValueError if it does not fit.
 
     >>> convert_value("regions", ("1", 2), Attribute(type="integer[]"))
     (1, 2)
@@ -148,13 +148,13 @@ def convert_value(name: str, value: AttributeValue, attribute: Attribute) -> Bou
 
 
 def render_setting(value: BoundValue) -> str:
-    """The value as PostgreSQL's own text, an array in braces: what a setting takes.
+    """The value in PostgreSQL's text format for a setting; a list is an array in braces.
 
     >>> render_setting((1, 2)), render_setting(('a"b',)), render_setting(True)
     ('{"1","2"}', '{"a\\\\"b"}', 'true')
     """
     if isinstance(value, tuple):
-        items = (render_setting(each).replace("\\", "\\\\").replace('"', '\\"') for each in value)
+        items = (render_setting(item).replace("\\", "\\\\").replace('"', '\\"') for item in value)
         return "{" + ",".join(f'"{item}"' for item in items) + "}"
     if isinstance(value, bool):
         return str(value).lower()

@@ -1,7 +1,7 @@
 """The policy file: who may see which tables, rows and columns of one database.
 
 YAML, checked by pydantic: an unknown key is an error that names the nearest one. Knows nothing of
-the database: whether the tables exist, and what follows over foreign keys, is for ``rules.py``.
+the database: ``rules.py`` checks whether the tables exist and follows foreign keys.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ class _Part(BaseModel):
 
 
 class Attribute(_Part):
-    """What a principal carries; ``type`` is what its value is bound as, a list with ``[]``."""
+    """An attribute of a principal; its value is bound as ``type``, with ``[]`` for a list."""
 
     type: AttributeType
     description: str = ""
 
 
 class VisibleTables(_Part):
-    """``"*"`` or a list of qualified names, less ``hidden``."""
+    """``"*"`` or a list of qualified names, without those in ``hidden``."""
 
     visible: Literal["*"] | tuple[str, ...]
     hidden: tuple[str, ...] = ()
 
 
 class Inheritance(_Part):
-    """One hop: a row is seen if the row of ``references`` that ``columns`` point to is seen.
+    """One hop: a row is visible if the row of ``references`` that ``columns`` refer to is visible.
 
-    ``to`` names the columns there; only needed where the database declares no such foreign key.
+    ``to`` names the referenced columns; only needed if the database declares no such foreign key.
     """
 
     columns: tuple[str, ...] = Field(min_length=1)
@@ -78,7 +78,7 @@ class RolePolicy(_Part):
         if isinstance(value, list | tuple):
             return dict.fromkeys(value, "null")
         if isinstance(value, dict):
-            # YAML's bare null is no text.
+            # A bare null in YAML is not a string.
             return {name: "null" if mask is None else mask for name, mask in value.items()}
         return value
 
@@ -89,7 +89,7 @@ class Policy(_Part):
     version: Literal[1]
     database: str = ""
     hash_key_env: str = Field(
-        "", description="Environment variable with the secret that hashed columns are keyed by."
+        "", description="Environment variable with the secret key for hashed columns."
     )
     attributes: dict[str, Attribute] = {}
     shared: tuple[str, ...] = ()
@@ -112,16 +112,16 @@ class Policy(_Part):
 
 
 def load_policy(path: Path) -> Policy:
-    """The policy in the YAML file at ``path``.
+    """Reads the policy in the YAML file at ``path``.
 
-    Raises PolicyError when it is missing, is no YAML, or holds a wrong key or value.
+    Raises PolicyError if it is missing, is not YAML, or has a wrong key or value.
     """
     value = read_yaml(path, called="policy file", error=PolicyError)
     return parse_policy(value, where=str(path))
 
 
 def parse_policy(value: Any, *, where: str = "policy") -> Policy:
-    """``value`` (a plain mapping) as a Policy. Raises PolicyError listing everything wrong."""
+    """``value`` (a plain mapping) as a Policy. Raises PolicyError that lists all that is wrong."""
     if not isinstance(value, dict):
         raise PolicyError(f"{where} must be a mapping of keys to values.")
     try:

@@ -1,9 +1,9 @@
-"""What a principal may be told of the rows that the policy leaves, for the model's prompt.
+"""Describes in the model's prompt the rows that a principal may see.
 
-The guard filters whatever the model writes; a hint only keeps the model from filtering again, or
-wrongly. Of a filter it tells the principal's own values in columns that the principal may read
-(``region_id IN (3, 5)``); of any other filter, that there is one. A constant of the policy, a
-column that is hidden or masked, and the tables that rows inherit over are never told.
+The guard filters every query in any case; a hint only prevents the model from filtering again, or
+wrongly. For a filter on columns that the principal may read, it shows the principal's own values
+(``region_id IN (3, 5)``); for any other filter, only that there is one. It never shows constants of
+the policy, columns that are hidden or masked, or the tables from which rows inherit.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _LONGEST_TEXT = 80
 
 
 def describe_rows(access: Access, tables: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Pairs of a table (``schema.table``) and its condition, for those whose rows are limited.
+    """Pairs of a table (``schema.table``) and its condition, for tables with hidden rows.
 
-    The condition is empty where no more may be told than that there is one.
+    The condition is empty if it must not be shown.
     """
     if access.view is None:
         return ()
@@ -34,7 +34,7 @@ def describe_rows(access: Access, tables: Iterable[str]) -> tuple[tuple[str, str
     for qualified in tables:
         rules = access.view.rules_of(qualified)
         if rules and not any(rule.shows_every_row for rule in rules):
-            # Of several roles, each sees other rows.
+            # Several roles see different rows.
             told = _describe(rules[0], access) if len(rules) == 1 else ""
             hints.append((qualified, told))
     return tuple(hints)
@@ -71,14 +71,14 @@ def _describe_part(part: exp.Expr, rule: TableRule, access: Access) -> str:
 
 
 def _render_value(value: BoundValue) -> str:
-    """The value as SQL; empty for one that is too long to tell, or is no plain text.
+    """The value as SQL; empty if it is too long to show, or is not plain text.
 
     >>> _render_value(("DE", "FR")), _render_value(7), _render_value(()), _render_value("a\\nb")
     ("('DE', 'FR')", '7', '', '')
     """
     if not isinstance(value, tuple):
         return _render_scalar(value)
-    texts = [_render_scalar(each) for each in value]
+    texts = [_render_scalar(item) for item in value]
     return f"({', '.join(texts)})" if texts and all(texts) and len(texts) <= _MOST_VALUES else ""
 
 

@@ -1,8 +1,8 @@
-"""A policy held against a catalog: for each role and table one rule, or a list of what is wrong.
+"""Checks a policy against a catalog: one rule for each role and table, or a list of problems.
 
-A table without a filter of its own inherits one over its foreign keys, over any number of hops: a
-row is seen if the row that it points to is seen, so one whose foreign key is empty is not. Which
-key to follow is derived from the catalog; where several lead to a filter, the policy must name one.
+A table without a row filter inherits one over its foreign keys, over any number of hops: a row is
+visible if the row that it refers to is visible, so a row whose foreign key is NULL is not. The key
+to follow is derived from the catalog; if several lead to a filter, the policy must name one.
 
 Knows nothing of SQL that runs: ``wrappers.py`` renders the rules.
 """
@@ -22,7 +22,7 @@ from nl2sql.errors import PolicyError
 
 _VIEWS = ("view", "materialized view")
 
-# As many of the ways that a table could inherit over are told apart in a message.
+# At most this many of the paths over which a table could inherit are listed in a message.
 _MOST_PATHS = 4
 
 
@@ -30,11 +30,10 @@ _MOST_PATHS = 4
 class TableRule:
     """What a role sees of one table.
 
-    ``columns`` are the visible ones in the table's order, ``masks`` those of them that are not
-    shown as they are. ``filter`` is a condition over the row; ``inherits`` the foreign key to the
-    table whose rule decides; neither means every row. ``path`` is the whole way from here to the
-    table with the filter. ``expands`` marks a view whose query is put in its place, so that the
-    rules of the tables in it hold.
+    ``columns`` are the visible ones in the table's order, ``masks`` those of them whose values are
+    masked. ``filter`` is a condition over the row; ``inherits`` the foreign key to the table whose
+    rule decides; neither means every row. ``path`` leads from here to the table with the filter.
+    ``expands`` marks a view that is replaced by its query, so that the rules of its tables apply.
     """
 
     table: Table
@@ -48,13 +47,13 @@ class TableRule:
 
     @property
     def is_whole(self) -> bool:
-        """True when nothing of the table is withheld."""
+        """True if no row and no column of the table is hidden or masked."""
         complete = len(self.columns) == len(self.table.columns) and not self.masks
         return complete and self.shows_every_row
 
     @property
     def shows_every_row(self) -> bool:
-        """True when no row is withheld; what an expanded view shows, other rules decide."""
+        """True if no row is hidden; False for an expanded view, whose rows other rules decide."""
         return self.filter is None and self.inherits is None and not self.expands
 
 
@@ -64,7 +63,7 @@ Rules = Mapping[str, TableRule]
 def build_rules(policy: Policy, catalog: Catalog) -> dict[str, dict[str, TableRule]]:
     """Role → qualified table name → rule; a table without a rule does not exist for the role.
 
-    Raises PolicyError with everything that does not fit.
+    Raises PolicyError that lists everything that does not fit.
     """
     problems: list[str] = []
     if policy.database and policy.database != catalog.database:
@@ -85,7 +84,7 @@ def build_rules(policy: Policy, catalog: Catalog) -> dict[str, dict[str, TableRu
 
 
 def render_path(path: Iterable[ForeignKey]) -> str:
-    """The hops of a path as people read them.
+    """The hops of a path, for people.
 
     >>> render_path([ForeignKey("k", "s.lines", ("order_id",), "s.orders", ("id",))])
     's.lines(order_id) → s.orders'
@@ -102,7 +101,7 @@ def _find_unknown(where: str, names: Iterable[str], catalog: Catalog) -> list[st
 def _find_leading(
     rules: Rules, keys: Mapping[str, ForeignKey], outgoing: Mapping[str, list[ForeignKey]]
 ) -> set[str]:
-    """The tables from which some way over foreign keys ends at a row filter."""
+    """The tables from which some path over foreign keys leads to a row filter."""
     incoming: dict[str, set[str]] = {}
     for name, rule in rules.items():
         if rule.filter is None and not rule.shared:
@@ -201,7 +200,7 @@ class _RoleBuilder:
     # -- inheritance ---------------------------------------------------------------------------
 
     def _add_inheritance(self, rules: dict[str, TableRule]) -> None:
-        """Named keys first; then, where rows must be filtered, those that the catalog implies."""
+        """Adds the named keys; then, where rows must be filtered, keys derived from the catalog."""
         keys: dict[str, ForeignKey] = {}
         for name, named in self._role.inherit.items():
             if name in rules and (key := self._find_named(name, named, rules)):
@@ -231,7 +230,7 @@ class _RoleBuilder:
                 self.problems.append(f"inherit.{name}: columns and to differ in number")
                 return None
             missing = [column for column in named.columns if table.column(column) is None]
-            missing += [each for each in named.to if target.table.column(each) is None]
+            missing += [name for name in named.to if target.table.column(name) is None]
             if missing:
                 self.problems.append(f"inherit.{name}: there is no column {missing[0]}")
                 return None
@@ -248,7 +247,7 @@ class _RoleBuilder:
         return None
 
     def _derive(self, rules: dict[str, TableRule], keys: dict[str, ForeignKey]) -> None:
-        """Adds the one key of each unmentioned table that leads to a filter."""
+        """Adds, for each table that the policy does not mention, its only key to a filter."""
         outgoing: dict[str, list[ForeignKey]] = {}
         for key in self._catalog.foreign_keys:
             if key.target != key.table and key.target in rules:
@@ -287,7 +286,7 @@ class _RoleBuilder:
         leading: set[str],
         seen: tuple[str, ...],
     ) -> Iterator[tuple[ForeignKey, ...]]:
-        """Every way over foreign keys from a table to the next one with a filter."""
+        """Every path over foreign keys from a table to the next one with a filter."""
         for key in (keys[name],) if name in keys else outgoing.get(name, ()):
             rule = rules[key.target]
             if rule.filter is not None:
@@ -314,10 +313,10 @@ class _RoleBuilder:
     # -- views ---------------------------------------------------------------------------------
 
     def _settle_views(self, rules: dict[str, TableRule]) -> dict[str, TableRule]:
-        """A view is whole where all it reads is; else its query takes its place, with the rules.
+        """Leaves views as they are if nothing is hidden from the role; else marks them to expand.
 
-        What a view reads is not known without its query; a materialized view holds rows that no
-        rule reaches any more. Such a one needs a filter of its own, or must be shared.
+        The tables of a view without a known query are unknown, and no rule applies to the stored
+        rows of a materialized view. Such a view needs a filter of its own, or must be shared.
         """
         views = [rule for rule in rules.values() if rule.table.kind in _VIEWS]
         withheld = len(rules) < len(self._catalog.tables) or not all(

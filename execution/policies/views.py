@@ -1,7 +1,7 @@
-"""Views: the query of a view in its place, so that the rules of the tables in it hold.
+"""Replaces views by their queries, so that the rules of the tables in them apply.
 
-A view's query was written by whoever owns the database, so its functions are not judged here; its
-tables are, each of them.
+The owner of the database wrote the view, so its functions are not checked here; each of its tables
+is.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def expand_view(
 ) -> tuple[str, list[Wrapper]]:
     """The view's query over wrappers, with slots, and the wrappers.
 
-    Raises Unresolved when it cannot be read, or reads what ``resolver`` does not show.
+    Raises Unresolved if it cannot be read, or reads what ``resolver`` does not show.
     """
     name = view.qualified
     try:
@@ -53,10 +53,10 @@ def expand_view(
 
 
 def replace_table(node: exp.Table, text: str) -> None:
-    """Puts a derived table with the query ``text`` in the place of a table, under its name."""
+    """Replaces a table by a derived table with the query ``text``, under the same name."""
     alias = node.args.get("alias") or exp.TableAlias()
     if not alias.args.get("this"):
-        # The name of the table, in the spelling that the rest of the query uses.
+        # The table's name, in the spelling that the rest of the query uses.
         alias.set("this", node.this.copy())
     derived = exp.Subquery(this=exp.Var(this=text), alias=alias)
     joins = node.args.get("joins")

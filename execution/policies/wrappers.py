@@ -1,13 +1,13 @@
-"""The derived table that takes a table's place: its visible columns, its visible rows, fenced.
+"""Builds wrappers: the derived table of visible columns and rows that replaces a table, fenced.
 
-``OFFSET 0`` is the fence: no planner moves a condition of the query around it to the other side, so
-that ``1 / (salary - 777)`` is never computed on a row that the filter takes away, and no error or
-pause can tell of such a row. A wrapper without a filter needs none.
+``OFFSET 0`` is the fence: no planner moves a condition of the outer query past it. So
+``1 / (salary - 777)`` is never computed on a row that the filter removes, and neither an error nor
+the time taken reveals such a row. A wrapper without a filter needs no fence.
 
-PostgreSQL's planner computes conditions before there are rows, on values that ANALYZE sampled of
-the table, hidden ones among them: ``name ILIKE 'hida\\'`` fails where one begins so. It looks for
-samples through a subquery, but not through a set operation (``examine_simple_variable`` in its
-selfuncs.c), so there the wrapper is one, with a second part that never gives a row.
+PostgreSQL's planner evaluates conditions while planning, on values that ANALYZE sampled from the
+table, hidden ones among them: ``name ILIKE 'hida\\'`` fails if a sampled value begins so. It finds
+the samples through a subquery, but not through a set operation (``examine_simple_variable`` in its
+selfuncs.c). There the wrapper is therefore a UNION ALL whose second part never returns a row.
 
 Knows nothing of principals: their values are slots, see ``parameters.py``.
 """
@@ -32,10 +32,10 @@ _FENCE = {"postgres": "OFFSET 0", "sqlite": "LIMIT -1 OFFSET 0", "duckdb": "OFFS
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """``text`` is the SELECT, with slots; ``predicate`` its condition as people read it.
+    """``text`` is the SELECT, with slots; ``predicate`` its condition for people.
 
-    ``reads`` are the physical tables in it, qualified; ``filters`` the columns of each that its
-    rows are chosen by, see ``list_filters``.
+    ``reads`` are the physical tables in it, qualified; ``filters`` the columns that the row filter
+    of each reads, see ``list_filters``.
     """
 
     text: str
@@ -44,7 +44,7 @@ class Wrapper:
     filters: Filters
 
 
-# Renders the query of a view over the wrappers of its tables, and gives these.
+# Renders the query of a view over the wrappers of its tables; returns it with these wrappers.
 ViewExpander = Callable[[Table], tuple[str, Sequence[Wrapper]]]
 
 
@@ -57,23 +57,23 @@ def build_wrapper(
     fenced: bool,
     expand: ViewExpander,
 ) -> Wrapper:
-    """The wrapper of a table for whoever has all of ``roles`` (those that see it, at least one).
+    """The wrapper of a table for principals with ``roles`` (those that see it, at least one).
 
-    ``columns`` are the only ones that are needed, as the catalog spells them; None means all.
+    ``columns`` are those that are needed, as the catalog spells them; None means all.
 
-    A row is seen if one of the roles sees it; a value if one of those that see the row shows it.
+    A row is visible if one of the roles sees it; a value if one of those that see the row shows it.
     """
     seeing = [rules for rules in roles if qualified in rules]
-    # A view that some role sees as a table is taken as one: what the role expands may be less.
+    # If one role sees a view as a table, it is one: the expanded view could show fewer rows.
     direct = [rules for rules in seeing if not rules[qualified].expands]
     seeing = direct or seeing
     chosen = [rules[qualified] for rules in seeing]
     conditions = [render_condition(rules, qualified, 0, dialect) for rules in seeing]
     table = chosen[0].table
     visible = [column for column in table.columns if any(column in rule.columns for rule in chosen)]
-    # A table of which no column is used, as in count(*), still has rows.
-    needed = [each for each in visible if columns is None or each.name in columns] or visible[:1]
-    outputs = ", ".join(_render_column(each, chosen, conditions, dialect) for each in needed)
+    # A table without used columns, as in count(*), still has rows.
+    needed = [col for col in visible if columns is None or col.name in columns] or visible[:1]
+    outputs = ", ".join(_render_column(col, chosen, conditions, dialect) for col in needed)
     condition = _join_or(conditions)
     if direct:
         source, reads = name_table(table), frozenset({qualified})
@@ -89,14 +89,14 @@ def build_wrapper(
         text += f" WHERE {condition}"
     if condition and fenced:
         if dialect == "postgres":
-            # The table again, so that every column keeps its type to the letter.
+            # From the same table, so that every column keeps its exact type.
             text += f" UNION ALL SELECT {outputs} FROM {source} AS _0 WHERE FALSE"
         text += f" {_FENCE[dialect]}"
     return Wrapper(text, name_slots(condition), reads, filters)
 
 
 def _join_or(conditions: Sequence[str]) -> str:
-    """One condition for any of them; empty, which means every row, if one is empty."""
+    """The conditions joined by OR; empty, which means every row, if one of them is empty."""
     distinct = list(dict.fromkeys(conditions))
     if "" in distinct:
         return ""
@@ -106,7 +106,7 @@ def _join_or(conditions: Sequence[str]) -> str:
 
 
 def render_condition(rules: Rules, qualified: str, depth: int, dialect: str) -> str:
-    """Which rows of the table are seen, with slots; the table bears the name ``_depth``."""
+    """The condition for the visible rows of the table, with slots; its alias is ``_depth``."""
     rule = rules[qualified]
     if rule.filter is not None:
         return render_filter(rule.filter, f"_{depth}", dialect)
@@ -131,7 +131,7 @@ def _list_parents(rules: Rules, qualified: str) -> list[str]:
 
 
 def render_filter(condition: exp.Expr, alias: str, dialect: str) -> str:
-    """A rule's filter over the row that bears the name ``alias``, with slots; none if empty."""
+    """A rule's filter, with slots, over the table alias ``alias``; without alias if it is empty."""
     root = exp.Paren(this=condition.copy())
     for column in root.find_all(exp.Column):
         column.set("table", exp.to_identifier(alias) if alias else None)
@@ -171,7 +171,7 @@ def _render_column(
         return value
     hidden = _render_hash(value, dialect) if "hash" in masks else render_null(column, dialect)
     if shown and dialect == "sqlite" and "hash" not in masks:
-        # Unlike CASE, a subquery keeps the column's affinity, which comparisons go by.
+        # Unlike CASE, a subquery keeps the column's affinity, on which comparisons depend.
         return f"(SELECT {value} WHERE {_join_or(shown)}) AS {name}"
     if shown:
         as_shown = f"CAST({value} AS text)" if "hash" in masks else value
@@ -180,8 +180,8 @@ def _render_column(
 
 
 def render_null(column: Column, dialect: str) -> str:
-    """What stands for a column that is masked."""
-    # A bare NULL would be text, and `salary > 5` an error in place of no rows.
+    """The expression for the value of a masked column."""
+    # A bare NULL would be text, and `salary > 5` would fail instead of finding no rows.
     return "NULL" if dialect == "sqlite" else f"CAST(NULL AS {column.type})"
 
 

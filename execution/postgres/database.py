@@ -1,17 +1,16 @@
 """The read-only connection to one PostgreSQL database.
 
-Four restrictions behind the guard: a role that can only SELECT (checked before the first query,
-refused otherwise), READ ONLY transactions, the extended protocol (under the simple one ``COMMIT;
-DELETE …`` would leave a read-only transaction), and always ROLLBACK. A query is described and
-planned before it runs; one whose plan expects too much is not run, nor is one whose plan reads or
-calls what the guard did not allow (``plan_verification.py``). Time, rows, bytes and cells are
-limited.
+Four restrictions in addition to the guard: a role that can only SELECT (checked before the first
+query), READ ONLY transactions, the extended protocol (under the simple one ``COMMIT; DELETE …``
+would leave a read-only transaction), and always ROLLBACK. A query is described and planned before
+it runs; it does not run if its plan expects too many rows, or reads or calls what the guard did not
+allow (``plan_verification.py``). Time, rows, bytes and cells are limited.
 
 A query takes four round trips: one opens the transaction, one describes and plans, one fetches the
 page, one rolls back.
 
-Knows nothing of questions or candidates. What it does not cover: EXPLAIN writes constants out, so a
-call that makes a very long text out of constants alone comes in whole; the guard refuses those.
+Knows nothing of questions or candidates. Limit: EXPLAIN writes out constants, so the service
+receives a long text completely if a call computes it from constants; the guard refuses such calls.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from nl2sql.settings import LimitSettings
 from nl2sql.sql.threads import read_aside
 from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, ResultSet
 
-# A probe answers before whoever asked for it gives up.
+# A probe answers before its caller's time limit.
 _PROBE_TIMEOUT_S = 2
 _MOST_PLANS, _PLANS_KEPT_S = 512, 60
 
@@ -59,7 +58,7 @@ class PostgresDatabase:
         search_path: tuple[str, ...] = (),
         allowlist: Allowlist | None = None,
     ) -> None:
-        """``allowlist`` is the guard's for this database; None is the dialect's own."""
+        """``allowlist`` is the guard's for this database; None means the dialect's."""
         self.name = name
         self._limits = limits
         self._search_path = search_path
@@ -73,15 +72,15 @@ class PostgresDatabase:
 
     @property
     def alarms(self) -> int:
-        """How many queries PostgreSQL read otherwise than the guard did; none of them was run."""
+        """The number of queries that PostgreSQL read otherwise than the guard; none of them ran."""
         return self._reader.alarms
 
     async def explain(
         self, query: GuardedQuery, *, identify: bool = False
     ) -> Explained | Diagnostic:
-        """The planner's estimate, or why the query would not be run.
+        """The planner's estimate, or why the query would not run.
 
-        ``identify`` asks for the plan's fingerprint too. Raises DatabaseUnavailable, InsecureRole.
+        ``identify`` requests the plan's fingerprint. Raises DatabaseUnavailable, InsecureRole.
         """
 
         async def work(connection: Connection) -> Explained | Diagnostic:
@@ -124,7 +123,7 @@ class PostgresDatabase:
         InsecureRole.
         """
 
-        # What passed with the most rows that may be asked for passes with fewer.
+        # A query that passed with the most rows that may be requested passes with fewer.
         is_weighed = max_rows <= self._limits.max_rows and query in self._recent
         within = tighten_limits(self._limits, limits)
 
@@ -164,7 +163,7 @@ class PostgresDatabase:
         return await self._pool.run(work)
 
     async def probe(self) -> str:
-        """What is wrong with this database; empty when all is well."""
+        """What is wrong with this database; empty if nothing is."""
         try:
             await self._pool.check(timeout_s=_PROBE_TIMEOUT_S)
         except (DatabaseUnavailable, InsecureRole) as error:
@@ -178,7 +177,7 @@ class PostgresDatabase:
     # -- one transaction -----------------------------------------------------------------------
 
     async def _begin(self, connection: Connection) -> None:
-        """Opens the transaction under the limits of planning. Raises psycopg.Error."""
+        """Opens the transaction with the limits for planning. Raises psycopg.Error."""
         settings = build_settings(
             self._limits,
             timeout_ms=self._limits.explain_timeout_ms,
@@ -190,7 +189,7 @@ class PostgresDatabase:
     async def _assume_identity(
         self, connection: Connection, pipeline: AsyncPipeline, query: GuardedQuery
     ) -> None:
-        """Goes on as the role of the principal's policies, where the guard asks for it."""
+        """Assumes the role of the principal's policies, if the guard asks for it."""
         if query.session is None:
             return
         try:
@@ -219,13 +218,13 @@ class PostgresDatabase:
         max_rows: int,
         limits: LimitSettings,
     ) -> ResultBuilder:
-        """The page. Raises psycopg.Error."""
+        """Fetches the page. Raises psycopg.Error."""
         columns = described.description or []
         page = build_page(query.sql, _describe_columns(connection, described), max_rows + 1, limits)
         builder = ResultBuilder(
             [column.name for column in columns], max_rows, limits, page.readers, page.wide
         )
-        # libpq hands on single rows or, since version 17, chunks of them; never the whole.
+        # libpq delivers single rows or, since version 17, chunks of them; never the whole result.
         size = page.rows_a_chunk if capabilities.has_stream_chunked() else 1
         rows = connection.cursor().stream(_encode(page.sql), _bind(query), size=size)
         async with aclosing(cast(AsyncGenerator[Any], rows)):
@@ -237,7 +236,7 @@ class PostgresDatabase:
     async def _name_types(
         self, connection: Connection, described: AsyncCursor[Any]
     ) -> tuple[str, ...]:
-        """The columns' types as psycopg writes them; those it does not know, as the server does."""
+        """The columns' types as psycopg names them; types that it does not know, as the server."""
         names = []
         for column in described.description or ():
             oid = column.type_code
@@ -253,12 +252,12 @@ class PostgresDatabase:
 
 
 def _encode(sql: str) -> bytes:
-    """What is sent, whatever the connection's own encoding."""
+    """The bytes to send, independent of the connection's encoding."""
     return sql.encode()
 
 
 def _bind(query: GuardedQuery) -> list[object]:
-    """The values for the placeholders; a tuple goes as an array, not as a row."""
+    """The values for the placeholders; a tuple is sent as an array, not as a row."""
     return [list(value) if isinstance(value, tuple) else value for value in query.params]
 
 
@@ -290,7 +289,7 @@ def _translate(
     offset: int,
     running: bool,
 ) -> Diagnostic:
-    """The query's error; one of the connection's is raised on."""
+    """The query's error as a Diagnostic; re-raises an error of the connection."""
     if connection.closed or is_gone(error):
         raise error
     return build_diagnostic(error, offset=offset, restricted=query.restricted, running=running)

@@ -1,14 +1,13 @@
-"""PostgreSQL as the guard reads and writes it: sqlglot's dialect, less what it translates.
+"""The guard's dialect of PostgreSQL: sqlglot's, without its translations.
 
-sqlglot's own PostgreSQL turns functions into nodes that stand for their kind in any database, and
-spells them anew: ``date_part`` becomes ``EXTRACT``, which is another type, ``to_hex`` becomes
-``hex``, which is not there. Here a function stays a name with arguments, ``->`` an operator with
-the words beside it, and a string its value, however it was quoted. What ``growing_calls.py``
-measures (functions that make text longer) keeps its nodes, which are written as read, and so do
-generators of rows.
-``pg_catalog.f`` is ``f``: a schema before a name must hide nothing from what looks at names.
+sqlglot's PostgreSQL dialect turns functions into nodes that are common to all databases, and spells
+them anew: ``date_part`` becomes ``EXTRACT``, which has another type, ``to_hex`` becomes ``hex``,
+which does not exist. Here a function stays a name with arguments, ``->`` an operator with its
+operands, and a string its value, however it was quoted. Functions that ``growing_calls.py`` measures
+(generators of rows, functions that make text longer) keep their nodes, which are written as read.
+``pg_catalog.f`` becomes ``f``, so that a schema hides no function from checks by name.
 
-Knows nothing of catalogs or allowlists. Does not cover bit strings: a query with one is refused.
+Knows nothing of catalogs or allowlists. Bit strings are not supported: a query with one is refused.
 """
 
 from __future__ import annotations
@@ -45,14 +44,14 @@ _STRINGS = frozenset(
         TokenType.UNICODE_STRING,
     )
 )
-# Behind an interval's text, these cut what is smaller.
+# After an interval's text, these units cut off smaller parts.
 _CUTTING_UNITS = frozenset(("YEAR", "MONTH", "DAY", "HOUR", "MINUTE"))
 _PREFIXES = frozenset(("|/", "||/", "@"))
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
 class InfixOperator(exp.Expression, exp.Binary):
-    """An operator between its operands that sqlglot reads as a call: ``^@``."""
+    """An infix operator that sqlglot reads as a call: ``^@``."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "expression": True, "operator": True}
 
@@ -63,7 +62,7 @@ def _build_series(args: list[Any]) -> exp.Expr:
 
 
 def _build_regexp_replace(args: list[Any]) -> exp.Expr:
-    # The fourth may be the flags or where to start: the names of the keys mean nothing here.
+    # The fourth argument may be the flags or a start: the keys' names have no meaning here.
     text, pattern, new, fourth, fifth, sixth = fill(args, 6)
     return exp.RegexpReplace(
         this=text,
@@ -95,13 +94,13 @@ def _read_infix(parser: PostgresParser, this: exp.Expr) -> exp.Expr:
 def _read_prefix(parser: PostgresParser) -> exp.Expr | None:
     operator = parser._prev.text
     if operator not in _PREFIXES:
-        # `$1` has the same kind of token as `@`.
+        # `$1` has the same token type as `@`.
         return parser._parse_parameter()
     return parser.expression(PrefixOperator(this=parser._parse_unary(), operator=operator))
 
 
 def _write_current_time(generator: PostgresGenerator, node: exp.CurrentTime) -> str:
-    """sqlglot writes parentheses where nothing is in them, which PostgreSQL refuses."""
+    """Writes CURRENT_TIME without the empty parentheses of sqlglot, which PostgreSQL refuses."""
     return f"CURRENT_TIME({generator.sql(node, 'this')})" if node.this else "CURRENT_TIME"
 
 
@@ -112,7 +111,7 @@ class GuardedPostgres(Postgres):
     INDEX_OFFSET = 0
 
     class Tokenizer(Postgres.Tokenizer):
-        """As sqlglot's."""
+        """The tokenizer of sqlglot."""
 
     class Parser(PlainParser, PostgresParser):
         """Functions stay names."""
@@ -164,7 +163,7 @@ class GuardedPostgres(Postgres):
         def _parse_type(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
             is_interval = self._curr.token_type == TokenType.INTERVAL
             if is_interval and self._next.token_type == TokenType.L_PAREN:
-                # sqlglot reads over the number, which cuts seconds.
+                # sqlglot ignores the number, which rounds seconds.
                 self.raise_error("INTERVAL with a precision is not allowed")
             parsed: exp.Expr | None = super()._parse_type(*args, **kwargs)
             return parsed
@@ -175,24 +174,24 @@ class GuardedPostgres(Postgres):
             if unit in _CUTTING_UNITS and not (is_span or _WHOLE_NUMBER.fullmatch(this.name)):
                 # INTERVAL '1.5' DAY is one day, INTERVAL '1.5 DAY' is not.
                 self.raise_error(f"Write the unit within the quotes: INTERVAL '… {unit}'")
-            # SECOND (3) cuts too, and is no function.
+            # SECOND (3) rounds too, and is not a function.
             return super()._parse_interval_span(this, parse_function_unit=False)
 
         def parse_number(self, token: Token) -> exp.Expr:
-            """A number with all that touches it: ``1_000``, ``0o17``."""
+            """A number with all characters that touch it: ``1_000``, ``0o17``."""
             text = token.text
             rest = self._curr
             if rest and rest.token_type == TokenType.VAR and rest.start == token.end + 1:
                 self._advance()
                 try:
-                    # Python spells integers like PostgreSQL.
+                    # Python has the same integer literals as PostgreSQL.
                     text = str(int(text + rest.text, 0))
                 except ValueError:
                     self.raise_error("This is no number.", token)
             return exp.Literal.number(text)
 
         def parse_based(self, token: Token) -> exp.Expr:
-            """``0x1F`` as a number; ``X'1F'`` is none."""
+            """``0x1F`` as a number; ``X'1F'`` is not one."""
             written = self.sql[token.start : token.end + 1]
             if not written.startswith("0"):
                 kind = exp.HexString if token.token_type == TokenType.HEX_STRING else exp.BitString
@@ -200,7 +199,7 @@ class GuardedPostgres(Postgres):
             return exp.Literal.number(int(written, 0))
 
         def parse_escaped(self, token: Token) -> exp.Expr:
-            """``E'…'`` or ``U&'…'`` as the text that PostgreSQL's own grammar makes of it."""
+            """``E'…'`` or ``U&'…'`` as the text that PostgreSQL's own grammar reads."""
             written = self.sql[token.start : token.end + 1]
             try:
                 targets = postgast.parse(f"SELECT {written}").stmts[0].stmt.select_stmt.target_list
@@ -216,7 +215,7 @@ class GuardedPostgres(Postgres):
         MULTI_ARG_DISTINCT = True
         TRANSFORMS: ClassVar[dict[type[exp.Expr], Any]] = {
             **PostgresGenerator.TRANSFORMS,
-            # Of those that begin with a query, sqlglot writes no other element.
+            # sqlglot drops the other elements of an array that begins with a query.
             exp.Array: lambda self, node: f"ARRAY{inline_array_sql(self, node)}",
             exp.CurrentTime: _write_current_time,
             exp.JSONExtract: write_infix("->"),

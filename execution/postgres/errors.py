@@ -1,7 +1,7 @@
-"""PostgreSQL's errors in the form in which errors travel here.
+"""Converts PostgreSQL's errors to Diagnostics.
 
-Knows psycopg's exceptions and nothing of queries or results. What it does not cover: errors of the
-connection, which the adapter raises as DatabaseUnavailable; ``is_gone`` tells them apart.
+Knows psycopg's exceptions and nothing of queries or results. ``is_gone`` recognises errors of the
+connection, which the adapter raises as DatabaseUnavailable.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from nl2sql.types import Diagnostic, GuardedQuery
 # took too long (25P03, 25P04) ends the connection with it.
 _GONE_CLASS = "08"
 _GONE_CODES = ("57P01", "57P02", "57P03", "57P05", "25P03", "25P04")
-# A connection exception by its class, but what it says is that a placeholder has no value.
+# In the class of connection exceptions, but it means that a placeholder has no value.
 _PROTOCOL_VIOLATION = "08P01"
 
 
 def is_gone(error: psycopg.Error) -> bool:
-    """True when the connection or the server is at fault, not the query."""
+    """True if the connection or the server is at fault, not the query."""
     state = error.sqlstate
     if state is None or state in _GONE_CODES:
         return True
@@ -29,12 +29,12 @@ def is_gone(error: psycopg.Error) -> bool:
 
 
 def check_text(query: GuardedQuery) -> Diagnostic | None:
-    """Why the query cannot even be sent: PostgreSQL's text holds no NUL and no half surrogates."""
+    """Why the query cannot even be sent: PostgreSQL's text allows no NUL and no half surrogates."""
     values = [
-        each
+        item
         for value in query.params
-        for each in (value if isinstance(value, tuple) else (value,))
-        if isinstance(each, str)
+        for item in (value if isinstance(value, tuple) else (value,))
+        if isinstance(item, str)
     ]
     for text in (query.sql, *values):
         try:
@@ -49,10 +49,10 @@ def check_text(query: GuardedQuery) -> Diagnostic | None:
 def build_diagnostic(
     error: psycopg.Error, *, offset: int, restricted: bool, running: bool
 ) -> Diagnostic:
-    """The error as a value.
+    """The error as a Diagnostic.
 
-    ``offset`` characters preceded the query in what was sent: positions count from the query's own
-    start. ``restricted`` and ``running`` decide what it may say, see ``conditions``.
+    ``offset`` characters preceded the query in what was sent: positions count from the start of the
+    query. ``restricted`` and ``running`` decide what is withheld, see ``error_disclosure.py``.
     """
     diag = error.diag
     position = int(diag.statement_position or 0)
@@ -64,5 +64,5 @@ def build_diagnostic(
     )
     if not restricted:
         return diagnostic
-    # A context names the function, of whatever language, that was at work.
+    # The context names the function, in any language, that raised the error.
     return withhold_values(diagnostic, running=running, in_function=bool(diag.context))

@@ -1,27 +1,28 @@
 """Functions of PostgreSQL that a query should not be able to call, and who may execute them.
 
-PostgreSQL lets everybody execute almost every function. The guard's allowlist keeps queries from
-them; this is for the day that it does not. The families, each a list of patterns over the names
-that ``pg_proc`` of PostgreSQL 18 holds (other versions have some less or more of them):
+PostgreSQL lets every role execute almost every function. The guard's allowlist prevents queries
+from calling them; revoking them is a second line of defence. The families, each a list of patterns
+over the names in ``pg_proc`` of PostgreSQL 18 (other versions have somewhat different ones):
 
 - ``text as SQL`` turns a text into a query, with tables that no reader of the query has seen;
-- ``settings`` makes settings: the role, the attributes of a policy, the limits;
+- ``settings`` changes settings: the role, the attributes of a policy, the limits;
 - ``sleep`` and ``locks`` hold a connection, or something that others wait for;
-- ``signals`` reaches other sessions: ends them, wakes them, tells them;
+- ``signals`` reaches other sessions: ends, wakes or notifies them;
 - ``server`` acts on the server: logs, replication, snapshots, counters, transaction numbers;
 - ``files`` reads and writes large objects, the server's files and, with extensions, the network;
 - ``sessions`` reads what other sessions do (their queries, addresses and locks) and the server's
   configuration files.
 
-Only functions of ``pg_catalog`` and of extensions count: one of somebody's own may have any name.
-Of those the SECURITY DEFINER ones count instead, since they run with their owner's rights.
+The patterns apply to functions of ``pg_catalog`` and of extensions only, as users' functions may
+have any name. Of those, the SECURITY DEFINER functions are listed, since they run with their
+owner's rights.
 
-Left out, because no REVOKE would end anything: what PostgreSQL checks against another right that a
-reader has not (``nextval`` and ``setval`` the sequence's, ``pg_restore_relation_stats`` the
-table's); what tells no more than the catalog's tables, which everybody may SELECT
-(``pg_get_viewdef`` and kin, ``has_table_privilege`` and kin, ``pg_relation_size`` and the counters
-of tables, beside ``pg_class.reltuples``); what tells of the own session or the server only
-(``current_setting``, which row-level security's policies need, ``version``, ``inet_server_addr``,
+Left out, because a REVOKE would not help: functions for which PostgreSQL checks another right that
+a reader does not have (on the sequence for ``nextval`` and ``setval``, on the table for
+``pg_restore_relation_stats``); functions that show no more than the catalog's tables, which
+everybody may SELECT (such as ``pg_get_viewdef``, ``has_table_privilege``, ``pg_relation_size`` and
+the counters of tables, compare ``pg_class.reltuples``); functions that show only the own session or
+the server (``current_setting``, which the policies need, ``version``, ``inet_server_addr``,
 ``lastval``).
 
 Knows nothing of policies and queries.
@@ -42,7 +43,7 @@ _CONNECT_TIMEOUT_S = 5
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "text as SQL": (
         r"ts_stat\(.*",
-        # With three arguments it takes no text.
+        # With three arguments it does not take a text.
         r"ts_rewrite\(tsquery, text\)",
         r"(query|cursor|table|schema|database)_to_xml.*",
         # Of the extensions dblink, tablefunc, xml2, pg_background and PostGIS.
@@ -82,8 +83,8 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     ),
 }
 
-# What names a function in GRANT and REVOKE; under an empty path, types outside of pg_catalog are
-# spelled with their schemas.
+# SQL for a function's name in GRANT and REVOKE; under an empty search path, types outside
+# pg_catalog are spelled with their schemas.
 SPELLING = "format('%I.%I(%s)', n.nspname, p.proname, pg_catalog.oidvectortypes(p.proargtypes))"
 KEYWORD = "CASE p.prokind WHEN 'p' THEN 'PROCEDURE' ELSE 'FUNCTION' END"
 
@@ -92,7 +93,7 @@ _SYSTEM_OR_EXTENSION = """(n.nspname = 'pg_catalog' OR EXISTS (
          WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = p.oid
            AND d.deptype = 'e'))"""
 
-# Whatever role a query of the login's can run as, the login's own included.
+# Every role as which a query of the login can run, including the login itself.
 _ROLES = """SELECT m.oid, m.rolname FROM pg_catalog.pg_roles m
      WHERE pg_catalog.pg_has_role({login}, m.oid, 'MEMBER')"""
 
@@ -120,11 +121,11 @@ DEFINER = "SECURITY DEFINER"
 
 @dataclass(frozen=True, slots=True)
 class ReachableFunction:
-    """A function that a login, or a role that it may become, may execute.
+    """A function that a login, or a role that it may assume, may execute.
 
-    ``family`` is one of ``FAMILIES`` or ``DEFINER``; ``name`` is spelled as REVOKE takes it, with
-    the types of the arguments; ``keyword`` is FUNCTION or PROCEDURE. ``grantees`` are those who
-    have the right by name, PUBLIC among them. ``owner`` may end it, and so may a superuser.
+    ``family`` is one of ``FAMILIES`` or ``DEFINER``; ``name`` is spelled for REVOKE, with the types
+    of the arguments; ``keyword`` is FUNCTION or PROCEDURE. ``grantees`` are the roles to which the
+    right is granted, possibly PUBLIC. ``owner`` or a superuser may revoke it.
     """
 
     family: str
@@ -135,15 +136,15 @@ class ReachableFunction:
 
     @property
     def revoke(self) -> str:
-        """The statement that ends it."""
+        """The statement that revokes the right."""
         return f"REVOKE EXECUTE ON {self.keyword} {self.name} FROM {', '.join(self.grantees)};"
 
 
 def find_reachable(url: str, login: str, database: str) -> tuple[ReachableFunction, ...]:
-    """What ``login`` may execute of the families, and which SECURITY DEFINER functions it may.
+    """The functions of the families, and the SECURITY DEFINER ones, that ``login`` may execute.
 
-    ``url`` is any login's. Functions that only the owner's role may execute have no grantees and
-    are not among them. Raises DatabaseUnavailable.
+    ``url`` may be of any login. Functions that only their owner may execute have no grantees and
+    are left out. Raises DatabaseUnavailable.
     """
     parameters = {"login": login}
     try:
@@ -167,7 +168,7 @@ def find_reachable(url: str, login: str, database: str) -> tuple[ReachableFuncti
 
 
 def render_condition() -> str:
-    """The condition that ``pg_proc p``, ``pg_namespace n`` is of one of the families."""
+    """The condition that the function ``pg_proc p`` in ``pg_namespace n`` belongs to a family."""
     patterns = "|".join(pattern for group in FAMILIES.values() for pattern in group)
     return f"{_render_match(_quote(patterns))} AND {_SYSTEM_OR_EXTENSION}"
 
@@ -180,7 +181,7 @@ def _render_families() -> str:
 
 
 def _render_definers() -> str:
-    # A trigger's function runs for its trigger only.
+    # A trigger function can only be called by its trigger.
     where = (
         "p.prosecdef AND n.nspname NOT IN ('pg_catalog', 'information_schema')"
         " AND p.prorettype <> 'pg_catalog.trigger'::pg_catalog.regtype"

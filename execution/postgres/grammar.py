@@ -1,10 +1,10 @@
-"""The second opinion: PostgreSQL's own grammar reads what the guard is about to let through.
+"""The second check: parses the rewritten query with PostgreSQL's own grammar.
 
-sqlglot and the server may read one text differently; libpg_query (through postgast) is the
+sqlglot and the server may read the same text differently; libpg_query (through postgast) is the
 server's parser. Every node, function, cast and operator of its tree must be on the allowlist, and
-the tables it sees must be those that the guard saw. Where there is a policy, each of them must
-stand inside its wrapper, and the wrapper must be, node for node, the one that was made for it. What
-is written ``alias.name`` must be a column (``names.py``): else it is a call.
+its tables must be those that the guard found. If there is a policy, each of them must be inside its
+wrapper, and the wrapper must be, node for node, the one that was built. Every ``alias.name`` must
+be a column (``names.py``): otherwise it is a call.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from nl2sql.types import Violation
 
 _MESSAGE = FieldDescriptor.TYPE_MESSAGE
 _NO_SET_OPERATION = postgast.pg_query_pb2.SETOP_NONE
-# Where in the text a node stands: the only way in which equal statements differ.
+# A node's position in the text: the only difference between equal statements.
 _PLACES = frozenset(
     "location list_start list_end rexpr_list_start rexpr_list_end name_location stmt_location "
     "stmt_len".split()
@@ -38,15 +38,15 @@ def check_grammar(
     catalog: Catalog,
     wrappers: Mapping[str, Collection[str]] | None = None,
 ) -> Violation | None:
-    """None when the server's grammar agrees.
+    """Returns None if the server's grammar agrees.
 
-    ``tables`` are the qualified names the guard saw, ``catalog`` tells their columns;
-    ``wrappers`` are the derived tables it put in the places of each, None without a policy.
+    ``tables`` are the qualified names that the guard found, ``catalog`` has their columns;
+    ``wrappers`` are the derived tables that replace each of them, None without a policy.
     """
     try:
         tree = postgast.parse(statement)
     except (postgast.PgQueryError, DecodeError) as error:
-        # A DecodeError is a tree deeper than protobuf reads.
+        # A DecodeError means a tree that is too deep for protobuf.
         return Violation("unparsable", "", f"PostgreSQL's grammar does not accept it: {error}")
     if len(tree.stmts) != 1:
         return Violation("multiple_statements", "", "Exactly one statement is allowed.")
@@ -104,7 +104,7 @@ class _Reading:
         return None
 
     def is_wrapper(self, statement: Any) -> bool:
-        """Whether the statement is the wrapper of a table; if so its inside is known."""
+        """Whether the statement is the wrapper of a table, whose inside is known."""
         first = statement if statement.op == _NO_SET_OPERATION else statement.larg
         if not self._wrappers or len(first.from_clause) != 1:
             return False
@@ -114,7 +114,7 @@ class _Reading:
             name = f"{source.range_var.schemaname}.{source.range_var.relname}"
             names = [name] if name in self._wrappers else []
         elif kind == "range_subselect":
-            # A view's.
+            # The wrapper of a view.
             names = list(self._wrappers)
         else:
             return False
@@ -176,7 +176,7 @@ def _check_node(node: Any, kind: str, allowlist: Allowlist) -> Violation | None:
     if kind not in allowlist.nodes:
         return Violation("node_not_allowed", kind, f"{kind} is not allowed in a query.")
     if kind == "A_Indirection" and any(
-        type(postgast.unwrap_node(each)).__name__ != "A_Indices" for each in node.indirection
+        type(postgast.unwrap_node(step)).__name__ != "A_Indices" for step in node.indirection
     ):
         # (row).name reads a column past the check of columns, or calls the function of that name.
         return Violation("node_not_allowed", "(…).…", "A field of a row is not allowed.")

@@ -1,15 +1,15 @@
-"""The second reading of names: every ``alias.name`` of the text that runs is a column.
+"""The second check of names: every ``alias.name`` of the text that runs is a column.
 
-PostgreSQL reads ``alias.name`` as the call ``name(alias)`` where the alias has no column of that
-name, and its grammar shows both as the same node. So this module resolves every qualified name once
-more, on PostgreSQL's own tree of the rewritten text and by PostgreSQL's own rules, and refuses what
-it does not find. It shares no code with ``name_resolution/``, whose mistakes it is there to find.
+PostgreSQL reads ``alias.name`` as the call ``name(alias)`` if the alias has no such column, and its
+grammar shows both as the same node. So this module resolves every qualified name once more, on
+PostgreSQL's own tree of the rewritten text and by PostgreSQL's rules, and refuses names that it
+does not find. It shares no code with ``name_resolution/``, whose mistakes it must find.
 
-Which names an alias can see is as in PostgreSQL's parse_clause.c and parse_relation.c, what an
-output is called as in FigureColname of parse_target.c (REL_18). Where those leave several answers,
-or a construct is not known here, a source has fewer names than it may have in truth.
+The visibility of names follows PostgreSQL's parse_clause.c and parse_relation.c, the names of
+outputs FigureColname of parse_target.c (REL_18). If these leave several answers, or a construct is
+not known here, a source has fewer names than it really has.
 
-Knows nothing of policies. Does not cover names without an alias before them: those never call.
+Knows nothing of policies. Does not check unqualified names: those never become calls.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NO_SET_OPERATION = postgast.pg_query_pb2.SETOP_NONE
 
 @dataclass(eq=False, slots=True)
 class _Scope:
-    """The sources that names of one query may mean, and those around it."""
+    """The sources that names of one query may refer to, and the scope around it."""
 
     parent: _Scope | None
     sources: dict[str, Names] = field(default_factory=dict)
@@ -61,9 +61,9 @@ class _Unexplained(Exception):
 def check_names(
     statement: Any, catalog: Catalog, is_wrapper: Callable[[Any], bool]
 ) -> Violation | None:
-    """None when every qualified name of ``statement``, a SelectStmt, is found.
+    """Returns None if every qualified name of ``statement``, a SelectStmt, is found.
 
-    ``catalog`` tells the columns of tables; what ``is_wrapper`` recognises is not read again.
+    ``catalog`` has the columns of tables; the inside of a wrapper (``is_wrapper``) is not checked.
     """
     try:
         _Names(catalog, is_wrapper).read_select(statement, None, {})
@@ -83,7 +83,7 @@ class _Names:
     def read_select(
         self, statement: Any, parent: _Scope | None, ctes: _Ctes, own: _Cte | None = None
     ) -> Names:
-        """What the outputs are called. ``own`` is the CTE whose query this is, if it recurses."""
+        """The names of the outputs. ``own`` is the CTE whose query this is, if it is recursive."""
         ctes = self._read_with(statement, parent, ctes)
         if statement.op != _NO_SET_OPERATION:
             names = self.read_select(statement.larg, parent, ctes)
@@ -110,8 +110,8 @@ class _Names:
     def _read_rest(self, statement: Any, done: Iterable[str], scope: _Scope, ctes: _Ctes) -> None:
         for descriptor, value in statement.ListFields():
             if descriptor.type == _MESSAGE and descriptor.name not in (*done, "with_clause"):
-                for each in value if descriptor.is_repeated else (value,):
-                    self._read(each, scope, ctes)
+                for node in value if descriptor.is_repeated else (value,):
+                    self._read(node, scope, ctes)
 
     def _read_with(self, statement: Any, parent: _Scope | None, ctes: _Ctes) -> _Ctes:
         if not statement.HasField("with_clause"):
@@ -119,10 +119,10 @@ class _Names:
         within = dict(ctes)
         clause = statement.with_clause
         if clause.recursive:
-            # One that is named before it is read has no names that are known.
+            # The columns of a CTE that is used before it is read are unknown.
             within |= {cte.common_table_expr.ctename: _Cte() for cte in clause.ctes}
-        for each in clause.ctes:
-            cte = each.common_table_expr
+        for item in clause.ctes:
+            cte = item.common_table_expr
             given = _list_strings(cte.aliascolnames)
             own = within[cte.ctename] if clause.recursive else None
             if own is not None:
@@ -135,7 +135,7 @@ class _Names:
         fields = target.val.column_ref.fields
         if not fields or fields[-1].WhichOneof("node") != "a_star":
             return (target.name or name_output(target.val),)
-        # PostgreSQL takes no notice of a name behind a star.
+        # PostgreSQL ignores a name after a star.
         if len(fields) == 1:
             return columns
         return scope.find(fields[0].string.sval) or ()
@@ -143,9 +143,9 @@ class _Names:
     # -- FROM ----------------------------------------------------------------------------------
 
     def _read_source(self, node: Any, left: _Scope, ctes: _Ctes) -> tuple[dict[str, Names], Names]:
-        """The sources that become known by an item of FROM, and its columns as ``*`` lists them.
+        """The sources that an item of FROM adds, and its columns as ``*`` lists them.
 
-        ``left`` holds what stands before it, which only LATERAL and functions see.
+        ``left`` has the items before it, which only LATERAL and functions can see.
         """
         kind = node.WhichOneof("node")
         item = getattr(node, kind)
@@ -164,7 +164,7 @@ class _Names:
                 columns = ctes[item.relname].columns if item.relname in ctes else ()
         elif kind == "range_function":
             self._read_rest(item, (), left, ctes)
-            # Only what the text itself names is sure to be there.
+            # Only the names that the text itself gives are certain.
             columns = given
         else:
             raise _Unexplained(kind)
@@ -216,7 +216,7 @@ class _Names:
             self._read_rest(node, (), scope, ctes)
 
     def _check(self, reference: Any, scope: _Scope) -> None:
-        names = [each.string.sval for each in reference.fields]
+        names = [part.string.sval for part in reference.fields]
         is_star = reference.fields[-1].WhichOneof("node") == "a_star"
         if len(names) == 1:
             return
@@ -229,7 +229,7 @@ class _Names:
 def _add(scope: _Scope, sources: dict[str, Names]) -> None:
     for name, columns in sources.items():
         known = scope.sources.get(name)
-        # PostgreSQL refuses two of one name; what one of them lacks is not there.
+        # PostgreSQL refuses two sources with the same name; keep only their common columns.
         both = columns if known is None else tuple(column for column in columns if column in known)
         scope.sources[name] = both
 

@@ -1,4 +1,4 @@
-"""What PostgreSQL calls an output that has no AS: FigureColname of its parse_target.c (REL_18)."""
+"""PostgreSQL's name for an output without AS: FigureColname of its parse_target.c (REL_18)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import postgast
 
 _pb = postgast.pg_query_pb2
 
-# What an output is called that nothing gives a name.
+# The name of an output that has no other name.
 UNNAMED = "?column?"
-# The name of the first column of a star, or of none: one that nothing can bear.
+# Stands for the name of a star's first column, which is unknown; no real name equals it.
 _UNKNOWN = "\0"
 
 _NAMED_LIKE_THEMSELVES = {
@@ -23,7 +23,7 @@ _SUBLINKS = {_pb.EXISTS_SUBLINK: "exists", _pb.ARRAY_SUBLINK: "array"}
 
 
 def name_output(node: Any) -> str:
-    """The name of an expression in a target list, which is no star.
+    """The name of an expression in a target list that is not a star.
 
     >>> statement = postgast.parse("SELECT t.a, count(*), b::text, CASE WHEN c THEN 1 END, 1 + 1")
     >>> targets = statement.stmts[0].stmt.select_stmt.target_list
@@ -34,7 +34,7 @@ def name_output(node: Any) -> str:
 
 
 def _find_name(node: Any) -> tuple[str, bool]:
-    """A name, empty if there is none, and whether it is a good one, which no cast replaces."""
+    """The name, or empty, and whether it takes precedence over the name of a cast."""
     kind = node.WhichOneof("node")
     inner: Any = getattr(node, kind) if kind else None
     match kind:
@@ -82,7 +82,7 @@ def _find_sublink(link: Any) -> tuple[str, bool]:
     if statement.values_lists:
         return "column1", True
     if not statement.target_list:
-        # PostgreSQL refuses it later.
+        # PostgreSQL refuses such a query later.
         return _UNKNOWN, True
     target = statement.target_list[0].res_target
     fields = target.val.column_ref.fields
@@ -92,6 +92,6 @@ def _find_sublink(link: Any) -> tuple[str, bool]:
 
 
 def _find_last(names: Any) -> str:
-    """The last word of a dotted name, subscripts left out."""
+    """The last part of a dotted name, without subscripts."""
     words = [name.string.sval for name in names if name.WhichOneof("node") == "string"]
     return words[-1] if words else ""

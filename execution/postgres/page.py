@@ -1,13 +1,13 @@
-"""The query that fetches a page, written so that no cell can fill the service's memory.
+"""Builds the query that fetches a page, so that no cell can fill the service's memory.
 
-A client can limit rows; a single cell of a gigabyte it would have to take whole. So the columns are
-asked for first, without rows, and the page is a query around the query, in which every column whose
-type has no bound of its own ends at a length: text by ``left``, bytea by ``substring``, and all
-else as its text, which is read back into a value unless it was too long. Columns go by their number
-in there, so that two may share a name.
+A client can limit rows, but would have to receive a cell of a gigabyte completely. So the columns
+are described first, without rows, and the page is fetched by a query around the query, which cuts
+every column whose type does not bound its size: text with ``left``, bytea with ``substring``, all
+other types as text, which is converted back to a value unless it was too long. Columns are named by
+their number, since two may have the same name.
 
-Knows types by their OID, which for built-in types is the same in every server. Runs nothing. What
-it does not cover: the memory of the server itself, where the cell is made before it is cut.
+Knows types by their OID, which for built-in types is the same in every server. Runs nothing. Does
+not limit the memory of the server itself, where the cell is computed before it is cut.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from psycopg.postgres import types
 from execution.results.collector import share_cell_bytes
 from nl2sql.settings import LimitSettings
 
-# What precedes the query in the two statements; positions in errors count from behind it.
+# The text before the query in a statement; positions in errors count from its end.
 DESCRIBE_PREFIX = "SELECT * FROM (\n"
 
 _MOST_ROWS_A_CHUNK = 100
 # The longest text of a type of fixed size (a box), rounded up.
 _FIXED_BYTES = 256
-# A letter of UTF-8.
+# The most bytes of a UTF-8 letter.
 _LETTER_BYTES = 4
 
 _FIXED_NAMES = (
@@ -34,12 +34,12 @@ _FIXED_NAMES = (
     "timestamptz interval uuid inet cidr macaddr macaddr8 point lseg box line circle pg_lsn tid"
 )
 _FIXED_TYPES = frozenset(types[name].oid for name in _FIXED_NAMES.split())
-# What a function returns that returns nothing; it has no form as text.
+# The type of functions that return nothing; it has no text form.
 _VOID = 2278
 _VARCHAR, _BPCHAR, _BYTEA, _NUMERIC = (
     types[name].oid for name in ("varchar", "bpchar", "bytea", "numeric")
 )
-# Types that stay text here, of which the beginning says something.
+# Types that stay text, whose beginning is useful when they are cut.
 _TEXT_TYPES = frozenset(types[name].oid for name in ("text", "varchar", "bpchar"))
 
 
@@ -47,7 +47,7 @@ _TEXT_TYPES = frozenset(types[name].oid for name in ("text", "varchar", "bpchar"
 class DescribedColumn:
     """A column as the server describes it. ``modifier`` is PostgreSQL's typmod, -1 for none.
 
-    ``load`` makes the value out of its text.
+    ``load`` converts its text to the value.
     """
 
     oid: int
@@ -59,9 +59,8 @@ class DescribedColumn:
 class Page:
     """The query for a page.
 
-    ``readers`` are for columns that arrive as text and are none, ``wide`` are all columns whose
-    values can be long. ``rows_a_chunk`` rows take no more than a whole result may, however long
-    their cells are.
+    ``readers`` convert columns of other types that arrive as text; ``wide`` are all columns whose
+    values can be long. ``rows_a_chunk`` rows never take more memory than a whole result may.
     """
 
     sql: str
@@ -71,9 +70,9 @@ class Page:
 
 
 def build_description(sql: str) -> str:
-    """The query that gives no row, only its columns.
+    """The query that returns no rows, only its columns.
 
-    Of what is always false, PostgreSQL plans next to nothing; with LIMIT 0 it plans all of it.
+    PostgreSQL plans almost nothing under WHERE false; under LIMIT 0 it would plan everything.
     """
     return f"{DESCRIBE_PREFIX}{sql}\n) AS page WHERE false"
 
@@ -83,7 +82,7 @@ def build_page(
 ) -> Page:
     """The query for the first ``most_rows`` rows.
 
-    Of a longer cell, one letter or byte more arrives than ``limits`` let through.
+    Of a cell that is too long, one letter or byte more arrives than ``limits`` allow.
     """
     longest = share_cell_bytes(limits, len(columns))
     outputs, readers, row_bytes = [], {}, 0
@@ -102,13 +101,13 @@ def build_page(
     return Page(
         sql=f"SELECT {', '.join(outputs)} FROM (\n{sql}\n) AS page{names} LIMIT {most_rows}",
         readers=readers,
-        wide=tuple(at for at, each in enumerate(columns) if each.oid not in _FIXED_TYPES),
+        wide=tuple(at for at, column in enumerate(columns) if column.oid not in _FIXED_TYPES),
         rows_a_chunk=min(max(limits.result_bytes // max(row_bytes, 1), 1), _MOST_ROWS_A_CHUNK),
     )
 
 
 def _find_bound(column: DescribedColumn) -> int | None:
-    """The most bytes that the text of a value can have; None where the type sets no bound."""
+    """The most bytes that the text of a value can have; None if the type does not bound it."""
     declared = column.modifier - 4  # PostgreSQL counts a header of four bytes in
     if column.oid in _FIXED_TYPES or column.oid == _VOID:
         return _FIXED_BYTES
@@ -125,7 +124,7 @@ def _cut(name: str, oid: int, length: int) -> str:
     if oid == _BYTEA:
         return f"substring({name} FROM 1 FOR {length})"
     if oid == _BPCHAR:
-        # As text it loses the blanks at its end; rpad cuts, too.
+        # As text it would lose its trailing blanks; rpad cuts too.
         return (
             f"CASE WHEN octet_length({name}) < {length} THEN {name} "
             f"ELSE rpad({name}::text, {length})::bpchar END"

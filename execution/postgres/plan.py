@@ -1,12 +1,12 @@
-"""What a plan of PostgreSQL's expects, and whether that is too much to start.
+"""Reads the estimates of a PostgreSQL plan and refuses queries that expect too many rows.
 
-The measure is the largest number of rows that any step of the plan is expected to go through: what
-it gives, or for a nested loop the pairs that it looks at, which is what a product of two tables
-costs whatever its condition lets through. A LIMIT stops the steps below it early, as far as they
-hand on rows one by one, so the first page of a large table is no large query.
+The measure is the largest number of rows that any step of the plan is expected to process: its
+output, or for a nested loop the pairs that it compares, which are the cost of a product of two
+tables, however few pass its condition. A LIMIT stops the steps below it early if they pass rows on
+one by one, so the first page of a large table is not a large query.
 
-Knows EXPLAIN (FORMAT JSON) and nothing of connections. What it does not cover: what the planner
-misjudges, a subquery run once for each row, and rows that a filter reads and drops. The time limit
+Knows EXPLAIN (FORMAT JSON) and nothing of connections. Does not cover wrong estimates of the
+planner, a subquery run once for each row, and rows that a filter reads and drops. The time limit
 ends those.
 """
 
@@ -19,7 +19,7 @@ from nl2sql.types import Diagnostic
 
 TOO_COMPLEX = "54001"
 
-# Steps that ask for their input row by row, so that they stop when nobody asks them any more.
+# Steps that read their input row by row, so that they stop early.
 _STREAMING = frozenset(
     {
         "Append",
@@ -39,12 +39,12 @@ _STREAMING = frozenset(
         "Unique",
     }
 )
-# The input that a step streams. An inner side is run again, or hashed whole.
+# The input that a step streams. An inner side is run repeatedly, or hashed completely.
 _STREAMED = frozenset({"Outer", "Member", "Subquery"})
 
 
 def estimate_rows(plan: Mapping[str, Any], wanted: float) -> float:
-    """The rows that the busiest step is expected to go through when ``wanted`` rows are fetched.
+    """The most rows that a step is expected to process when ``wanted`` rows are fetched.
 
     ``plan`` is the ``Plan`` of EXPLAIN's JSON.
 
@@ -62,7 +62,7 @@ def check_estimate(
 ) -> Diagnostic | None:
     """Why the query should not be started, or None.
 
-    Whoever is ``restricted`` is not told the estimate: it counts rows that are withheld.
+    ``restricted`` principals do not see the estimate, which counts hidden rows too.
     """
     rows = estimate_rows(plan, wanted)
     if rows <= most:
@@ -78,7 +78,7 @@ def check_estimate(
 
 
 def _find_most(node: Mapping[str, Any], share: float) -> float:
-    """``share`` is the part of the node's rows that is asked for."""
+    """The most rows of a step; ``share`` is the fraction of the node's rows that is requested."""
     children = node.get("Plans", ())
     rows = float(node["Plan Rows"])
     most = rows * share
@@ -95,7 +95,7 @@ def _find_most(node: Mapping[str, Any], share: float) -> float:
         if streams and kind == "Limit":
             part = min(1.0, share * rows / max(float(child["Plan Rows"]), 1.0))
         if side == "Inner" and kind == "Nested Loop":
-            # The last scan, or the only one, ends early.
+            # Only the last scan ends early.
             part = min(1.0, scans)
         most = max(most, _find_most(child, part))
     return most

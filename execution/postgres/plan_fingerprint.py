@@ -1,12 +1,11 @@
-"""A fingerprint of a plan of PostgreSQL's: queries that share one give the same rows.
+"""Computes a fingerprint of a PostgreSQL plan: queries with the same fingerprint return equal rows.
 
-EXPLAIN tells of each step what it reads, under which conditions and in which order; what is given
-stands in the query. Together that is a program: the same one gives the same result, however the
-query was written. What differs without a meaning (costs, names of aliases, what steps hand on) is
-left out. Steps that do not tell all they do (windows, VALUES, samples, foreign tables) have no
-fingerprint.
+EXPLAIN shows what each step reads, under which conditions and in which order; the outputs are in
+the query. Together they determine the result, however the query was written. Differences without
+meaning (costs, names of aliases, outputs of steps) are left out. Plans with steps that EXPLAIN does
+not describe completely (windows, VALUES, samples, foreign tables) have no fingerprint.
 
-Knows EXPLAIN's JSON and nothing of connections. Equal queries may well have different plans.
+Knows EXPLAIN's JSON and nothing of connections. Equal queries may have different plans.
 """
 
 from __future__ import annotations
@@ -71,12 +70,12 @@ _WITHOUT_MEANING = frozenset(
         "Workers Planned",
     }
 )
-# A text constant, which stays, or a name before a dot.
+# A text constant, which is kept, or a name before a dot.
 _NAME = re.compile(r"""('(?:[^']|'')*')|("(?:[^"]|"")+"|[A-Za-z_][\w$]*)(?=\.)""")
 
 
 def fingerprint_plan(plan: Mapping[str, Any], sql: str, params: Sequence[object]) -> str:
-    """The fingerprint; empty where the plan does not tell enough, or the query does not parse.
+    """The fingerprint; empty if the plan does not show enough, or the query does not parse.
 
     >>> scan = {"Node Type": "Seq Scan", "Relation Name": "t"}
     >>> one, other = {**scan, "Alias": "a", "Plan Rows": 5}, {**scan, "Alias": "b", "Plan Rows": 7}
@@ -104,16 +103,16 @@ def fingerprint_plan(plan: Mapping[str, Any], sql: str, params: Sequence[object]
 
 
 def _list_given(tree: exp.Expr) -> list[str]:
-    """What each SELECT gives, the limits, and the tables' schemas: no plan tells them."""
+    """The outputs of each SELECT, the limits, and the tables' schemas, which plans do not show."""
     tables = [f"{table.db}.{table.name}" for table in find_all(tree, exp.Table)]
     return tables + [
-        each.sql("postgres")
+        part.sql("postgres")
         for node in find_all(tree, exp.Select, exp.SetOperation)
-        for each in (
+        for part in (
             *node.expressions,
             *(node.args.get(name) for name in ("distinct", "limit", "offset", "fetch")),
         )
-        if isinstance(each, exp.Expr)
+        if isinstance(part, exp.Expr)
     ]
 
 
@@ -124,7 +123,7 @@ def _walk(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _reduce(node: Mapping[str, Any], aliases: Mapping[str, str]) -> dict[str, Any]:
-    """What a step does, its aliases numbered."""
+    """What a step does, with its aliases replaced by numbers."""
     kept = {
         key: _rename(value, aliases) for key, value in node.items() if key not in _WITHOUT_MEANING
     }
@@ -133,7 +132,7 @@ def _reduce(node: Mapping[str, Any], aliases: Mapping[str, str]) -> dict[str, An
 
 def _rename(value: Any, aliases: Mapping[str, str]) -> Any:
     if isinstance(value, list):
-        return [_rename(each, aliases) for each in value]
+        return [_rename(item, aliases) for item in value]
     if not isinstance(value, str):
         return value
 

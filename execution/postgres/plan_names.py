@@ -1,14 +1,14 @@
-"""The third reading: what the database itself found behind the names of a query.
+"""The third check: the relations and functions that the database itself found in a query.
 
-Before a query runs it is explained anyway, and EXPLAIN VERBOSE writes every expression out after
-PostgreSQL has resolved it: a column that is none shows as the call that it is. So every relation of
-the plan must be one that the guard allowed, under the name that the guard gave it, behind a
-condition on the columns of its filter; every function must be allowed, too.
+Every query is explained before it runs, and EXPLAIN VERBOSE shows every expression as PostgreSQL
+has resolved it: a call that looks like a column shows as a call. Every relation of the plan must be
+one that the guard allowed, under the name that the guard gave it, with a condition on the columns
+of its filter; every function must be allowed, too.
 
-What no plan shows, as far as is known: expressions in VALUES of several rows, of LIMIT and OFFSET
-and of a sample's size; what was computed while planning (immutable functions of constants) and what
-was left out as needless (joins, parts of conditions, relations that cannot give a row). The two
-readers before this one see all of that.
+Known gaps, which no plan shows: expressions in VALUES of several rows, of LIMIT and OFFSET and of a
+sample's size; what was computed while planning (immutable functions of constants); what was removed
+as unnecessary (joins, parts of conditions, relations that cannot return a row). The two checks
+before this one see all of that.
 
 Knows EXPLAIN's JSON (of PostgreSQL 14 to 18) and nothing of connections.
 """
@@ -22,8 +22,8 @@ from typing import Any
 
 from nl2sql.types import GuardedQuery
 
-# What a key of a plan's step holds that is a name, which may look like an expression. The words of
-# others, such as ``Join Type``, do not.
+# The keys of a plan's step whose values are names, which may look like expressions. The values of
+# other keys, such as ``Join Type``, do not.
 _NAMES = frozenset(
     {
         "Alias",
@@ -39,7 +39,7 @@ _NAMES = frozenset(
         "Tuplestore Name",
     }
 )
-# SQL's own words that a parenthesis may follow. PostgreSQL writes names with capitals in quotes.
+# SQL keywords that a parenthesis may follow. PostgreSQL quotes names with capitals.
 _KEYWORDS = frozenset(
     "ALL AND ANY ARRAY AS BETWEEN BY CASE COALESCE CURRENT_TIME CURRENT_TIMESTAMP DISTINCT ELSE "
     "EXISTS FILTER FOLLOWING FOR FROM GREATEST GROUP GROUPING GROUPS IN IS LEAST LIKE LOCALTIME "
@@ -58,7 +58,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _PART = re.compile(_NAME)
-# How the guard calls the tables inside its wrappers, and EXPLAIN one of several of that name.
+# The aliases of tables inside the guard's wrappers, which EXPLAIN numbers if there are several.
 _WRAPPED_ALIAS = re.compile(r"_\d+(?:_\d+)*")
 
 
@@ -93,7 +93,7 @@ def read_names(plan: Mapping[str, Any]) -> PlanNames:
 def find_unexplained(
     plan: Mapping[str, Any], query: GuardedQuery, functions: Collection[str]
 ) -> PlanNames:
-    """What the guard did not allow. ``functions`` may be called by any query.
+    """The names in the plan that the guard did not allow. Any query may call ``functions``.
 
     >>> scan = {"Node Type": "Seq Scan", "Schema": "hr", "Relation Name": "secret", "Alias": "s"}
     >>> plan = {**scan, "Output": ["ts_stat(s.memo)", "upper(s.memo)"]}
@@ -102,7 +102,7 @@ def find_unexplained(
     PlanNames(relations=frozenset({'hr.secret'}), functions=frozenset({'ts_stat'}))
     """
     allowed = {*functions, *query.functions}
-    # Visible on the search path, a function shows without its schema.
+    # A function on the search path is shown without its schema.
     allowed |= {name.rpartition(".")[2] for name in allowed}
     found = read_names(plan) - PlanNames(frozenset(query.tables), frozenset(allowed))
     if not query.wrapped:
@@ -130,7 +130,7 @@ def _is_filtered(
 
 
 def mentions(text: str, prefix: str, columns: Collection[str]) -> bool:
-    """Whether an expression names one of the columns, behind ``prefix``."""
+    """Whether an expression names one of the columns, qualified with ``prefix``."""
     names = "|".join(map(_spell_in_pattern, columns))
     return re.search(rf"(?<![\w$\"]){re.escape(prefix)}(?:{names})(?![\w$])", text) is not None
 
@@ -141,7 +141,7 @@ def _spell_in_pattern(name: str) -> str:
 
 
 def _find_calls(text: str) -> Iterator[str]:
-    """The functions that an expression calls, under the names that it gives them.
+    """The functions that an expression calls, as it spells them.
 
     >>> list(_find_calls("(upper((a.f(x))::numeric(10,2)) = ANY ('{f(x)}'::text[]))"))
     ['upper', 'a.f']
@@ -156,12 +156,12 @@ def _find_calls(text: str) -> Iterator[str]:
         ]
         if len(parts) == 2 and parts[0] == "pg_catalog":
             parts = parts[1:]
-        # SUBSTRING(x FROM 1) and kin: functions that have a form of their own.
+        # Functions with a syntax of their own, such as SUBSTRING(x FROM 1).
         yield ".".join(parts).lower() if call.isupper() else ".".join(parts)
 
 
 def _list_texts(step: Mapping[str, Any], *, outputs: bool = True) -> Iterator[str]:
-    """The expressions of one step, those that it gives on only with ``outputs``."""
+    """The expressions of one step, its outputs only with ``outputs``."""
     for key, value in step.items():
         if key == "Plans" or key in _NAMES or (key == "Output" and not outputs):
             continue
@@ -172,11 +172,11 @@ def _flatten(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from _flatten(each)
+        for item in value.values():
+            yield from _flatten(item)
     elif isinstance(value, list):
-        for each in value:
-            yield from _flatten(each)
+        for item in value:
+            yield from _flatten(item)
 
 
 def _name_relation(step: Mapping[str, Any]) -> str:

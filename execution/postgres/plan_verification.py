@@ -1,14 +1,14 @@
-"""Holds PostgreSQL's own reading of a query, its plan, against what the guard allowed.
+"""Checks the plan that PostgreSQL makes of a query against what the guard allowed.
 
-A table may bring more along than its name: a view its tables and functions, a partitioned table its
-partitions, a parent its children, row-level security and generated columns their functions. So what
-a plan has too much is first looked for in the plans of the query's tables by themselves, which the
-database's owner defined; and a condition that is missing, in the partial index that stands for it.
-What is left is refused, logged, and counted: an alarm, since the two readings before this one
-should have refused it.
+A table can add more than its name to a plan: a view its tables and functions, a partitioned table
+its partitions, a parent its children, row-level security and generated columns their functions. So
+whatever is unexpected in a plan is first searched in the plans of the query's tables alone, which
+the database's owner defined; a missing condition is searched in the partial index that implies it.
+The rest is refused, logged and counted as an alarm, since the two checks before this one should
+have refused it.
 
-What that leaves open: a relation that one of the query's tables brings along is not told from the
-same relation read directly; the readings before this one tell.
+Limit: a relation that one of the query's tables adds to its plan is not distinguished from the
+same relation read directly; the checks before this one do that.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from nl2sql.types import Diagnostic, GuardedQuery
 
 EXPLAIN = "EXPLAIN (VERBOSE, FORMAT JSON) "
 
-# The SQLSTATE of a query that the database reads otherwise than the guard; of a class that
-# PostgreSQL leaves to others.
+# The SQLSTATE of a query that the database reads otherwise than the guard, in a class that
+# PostgreSQL does not use.
 READINGS_DISAGREE = "QS001"
 
 _LOG = logging.getLogger("quorumsql.guard")
-# How long it is remembered what a table brings along.
+# How long the names that a table adds to a plan are cached.
 _KEEP_S = 60.0
 
-# Only what the role may read: else the plan would be refused.
+# Only columns that the role may read: otherwise EXPLAIN would be refused.
 _COLUMNS = """
 SELECT a.attname FROM pg_attribute a
   JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -51,7 +51,7 @@ SELECT a.attname FROM pg_attribute a
 """
 
 
-# An index whose own condition makes one of the query's needless.
+# The conditions of partial indexes, which can make conditions of the query unnecessary.
 _PREDICATES = """
 SELECT pg_get_expr(i.indpred, i.indrelid)
   FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid
@@ -61,7 +61,7 @@ SELECT pg_get_expr(i.indpred, i.indrelid)
 
 
 class ThirdReader:
-    """Checks plans of one database. ``alarms`` counts the queries that were refused."""
+    """Checks the plans of one database. ``alarms`` counts the refused queries."""
 
     def __init__(self, functions: Collection[str]) -> None:
         """``functions`` may be called by any query."""
@@ -70,7 +70,7 @@ class ThirdReader:
         self.alarms = 0
 
     def find_doubts(self, plan: Mapping[str, Any], query: GuardedQuery) -> PlanNames:
-        """What the query's own text does not explain; nothing for almost all that people ask."""
+        """The names in the plan that the query's text does not explain; usually none."""
         return find_unexplained(plan, query, self._functions)
 
     async def settle(
@@ -80,9 +80,9 @@ class ThirdReader:
         doubts: PlanNames,
         query: GuardedQuery,
     ) -> Diagnostic | None:
-        """Why the query must not run, or None where its tables explain the doubts.
+        """Why the query must not run, or None if its tables explain the doubts.
 
-        ``connection`` is in a transaction of the query's. Raises psycopg.Error.
+        ``connection`` is in the query's transaction. Raises psycopg.Error.
         """
         left = doubts
         for table in query.tables:
@@ -96,7 +96,7 @@ class ThirdReader:
         self.alarms += 1
         names = ", ".join(sorted(left.relations | left.functions))
         _LOG.error("alarm: PostgreSQL reads %s in a query that passed the guard: %s", names, query)
-        # A name could tell of what is withheld.
+        # A name could reveal what is hidden.
         told = "" if query.restricted else f": {names}"
         return Diagnostic(
             READINGS_DISAGREE, f"The query was not run: the database finds more in it{told}."
@@ -105,7 +105,7 @@ class ThirdReader:
     async def _find_brought(
         self, connection: Connection, table: str, query: GuardedQuery
     ) -> PlanNames:
-        """What the table's own plan reads and calls, for the role that the query runs as."""
+        """What the plan of the table alone reads and calls, under the role of the query."""
         key = (table, query.session.role if query.session else "")
         known = self._brought.get(key)
         if known is None or time.monotonic() - known[0] > _KEEP_S:
@@ -119,7 +119,7 @@ class ThirdReader:
                 )
                 explain = (sql.SQL(EXPLAIN) + text).as_string(connection)
                 names = read_names(await read_plan(await connection.execute(explain.encode())))
-                # A table does not explain that it is read past its filter.
+                # A table never explains that its filter is missing.
                 names -= PlanNames(frozenset({table}))
             known = self._brought[key] = (time.monotonic(), names)
         return known[1]
@@ -128,7 +128,7 @@ class ThirdReader:
 async def _is_in_an_index(
     connection: Connection, plan: Mapping[str, Any], table: str, query: GuardedQuery
 ) -> bool:
-    """Whether the table's filter is the condition of an index that the plan uses."""
+    """Whether the table's filter is the condition of a partial index that the plan uses."""
     columns = dict(query.filters).get(table, ())
     used = [step["Index Name"] for step in walk_plan(plan) if "Index Name" in step]
     if not columns or not used:
@@ -138,9 +138,9 @@ async def _is_in_an_index(
 
 
 async def read_plan(planned: AsyncCursor[Any]) -> Mapping[str, Any]:
-    """The root of the plan that ``EXPLAIN`` gave."""
+    """The root of the plan that ``EXPLAIN`` returned."""
     ((told,),) = await planned.fetchall()
-    # One that quotes a text full of brackets comes unread, since it looks too deep.
+    # A plan that quotes a text with many brackets arrives as text, as it seems nested too deeply.
     (root,) = json.loads(told) if isinstance(told, str) else told
     plan: Mapping[str, Any] = root["Plan"]
     return plan

@@ -1,13 +1,13 @@
-"""Connections to one PostgreSQL database, and what becomes of one whose user is cancelled.
+"""Connections to one PostgreSQL database that stay usable when a caller is cancelled.
 
-A task that is cancelled in the middle of the protocol leaves a connection that nobody can use and a
-backend that works on for nobody. So work on a connection runs in a task of its own that is never
-cancelled. When its caller is, the server is asked to cancel the statement, again and again until
-the work has ended: a request that comes between two statements is lost. The connection then goes
-back to the pool as after any other error.
+A task that is cancelled in the middle of the protocol would leave an unusable connection and a
+backend that goes on working. So work on a connection runs in a separate task that is never
+cancelled. If its caller is cancelled, the server is asked to cancel the statement, repeatedly until
+the work has ended, because a request that arrives between two statements is lost. The connection
+then returns to the pool as after any other error.
 
-Knows nothing of queries. What it does not cover: a server that cannot be reached any more; then the
-connection is given up after some seconds.
+Knows nothing of queries. If the server can no longer be reached, the connection is abandoned after
+some seconds.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ConnectionPool:
         self._size = size
         self._pool: AsyncConnectionPool[Connection] | None = None
         self._opening = asyncio.Lock()
-        # A task that nobody holds may be collected before its end.
+        # A task without a reference may be garbage-collected before its end.
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def run(
@@ -55,10 +55,10 @@ class ConnectionPool:
         *,
         timeout_s: float = _CONNECT_TIMEOUT_S,
     ) -> _T:
-        """What ``work`` makes of a connection; a transaction that it leaves open is rolled back.
+        """Runs ``work`` on a connection and returns its result; rolls back an open transaction.
 
-        Waits ``timeout_s`` for a connection. Raises InsecureRole, and DatabaseUnavailable, also in
-        the place of a psycopg.Error of the work's.
+        Waits ``timeout_s`` for a connection. Raises InsecureRole, and DatabaseUnavailable, also
+        instead of a psycopg.Error that ``work`` raises.
         """
         use = _Use()
         task = self._start(self._work(work, use, timeout_s))
@@ -66,12 +66,12 @@ class ConnectionPool:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
             if not task.done():
-                # Shielded as well: a caller may be cancelled twice.
+                # Shielded too: a caller may be cancelled twice.
                 await asyncio.shield(self._start(use.stop(task)))
             raise
 
     async def check(self, *, timeout_s: int) -> None:
-        """Returns where the server answers, however many queries wait for a connection.
+        """Checks that the server answers, even while queries wait for a connection.
 
         Raises DatabaseUnavailable, InsecureRole.
         """
@@ -99,7 +99,7 @@ class ConnectionPool:
     def _finish(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # whoever waits for it gets it too
+            task.exception()  # marks it as retrieved; the caller gets it too
 
     async def _work(
         self, work: Callable[[Connection], Awaitable[_T]], use: _Use, timeout_s: float
@@ -141,7 +141,7 @@ class ConnectionPool:
                         "autocommit": True,
                         "connect_timeout": _CONNECT_TIMEOUT_S,
                         "cursor_factory": AsyncRawCursor,
-                        # Nothing outlives a transaction here, prepared statements included.
+                        # Nothing is kept after a transaction, not even prepared statements.
                         "prepare_threshold": None,
                     },
                     name=f"quorumsql-{self._name}",
@@ -173,7 +173,7 @@ class _Use:
                 self._connection = None
 
     async def stop(self, task: asyncio.Task[Any]) -> None:
-        """Returns when the work has ended, or waits for a connection that it will not use."""
+        """Cancels the work; returns when it has ended, or only waits for a connection."""
         self._stopped = True
         give_up = asyncio.get_running_loop().time() + _GIVE_UP_S
         while not task.done():
@@ -192,8 +192,7 @@ class _Use:
 async def pipelined(connection: Connection) -> AsyncIterator[AsyncPipeline]:
     """Sends the block's statements together; raises the first error, a psycopg.Error.
 
-    psycopg's own block logs a warning where the error shows before its end, which is a matter of
-    timing.
+    psycopg's own block logs a warning if the error arrives before its end, which depends on timing.
     """
     failure: psycopg.Error | None = None
     try:
@@ -219,9 +218,9 @@ async def _rolling_back(connection: Connection) -> AsyncIterator[None]:
 
 
 async def _check(connection: Connection) -> None:
-    """Raises psycopg.Error where the server has ended the connection.
+    """Raises psycopg.Error if the server has ended the connection.
 
-    It is asked only where it said something since: else each use would cost a round trip more.
+    Asks the server only if it has sent something since, to save a round trip for each use.
     """
     if not is_quiet(connection.fileno()):
         await AsyncConnectionPool.check_connection(connection)
@@ -229,6 +228,6 @@ async def _check(connection: Connection) -> None:
 
 async def _configure(connection: Connection) -> None:
     register_loaders(connection)
-    # A database without an encoding hands out bytes that are no UTF-8 only to who asks for none.
+    # In a database without an encoding, bytes that are not UTF-8 arrive only without this setting.
     if connection.info.parameter_status("server_encoding") != "SQL_ASCII":
         await connection.execute("SET client_encoding TO 'UTF8'")

@@ -1,15 +1,16 @@
 """Restores a third party's database into the embedded server, once.
 
-Takes a dump in pg_dump's custom format (``PGDMP``) or a plain SQL script. The tools are the
-embedded server's own ``pg_restore`` and ``psql``: they read dumps of older servers, not of newer.
+Reads a dump in pg_dump's custom format (``PGDMP``) or a plain SQL script. The tools are the
+embedded server's own ``pg_restore`` and ``psql``, which read dumps of older servers, not of newer
+ones.
 
-A dump is code: whoever restores it runs it. It therefore runs as ``quorumsql_restorer``, a role
-that owns the new database and nothing else: no files of the server, no ``COPY … PROGRAM``, no other
-database. Its objects stay that role's, so that no index expression, view or trigger of theirs ever
-runs with more. What keeps psql itself harmless is said in ``sql_script``.
+Restoring a dump runs the code in it. It therefore runs as ``quorumsql_restorer``, a role that owns
+the new database and nothing else: no access to the server's files, no ``COPY … PROGRAM``, no other
+database. That role stays the owner of the restored objects, so that their index expressions, views
+and triggers never run with more rights. ``sql_script`` describes the protection of psql itself.
 
-Half a database is never seen: the restore goes into a database of another name, which takes the
-right one when it is complete. What a killed restore left is dropped by the next.
+The restore goes into a database with a temporary name, which is renamed when it is complete. The
+next restore drops what an interrupted one left.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ from execution.postgres.sql_script import mentions_today, read_script
 from nl2sql.errors import DatabaseUnavailable, SettingsError
 
 Progress = Callable[[int, int], None]
-"""Called with what is done and how much there is: entries of a dump, or bytes of a script."""
+"""Called with the amount done and the total: entries of a dump, or bytes of a script."""
 
-# Raise it when what a restore does beside the file's own statements changes.
+# Increase it when a restore does something new besides the file's own statements.
 _FORMAT_VERSION = 1
 _MAGIC = b"PGDMP"
 _UNFINISHED = "~restoring"
 # NAMEDATALEN - 1; the server would cut a longer name short without an error.
 _LONGEST_NAME_BYTES = 63
-# Any constant of our own: the first half of the advisory lock's key, the database is the second.
+# An arbitrary constant: the first half of the advisory lock's key; the database is the second.
 _LOCK_CLASS = 0x51534C
 _STEP_BYTES = 1 << 20
 _ERROR = re.compile(r"\b(error|ERROR|FATAL|PANIC):")
@@ -60,21 +61,20 @@ def restore_postgres(
     *,
     progress: Progress = _ignore,
 ) -> bool:
-    """Makes ``database`` hold what the dump or script at ``path`` holds; False when it does.
+    """Restores the dump or script at ``path`` into ``database``; False if that was done before.
 
-    It is made anew, and what it held dropped, when the file or this code changed,
-    and on every other day where a script asks for today's date: its rows are relative to that and
-    grow stale. The reader may SELECT all of it. Of several processes that restore the same database
-    one does, and the others wait.
+    The database is dropped and restored again if the file or this code has changed, and on another
+    day if the script reads the current date, since its rows then depend on it. The reader may
+    SELECT all of it. If several processes restore the same database, one does and the others wait.
 
-    Raises SettingsError when the file is missing or cannot be restored, DatabaseUnavailable when
-    the server does not answer.
+    Raises SettingsError if the file is missing or cannot be restored, DatabaseUnavailable if the
+    server does not answer.
     """
     unfinished = database + _UNFINISHED
     if len(unfinished.encode()) > _LONGEST_NAME_BYTES:
         raise SettingsError(
             f"The database name {database!r} is too long to restore into.",
-            hint=f"Take one of at most {_LONGEST_NAME_BYTES - len(_UNFINISHED)} bytes.",
+            hint=f"Use a name of at most {_LONGEST_NAME_BYTES - len(_UNFINISHED)} bytes.",
         )
     is_dump = _is_custom_dump(path)
     with _translating(database), _locked(server, database) as admin:
@@ -105,13 +105,13 @@ def _translating(database: str) -> Iterator[None]:
         raise DatabaseUnavailable(
             f"Restoring {database} failed: {str(error).partition(chr(10))[0]}",
             database=database,
-            hint="Run it again: what was restored halfway is dropped.",
+            hint="Run it again: the incomplete restore is dropped.",
         ) from error
 
 
 @contextmanager
 def _locked(server: EmbeddedServer, database: str) -> Iterator[psycopg.Connection[Any]]:
-    """A superuser's connection that holds the lock; the server frees it when the process dies."""
+    """A superuser's connection that holds the lock; the server releases it if the process dies."""
     with psycopg.connect(server.url("postgres", SUPERUSER), autocommit=True) as admin:
         admin.execute("SELECT pg_advisory_lock(%s, hashtext(%s))", (_LOCK_CLASS, database))
         yield admin
@@ -138,7 +138,7 @@ def _build_version(admin: psycopg.Connection[Any], path: Path, is_dump: bool) ->
         digest = hashlib.file_digest(file, "sha256")
     version = f"restored {_FORMAT_VERSION} {digest.hexdigest()}"
     if not is_dump and mentions_today(path):
-        # The server's today, as that is the one that the script will ask.
+        # The server's current date, since the script reads that one.
         row = admin.execute("SELECT CURRENT_DATE").fetchone()
         assert row is not None
         version += f" {row[0]}"
@@ -157,7 +157,7 @@ def _run_pg_restore(server: EmbeddedServer, database: str, path: Path, progress:
     )
     if listing.returncode:
         raise _failure(path, listing.stderr.splitlines())
-    # The lines of privileges are listed and not restored.
+    # Entries of privileges are listed but not restored.
     total = sum(
         not line.startswith(";") and " ACL " not in line for line in listing.stdout.splitlines()
     )
@@ -211,7 +211,7 @@ def _run_psql(server: EmbeddedServer, database: str, path: Path, progress: Progr
                         progress(done, total)
                 process.stdin.close()
             except BrokenPipeError:
-                pass  # it stopped at an error, which is read below
+                pass  # psql stopped at an error, which is read below
         if process.returncode:
             errors.seek(0)
             said = errors.read().decode(errors="replace").replace("psql:<stdin>:", "line ")
@@ -223,7 +223,7 @@ def _run_psql(server: EmbeddedServer, database: str, path: Path, progress: Progr
 def _started(
     command: list[str], *, stderr: int | IO[bytes], stdin: int = subprocess.DEVNULL
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """The running tool, waited for at the end; killed when an exception leaves the block."""
+    """Runs the tool; waits for its end, or kills it if an exception leaves the block."""
     process = subprocess.Popen(
         command, env=_environment(), stdin=stdin, stdout=subprocess.DEVNULL, stderr=stderr
     )
@@ -236,7 +236,7 @@ def _started(
 
 
 def _environment() -> dict[str, str]:
-    """No connection setting of the user's own, messages in English, and no waiting for the disk."""
+    """An environment without the user's connection settings, in English, without disk syncs."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     return kept | {
         "LC_ALL": "C",
@@ -249,7 +249,7 @@ def _failure(path: Path, lines: list[str]) -> SettingsError:
     said = next((line for line in lines if _ERROR.search(line)), lines[0] if lines else "no reason")
     return SettingsError(
         f"{path} cannot be restored into the embedded PostgreSQL: {said}",
-        hint="It runs without a superuser's rights, and no psql command works in a script.",
+        hint="It runs without superuser rights, and psql commands do not work in a script.",
     )
 
 
@@ -260,7 +260,7 @@ def _put_in_place(
     database: str,
     version: str,
 ) -> None:
-    # An owner may drop a database: the next dump's code shall not be able to drop this one.
+    # An owner may drop a database; the code of the next dump must not be able to drop this one.
     for statement, value in (
         ("ALTER DATABASE {} OWNER TO {}", sql.Identifier(SUPERUSER)),
         ("COMMENT ON DATABASE {} IS {}", sql.Literal(version)),

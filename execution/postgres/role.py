@@ -1,7 +1,7 @@
-"""What the role that queries run under may do, and what it should be kept from.
+"""Checks that the role that queries run under can only read.
 
-Knows PostgreSQL's catalog of rights. What it does not cover: functions that run with the rights of
-their owner (SECURITY DEFINER), which the guard's allowlist keeps out.
+Knows PostgreSQL's catalog of rights. Does not check functions that run with the rights of their
+owner (SECURITY DEFINER), which the guard's allowlist excludes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from nl2sql.errors import DatabaseUnavailable, InsecureRole
 
 _CONNECT_TIMEOUT_S = 5
 
-# Every role that the login role is a member of counts: a query may run as one of them.
+# Every role of which the login is a member counts: a query may run as one of them.
 _RIGHTS = """
 SELECT bool_or(r.rolsuper OR r.rolcreaterole OR r.rolcreatedb OR r.rolreplication OR r.rolbypassrls)
        OR pg_has_role(current_user, 'pg_execute_server_program', 'MEMBER')
@@ -35,7 +35,7 @@ SELECT bool_or(r.rolsuper OR r.rolcreaterole OR r.rolcreatedb OR r.rolreplicatio
 
 
 async def check_role(connection: AsyncConnection[Any], database: str) -> None:
-    """Raises InsecureRole when the role could do more than read, psycopg.Error."""
+    """Raises InsecureRole if the role could do more than read, psycopg.Error."""
     row = await (await connection.execute(_RIGHTS)).fetchone()
     powerful, writable = row or (True, 0)
     if powerful or writable:
@@ -48,7 +48,7 @@ async def check_role(connection: AsyncConnection[Any], database: str) -> None:
 
 
 def find_missing_limits(url: str, database: str) -> tuple[str, ...]:
-    """The limits that only the role itself can have, and has not: ``("temp_file_limit",)`` or none.
+    """The limits that must be set on the role and are not: ``("temp_file_limit",)`` or none.
 
     Raises DatabaseUnavailable.
     """

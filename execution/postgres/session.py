@@ -1,22 +1,22 @@
-"""The transaction that every query on PostgreSQL runs in: read-only, limited, and never committed.
+"""The transaction in which every query on PostgreSQL runs: read-only, limited, never committed.
 
-All settings are made inside the transaction, so that none of them outlives it and a pooler between
-here and the server may hand out another connection each time. They fix what a query may cost, and
-what values look like whatever the server's configuration says. Which names money and months have
-(``lc_monetary``, ``lc_time``) is left alone: it belongs to the data.
+All settings are made inside the transaction, so that they end with it and a pooler between here and
+the server may use another connection each time. They limit what a query may cost, and fix how
+values are written, whatever the server's configuration. The names of currencies and months
+(``lc_monetary``, ``lc_time``) are not set: they belong to the data.
 
-Each is a statement of its own, ``SET LOCAL``. The function ``set_config`` would make all of them in
-one statement, but what a query can call can undo them: a database owner may take the function from
-everybody, and the settings must be made all the same. ``SET`` is a statement, and neither a query
-nor a part of one. They go in one message with the BEGIN before them, under the simple protocol,
-which takes several statements: their text is of the settings file alone, nothing in it comes from a
-question, a principal or a model. As messages of the extended protocol they cost ten times as much
-processor time. What comes after them, the identity and the query, goes under the extended one.
+Each setting is a separate statement, ``SET LOCAL``. The function ``set_config`` could make all of
+them in one statement, but a query that can call it can undo them: a database owner may revoke the
+function from PUBLIC, and the settings must still be made. ``SET`` cannot be part of a query. The
+statements are sent in one message with the BEGIN before them, under the simple protocol, which
+allows several statements: their text depends only on the settings file, not on a question, a
+principal or a model. As messages of the extended protocol they would cost ten times as much
+processor time. The identity and the query are sent under the extended protocol.
 
-Where the guard asks for it, the query runs as the role of its policies: row-level security.
+With row-level security, the query runs as the role of the principal's policies.
 
-Knows nothing of queries and results. What it does not cover: ``temp_file_limit``, which only a
-superuser may set; it belongs on the role, and ``quorumsql doctor`` looks for it there.
+Knows nothing of queries and results. Does not set ``temp_file_limit``, which only a superuser may
+set; it belongs on the role, where ``quorumsql doctor`` checks it.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from psycopg import AsyncConnection, sql
 from nl2sql.settings import LimitSettings
 from nl2sql.types import SessionIdentity
 
-# How long a query waits for somebody who changes the table.
+# How long a query waits for a table that is being changed.
 _LOCK_TIMEOUT_MS = 2000
-# The service never leaves a transaction alone this long, unless it is gone.
+# The service never leaves a transaction idle for this long, unless it has died.
 _IDLE_TIMEOUT_MS = 10_000
 _TRANSACTION_TIMEOUT_SINCE = 170_000
 
 # A name and its value, or the elements of a list of names.
 Setting = tuple[str, str | tuple[str, ...]]
 
-# Under these the text of a value is the same on every server; the last two are how the guard reads
+# These make the text of a value the same on every server; the last two are how the guard reads
 # string constants and `= NULL`.
 _FIXED = (
     ("TimeZone", "UTC"),
@@ -67,7 +67,7 @@ def build_settings(
         *_FIXED,
     ]
     if server_version >= _TRANSACTION_TIMEOUT_SINCE:
-        # It ends the connection, so it is the last to strike.
+        # It ends the connection, so it must be the last to act.
         longest = limits.explain_timeout_ms + limits.statement_timeout_ms + _IDLE_TIMEOUT_MS
         settings.append(("transaction_timeout", str(longest)))
     if search_path:
@@ -103,19 +103,19 @@ def render_beginning(settings: tuple[Setting, ...]) -> bytes:
 
 
 async def begin(connection: AsyncConnection[Any], settings: tuple[Setting, ...]) -> None:
-    """Opens the transaction. Not inside a pipeline. Raises psycopg.Error, all or nothing done."""
+    """Opens the transaction, outside any pipeline. Raises psycopg.Error; then nothing was done."""
     await connection.execute(render_beginning(settings))
 
 
 async def apply_settings(connection: AsyncConnection[Any], settings: Iterable[Setting]) -> None:
-    """Sets all until the end of the transaction. Raises psycopg.Error."""
+    """Makes the settings until the end of the transaction. Raises psycopg.Error."""
     for setting in settings:
         await connection.execute(render_setting(setting).encode())
 
 
 async def assume_identity(connection: AsyncConnection[Any], identity: SessionIdentity) -> None:
-    """Goes on as that role, with those settings, until the end of the transaction.
+    """Assumes the role, with its settings, until the end of the transaction.
 
-    The role comes last: it may not be allowed to make the settings. Raises psycopg.Error.
+    The role comes last, since it may lack the right to make the settings. Raises psycopg.Error.
     """
     await apply_settings(connection, (*identity.settings, ("role", identity.role)))

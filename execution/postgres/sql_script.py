@@ -1,14 +1,14 @@
-"""SQL scripts of third parties, made fit for ``psql``.
+"""Prepares SQL scripts of third parties for ``psql``.
 
-A plain dump (``pg_dump --format=plain``) or a hand-written script is data from outside, and psql is
-a program with a shell inside: ``\\!`` runs a command, ``\\copy`` reads files, ``\\connect`` leaves
-the database. What keeps it harmless is psql's own restricted mode (``\\restrict KEY``, since 16.10,
-17.6 and 18; documentation of psql, CVE-2025-8714), entered by the caller under a key that the
-script cannot know: psql's own lexer then refuses every backslash command but ``\\unrestrict``. As
-psql 18.4 still runs a back-quoted argument of ``\\unrestrict`` in a shell, this module refuses that
-word anywhere but in the closing line that pg_dump writes.
+A plain dump (``pg_dump --format=plain``) or a hand-written script is untrusted, and psql can do
+much: ``\\!`` runs a shell command, ``\\copy`` reads files, ``\\connect`` leaves the database. The
+protection is psql's restricted mode (``\\restrict KEY``, since 16.10, 17.6 and 18; documentation of
+psql, CVE-2025-8714), which the caller enters with a key that the script cannot know: psql then
+refuses every backslash command except ``\\unrestrict``. As psql 18.4 still runs a back-quoted
+argument of ``\\unrestrict`` in a shell, this module refuses that word anywhere but in the closing
+line that pg_dump writes.
 
-It knows nothing of servers. It reads line by line, so a script may be larger than memory.
+Knows nothing of servers. Reads line by line, so a script may be larger than memory.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _COPY = re.compile(rb"COPY\s.*\sFROM\s+stdin\b.*;\s*", re.IGNORECASE)
 _END_OF_COPY = re.compile(rb"\\\.\s*")
 _RESTRICT = re.compile(rb"\\restrict (?P<key>\w+)\s*")
 _DUMP_HEADER = re.compile(rb"-- PostgreSQL database dump\s*")
-# What ``pg_restore --no-owner --no-privileges`` leaves out: it names roles of another server.
+# The lines that ``pg_restore --no-owner --no-privileges`` omits: they name roles of another server.
 _OWNERSHIP = re.compile(
     rb"(ALTER\s[A-Z ]+\s.+\sOWNER TO\s.+|(GRANT|REVOKE)\s.+\s(TO|FROM)\s.+"
     rb"|ALTER DEFAULT PRIVILEGES\s.+|COMMENT ON EXTENSION\s.+);\s*"
@@ -38,12 +38,12 @@ _TODAY = re.compile(
 
 
 def read_script(path: Path) -> Iterator[bytes]:
-    """The script's lines for a restricted psql; what it shall not see is a blank line.
+    """The script's lines for a restricted psql; lines that it must not see become blank.
 
-    Blank are, so that line numbers in errors stay right: the ``\\restrict`` and ``\\unrestrict``
-    lines of pg_dump, and in its dumps the lines that give away ownership and privileges (they are
-    known by their form, even inside a string that spans lines). Raises SettingsError for
-    ``\\unrestrict`` elsewhere.
+    These are, blank so that line numbers in errors stay right, the ``\\restrict`` and
+    ``\\unrestrict`` lines of pg_dump, and in its dumps the lines that change ownership and
+    privileges (recognised by their form, even inside a string that spans lines). Raises
+    SettingsError for ``\\unrestrict`` elsewhere.
     """
     key: bytes | None = None
     is_dump = False
@@ -53,7 +53,7 @@ def read_script(path: Path) -> Iterator[bytes]:
         elif b"\\unrestrict" in line:
             raise SettingsError(
                 f"{path}, line {number}: \\unrestrict is a psql command that scripts may not use.",
-                hint="Take the line out, or restore the script yourself with a server you trust.",
+                hint="Remove the line, or restore the script yourself on a server of your own.",
             )
         elif is_row:
             yield line
@@ -68,7 +68,7 @@ def read_script(path: Path) -> Iterator[bytes]:
 
 
 def mentions_today(path: Path) -> bool:
-    """Whether the script asks the clock, so that what it makes is other every day.
+    """Whether the script reads the current date, so that its result changes every day.
 
     Rows of COPY, string literals on one line and comments do not count.
     """

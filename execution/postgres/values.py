@@ -1,12 +1,12 @@
-"""Python values from PostgreSQL's text: psycopg's own, and the text itself where Python has none.
+"""Converts PostgreSQL's text to Python values as psycopg does, or keeps the text.
 
-Dates before the year 1 or at infinity, times of 24:00 and intervals past Python's range stay as the
-database wrote them, instead of ending the query. Intervals keep their months. jsonb keeps its
-numbers exact. Ranges, network addresses and rows as values are text, since nothing here reckons
-with them. Types that an extension or a user made are text too: enums, composites, hstore, vectors.
+Dates before the year 1 or at infinity, times of 24:00 and intervals outside Python's range stay
+text, instead of making the query fail. Intervals keep their months, jsonb its exact numbers.
+Ranges, network addresses and rows as values are text, since nothing here computes with them. Types
+that an extension or a user made are text too: enums, composites, hstore, vectors.
 
-Knows nothing of queries. What it does not cover: the binary format, which nothing here asks for,
-and the lower bounds of arrays that do not count from 1.
+Knows nothing of queries. Does not cover the binary format, which is not used, and the lower bounds
+of arrays that do not start at 1.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ _AS_TEXT = (
       ("range", "multirange")),
 )  # fmt: skip
 
-# In the style `postgres`: every part but the time names its unit, and each has a sign of its own.
+# In the style `postgres`: every part except the time names its unit, and every part has a sign.
 _INTERVAL = re.compile(
     r"(?:([-+]?\d+) years? ?)?(?:([-+]?\d+) mons? ?)?(?:([-+]?\d+) days? ?)?"
     r"(?:([-+]?)(\d+):(\d\d):(\d\d)(?:\.(\d{1,6}))?)?"
 )
-# Python neither reads nor writes an integer of more than 4,300 digits.
+# Python neither parses nor prints an integer of more than 4,300 digits.
 _MOST_DIGITS = 4000
-# The exponents of numeric end before these. Python reckons with larger ones, or fails, or writes a
-# thousand million zeros.
+# The exponents of numeric are smaller. With larger ones Python may fail, or print a thousand
+# million zeros.
 _SMALLEST, _LARGEST = -20_000, 140_000
-# json.loads, and all that walks through its result, goes one call deeper with each level.
+# json.loads, and all code that walks its result, recurses once for each level.
 _DEEPEST = 100
 
 
 def register_loaders(connection: AsyncConnection[Any]) -> None:
-    """Gives the connection the loaders that this module describes."""
+    """Registers the loaders of this module on the connection."""
     adapters = connection.adapters
     for name in _OR_TEXT:
         info = adapters.types[name]
@@ -59,13 +59,13 @@ def register_loaders(connection: AsyncConnection[Any]) -> None:
     adapters.register_loader("json", JsonLoader)
     adapters.register_loader("jsonb", JsonLoader)
     if connection.info.parameter_status("server_encoding") == "SQL_ASCII":
-        # Such a database holds bytes of any encoding and calls them text.
+        # In such a database text may be in any encoding.
         for name in ("text", "varchar", "bpchar", "name", '"char"'):
             adapters.register_loader(adapters.types[name].oid, _TextLoader)
 
 
 class _TextLoader(Loader):
-    """Text, as UTF-8; what is none is marked."""
+    """Loads text as UTF-8 and marks invalid bytes."""
 
     def load(self, data: Buffer) -> str:
         return bytes(data).decode(errors="replace")
@@ -73,7 +73,7 @@ class _TextLoader(Loader):
 
 def _or_text(usual: type[Any]) -> type[Loader]:
     class OrTextLoader(Loader):
-        """The usual value, or the text where Python has no such value."""
+        """Loads the usual value, or the text if Python cannot represent the value."""
 
         def __init__(self, oid: int, context: AdaptContext | None = None) -> None:
             super().__init__(oid, context)
@@ -89,7 +89,7 @@ def _or_text(usual: type[Any]) -> type[Loader]:
 
 
 class _IntervalLoader(Loader):
-    """An Interval, or the text past Python's range and at infinity."""
+    """Loads an Interval, or the text for infinity and values outside Python's range."""
 
     def load(self, data: Buffer) -> Interval | str:
         text = bytes(data).decode()
@@ -110,7 +110,7 @@ class _IntervalLoader(Loader):
 
 
 class JsonLoader(Loader):
-    """What the JSON says, numbers as Decimal; its text where that cannot be passed on."""
+    """Loads JSON with numbers as Decimal, or its text if the value cannot be represented."""
 
     def load(self, data: Buffer) -> object:
         raw = bytes(data)
@@ -121,7 +121,7 @@ class JsonLoader(Loader):
         except OverflowError:
             return raw.decode()
         if b"\\ud" in raw or b"\\uD" in raw:
-            # The type json, unlike jsonb, takes half a surrogate pair, which no UTF-8 can hold.
+            # The type json, unlike jsonb, allows half a surrogate pair, which UTF-8 cannot encode.
             try:
                 json.dumps(value, ensure_ascii=False, default=str).encode()
             except UnicodeEncodeError:
@@ -134,7 +134,7 @@ def _parse_integer(digits: str) -> int | Decimal:
 
 
 def _parse_number(digits: str) -> Decimal:
-    """Raises OverflowError for what numeric could not hold: the type json keeps any digits."""
+    """Raises OverflowError for numbers out of range for numeric: json allows any digits."""
     try:
         number = Decimal(digits)
     except InvalidOperation as error:
@@ -145,7 +145,7 @@ def _parse_number(digits: str) -> Decimal:
 
 
 def _is_deep(raw: bytes) -> bool:
-    """True when brackets open more than ``_DEEPEST`` deep, those within strings counted too."""
+    """True if brackets nest more than ``_DEEPEST`` deep, including those within strings."""
     depth = deepest = 0
     for byte in raw:
         if byte in b"[{":

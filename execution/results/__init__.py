@@ -1,1 +1,1 @@
-"""Rows of a result, collected within limits and exported in the forms of other programs."""
+"""Collects the rows of a result within limits, and exports them in several formats."""

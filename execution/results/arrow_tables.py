@@ -1,14 +1,13 @@
-"""A result as an Arrow table, and that as Parquet or as a stream of Arrow's IPC format.
+"""Converts a result to an Arrow table, and writes it as Parquet or as an Arrow IPC stream.
 
-Columns get the Arrow type of their database type where all of their values have one: whole numbers
-and doubles by width, ``numeric`` as decimal128 (decimal256 past 38 digits), dates, timestamps in
-microseconds, times, bytes, and lists of these. What has no counterpart that both formats store is
-text: intervals (ISO 8601), json, ranges, UUIDs, enums. So is a whole column in which one value does
-not fit its type, such as a date at infinity, a numeric NaN, or SQLite's mixed columns: no value is
-ever changed to fit.
+A column gets the Arrow type of its database type if all its values fit: whole numbers and doubles
+by width, ``numeric`` as decimal128 (decimal256 past 38 digits), dates, timestamps in microseconds,
+times, bytes, and lists of these. Types that not both formats can store become text: intervals (ISO
+8601), json, ranges, UUIDs, enums. So does a whole column if one value does not fit its type, such
+as a date at infinity, a numeric NaN, or a mixed column of SQLite: no value is ever changed to fit.
 
-pyarrow is loaded at the first use: it costs a second and 50 MB that most questions do not need.
-Knows the type names of PostgreSQL, SQLite and DuckDB. What it does not cover: structs and maps.
+pyarrow is imported at the first use: it costs a second and 50 MB that most questions do not need.
+Knows the type names of PostgreSQL, SQLite and DuckDB. Does not cover structs and maps.
 """
 
 from __future__ import annotations
@@ -59,18 +58,18 @@ _PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
     "binary": (bytes, bytearray, memoryview),
     "string": (str,),
 }
-# An SQLite column of whole numbers may hold others too.
+# An SQLite column of whole numbers may contain other values too.
 _NEXT = {"int64": ("int64", "double")}
-# From here on a double does not hold every whole number.
+# From this number on a double cannot represent every whole number.
 _DOUBLE_ENDS = 2**53
 _MOST_DIGITS = 76
 
 
 def build_table(result: ResultSet, metadata: Mapping[str, str] = MappingProxyType({})) -> pa.Table:
-    """The result as a table. Of columns with one name, the second is called ``name_2``.
+    """The result as a table. A second column with the same name is called ``name_2``.
 
-    The schema's metadata has ``metadata``, ``quorumsql.truncated`` and ``quorumsql.cut_cells``;
-    each field's has ``quorumsql.type``, the type in the database.
+    The schema's metadata contains ``metadata``, ``quorumsql.truncated`` and
+    ``quorumsql.cut_cells``; that of each field contains ``quorumsql.type``, its database type.
     """
     import pyarrow as pa
 
@@ -119,8 +118,8 @@ def _build_array(values: Sequence[object], kind: str) -> pa.Array:
     arrow = _BY_NAME.get(f"{name}{rest}", "")
     leaves = list(_iterate_leaves(values)) if lists else values
     depth = _measure_depth(values) if lists else 0
-    for each in _NEXT.get(arrow, (arrow,) if arrow else ()):
-        type_ = _find_type(each, modifiers, leaves)
+    for candidate in _NEXT.get(arrow, (arrow,) if arrow else ()):
+        type_ = _find_type(candidate, modifiers, leaves)
         if type_ is None or depth is None:
             continue
         for _ in range(depth):
@@ -134,7 +133,7 @@ def _build_array(values: Sequence[object], kind: str) -> pa.Array:
 
 
 def _find_type(arrow: str, modifiers: str, values: Sequence[object]) -> pa.DataType | None:
-    """The Arrow type that holds all of the values as they are, or None."""
+    """The Arrow type that represents all values exactly, or None."""
     import pyarrow as pa
 
     present = [value for value in values if value is not None]
@@ -175,7 +174,7 @@ def _is_of(value: object, arrow: str) -> bool:
 
 
 def _find_decimal(modifiers: str, values: Sequence[Decimal]) -> pa.DataType | None:
-    """By the declared precision and scale, or as wide as the values are."""
+    """The decimal type by declared precision and scale, or as wide as the values need."""
     import pyarrow as pa
 
     if not all(value.is_finite() for value in values):
@@ -202,7 +201,7 @@ def _iterate_leaves(values: Sequence[object]) -> Iterator[object]:
 
 
 def _measure_depth(values: Sequence[object]) -> int | None:
-    """How deep the lists of a column nest; None where its values differ in that."""
+    """The nesting depth of the lists in a column; None if its values differ."""
     depths = {_nest(value) for value in values if value is not None and value != []}
     return None if len(depths) > 1 else depths.pop() if depths else 1
 

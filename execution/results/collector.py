@@ -1,11 +1,10 @@
 """Collects the rows of a result within the limits on rows, on bytes and on the size of a cell.
 
-Every engine's adapter pours its rows in here, so that all of them cut alike and tell it alike. Text
-and bytes that are too long end early, at the last whole letter; any other value is withheld, since
-half an array is no array. Rows beyond the limits are left out, and the result is ``truncated``.
+All database adapters use it, so all results are cut and marked in the same way. Text and bytes that
+are too long are cut after the last whole letter; any other value is withheld, since half an array
+is not an array. Rows beyond the limits are left out, and the result is ``truncated``.
 
-Knows nothing of databases. What it does not cover: how a row came into memory. An adapter sees to
-it that a single cell or row cannot be larger than the service can hold.
+Knows nothing of databases. The adapters ensure that a single cell or row fits into memory.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ from nl2sql.results.json_values import Interval
 from nl2sql.settings import LimitSettings
 from nl2sql.types import ExecutionLimits, ResultSet
 
-# What a number, a date or a NULL counts for.
+# The bytes that a number, a date or a NULL counts for.
 _FIXED_BYTES = 8
 
 
 class ResultBuilder:
     """Takes rows until a limit is reached.
 
-    ``readers`` are for columns that arrive as the database's text: they make the value of it, once
-    it is known not to be too long. ``wide`` are the columns whose values can be long, all if it is
-    not given; the others are passed on unread.
+    ``readers`` convert columns that arrive as the database's text to values, unless the text is too
+    long. ``wide`` are the columns whose values can be long (None means all); the others are not
+    measured.
     """
 
     def __init__(
@@ -53,7 +52,7 @@ class ResultBuilder:
         self._truncated = False
 
     def add(self, row: Sequence[object]) -> bool:
-        """False when a limit is reached: this row was left out, and so is all that follows."""
+        """Adds a row. Returns False if a limit is reached: this and all later rows are left out."""
         if len(self._rows) == self._most_rows:
             self._truncated = True
             return False
@@ -92,7 +91,7 @@ class ResultBuilder:
         return tuple(changed)
 
     def build(self, types: Sequence[str], ms: float) -> ResultSet:
-        """The result, which took ``ms`` milliseconds; ``types`` has an entry a column."""
+        """The result, which took ``ms`` milliseconds; ``types`` has one entry for each column."""
         return ResultSet(
             columns=self.columns,
             types=tuple(types),
@@ -104,17 +103,17 @@ class ResultBuilder:
 
     @property
     def rows(self) -> Sequence[tuple[object, ...]]:
-        """What was taken so far."""
+        """The rows collected so far."""
         return self._rows
 
 
 def share_cell_bytes(limits: LimitSettings, columns: int) -> int:
-    """The longest cell of a result of so many columns: one row always fits into the result."""
+    """The most bytes of a cell in a result of ``columns`` columns, so that one row always fits."""
     return min(limits.cell_bytes, limits.result_bytes // max(columns, 1))
 
 
 def tighten_limits(limits: LimitSettings, tighter: ExecutionLimits | None) -> LimitSettings:
-    """The limits of one execution; ``tighter`` ones never widen them.
+    """The limits of one execution; ``tighter`` can only lower them.
 
     >>> tighten_limits(LimitSettings(), ExecutionLimits(50, 2**40)).statement_timeout_ms
     50
@@ -137,7 +136,7 @@ _FIXED = frozenset(
 
 
 def _measure(value: object) -> int:
-    """About as many bytes as the value's text has."""
+    """The approximate number of bytes of the value's text."""
     if isinstance(value, str):
         return len(value.encode(errors="replace"))
     if isinstance(value, bytes | bytearray | memoryview):

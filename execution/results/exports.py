@@ -1,9 +1,8 @@
-"""A result as text for other programs: CSV, a Markdown table, JSON lines.
+"""Renders a result as text for other programs: CSV, a Markdown table, JSON lines.
 
-Values are written as ``nl2sql.results.json_values`` writes them for JSON, except
-that numbers keep every digit, as text can. Nothing here runs a query or knows HTTP. Not covered:
-Parquet and Arrow (``arrow_tables.py``), and the statement that rows were left out, which the
-caller makes beside the file.
+Values are written as ``nl2sql.results.json_values`` writes them for JSON, except that numbers keep
+every digit. Does not cover Parquet and Arrow (``arrow_tables.py``). The caller must say elsewhere
+that rows were left out.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ from decimal import Decimal
 from nl2sql.results.json_values import to_json_value
 from nl2sql.types import ResultSet
 
-# What a spreadsheet takes for the start of a formula (OWASP, "CSV Injection"), in any width.
+# The characters that start a formula in a spreadsheet (OWASP, "CSV Injection"), in any width.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001
 _CSV_SPECIAL = frozenset('",\r\n')
-# Whatever Markdown could read as more than text; a backslash before punctuation takes that away.
+# The characters that Markdown could read as markup; a backslash before them prevents that.
 _MARKDOWN_SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~&!#$:"})
 _NUMBERS = (int, float, Decimal)
 
@@ -26,9 +25,10 @@ _NUMBERS = (int, float, Decimal)
 def render_csv(result: ResultSet, *, spreadsheet_safe: bool = False) -> str:
     r"""RFC 4180: a header, fields in quotes where they need them, lines that end in CR LF.
 
-    NULL is an empty field and an empty text a pair of quotes; in a result of one column both are
-    the quotes, since most readers skip empty lines. ``spreadsheet_safe`` puts an apostrophe before
-    text (never before a number) that a spreadsheet would run as a formula; it changes the data.
+    NULL is an empty field and an empty text a pair of quotes; in a result of one column both are a
+    pair of quotes, since most readers skip empty lines. ``spreadsheet_safe`` puts an apostrophe
+    before text (never before a number) that a spreadsheet would run as a formula; it changes the
+    data.
 
     >>> result = ResultSet(("a", "b"), ("int4", "text"), ((1, 'x"y'), (None, "=1+1")), False, 0)
     >>> render_csv(result)
@@ -42,10 +42,10 @@ def render_csv(result: ResultSet, *, spreadsheet_safe: bool = False) -> str:
 
 
 def render_markdown(result: ResultSet) -> str:
-    """A table as GitHub and most other renderers read it; numbers are aligned to the right.
+    """A table in GitHub's Markdown; numbers are aligned to the right.
 
     Everything in a cell that Markdown or HTML could read as markup is escaped; a line break becomes
-    ``<br>``. A line below tells what was left out.
+    ``<br>``. A line below says what was left out.
     """
     lines = [
         _render_line([_escape(name) for name in result.columns]),
@@ -62,7 +62,7 @@ def render_markdown(result: ResultSet) -> str:
 
 
 def render_json_lines(result: ResultSet) -> str:
-    """A JSON object a row. Of columns with one name, the second is called ``name_2``."""
+    """One JSON object for each row. A second column with the same name is called ``name_2``."""
     names = name_columns(result.columns)
     return "".join(
         json.dumps(
@@ -76,7 +76,7 @@ def render_json_lines(result: ResultSet) -> str:
 
 
 def name_columns(columns: Sequence[str]) -> list[str]:
-    """The names, each once; what is there already keeps its name.
+    """Makes the names unique with suffixes; the first of equal names stays as it is.
 
     >>> name_columns(["a", "a", "a_2", "a"])
     ['a', 'a_3', 'a_2', 'a_4']

@@ -1,1 +1,1 @@
-"""All that is particular to SQLite: dialect, grammar, running a guarded query."""
+"""Everything specific to SQLite: dialect, grammar, running a guarded query."""

@@ -1,12 +1,13 @@
-"""What SQLite may do for one statement, asked by SQLite itself while it compiles the text.
+"""Decides what SQLite may do for one statement; SQLite asks while it compiles the text.
 
-The third reading of a query, independent of the guard's: SQLite reports every table, column and
-function that *its* parser found. A statement reads the tables and columns that its ``GuardedQuery``
-names, and what the views among them read; it calls the allowlist's functions, and those that the
-views call. Everything else, ATTACH, PRAGMA and the schema's own tables above all, is denied.
+The third check of a query, independent of the guard: SQLite reports every table, column and
+function that *its* parser found. A statement may read the tables and columns that its
+``GuardedQuery`` names, and what the views among them read; it may call the allowlist's functions,
+and those that the views call. Everything else is denied, in particular ATTACH, PRAGMA and the
+schema tables.
 
-A CTE of which no column is read looks like a table to SQLite here; one that bears the name of a
-table that the statement may not read is denied with it.
+A CTE of which no column is read is reported like a table; one with the name of a table that the
+statement may not read is denied with it.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ Authorizer = Callable[[int, str | None, str | None, str | None, str | None], int
 
 _SCHEMA = "main"
 _HARMLESS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE})
-# Names of which there is always more than the schema shows.
+# Prefixes of tables that exist without being listed in the schema.
 _RESERVED = ("sqlite_", "pragma_")
-# Functions that stand in FROM: SQLite reads their columns like a table's.
+# Functions in FROM, whose columns SQLite reads like a table's.
 _TABLE_FUNCTIONS = frozenset({"json_each", "json_tree"})
 
 
@@ -45,7 +46,7 @@ def build_authorizer(
     readable = {_fold(name.partition(".")[2]) for name in tables}
     readable_columns = None if columns is None else {name.partition(".")[2] for name in columns}
     of_views: set[str] = set()
-    # A table of such a name would be what the name means.
+    # A table with the same name would take precedence.
     functions = _TABLE_FUNCTIONS - known
     readable |= functions
     callable_ = {*load_allowlist("sqlite").functions, HASH_FUNCTION}
@@ -61,11 +62,11 @@ def build_authorizer(
         if action == sqlite3.SQLITE_READ:
             name = _fold(first or "")
             if second == "" and schema is None and name not in known:
-                # The name of a CTE of which no column is read, as in count(*) of it.
+                # A CTE of which no column is read, as in count(*).
                 allowed = not name.startswith(_RESERVED)
             else:
                 allowed = schema in (_SCHEMA, None) and name in readable
-                # No column is read where rows are only counted.
+                # No column is read if rows are only counted.
                 is_table = name not in of_views and name not in functions
                 if readable_columns is not None and is_table and second:
                     allowed = allowed and f"{name}.{_fold(second)}" in readable_columns
@@ -98,7 +99,7 @@ def _record_view(connection: sqlite3.Connection, view: str) -> tuple[set[str], s
         connection.execute(f"EXPLAIN SELECT * FROM {_SCHEMA}.`{escaped}`").close()
     finally:
         connection.set_authorizer(None)
-    # A view that looks into the schema's own tables is not for everyone to see.
+    # A view must not give access to the schema tables.
     return {name for name in read if not name.startswith(_RESERVED)}, called
 
 

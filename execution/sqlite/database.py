@@ -1,15 +1,15 @@
 """The read-only connection to one SQLite file.
 
-Four restrictions behind the guard: the file is opened ``mode=ro``, the connection is ``query_only``
-and does not trust the schema's own code, SQLite's limits are low, and an authorizer sees every
-table and function of the statement (``authorizer.py``). A connection lives for one statement, so
-nothing is left from one to the next, and a file that was replaced is seen. Statements run in
-threads; time, rows, bytes and cells are limited here. SQLite estimates nothing, so there is no
-limit on what a plan expects.
+Four restrictions in addition to the guard: the file is opened ``mode=ro``, the connection is
+``query_only`` and does not trust code in the schema, SQLite's limits are low, and an authorizer
+checks every table and function of the statement (``authorizer.py``). A connection serves one
+statement, so nothing is left for the next, and a replaced file is noticed. Statements run in
+threads; time, rows, bytes and cells are limited here. SQLite shows no estimates, so plans are not
+limited.
 
-Does not cover: a single call of a function over very long texts (``instr`` of two megabytes) cannot
-be interrupted. Its caller gets its answer in time, its thread comes free later. What a large sort
-spills into temporary files is limited by nothing but the time.
+Limits: a single call of a function over very long texts (``instr`` of two megabytes) cannot be
+interrupted. Its caller is answered in time, but its thread becomes free later. The temporary files
+of a large sort are limited only by the time.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ SQLITE_VERSION = sqlite3.sqlite_version
 
 _EXPLAIN = "EXPLAIN QUERY PLAN "
 _MOST_STEPS = 10_000
-# How long a statement waits for its turn, and for somebody who writes the file.
+# How long a statement waits for a free thread, and for a writer of the file.
 _SLOT_TIMEOUT_S = 5
 _BUSY_TIMEOUT_S = 2
-# A probe answers before whoever asked for it gives up.
+# A probe answers before its caller's time limit.
 _PROBE_TIMEOUT_MS = 2000
-# Instructions of SQLite's machine between two looks at the clock: some milliseconds.
+# Instructions of SQLite's virtual machine between two checks of the time: some milliseconds.
 _INSTRUCTIONS_PER_LOOK = 50_000
 
 _PRAGMAS = ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON")
 
 _LONGEST_VALUE = 1_000_000
-# After the advice for untrusted SQL (sqlite.org/security.html), wider where queries need it.
+# The advice for untrusted SQL (sqlite.org/security.html), with larger values where queries need it.
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: _LONGEST_VALUE,
-    # The statements of the schema count too: a table of very many columns is no reason to fail.
+    # Applies to the schema's statements too: a table with very many columns must not fail.
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: _LONGEST_VALUE,
     sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 50,
     sqlite3.SQLITE_LIMIT_VDBE_OP: 100_000,
@@ -64,7 +64,7 @@ _STORAGE_CLASSES: dict[type, str] = {int: "integer", float: "real", str: "text",
 
 
 class _Statement:
-    """One statement on its way through a thread, which may be stopped from outside."""
+    """One statement that runs in a thread and can be stopped from another."""
 
     def __init__(
         self, sql: str, query: GuardedQuery, most_rows: int, timeout_s: float, limits: LimitSettings
@@ -72,7 +72,7 @@ class _Statement:
         self.sql = sql
         self.query = query
         self.most_rows = most_rows
-        # True once rows may be read: what is wrong from then on may quote them.
+        # True once rows may be read: from then on errors may quote them.
         self.running = False
         self._limits = limits
         self._deadline = time.monotonic() + timeout_s
@@ -80,14 +80,14 @@ class _Statement:
         self._connection: sqlite3.Connection | None = None
 
     def run_on(self, connection: sqlite3.Connection) -> ResultBuilder:
-        """Raises sqlite3.Error."""
+        """Runs the statement. Raises sqlite3.Error."""
         self._connection = connection
-        # An interrupt is lost on a statement that has not begun; the flag is not.
+        # An interrupt before the statement has begun is lost; the flag is not.
         connection.set_progress_handler(self._must_stop, _INSTRUCTIONS_PER_LOOK)
         authorizer = build_authorizer(connection, self.query.tables, self.query.reads)
         connection.set_authorizer(authorizer)
         if not self.sql.startswith(_EXPLAIN):
-            # Compiled once without being run: what is wrong so far is wrong with the query.
+            # Compiled once without being run: errors so far are errors of the query.
             columns = self._count_columns(connection)
             # A row of very many long values would fill the memory as one large value would.
             longest = min(_LONGEST_VALUE, self._limits.result_bytes // max(columns, 1))
@@ -102,7 +102,7 @@ class _Statement:
         return builder
 
     def _count_columns(self, connection: sqlite3.Connection) -> int:
-        """How many columns its rows have, by the program that SQLite makes of it."""
+        """The number of columns of a row, from the program that SQLite compiles."""
         program = connection.execute(f"EXPLAIN {self.sql}", self.query.params)
         return max((width for _, code, _, width, *_ in program if code == "ResultRow"), default=0)
 
@@ -135,9 +135,8 @@ class SqliteDatabase:
     ) -> Explained | Diagnostic:
         """The plan's cost, or the error. Raises DatabaseUnavailable.
 
-        SQLite estimates nothing that it would tell: ``cost`` is the number of steps that read a
-        whole table or index (SCAN), ``rows`` is 0. Its plans do not tell enough to ``identify``
-        one.
+        SQLite shows no estimates: ``cost`` is the number of steps that read a whole table or index
+        (SCAN), ``rows`` is 0. Its plans do not show enough to ``identify`` one.
         """
         plan = await self._run(
             _EXPLAIN + query.sql, query, _MOST_STEPS, self._limits.explain_timeout_ms
@@ -153,8 +152,8 @@ class SqliteDatabase:
     ) -> ResultSet | Diagnostic:
         """At most ``max_rows`` rows, or the database's error. Raises DatabaseUnavailable.
 
-        One row more is fetched, to tell whether there were more. Types are the storage class of
-        each column's first value that is not NULL: a column of SQLite's has no other of its own.
+        One row more is fetched, to tell whether there were more. A column's type is the storage
+        class of its first value that is not NULL, since columns in SQLite have no fixed type.
         """
         start = time.perf_counter()
         within = tighten_limits(self._limits, limits)
@@ -167,7 +166,7 @@ class SqliteDatabase:
         return page.build(types, (time.perf_counter() - start) * 1000)
 
     async def probe(self) -> str:
-        """What is wrong with this database; empty when all is well."""
+        """What is wrong with this database; empty if nothing is."""
         try:
             query = GuardedQuery(self.name, "SELECT 1", (), dialect="sqlite")
             answer = await self._run(query.sql, query, 1, _PROBE_TIMEOUT_MS)
@@ -176,7 +175,7 @@ class SqliteDatabase:
         return answer.message if isinstance(answer, Diagnostic) else ""
 
     async def close(self) -> None:
-        """Ends what runs and the threads; a later call starts new ones."""
+        """Stops running statements and ends the threads; a later call starts new ones."""
         for statement in tuple(self._running):
             statement.stop()
         threads, self._threads = self._threads, None
@@ -208,7 +207,7 @@ class SqliteDatabase:
         work = asyncio.get_running_loop().run_in_executor(self._threads, self._work, statement)
 
         def finish(done: asyncio.Future[ResultBuilder | Diagnostic]) -> None:
-            # Only now: a statement that is no longer waited for still has its thread.
+            # Only now: a statement that is no longer awaited still occupies its thread.
             self._running.discard(statement)
             self._slots.release()
             if not done.cancelled():
@@ -251,14 +250,14 @@ class SqliteDatabase:
 
 
 def _restrict(connection: sqlite3.Connection) -> None:
-    """All but the authorizer, which the statement brings. Raises sqlite3.Error."""
+    """Applies all restrictions except the statement's authorizer. Raises sqlite3.Error."""
     for pragma in _PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
     for category, limit in _LIMITS.items():
         connection.setlimit(category, limit)
     add_functions(connection)
-    # What is no UTF-8 is left out, not marked: so do the tools behind the published figures of the
-    # benchmarks whose files hold such text, and results must compare equal to theirs.
+    # Invalid UTF-8 is left out, not marked, as by the tools behind the published figures of the
+    # benchmarks whose files contain such text: results must compare equal to theirs.
     connection.text_factory = lambda text: text.decode(errors="ignore")
 
 

@@ -1,11 +1,10 @@
-"""SQLite as the guard reads and writes it: sqlglot's dialect, less everything that it translates.
+"""The guard's dialect of SQLite: sqlglot's, without its translations.
 
-sqlglot's own SQLite turns functions into nodes that stand for their kind in any database, and
-spells them anew: ``CAST(x AS DATE)`` becomes ``DATE(x)``, which is another value. Here a function
-stays a name with arguments (``replace`` has a node, since ``growing_calls.py`` measures it), a cast
-stays what SQLite makes of it (one of five affinities), the path of ``->`` stays text. Names are
-written in backticks where they need quotes: in double quotes SQLite takes a name that it does not
-find for a string.
+sqlglot's SQLite dialect turns functions into nodes that are common to all databases, and spells
+them anew: ``CAST(x AS DATE)`` becomes ``DATE(x)``, which has another value. Here a function stays a
+name with arguments (``replace`` has a node, since ``growing_calls.py`` measures it), a cast is to one
+of SQLite's five affinities, the path of ``->`` stays text. Names that need quotes are written in
+backticks: SQLite reads a name in double quotes as a string if it does not find it.
 
 Knows nothing of catalogs or allowlists.
 """
@@ -22,7 +21,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from execution.parsing.plain_calls import PlainGenerator, PrefixOperator, read_plus, write_prefix
 
-# What a type's name must hold for an affinity, in SQLite's order (sqlite.org/datatype3.html, 3.1).
+# The parts of type names that determine the affinity, in order (sqlite.org/datatype3.html, 3.1).
 _AFFINITIES = (
     ("INTEGER", ("INT",)),
     ("TEXT", ("CHAR", "CLOB", "TEXT")),
@@ -35,7 +34,7 @@ class GuardedSqlite(SQLite):
     """The dialect in which the guard parses and renders queries on SQLite."""
 
     class Tokenizer(SQLite.Tokenizer):
-        """The first pair of quotes is the one that is written."""
+        """The first pair of quotes is used for rendering."""
 
         IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ["`", '"', ("[", "]")]
 
@@ -57,7 +56,7 @@ class GuardedSqlite(SQLite):
             TokenType.PLUS: read_plus,
         }
         LAMBDAS: ClassVar[dict[TokenType, Any]] = {}
-        # A comma stays a comma: CROSS JOIN would tell SQLite's planner to keep the order.
+        # A comma stays a comma: CROSS JOIN would make SQLite's planner keep the order.
         JOINS_HAVE_EQUAL_PRECEDENCE = False
         CONCAT_OPERATORS: ClassVar[dict[TokenType, Any]] = {
             **SQLiteParser.CONCAT_OPERATORS,
@@ -70,7 +69,7 @@ class GuardedSqlite(SQLite):
         }
 
         def parse_cast(self) -> exp.Expr:
-            """``x AS any words`` up to the closing parenthesis, the words as their affinity."""
+            """Parses ``x AS any words`` up to the closing parenthesis; the type is the affinity."""
             value = self._parse_disjunction()
             if not self._match(TokenType.ALIAS):
                 self.raise_error("Expected AS after CAST(")

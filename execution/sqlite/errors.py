@@ -1,8 +1,8 @@
-"""SQLite's errors in the form in which errors travel here, with PostgreSQL's SQLSTATE codes.
+"""Converts SQLite's errors to Diagnostics, with PostgreSQL's SQLSTATE codes.
 
-SQLite has a code of its own for what happens to files, limits and rights; for everything that can
-be wrong with a query there is one, SQLITE_ERROR, and the text of the message. Nobody but this
-module reads that text. A message that it does not know becomes ``XX000``.
+SQLite has codes for errors of files, limits and rights; all errors of a query have the same one,
+SQLITE_ERROR, and differ only in the text. Only this module reads that text. An unknown message
+becomes ``XX000``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sqlite3
 from execution.error_disclosure import withhold_values
 from nl2sql.types import Diagnostic
 
-# What the whole statement was ended for; also given where nothing was heard of it in time.
+# The SQLSTATE of a statement that was stopped, or that did not answer in time.
 QUERY_CANCELED = "57014"
 
 _BY_CODE = {
@@ -25,7 +25,7 @@ _BY_CODE = {
     sqlite3.SQLITE_MISMATCH: "42804",
 }
 
-# The file cannot be read (now), whatever the query.
+# The file cannot be read (at the moment), whatever the query.
 _GONE = frozenset(
     {
         sqlite3.SQLITE_BUSY,
@@ -36,7 +36,7 @@ _GONE = frozenset(
         sqlite3.SQLITE_NOTADB,
         sqlite3.SQLITE_PERM,
         sqlite3.SQLITE_PROTOCOL,
-        # Nothing here writes: it is the log of a file in WAL mode that cannot be made.
+        # Nothing here writes: the log of a file in WAL mode could not be created.
         sqlite3.SQLITE_READONLY,
     }
 )
@@ -70,9 +70,9 @@ _BY_MESSAGE = tuple(
 def build_diagnostic(
     error: sqlite3.Error | sqlite3.Warning, *, restricted: bool = False, running: bool = True
 ) -> Diagnostic:
-    """The error as a value. SQLite names no position in this form of its interface.
+    """The error as a Diagnostic. Python's interface to SQLite gives no position.
 
-    ``restricted`` and ``running`` decide what it may say, see ``conditions``.
+    ``restricted`` and ``running`` decide what is withheld, see ``error_disclosure.py``.
     """
     message = str(error)
     state = _BY_CODE.get(_primary_code(error), "")
@@ -84,10 +84,10 @@ def build_diagnostic(
 
 
 def is_gone(error: sqlite3.Error | sqlite3.Warning) -> bool:
-    """True when the file is at fault, not the query."""
+    """True if the file is at fault, not the query."""
     return _primary_code(error) in _GONE
 
 
 def _primary_code(error: sqlite3.Error | sqlite3.Warning) -> int:
-    # The rest of an extended code says more than is needed here.
+    # The rest of an extended code is not needed here.
     return int(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)) & 0xFF

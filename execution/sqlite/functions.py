@@ -1,4 +1,4 @@
-"""What SQLite lacks and a policy's wrapper needs: a keyed hash. No query may call it by itself."""
+"""The keyed hash that wrappers use, which SQLite lacks. Queries may not call it themselves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ HASH_FUNCTION = "quorumsql_hash"
 
 
 def add_functions(connection: sqlite3.Connection) -> None:
-    """Makes them known to a connection. Raises sqlite3.Error."""
+    """Registers the functions on a connection. Raises sqlite3.Error."""
     connection.create_function(HASH_FUNCTION, 2, hash_value, deterministic=True)
 
 

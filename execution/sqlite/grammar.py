@@ -1,10 +1,9 @@
-"""The allowlist of SQLite, held against the tree that sqlglot read.
+"""Checks the tree that sqlglot parsed against SQLite's allowlist.
 
-There is no second grammar of SQLite's to ask, as there is of PostgreSQL's. What takes its place:
-the tree's nodes are SQLite's own, functions are the names that SQLite will see (see
-``dialect.py``), and SQLite itself tells its authorizer which tables and functions it found
-in the text, see ``authorizer.py``. Where sqlglot groups operators otherwise than SQLite
-does, the query is refused: with parentheses it would pass.
+Unlike for PostgreSQL, there is no second parser for SQLite. Instead, the tree's nodes correspond to
+SQLite's, functions have the names that SQLite will see (``dialect.py``), and SQLite itself reports
+to its authorizer which tables and functions it found (``authorizer.py``). A query in which sqlglot
+and SQLite would group operators differently is refused: it needs parentheses.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from nl2sql.types import Violation
 
 _NULL_SAFE = (exp.NullSafeEQ, exp.NullSafeNEQ)
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Is, *_NULL_SAFE)
-# To SQLite these bind like `=` and from the left; to sqlglot tighter than any comparison.
+# In SQLite these bind like `=` and from the left; in sqlglot tighter than any comparison.
 _RANGES = (exp.Between, exp.Escape, exp.Glob, exp.In, exp.Like, exp.Not)
 
 
 def check_functions(tree: exp.Expr, allowlist: Allowlist) -> Violation | None:
-    """None when all nodes, functions and types of the tree are on the allowlist."""
+    """Returns None if all nodes, functions and types of the tree are on the allowlist."""
     for node in tree.walk():
         if violation := _check_node(node, allowlist):
             return violation
@@ -36,7 +35,7 @@ def _check_node(node: exp.Expr, allowlist: Allowlist) -> Violation | None:
             return None
         return Violation("function_not_allowed", name, f"The function {name} is not allowed.")
     if isinstance(node, exp.DataType):
-        # Only CAST(… AS …) gives it a kind; `::` and typed literals are no SQL of SQLite's.
+        # Only CAST(… AS …) gives it a kind; SQLite has no `::` and no typed literals.
         if node.args.get("kind") in allowlist.types:
             return None
         name = node.sql()
@@ -45,7 +44,7 @@ def _check_node(node: exp.Expr, allowlist: Allowlist) -> Violation | None:
     if kind not in allowlist.nodes:
         return _refuse(node, f"{kind} is not allowed in a query.")
     if isinstance(node, exp.In) and node.args.get("field"):
-        # `x IN name`: the name is a table's, which no scope has resolved.
+        # `x IN name`: the name of a table, which was not resolved.
         return _refuse(node, "IN needs a list or a subquery.")
     if isinstance(node, exp.Distinct) and node.args.get("on"):
         return _refuse(node, "SQLite has no DISTINCT ON.")
@@ -59,7 +58,7 @@ def _check_node(node: exp.Expr, allowlist: Allowlist) -> Violation | None:
 
 
 def _is_ambiguous(node: exp.Expr) -> bool:
-    """True for comparisons within comparisons that two parsers would group in two ways."""
+    """True for nested comparisons that two parsers could group differently."""
     if isinstance(node, exp.Connector | exp.Not | exp.Paren) or not isinstance(
         node, (exp.Binary, exp.Unary, *_RANGES)
     ):
@@ -68,7 +67,7 @@ def _is_ambiguous(node: exp.Expr) -> bool:
     if isinstance(node, exp.Escape) and isinstance(node.this, exp.Like):
         operands = [node.this.this, node.this.expression, node.expression]
     if isinstance(node, _NULL_SAFE):
-        # sqlglot puts parentheses of its own around what stands beside IS [NOT] DISTINCT FROM.
+        # sqlglot adds parentheses around the operands of IS [NOT] DISTINCT FROM.
         parentheses = (operand for operand in operands if isinstance(operand, exp.Paren))
         if any(operand.find(*_RANGES) for operand in parentheses):
             return True

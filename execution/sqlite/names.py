@@ -1,10 +1,9 @@
-"""How names are written in queries on SQLite, which leaves much of it to chance.
+"""Keeps the spelling of names in queries on SQLite, whose rules for names are lax.
 
-Names compare without case, and are written as the query wrote them. A word in double quotes is a
-name where something visible has that name, and a string elsewhere; ``execution/name_resolution``
-knows what is visible. If it saw more than SQLite does, the word would stay a name, and a name in
-backticks that SQLite does not find is an error, never another result. A CTE may recurse without
-the word RECURSIVE.
+Names compare without case, and are rendered as the query wrote them. A word in double quotes is a
+name if something visible has that name, and a string otherwise; ``name_resolution`` knows what is
+visible. If it saw more than SQLite, the word would stay a name, and a name in backticks that SQLite
+does not find is an error, never another result. A CTE may recurse without the word RECURSIVE.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _BARE = "bare"
 
 
 def record_spelling(tree: exp.Expr, sql: str) -> None:
-    """Notes on each name how ``sql`` wrote it, before case is normalised away."""
+    """Records on each name its spelling in ``sql``, before case is normalised."""
     for node in tree.walk():
         if isinstance(node, exp.Identifier):
             node.meta[_SPELLING] = node.name
@@ -33,17 +32,17 @@ def record_spelling(tree: exp.Expr, sql: str) -> None:
 
 
 def is_in_double_quotes(name: exp.Identifier) -> bool:
-    """Whether the query on SQLite wrote the name so: where nothing bears it, it is a string."""
+    """Whether the query wrote the name in double quotes: if nothing has it, it is a string."""
     return bool(name.meta_get(_IN_DOUBLE_QUOTES))
 
 
 def read_spelling(name: exp.Identifier) -> str:
-    """The name as the query wrote it."""
+    """The name in the query's spelling."""
     return str(name.meta_get(_SPELLING) or name.name)
 
 
 def restore_spelling(tree: exp.Expr) -> None:
-    """Writes each name as the query did, in quotes only where it needs them, in place."""
+    """Restores the query's spelling of each name, with quotes only where needed, in place."""
     for name in tree.find_all(exp.Identifier):
         spelling = read_spelling(name)
         name.set("this", spelling)
@@ -58,8 +57,8 @@ def _reads(cte: exp.CTE, name: str) -> bool:
 
 
 def build_text_name(text: str) -> str:
-    """What stands for the name of an output without one: to SQLite that is its text.
+    """A key for the name of an output without alias, which in SQLite is its text.
 
-    How the text was spaced and quoted is not known any more, so it does not count here.
+    Spaces and quotes of the text are no longer known, so they are ignored.
     """
     return "\0" + "".join(letter for letter in text.lower() if letter.isalnum())

@@ -1,1 +1,1 @@
-"""How likely the winner of a vote is right: what is measured of it, and the fitted model."""
+"""Estimates how likely the winner of a vote is right: its features, and the fitted model."""

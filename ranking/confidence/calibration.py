@@ -1,7 +1,7 @@
-"""From features to a probability: a logistic model, fitted elsewhere and read from a JSON file.
+"""Turns features into a probability with a logistic model from a JSON file.
 
-``quorumsql eval calibrate`` writes the file (``evaluation/metrics/calibration_fit.py``); one for
-each model is packaged here. Reading takes nothing but the standard library.
+``quorumsql eval calibrate`` fits the model and writes the file
+(``evaluation/metrics/calibration_fit.py``); files for known models are packaged here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NOT_IN_NAME = re.compile(r"[^a-z0-9.]+")
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """One feature's part: ``weight`` times (value - ``mean``) / ``scale``."""
+    """One feature's term: ``weight`` times (value - ``mean``) / ``scale``."""
 
     feature: str
     mean: float
@@ -35,7 +35,7 @@ class Weight:
 class Calibration:
     """A logistic model for rankings of ``fewest`` to ``most`` samples.
 
-    Answers of a confidence below ``threshold`` are better not given.
+    An answer with a confidence below ``threshold`` should not be given.
 
     >>> model = Calibration(0.0, (Weight("agreement", 0.5, 0.25, 1.0),), fewest=1, most=8)
     >>> model.estimate((("agreement", 0.5), ("samples", 2.0)))
@@ -49,9 +49,9 @@ class Calibration:
     threshold: float = 0.0
 
     def estimate(self, features: tuple[tuple[str, float], ...]) -> float | None:
-        """How likely the winner is right; None where the model was not fitted for so many samples.
+        """The probability that the winner is right; None outside the fitted numbers of samples.
 
-        A feature that is not known counts as its mean.
+        An unknown feature counts as its mean.
         """
         known = dict(features)
         samples = round(2 ** known["samples"]) if "samples" in known else 0
@@ -78,7 +78,7 @@ def load_calibration(choice: str, model: str) -> Calibration | None:
         return parse_calibration(Path(choice).expanduser().read_text(encoding="utf-8"))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SettingsError(
-            f"ranking.calibration: {choice} is no calibration ({error}).",
+            f"ranking.calibration: {choice} is not a calibration ({error}).",
             hint="Write one with `quorumsql eval calibrate RUN --output FILE`.",
         ) from error
 
@@ -89,8 +89,8 @@ def parse_calibration(text: str) -> Calibration:
     return Calibration(
         intercept=float(value["intercept"]),
         weights=tuple(
-            Weight(name, float(each["mean"]), float(each["scale"]), float(each["weight"]))
-            for name, each in value["features"].items()
+            Weight(name, float(fields["mean"]), float(fields["scale"]), float(fields["weight"]))
+            for name, fields in value["features"].items()
         ),
         fewest=int(value["samples"][0]),
         most=int(value["samples"][1]),
@@ -99,7 +99,7 @@ def parse_calibration(text: str) -> Calibration:
 
 
 def name_file(model: str) -> str:
-    """The name of a model as a file name; folders and quantisation are no part of it.
+    """The name of a model as a file name, without folders and quantisation.
 
     >>> name_file("Qwen/Qwen2.5-Coder-0.5B-Instruct")
     'qwen2.5-coder-0.5b-instruct'

@@ -1,7 +1,7 @@
-"""What a confidence is read from: numbers about one ranking, each with a name.
+"""The features from which a confidence is computed: named numbers about one ranking.
 
-The same numbers stand in every trace, so that `quorumsql eval calibrate` fits on exactly what the
-service sees. A number that is not known (no log-probability was told) is left out.
+Every trace contains the same numbers, so that `quorumsql eval calibrate` fits on exactly what the
+service uses. An unknown number (such as a missing log-probability) is left out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Features = tuple[tuple[str, float], ...]
 
 
 def measure_features(question: Question, context: SchemaContext, ranking: Ranking) -> Features:
-    """The features of a ranking whose winner was voted for; empty where none was."""
+    """The features of a ranking; empty if no winner was voted for."""
     winner = ranking.winner
     if winner is None or winner.group < 0 or not ranking.samples:
         return ()
@@ -28,9 +28,9 @@ def measure_features(question: Question, context: SchemaContext, ranking: Rankin
 
 
 def _measure_vote(ranking: Ranking, winner: Assessment) -> dict[str, float | None]:
-    """Shares of all samples. ``margin`` is how far the winner's group leads the second.
+    """Shares of all samples. ``margin`` is the lead of the winner's group over the second.
 
-    ``weight`` is its part of what all groups weigh.
+    ``weight`` is its share of the weight of all groups.
     """
     weights = {
         assessment.group: assessment.weight
@@ -60,7 +60,7 @@ def _measure_vote(ranking: Ranking, winner: Assessment) -> dict[str, float | Non
 
 
 def _measure_winner(winner: Assessment) -> dict[str, float | None]:
-    """``empty``, ``truncated`` and ``repaired`` are 1 or 0; ``tables`` counts what it reads."""
+    """``empty``, ``truncated`` and ``repaired`` are 1 or 0; ``tables`` is the number it reads."""
     tables = getattr(winner.verdict, "tables", ())
     return {
         "score": winner.score.total / 100,

@@ -1,9 +1,9 @@
-"""Lint rules: one a file, the function named like the file, the pipeline a visible tuple.
+"""Lint rules: one in each file, the function named like the file, all listed in one tuple.
 
-A rule takes a query, as ``ranking.query`` reads it, and returns a finding, or None. An error is
-almost always wrong, a warning often: docs/measurements/ranking.md says how often, rule by rule.
-What is linted is the candidate's own text: the guard's rewriting wraps every table, and would be
-told to people.
+A rule takes a query, as ``ranking.query`` reads it, and returns a finding or None. A candidate with
+an error is almost always wrong, one with a warning often: docs/measurements/ranking.md gives the
+figures for each rule. The rules check the candidate's own text, since users see the findings, and
+the guard's rewriting wraps every table.
 """
 
 from __future__ import annotations
@@ -64,5 +64,5 @@ RULES: tuple[Callable[[Query], Finding | None], ...] = (
 
 
 def lint_query(query: Query) -> tuple[Finding, ...]:
-    """All findings, errors first as the rules stand."""
+    """All findings in the order of the rules, errors first."""
     return tuple(finding for rule in RULES if (finding := rule(query)) is not None)

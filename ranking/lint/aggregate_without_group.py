@@ -1,4 +1,4 @@
-"""Aggregates beside plain columns, with nothing to group by."""
+"""Aggregates next to plain columns, without GROUP BY."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _AGGREGATES = (exp.AggFunc, exp.Filter, exp.WithinGroup)
 
 
 def aggregate_without_group(query: Query) -> Finding | None:
-    """An error where a SELECT without GROUP BY has both: SQLite takes any row's value.
+    """An error if a SELECT without GROUP BY has both: SQLite returns the value of an arbitrary row.
 
-    MIN and MAX alone are let be on SQLite, where the columns beside them are those of that row
+    A single MIN or MAX is allowed on SQLite, where the other columns are those of that row
     (sqlite.org/lang_select.html, "bare columns").
 
     >>> from ranking.query import read_query
@@ -24,14 +24,14 @@ def aggregate_without_group(query: Query) -> Finding | None:
     for select in query.selects():
         if select.args.get("group"):
             continue
-        aggregates = [each for each in _walk(select) if isinstance(each, _AGGREGATES)]
+        aggregates = [node for node in _walk(select) if isinstance(node, _AGGREGATES)]
         if query.dialect == "sqlite" and len(aggregates) == 1:
             aggregates = [
                 aggregate
                 for aggregate in aggregates
                 if not isinstance(aggregate, exp.Min | exp.Max)
             ]
-        bare = [each for each in _walk(select) if isinstance(each, exp.Column)]
+        bare = [node for node in _walk(select) if isinstance(node, exp.Column)]
         if aggregates and bare:
             message = f"{bare[0].sql()} stands beside an aggregate without GROUP BY."
             return Finding("aggregate_without_group", "error", message)
@@ -39,7 +39,7 @@ def aggregate_without_group(query: Query) -> Finding | None:
 
 
 def _walk(select: exp.Select) -> list[exp.Expr]:
-    """Aggregates and the columns outside them, in what is selected; subqueries are their own."""
+    """The aggregates of the outputs and the columns outside them, without those of subqueries."""
     found: list[exp.Expr] = []
     pending = list(select.expressions)
     while pending:

@@ -1,4 +1,4 @@
-"""Tables side by side that no condition ties."""
+"""Tables in FROM that no condition joins."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ranking.query import Query
 
 
 def cartesian_join(query: Query) -> Finding | None:
-    """An error where two tables meet without ON, USING, NATURAL or a condition in WHERE.
+    """An error if two tables are joined without ON, USING, NATURAL or a condition in WHERE.
 
     >>> from ranking.query import read_query
     >>> cartesian_join(read_query("SELECT 1 FROM a, b", "postgres")).message
@@ -30,7 +30,7 @@ def cartesian_join(query: Query) -> Finding | None:
 
 
 def _find_tied(select: exp.Select) -> set[str]:
-    """The tables of which WHERE compares a column with another column; empty: a bare one."""
+    """The tables of which WHERE compares a column with another; "" for an unqualified column."""
     where = select.args.get("where")
     return {
         side.table

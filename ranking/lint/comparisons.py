@@ -1,4 +1,4 @@
-"""Comparisons of a column with a literal, however they are spelled."""
+"""Finds comparisons of a column with a literal, in any form."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OPERATORS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 
 
 def list_literal_comparisons(tree: exp.Expr) -> Iterator[tuple[exp.Column, exp.Literal]]:
-    """Columns and what they are compared with by an operator, IN or BETWEEN.
+    """Pairs of a column and a literal that an operator, IN or BETWEEN compares.
 
     >>> import sqlglot
     >>> from nl2sql.sql.parsing import parse_one

@@ -9,9 +9,9 @@ from ranking.query import Query
 
 
 def contradiction(query: Query) -> Finding | None:
-    """An error where one column must equal two values at once.
+    """An error if one column must equal two values at once.
 
-    "In both 2014 and 2015" takes two rows, so two conditions on one never find it.
+    "In both 2014 and 2015" needs two rows; two conditions on the same row never find them.
 
     >>> from ranking.query import read_query
     >>> contradiction(read_query("SELECT 1 FROM a WHERE y = 2014 AND y = 2015", "sqlite")).rule
@@ -34,6 +34,6 @@ def contradiction(query: Query) -> Finding | None:
 
 
 def _list_conditions(condition: exp.Expr) -> list[exp.EQ]:
-    """The equalities that all must hold."""
+    """The equalities that must all hold."""
     parts = condition.flatten() if isinstance(condition, exp.And) else [condition]
-    return [each for part in parts if isinstance(each := part.unnest(), exp.EQ)]
+    return [equality for part in parts if isinstance(equality := part.unnest(), exp.EQ)]

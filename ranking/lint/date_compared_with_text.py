@@ -1,4 +1,4 @@
-"""A date compared with text that is no date."""
+"""A date compared with text that is not a date."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from nl2sql.types import Finding
 from ranking.lint.comparisons import list_literal_comparisons
 from ranking.query import Query
 
-# ISO 8601, as all three databases write it, from the year alone on; and a time of day.
+# ISO 8601 as all three databases write it, also a year or month alone; and a time of day.
 _DATE = re.compile(r"\s*(\d{4}(-\d{1,2}(-\d{1,2}([T ]\d.*)?)?)?|\d{1,2}:\d{2}.*)\s*")
 
 
 def date_compared_with_text(query: Query) -> Finding | None:
-    """An error where a date or time is held against a text of any other form.
+    """An error if a date or time is compared with a text that is not in ISO 8601.
 
-    PostgreSQL reads more forms than ISO 8601, by a setting of the session; none of them is safe.
+    PostgreSQL reads other forms too, but depending on a setting of the session.
 
     >>> from nl2sql.catalog import Column, Table
     >>> from ranking.query import read_query

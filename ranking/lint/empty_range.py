@@ -1,4 +1,4 @@
-"""BETWEEN with its ends the wrong way round."""
+"""BETWEEN with its bounds in the wrong order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ranking.query import Query
 
 
 def empty_range(query: Query) -> Finding | None:
-    """An error where the low end lies above the high one: nothing lies between.
+    """An error if the lower bound is above the upper one: no value is between them.
 
     >>> from ranking.query import read_query
     >>> empty_range(read_query("SELECT 1 FROM a WHERE x BETWEEN 9 AND 1", "sqlite")).severity

@@ -7,7 +7,7 @@ from ranking.query import Query
 
 
 def having_without_group(query: Query) -> Finding | None:
-    """A warning: the whole table is one group, which is kept or dropped as one.
+    """A warning: all rows are one group, which is kept or dropped as a whole.
 
     >>> from ranking.query import read_query
     >>> having_without_group(read_query("SELECT sum(x) FROM a HAVING sum(x) > 1", "sqlite")).rule

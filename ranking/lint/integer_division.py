@@ -1,4 +1,4 @@
-"""Whole numbers divided by whole numbers, which loses the remainder."""
+"""A division of whole numbers, which loses the remainder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ranking.query import Query
 
 
 def integer_division(query: Query) -> Finding | None:
-    """A warning where both sides are whole numbers, in a dialect that cuts the quotient.
+    """A warning if both operands are whole numbers, in a dialect that truncates the quotient.
 
     >>> from ranking.query import read_query
     >>> integer_division(read_query("SELECT count(x) / count(*) FROM a", "postgres")).severity
@@ -26,7 +26,7 @@ def integer_division(query: Query) -> Finding | None:
 
 
 def _is_whole(query: Query, node: exp.Expr) -> bool:
-    """True for what is sure to be a whole number."""
+    """True if the value is certainly a whole number."""
     node = node.unnest()
     if isinstance(node, exp.Literal):
         return not node.is_string and node.this.isdigit()

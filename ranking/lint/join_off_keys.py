@@ -1,4 +1,4 @@
-"""Columns compared across tables that no key ties, where one is a key of another table."""
+"""Columns of two tables compared without a foreign key between them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ranking.query import ColumnUse, Query
 
 
 def join_off_keys(query: Query) -> Finding | None:
-    """An error where a key column is joined, or looked up by IN, with a column of another kind.
+    """An error if a key column is joined, or compared by IN, with a column that it does not match.
 
-    Not every schema declares its keys, so columns that are named after one another are let be, and
-    so is a column that is no key, of a table that no key ties to the other.
+    Not every schema declares its keys, so columns that are named after one another are allowed, and
+    so are columns without keys of tables between which there is no key.
 
     >>> from nl2sql.catalog import Column, ForeignKey, Table
     >>> from ranking.query import read_query
@@ -43,7 +43,7 @@ def join_off_keys(query: Query) -> Finding | None:
 
 
 def _is_named_after(column: ColumnUse, target: ColumnUse) -> bool:
-    """True when the names say what no key does: ``start_station_id`` and ``station.id``."""
+    """True if the names imply an undeclared key: ``start_station_id`` and ``station.id``."""
     name, other = column.column.name.lower(), target.column.name.lower()
     if name == other:
         return name != "id"
@@ -51,7 +51,7 @@ def _is_named_after(column: ColumnUse, target: ColumnUse) -> bool:
 
 
 def _list_pairs(tree: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Expr]]:
-    """Pairs of columns that are held to be equal."""
+    """Pairs of columns that the query compares for equality."""
     for node in find_all(tree, exp.EQ, exp.In):
         left = node.this
         right = node.args.get("expression" if isinstance(node, exp.EQ) else "query")

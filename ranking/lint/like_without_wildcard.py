@@ -1,4 +1,4 @@
-"""LIKE with a pattern that holds no wildcard."""
+"""LIKE with a pattern without wildcards."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ranking.query import Query
 
 
 def like_without_wildcard(query: Query) -> Finding | None:
-    """A warning: it is ``=``, or the wildcards were forgotten.
+    """A warning: it means ``=``, or the wildcards were forgotten.
 
     >>> from ranking.query import read_query
     >>> like_without_wildcard(read_query("SELECT 1 FROM a WHERE x LIKE 'Ann'", "postgres")).rule

@@ -1,4 +1,4 @@
-"""LIMIT without ORDER BY: which rows come back is left to chance."""
+"""LIMIT without ORDER BY, which returns arbitrary rows."""
 
 from __future__ import annotations
 

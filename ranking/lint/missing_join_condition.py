@@ -1,4 +1,4 @@
-"""A JOIN whose condition does not tie the joined table to another."""
+"""A JOIN whose condition does not connect the joined table with another."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ranking.query import Query
 
 
 def missing_join_condition(query: Query) -> Finding | None:
-    """An error for an ON that compares columns of one table alone.
+    """An error for an ON that compares only columns of one table.
 
-    A column compared with itself is left to ``self_comparison``.
+    ``self_comparison`` covers a column that is compared with itself.
 
     >>> from ranking.query import read_query
     >>> missing_join_condition(read_query("SELECT 1 FROM a JOIN b ON b.x = b.y", "sqlite")).message

@@ -1,4 +1,4 @@
-"""NOT IN over a column that may hold NULL, which then finds nothing."""
+"""NOT IN over a column that may be NULL, and then finds nothing."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ranking.query import Query
 
 
 def not_in_with_nulls(query: Query) -> Finding | None:
-    """A warning where the subquery's column is nullable and nothing keeps the NULLs out.
+    """A warning if the subquery's column is nullable and no condition excludes NULL.
 
-    A column of the primary key holds none, whatever the schema declares.
+    A column of the primary key is never NULL, whatever the schema declares.
 
     >>> from nl2sql.catalog import Column, Table
     >>> from ranking.query import read_query
@@ -39,8 +39,8 @@ def not_in_with_nulls(query: Query) -> Finding | None:
 
 
 def _is_filtered(select: exp.Select, column: exp.Expr) -> bool:
-    """True when a condition of the subquery is on the column itself."""
+    """True if the subquery has a condition on the column itself."""
     where = select.args.get("where")
     return where is not None and any(
-        each.name.lower() == column.name.lower() for each in find_all(where, exp.Column)
+        used.name.lower() == column.name.lower() for used in find_all(where, exp.Column)
     )

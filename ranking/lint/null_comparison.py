@@ -1,4 +1,4 @@
-"""A comparison with NULL by an operator, which is never true."""
+"""An operator that compares with NULL, which is never true."""
 
 from __future__ import annotations
 

@@ -13,10 +13,10 @@ _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*", re.IGNORECASE)
 
 
 def number_compared_with_text(query: Query) -> Finding | None:
-    """An error where a column of numbers is held against text that is no number.
+    """An error if a column of numbers is compared with text that is not a number.
 
-    PostgreSQL and DuckDB refuse it; SQLite finds nothing, in silence. Mostly the column is a key,
-    and the name that is looked for stands in the table it points to.
+    PostgreSQL and DuckDB refuse it; SQLite silently finds nothing. Usually the column is a foreign
+    key, and the name is a value of the referenced table.
 
     >>> from nl2sql.catalog import Column, Table
     >>> from ranking.query import read_query

@@ -1,4 +1,4 @@
-"""A bare name in a subquery that only the outer query has."""
+"""An unqualified name in a subquery that only the outer query has."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ranking.query import Query
 
 
 def outer_column(query: Query) -> Finding | None:
-    """An error where a subquery selects a bare column that no table of its own has.
+    """An error if a subquery selects an unqualified column that none of its tables has.
 
-    ``x IN (SELECT x FROM t)`` is true for every row when ``t`` has no ``x``: the database takes the
-    outer one.
+    ``x IN (SELECT x FROM t)`` is true for every row if ``t`` has no ``x``: the database then uses
+    the outer ``x``.
 
     >>> from nl2sql.catalog import Column, Table
     >>> from ranking.query import read_query

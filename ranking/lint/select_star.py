@@ -1,4 +1,4 @@
-"""``SELECT *`` where columns were asked for."""
+"""``SELECT *`` instead of the requested columns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ranking.query import Query
 
 
 def select_star(query: Query) -> Finding | None:
-    """A warning when the outermost query selects a star.
+    """A warning if the outermost query selects a star.
 
     >>> from ranking.query import read_query
     >>> select_star(read_query("SELECT * FROM a", "postgres")).rule

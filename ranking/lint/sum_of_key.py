@@ -1,4 +1,4 @@
-"""A sum or mean of numbers that only name things."""
+"""A sum or mean of keys, which are only names."""
 
 from __future__ import annotations
 

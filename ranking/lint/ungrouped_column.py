@@ -1,4 +1,4 @@
-"""A selected column that the groups do not determine."""
+"""A selected column that GROUP BY does not determine."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ranking.query import Query
 
 
 def ungrouped_column(query: Query) -> Finding | None:
-    """A warning where a SELECT with GROUP BY selects a bare column of a table it does not group by.
+    """A warning if a SELECT with GROUP BY selects a column of a table by which it does not group.
 
-    A column of a table whose other columns are grouped by is let be: they may be its key.
+    Columns of a table by whose other columns it groups are allowed: those may be its key.
 
     >>> from ranking.query import read_query
     >>> sql = "SELECT a.name, count(*) FROM a JOIN b ON a.id = b.id GROUP BY b.kind"

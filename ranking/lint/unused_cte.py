@@ -9,7 +9,7 @@ from ranking.query import Query
 
 
 def unused_cte(query: Query) -> Finding | None:
-    """A warning for a name under WITH that stands in no FROM.
+    """A warning for a CTE that is in no FROM.
 
     >>> from ranking.query import read_query
     >>> unused_cte(read_query("WITH c AS (SELECT 1) SELECT x FROM a", "postgres")).message

@@ -1,4 +1,4 @@
-"""A joined table that nothing is taken from."""
+"""A joined table of which no column is used."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _ANY = ""
 
 
 def unused_join(query: Query) -> Finding | None:
-    """A warning where only the condition of one join names a table.
+    """A warning if only the condition of one join names a table.
 
-    It may be there to keep the rows that have a partner; more often it only multiplies them. In
-    EXCEPT, INTERSECT and UNION, which drop repeated rows, it does the first alone and is let be.
+    The join may be meant to keep only rows with a match; more often it just multiplies rows. In
+    EXCEPT, INTERSECT and UNION, which drop repeated rows, it cannot multiply and is allowed.
 
     >>> from ranking.query import read_query
     >>> sql = "SELECT a.x FROM a JOIN b ON a.i = b.i"
@@ -47,7 +47,7 @@ def _counts_rows(select: exp.Select) -> bool:
 
 
 def _count_uses(query: Query, select: exp.Select) -> Counter[str]:
-    """In how many clauses and join conditions each table is named; a bare name may be any's."""
+    """The number of clauses and join conditions that name each table (unqualified: any)."""
     clauses = [join.args.get("on") for join in select.args["joins"]]
     clauses += [select.args.get(part) for part in ("where", "group", "having", "order")]
     clauses += select.expressions

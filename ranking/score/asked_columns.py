@@ -1,4 +1,4 @@
-"""How many columns a question asks for, read from the list of nouns that it begins with."""
+"""Counts the columns that a question asks for, from the list of nouns with which it begins."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _VAGUE = re.compile(
 )
 _TWO_IN_ONE = re.compile(r"\b(?:full|complete) names?\b|\baddress(?:es)?\b", re.IGNORECASE)
 _AND = re.compile(r"\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*", re.IGNORECASE)
-# After the list has ended: words that may add a column after all, in this sentence or the next.
+# Words after the list that may add a column, in this sentence or the next.
 _MORE = re.compile(
     r",|\b(?:and|as well as|along with|together with|with (?:the|their|its)|also)\b"
     r"|[.?;]\s*(?:and\s+)?(?:also\s+)?(?:please\s+)?"
@@ -38,9 +38,9 @@ _GROUPED = re.compile(r"\b(?:each|every|per|different|grouped)\b", re.IGNORECASE
 
 
 def count_columns(question: str) -> tuple[int, ...]:
-    """The numbers of columns that fit; empty where the question does not say.
+    """The numbers of columns that fit the question; empty if it does not say.
 
-    A figure "for each" of something may come with or without what it is for.
+    A figure "for each" of something may come with or without that thing.
 
     >>> count_columns("What are the names and ages of all singers?")
     (2,)

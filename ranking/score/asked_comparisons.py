@@ -1,4 +1,4 @@
-"""The comparisons with a figure that a question asks for: "more than 5", "at least two"."""
+"""Finds the comparisons with a figure that a question asks for: "more than 5", "at least two"."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ NUMBER_WORDS = {
 _FIGURE = rf"\$?\s*(\d[\d,]*(?:\.\d+)?|{'|'.join(NUMBER_WORDS)})\b"
 _UP = r"more|greater|higher|larger|older|bigger|longer|heavier|taller|later|better"
 _DOWN = r"less|fewer|lower|smaller|younger|shorter|lighter|cheaper|earlier"
-# "above 50 or below 46" holds no "50 or below".
+# "above 50 or below 46" does not contain "50 or below".
 _ALONE = rf"(?!\s+(?:than\s+)?{_FIGURE.replace('(', '(?:', 1)})"
-# The operators that each form admits; those of whole numbers one off are added where they mean it.
+# The operators that each form allows; for whole numbers, equivalent ones (> 4 for >= 5) are added.
 _FORMS = tuple(
     (re.compile(pattern, re.IGNORECASE), operators)
     for pattern, operators in (
@@ -38,11 +38,11 @@ Comparison = frozenset[tuple[str, str]]
 def list_comparisons(question: str) -> Iterator[Comparison]:
     """For each comparison asked for, the pairs of operator and figure that mean it.
 
-    >>> [sorted(each) for each in list_comparisons("Who has more than two songs?")]
+    >>> [sorted(pairs) for pairs in list_comparisons("Who has more than two songs?")]
     [[('>', '2'), ('>=', '3')]]
-    >>> [sorted(each) for each in list_comparisons("older than 20.5, or founded before 1,900")]
+    >>> [sorted(pairs) for pairs in list_comparisons("older than 20.5, or founded before 1,900")]
     [[('>', '20.5')], [('<', '1900'), ('<=', '1900')]]
-    >>> [sorted(each) for each in list_comparisons("those with 2 or more, or over 50 or below 46")]
+    >>> [sorted(pairs) for pairs in list_comparisons("with 2 or more, or over 50 or below 46")]
     [[('>', '50'), ('>=', '51')], [('<', '46'), ('<=', '45')], [('>', '1'), ('>=', '2')]]
     """
     for pattern, operators in _FORMS:

@@ -1,4 +1,4 @@
-"""Whether a query compares and sorts in the direction that the question names.
+"""Measures whether a query compares and sorts in the direction that the question names.
 
 Each measure has a name and a strength between 0 and 1; one that does not apply is left out.
 """
@@ -27,9 +27,9 @@ _EXTREMES = {"max": exp.Max, "min": exp.Min}
 
 
 def measure_comparisons(expected: Expectations, query: Query) -> Iterator[Measure]:
-    """Figures compared the other way round, orders the other way round, extremes left out.
+    """Yields comparisons and orders in the wrong direction, and missing extremes.
 
-    A figure that the query does not hold at all is not judged here.
+    A figure that the query does not contain at all is not checked here.
 
     >>> from ranking.score.expectations import read_expectations
     >>> from ranking.query import read_query
@@ -63,12 +63,12 @@ def measure_comparisons(expected: Expectations, query: Query) -> Iterator[Measur
 
 
 def _is_held(wanted: frozenset[tuple[str, str]], written: set[tuple[str, str]]) -> bool:
-    """True when one of the figures is compared with something, by whatever operator."""
+    """True if one of the figures is compared with something, by any operator."""
     return not {figure for _, figure in wanted}.isdisjoint(figure for _, figure in written)
 
 
 def _list_comparisons(tree: exp.Expr) -> Iterator[tuple[str, str]]:
-    """Operator and literal of every comparison, the literal on the right; a date by its year too.
+    """Operator and literal of every comparison, the literal on the right; for a date also its year.
 
     >>> import sqlglot
     >>> from nl2sql.sql.parsing import parse_one
@@ -78,7 +78,7 @@ def _list_comparisons(tree: exp.Expr) -> Iterator[tuple[str, str]]:
     """
     for node in find_all(tree, *_OPERATORS, exp.Between):
         if isinstance(node, exp.Between):
-            # Written for "over 5 and under 9" too.
+            # BETWEEN is also written for "over 5 and under 9".
             low, high = node.args["low"], node.args["high"]
             found = [(">=", low), (">", low), ("<=", high), ("<", high)]
         else:
@@ -93,7 +93,7 @@ def _list_comparisons(tree: exp.Expr) -> Iterator[tuple[str, str]]:
 
 
 def _sorts_otherwise(expected: Expectations, tree: exp.Expr) -> bool:
-    """True when no order goes the way that was named, or no first row is of the end named."""
+    """True if no ORDER BY has the direction, or no LIMIT takes the end, that was asked for."""
     selects = [query for query in find_all(tree, exp.Query) if query.args.get("order")]
     if expected.descending is not None and selects:
         keys = [key for select in selects for key in select.args["order"].expressions]

@@ -1,7 +1,7 @@
-"""Both of two asked for, and either of them given: rows that must be met twice.
+"""Measures whether a query returns what has either of two things when both were asked for.
 
-A measure has a name and a strength between 0 and 1; one that does not apply is left out. Not
-covered: two ranges of one number, which AND can make empty (a lint rule tells).
+A measure has a name and a strength between 0 and 1; one that does not apply is left out. Does not
+cover two ranges of one number, which AND can make empty (a lint rule reports that).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ranking.score.question_terms import Measure
 
 
 def measure_conjunction(expected: Expectations, query: Query) -> Iterator[Measure]:
-    """One pass over the rows with IN or OR, where a question asks for what has both.
+    """Yields ``both_missing`` if a query only uses IN or OR on one row for a question for both.
 
     >>> from ranking.score.expectations import read_expectations
     >>> from ranking.query import read_query
@@ -34,7 +34,7 @@ def measure_conjunction(expected: Expectations, query: Query) -> Iterator[Measur
         return
     tables = Counter(table.name.lower() for table in find_all(tree, exp.Table))
     if max(tables.values(), default=0) > 1:
-        return  # met twice in some way: a self-join, a subquery each
+        return  # the table is read twice, by a self-join or subqueries
     if any(_is_either(node) for node in find_all(tree, exp.In, exp.Or)):
         yield "both_missing", 1.0
 

@@ -1,9 +1,9 @@
-"""What a question, by its words alone, lets its answer look like.
+"""Derives from the words of a question what its answer should look like.
 
-Conservative: what is not said in a form known here is not expected, and nothing that an answer
-looks like is held against it then. English only; a question in another language expects nothing.
-docs/measurements/ranking.md gives, for each expectation, how often it is raised and how often it is
-right on Spider's training questions, where the patterns were made.
+Conservative: words that are not recognised raise no expectation, and so count against no answer.
+English only; a question in another language raises none. docs/measurements/ranking.md gives, for
+each expectation, how often it is raised and how often it is right on Spider's training questions,
+from which the patterns were made.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _UP = re.compile(
     r"\b(?:ascending|increasing|alphabetical(?:ly)?|lexicographic(?:al|ally)?)\b", re.IGNORECASE
 )
 _REVERSED = re.compile(r"\brevers", re.IGNORECASE)
-# Not of time or rank, whose first is a small number or a large one.
+# Not words of time or rank, whose first is a small number in some data and a large one in others.
 _HIGH = re.compile(
     r"(?<!at )\bmost\b|\b(?:highest|largest|biggest|greatest|maximum|max)\b(?! rank)",
     re.IGNORECASE,
@@ -81,7 +81,7 @@ _PART = re.compile(
     rf"frequent(?:ly)?|next|previous|example|sample|\w+est|\d+|{'|'.join(NUMBER_WORDS)})\b",
     re.IGNORECASE,
 )
-# "From both airports A and B"; not "names of both authors", where either will do.
+# "From both airports A and B"; not "names of both authors", where either is enough.
 _BOTH = re.compile(r"\bboth\b[^,.?]*\band\b", re.IGNORECASE)
 _KEY = re.compile(r"id\b|ids\b|\b(?:identif\w+|codes?|numbers?|keys?|serial|isbn)\b", re.IGNORECASE)
 _TIME = re.compile(r"\b(?:recent(?:ly)?|latest|first|last|newest|earliest|oldest)\b", re.IGNORECASE)
@@ -91,13 +91,13 @@ _TIME = re.compile(r"\b(?:recent(?:ly)?|latest|first|last|newest|earliest|oldest
 class Expectations:
     """What the answer should look like; None, empty and False expect nothing.
 
-    ``columns`` holds the numbers of columns that fit. ``rows`` is the number of rows, at most.
-    ``one_number``: one row of one number. ``best``: the one or few at one end of an order, of which
-    ``highest`` says which end, as ``descending`` says of an order asked for. ``extremes`` holds
-    ``max`` and ``min`` where they are named, ``comparisons`` what figures are compared by.
-    ``both``: two conditions that the same thing must meet. ``part``: not all rows that fit may be
-    wanted. ``keyed``: a key may be asked for, by whatever name. ``timed``: the first or the
-    last, which a key may tell as it grows.
+    ``columns``: the numbers of columns that fit. ``rows``: the maximal number of rows.
+    ``one_number``: one row with one number. ``best``: one or few rows at one end of an order;
+    ``highest`` says at which end, ``descending`` the direction of a requested order. ``extremes``:
+    ``max`` and ``min`` if they are named. ``comparisons``: the comparisons with figures. ``both``:
+    two conditions that the same thing must meet. ``part``: possibly not all matching rows are
+    wanted. ``keyed``: a key may be asked for, by any name. ``timed``: the first or the last, which
+    a growing key may determine.
     """
 
     columns: tuple[int, ...] = ()
@@ -122,7 +122,7 @@ class Expectations:
 
 @lru_cache(maxsize=256)
 def read_expectations(question: str) -> Expectations:
-    """What the question expects: read once, and asked for by each candidate and each vote.
+    """What the question expects; cached, since every candidate and vote needs it.
 
     >>> read_expectations("How many singers are there?").one_number
     True
@@ -154,7 +154,7 @@ def read_expectations(question: str) -> Expectations:
         descending=None if _REVERSED.search(text) else _choose(text, _DOWN, _UP),
         highest=_choose(text, _HIGH, _LOW),
         extremes=tuple(name for name, pattern in _EXTREMES if pattern.search(text)),
-        # "Not more than 3" turns them, and what is negated is not always what is compared.
+        # "Not more than 3" inverts the comparison, but a negation may also concern something else.
         comparisons=() if negated else tuple(list_comparisons(text)),
         both=_BOTH.search(text) is not None,
         part=_PART.search(text) is not None,
@@ -164,7 +164,7 @@ def read_expectations(question: str) -> Expectations:
 
 
 def _choose(text: str, yes: re.Pattern[str], no: re.Pattern[str]) -> bool | None:
-    """True for the first alone, False for the second alone."""
+    """True if only ``yes`` matches, False if only ``no`` does, otherwise None."""
     found = yes.search(text) is not None
     return None if found == (no.search(text) is not None) else found
 

@@ -1,4 +1,4 @@
-"""The literals of a query that stand for something the question says, and where they stand."""
+"""Finds the literals of a query's conditions and whether the question mentions them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _NUMBER_WORDS = {
     for words in ("once twice thrice", "first second third fourth fifth sixth seventh eighth ninth")
     for number, word in enumerate(words.split(), 1)
 }
-# How columns write that something is or is not so, which no question says in these words.
+# Values of flag columns, which questions do not mention in these words.
 _FLAGS = frozenset("y n t f yes no true false".split())
-# So many letters in common make "French" and "France" one word.
+# With so many common letters, "French" and "France" count as one word.
 _STEM = 4
 _WORDS = re.compile(r"[^\W_]+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
@@ -34,7 +34,7 @@ _NUMBERS = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?![\w])")
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A literal that a query compares something with; ``use`` is the column, where it is known."""
+    """A literal with which a query compares something; ``use`` is the column, if it is known."""
 
     text: str
     is_string: bool
@@ -42,7 +42,7 @@ class Condition:
 
 
 def list_conditions(query: Query) -> Iterator[Condition]:
-    """Every literal that an operator, IN or BETWEEN compares with a column or an expression."""
+    """All literals that an operator, IN or BETWEEN compares with a column or an expression."""
     for node in query.find_all(*_COMPARISONS, exp.In, exp.Between):
         left = node.this
         if isinstance(node, exp.In):
@@ -53,16 +53,16 @@ def list_conditions(query: Query) -> Iterator[Condition]:
             left, compared = node.expression, [left]
         else:
             compared = [node.expression]
-        for each in compared:
-            if isinstance(each, exp.Literal):
-                yield Condition(each.this, each.is_string, query.resolve(left))
+        for node in compared:
+            if isinstance(node, exp.Literal):
+                yield Condition(node.this, node.is_string, query.resolve(left))
 
 
 def is_said(text: str, question: str) -> bool:
-    """True when the words of a literal stand in the question in their order.
+    """True if the words of a literal are in the question in the same order.
 
-    Case and plural do not count, nor the ends of long words. Of a date the year must be said. Yes
-    and no are said by what the question asks, and a code in capitals by the word that it begins.
+    Ignores case, plural and the ends of long words. Of a date, only the year must be mentioned.
+    Flags such as yes and no always count as mentioned, a code in capitals by a word that it begins.
 
     >>> is_said("JetBlue Airways", "Give the number of Jetblue Airways flights.")
     True
@@ -88,7 +88,7 @@ def is_said(text: str, question: str) -> bool:
 
 
 def list_numbers(question: str) -> tuple[str, ...]:
-    """The numbers that a question holds in figures.
+    """The numbers that a question contains as figures.
 
     >>> list_numbers("from 2,014 to 3.5 in group A7")
     ('2014', '3.5')

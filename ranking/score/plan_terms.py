@@ -1,4 +1,4 @@
-"""How well a query agrees with what retrieval and planning found: links, joins and cell values.
+"""Measures how well a query agrees with retrieval and planning: links, joins and cell values.
 
 Each measure has a name and a strength between 0 and 1; one that does not apply is left out.
 """
@@ -14,12 +14,12 @@ from ranking.query import Query
 from ranking.score.literals import list_conditions
 from ranking.score.question_terms import Measure
 
-# A link below this names a table or column by a small part of its name.
+# A link with a lower score matches only a small part of a table's or column's name.
 _SURE_LINK = 0.8
 
 
 def measure_plan(query: Query, guarded: GuardedQuery, plan: Plan) -> Iterator[Measure]:
-    """Tables that were linked and planned for, and phrases that the query passes over."""
+    """Yields measures of linked and planned tables, and of phrases that the query ignores."""
     tables = set(guarded.tables)
     linked = {link.table for link in plan.links.links}
     if tables & linked:
@@ -41,7 +41,7 @@ def measure_plan(query: Query, guarded: GuardedQuery, plan: Plan) -> Iterator[Me
 
 
 def measure_values(query: Query, values: Sequence[ValueMatch]) -> Iterator[Measure]:
-    """The share of the question's cell values that stand in conditions on columns without them.
+    """The share of the question's cell values that are compared with columns without them.
 
     >>> from nl2sql.catalog import Column, Table
     >>> from ranking.query import read_query

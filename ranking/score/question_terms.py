@@ -1,4 +1,4 @@
-"""What a query lacks of what the question's own words ask for.
+"""Measures what the words of the question ask for and the query lacks.
 
 Each measure has a name and a strength between 0 and 1; one that does not apply is left out.
 """
@@ -25,7 +25,7 @@ _FIGURE_NAME = re.compile(
 
 
 def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
-    """Columns, aggregates, grouping, order, distinct rows and negation.
+    """Measures of columns, aggregates, grouping, order, distinct rows and negation.
 
     >>> from ranking.score.expectations import read_expectations
     >>> from ranking.query import read_query
@@ -63,7 +63,7 @@ def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
 
 
 def measure_literals(question: str, query: Query, context: SchemaContext) -> Iterator[Measure]:
-    """Literals that nobody mentioned, and numbers that were mentioned for nothing.
+    """Measures of literals that the question does not mention, and of numbers that it does.
 
     A code that the description of its column explains, such as ``CXL``, counts as mentioned.
 
@@ -90,7 +90,7 @@ def measure_literals(question: str, query: Query, context: SchemaContext) -> Ite
     if unsaid:
         yield "literals_unsaid", len(unsaid) / len(conditions)
     if said := list_numbers(question):
-        # SQLite takes "338" for a text where there is no such column.
+        # SQLite reads "338" as a text if there is no such column.
         written = " ".join([*literals, *(column.name for column in query.find_all(exp.Column))])
         held = {figure for figures in meant if figures & literals for figure in figures}
         missing = [number for number in said if number not in written and number not in held]
@@ -103,7 +103,7 @@ def _describe(use: ColumnUse, glosses: Mapping[str, str]) -> str:
 
 
 def count_columns(query: Query) -> int | None:
-    """How many columns the result has; None where a star hides it.
+    """The number of the result's columns; None if it depends on a star.
 
     >>> from ranking.query import read_query
     >>> count_columns(read_query("SELECT a, b FROM t UNION SELECT c, d FROM u", "sqlite"))
@@ -135,18 +135,18 @@ def _find_limit(query: Query) -> int | None:
 
 
 def _names_figure(query: Query) -> bool:
-    """True when a column of the query is called a number of something: it is counted already."""
+    """True if a column's name says that it is a number of something: it is counted already."""
     return any(_FIGURE_NAME.search(column.name) for column in query.find_all(exp.Column))
 
 
 def _names_average(query: Query) -> bool:
-    """True when a column of the query is called an average: nothing need be averaged then."""
+    """True if a column's name says that it is an average, so that AVG is not needed."""
     names = [column.name.lower() for column in query.find_all(exp.Column)]
     return any(word in name for word in ("average", "avg", "mean") for name in names)
 
 
 def _is_negated(tree: exp.Expr) -> bool:
-    """True for NOT, <>, EXCEPT and an outer join, and where something must be 0."""
+    """True for NOT, <>, EXCEPT, an outer join, and a comparison with 0."""
     if tree.find(exp.Not, exp.NEQ, exp.Except, exp.LT, exp.LTE, exp.GT) is not None:
         return True
     if any(node.args.get("negate") for node in find_all(tree, exp.Like, exp.ILike, exp.Is, exp.In)):

@@ -1,4 +1,4 @@
-"""What is odd about a result: another shape than was asked for, or nothing in it.
+"""Measures whether a result has another shape than was asked for, or is empty.
 
 Each measure has a name and a strength between 0 and 1; one that does not apply is left out.
 """
@@ -15,7 +15,7 @@ from ranking.score.question_terms import Measure
 
 
 def measure_result(expected: Expectations, result: ResultSet) -> Iterator[Measure]:
-    """Rows that were cut off are rows all the same: a page tells as much as it shows.
+    """Measures of the result's shape. Of a truncated result, only the page is measured.
 
     >>> from ranking.score.expectations import read_expectations
     >>> result = ResultSet(("name", "age"), ("text", "int"), (("Ann", 3), ("Ann", 3)), False, 1.0)
@@ -38,7 +38,7 @@ def measure_result(expected: Expectations, result: ResultSet) -> Iterator[Measur
 
 
 def _measure_emptiness(result: ResultSet) -> Iterator[Measure]:
-    """A wrong condition finds nothing more often than a right one does."""
+    """A wrong condition finds nothing more often than a correct one does."""
     if not result.rows:
         yield "no_rows", 1.0
     elif all(cell is None for row in result.rows for cell in row):

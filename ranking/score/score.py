@@ -1,8 +1,8 @@
-"""The score of one candidate, as a sum of named terms: strength of a measure, times its points.
+"""The score of a candidate: a sum of named terms, each the strength of a measure times its points.
 
-It weighs candidates within a vote and decides where there is none. What the design fixed keeps its
-points; what was added has the points that docs/measurements/ranking.md derives from measurement:
-25 points are a factor e in the odds of being right.
+It weighs candidates within a vote and decides if there is none. The design fixed the points of some
+terms; docs/measurements/ranking.md derives those of the others from measurements: 25 points are a
+factor e in the odds of being right.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from ranking.score.unasked_terms import measure_unasked
 BASE = 100.0
 EXPLAIN_FAILS = -50.0
 LINT = {"error": -25.0, "warning": -5.0}
-# Rules that tell more, or nothing, of whether a candidate is right.
+# Points of rules that predict more, or nothing, about whether a candidate is right.
 LINT_RULES = {"unused_join": -15.0, "not_in_with_nulls": 0.0, "ungrouped_column": 0.0}
 
 QUERY_POINTS = {
-    # The design's.
+    # Fixed by the design.
     "group_by_matches": 10.0,
     "order_and_limit_match": 10.0,
     "schema_adherence": 15.0,
     "join_match": 20.0,
-    # What the question asks for and the query lacks.
+    # For what the question asks for and the query lacks.
     "columns_differ": -25.0,
     "group_by_missing": -25.0,
     "best_missing": -25.0,
@@ -88,7 +88,7 @@ def score_candidate(
     context: SchemaContext,
     plan: Plan,
 ) -> Score:
-    """All terms that apply before it has run; ``query`` is None where it cannot be read here."""
+    """All terms that apply before it has run; ``query`` is None if it could not be parsed."""
     terms = [ScoreTerm("base", BASE)]
     if isinstance(explained, Diagnostic):
         terms.append(ScoreTerm("explain_fails", EXPLAIN_FAILS))
@@ -112,12 +112,12 @@ def score_candidate(
 
 
 def score_values(score: Score, verified: Iterable[Measure]) -> Score:
-    """The score with what the database said of the query's texts."""
+    """The score with the terms for texts that the database does not contain."""
     return Score((*score.terms, *_weigh(verified, QUERY_POINTS)))
 
 
 def score_result(question: str, assessment: Assessment) -> Score:
-    """The assessment's score with the terms of its result, as often as it is asked."""
+    """The assessment's score with the terms of its result; idempotent."""
     terms = [term for term in assessment.score.terms if term.name not in RESULT_POINTS]
     if assessment.result is not None:
         measured = measure_result(read_expectations(question), assessment.result)

@@ -1,7 +1,7 @@
-"""What a query does that the question does not ask for: a limit, the first by a key.
+"""Measures what a query does without being asked: a limit, the first row by a key.
 
-Each measure has a name and a strength between 0 and 1; one that does not apply is left out. A
-question that no column can be read from, one in another language above all, is not judged.
+Each measure has a name and a strength between 0 and 1; one that does not apply is left out.
+Questions whose columns are not recognised, such as those in other languages, are not measured.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ranking.score.question_terms import Measure
 
 
 def measure_unasked(expected: Expectations, query: Query) -> Iterator[Measure]:
-    """A LIMIT where all rows are wanted; rows ordered by a key to take the first.
+    """Yields a LIMIT where all rows are wanted, and the first row in the order of a key.
 
     >>> from nl2sql.catalog import Column, Table
     >>> from ranking.score.expectations import read_expectations
@@ -43,7 +43,7 @@ def measure_unasked(expected: Expectations, query: Query) -> Iterator[Measure]:
 
 
 def _is_key(query: Query, node: exp.Expr) -> bool:
-    """True for a key that is called one: some keys are names that anybody would ask for."""
+    """True for a column that is named like a key: some keys are names that people ask for."""
     use = query.resolve(node)
     return (
         use is not None

@@ -1,7 +1,7 @@
 """The vote: candidates with equivalent results vote together, each with its samples.
 
-What a sample weighs is a product of named factors (``weights``), so that a result that says nothing
-or a low score counts less. Knows nothing of databases: what has run has run (``polling``).
+The weight of a sample is a product of named factors (``weights``), so that an uninformative result
+or a low score counts less. Knows nothing of databases: ``polling`` runs the candidates before.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ranking.vote.groups import group_assessments
 from ranking.vote.settlement import is_settled
 from ranking.vote.weights import weigh_sample
 
-# Whether a candidate may win: what ran or may still be run; what must not run; what is wrong.
+# The classes of candidates, best first: those that ran or may be run, must not run, are wrong.
 _ALIVE, _FORBIDDEN, _FAILED = range(3)
 
 
@@ -30,21 +30,23 @@ def vote(
 ) -> Ranking:
     """The ranking: groups by weight, then score, log-probability, estimated cost; failures last.
 
-    ``samples`` is how many completions were drawn, the denominator of the agreement;
-    ``most_samples`` how many there may be in the end.
+    ``samples`` is the number of completions so far, the denominator of the agreement;
+    ``most_samples`` the largest number that there may be in the end.
     """
     grouped = group_assessments(assessments)
     votes: dict[int, int] = {}
     weights: dict[int, float] = {}
-    for each in grouped:
-        count, factor = each.candidate.samples, weigh_sample(each, settings)
-        votes[each.group] = votes.get(each.group, 0) + count
-        weights[each.group] = weights.get(each.group, 0.0) + count * factor
+    for assessment in grouped:
+        count, factor = assessment.candidate.samples, weigh_sample(assessment, settings)
+        votes[assessment.group] = votes.get(assessment.group, 0) + count
+        weights[assessment.group] = weights.get(assessment.group, 0.0) + count * factor
     counted = [
-        each
-        if each.group < 0
-        else replace(each, votes=votes[each.group], weight=round(weights[each.group], 6))
-        for each in grouped
+        assessment
+        if assessment.group < 0
+        else replace(
+            assessment, votes=votes[assessment.group], weight=round(weights[assessment.group], 6)
+        )
+        for assessment in grouped
     ]
     ordered = tuple(sorted(counted, key=_rank_key))
     leads = bool(ordered) and _find_class(ordered[0]) == _ALIVE
@@ -59,20 +61,20 @@ def vote(
     )
 
 
-def _find_class(each: Assessment) -> int:
-    if each.unrun == "estimate":
+def _find_class(assessment: Assessment) -> int:
+    if assessment.unrun == "estimate":
         return _FORBIDDEN
-    return _FAILED if each.failed else _ALIVE
+    return _FAILED if assessment.failed else _ALIVE
 
 
-def _rank_key(each: Assessment) -> tuple[int, float, bool, float, float, float, str]:
-    logprob = each.candidate.logprob
+def _rank_key(assessment: Assessment) -> tuple[int, float, bool, float, float, float, str]:
+    logprob = assessment.candidate.logprob
     return (
-        _find_class(each),
-        -each.weight,
-        each.result is None,
-        -each.score.total,
+        _find_class(assessment),
+        -assessment.weight,
+        assessment.result is None,
+        -assessment.score.total,
         math.inf if logprob is None else -logprob,
-        each.explained.cost if each.explained else math.inf,
-        each.candidate.id,
+        assessment.explained.cost if assessment.explained else math.inf,
+        assessment.candidate.id,
     )

@@ -1,8 +1,8 @@
-"""Which candidates vote together.
+"""Groups the candidates that vote together.
 
-Those with equivalent results, by the comparator of the evaluation. Of a result that was cut only a
-page is known: it is equal to another one that was cut, if the pages are. What could not be run goes
-by its plan: it joins a candidate whose plan is the same, and stands alone where no plan is known.
+A group has equivalent results, by the comparator of the evaluation. Of a truncated result only a
+page is known: it equals another truncated result if the pages are equal. A candidate that could not
+be run joins a candidate with the same plan, and is alone if its plan is unknown.
 """
 
 from __future__ import annotations
@@ -17,47 +17,47 @@ NO_GROUP = -1
 
 
 def group_assessments(assessments: Sequence[Assessment]) -> list[Assessment]:
-    """The same with their groups, numbered from 0; what is wrong keeps -1."""
+    """The assessments with their groups, numbered from 0; wrong candidates keep -1."""
     results: list[ResultSet] = []
     grouped = [
         replace(assessment, group=_find_group(assessment, results)) for assessment in assessments
     ]
     plans = {
-        plan: each.group
-        for each in reversed(grouped)
-        if each.group != NO_GROUP and (plan := _find_plan(each))
+        plan: assessment.group
+        for assessment in reversed(grouped)
+        if assessment.group != NO_GROUP and (plan := _find_plan(assessment))
     }
     groups = len(results)
-    for number, each in enumerate(grouped):
-        if each.result is not None or not each.unrun:
+    for number, assessment in enumerate(grouped):
+        if assessment.result is not None or not assessment.unrun:
             continue
-        plan = _find_plan(each)
+        plan = _find_plan(assessment)
         group = plans.get(plan, groups)
         if group == groups:
             groups += 1
             if plan:
                 plans[plan] = group
-        grouped[number] = replace(each, group=group)
+        grouped[number] = replace(assessment, group=group)
     return grouped
 
 
 def agree(left: ResultSet, right: ResultSet) -> bool:
-    """True when the results are the same, as far as they were seen.
+    """True if the results are the same, as far as they are known.
 
-    A page is never the same as a whole result: that one would have no more rows.
+    A page never equals a complete result, which has no more rows.
     """
     return left.truncated == right.truncated and are_equivalent(left.rows, right.rows)
 
 
-def _find_group(each: Assessment, results: list[ResultSet]) -> int:
-    if each.result is None:
+def _find_group(assessment: Assessment, results: list[ResultSet]) -> int:
+    if assessment.result is None:
         return NO_GROUP
     for number, other in enumerate(results):
-        if agree(each.result, other):
+        if agree(assessment.result, other):
             return number
-    results.append(each.result)
+    results.append(assessment.result)
     return len(results) - 1
 
 
-def _find_plan(each: Assessment) -> str:
-    return each.explained.plan if each.explained else ""
+def _find_plan(assessment: Assessment) -> str:
+    return assessment.explained.plan if assessment.explained else ""

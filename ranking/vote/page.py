@@ -1,4 +1,4 @@
-"""What the vote left open of its winner: the page that was asked for."""
+"""Fetches the requested page of the vote's winner."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ranking.vote.polling import add_diagnostic
 
 
 def find_unrun_leader(ranking: Ranking) -> Assessment | None:
-    """The candidate that leads without having run, or None."""
+    """The leading candidate if it has not run, otherwise None."""
     for assessment in ranking.assessments:
         if assessment.result is not None or assessment.failed:
             return None
@@ -19,20 +19,20 @@ def find_unrun_leader(ranking: Ranking) -> Assessment | None:
     return None
 
 
-async def run_whole(executor: Executor, each: Assessment, max_rows: int) -> Assessment:
-    """Runs a candidate under the service's own limits. Raises Unavailable."""
-    if not isinstance(each.verdict, GuardedQuery):
-        return each
-    answer = await executor.execute(each.verdict, max_rows)
+async def run_whole(executor: Executor, assessment: Assessment, max_rows: int) -> Assessment:
+    """Runs a candidate under the service's limits, not those of the vote. Raises Unavailable."""
+    if not isinstance(assessment.verdict, GuardedQuery):
+        return assessment
+    answer = await executor.execute(assessment.verdict, max_rows)
     if isinstance(answer, Diagnostic):
-        return replace(add_diagnostic(each, answer), unrun="")
-    return replace(each, result=answer, unrun="")
+        return replace(add_diagnostic(assessment, answer), unrun="")
+    return replace(assessment, result=answer, unrun="")
 
 
 async def fetch_page(executor: Executor, winner: Assessment, max_rows: int) -> Assessment:
     """The winner with at most ``max_rows`` rows. Raises Unavailable.
 
-    It is run again only where the vote saw fewer. If that fails, what the vote saw stays.
+    Runs it again only if the vote fetched fewer. If that fails, the rows of the vote stay.
     """
     seen = winner.result
     if seen is None or not isinstance(winner.verdict, GuardedQuery):

@@ -1,8 +1,8 @@
-"""Runs the candidates for the vote: a page each, within limits and a budget that they share.
+"""Runs the candidates for the vote: one page of each, within limits and a shared budget.
 
-Those with most samples go first, a few at a time. What takes too long, or comes after the budget is
-spent, is marked as not run, never as wrong: it votes with its plan, and if it wins it is run whole.
-A candidate runs once, however often it is voted on.
+Candidates with most samples run first, a few at a time. One that takes too long, or that the budget
+does not reach, is marked as not run, never as wrong: it votes with its plan, and if it wins, it is
+run under the service's limits. A candidate runs once, even if there are several votes.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ QUERY_CANCELED = "57014"
 async def run_candidates(
     executor: Executor, assessments: Sequence[Assessment], settings: RankingSettings
 ) -> tuple[Assessment, ...]:
-    """The same with a result, an error, or why there is neither. Raises Unavailable.
+    """The assessments with a result, an error, or the reason for neither. Raises Unavailable.
 
-    The budget is execution time, of all candidates together and over all rounds; those that are
-    under way when it ends may overrun it by their own time limit.
+    The budget is the execution time of all candidates together, over all rounds; candidates that
+    are running when it ends may exceed it by their own time limit.
     """
     left_ms = settings.vote_budget_ms - sum(
         _spent_ms(assessment, settings) for assessment in assessments
@@ -54,39 +54,41 @@ async def run_candidates(
 
     waiting = [
         (at, verdict)
-        for at, each in enumerate(assessments)
-        if each.result is None
-        and not each.failed
-        and each.unrun in ("", "budget")
-        and isinstance(verdict := each.verdict, GuardedQuery)
+        for at, assessment in enumerate(assessments)
+        if assessment.result is None
+        and not assessment.failed
+        and assessment.unrun in ("", "budget")
+        and isinstance(verdict := assessment.verdict, GuardedQuery)
     ]
     waiting.sort(key=lambda pair: -assessments[pair[0]].candidate.samples)
     await gather_all(work(at, verdict) for at, verdict in waiting)
-    if any(each.unrun for each in run):
+    if any(assessment.unrun for assessment in run):
         return tuple(await gather_all(_identify(executor, assessment) for assessment in run))
     return tuple(run)
 
 
-async def _identify(executor: Executor, each: Assessment) -> Assessment:
-    """The assessment with its plan's name: only where something did not run is it asked for."""
-    explained, verdict = each.explained, each.verdict
+async def _identify(executor: Executor, assessment: Assessment) -> Assessment:
+    """The assessment with its plan's fingerprint, needed only if a candidate did not run."""
+    explained, verdict = assessment.explained, assessment.verdict
     if explained is None or explained.plan or not isinstance(verdict, GuardedQuery):
-        return each
+        return assessment
     answer = await executor.explain(verdict, identify=True)
     again = answer.explained if isinstance(answer, Diagnostic) else answer
     if again is None:
-        return each
-    return replace(each, explained=replace(explained, plan=again.plan))
+        return assessment
+    return replace(assessment, explained=replace(explained, plan=again.plan))
 
 
-def add_diagnostic(each: Assessment, diagnostic: Diagnostic) -> Assessment:
-    """The assessment with an error; one about what the plan expects keeps the plan."""
+def add_diagnostic(assessment: Assessment, diagnostic: Diagnostic) -> Assessment:
+    """The assessment with an error; it keeps the plan if the error is about the plan's estimate."""
     if diagnostic.explained is None:
-        return replace(each, diagnostic=diagnostic)
-    return replace(each, diagnostic=diagnostic, explained=diagnostic.explained, unrun="estimate")
+        return replace(assessment, diagnostic=diagnostic)
+    return replace(
+        assessment, diagnostic=diagnostic, explained=diagnostic.explained, unrun="estimate"
+    )
 
 
-def _spent_ms(each: Assessment, settings: RankingSettings) -> float:
-    if each.unrun == "timeout":
+def _spent_ms(assessment: Assessment, settings: RankingSettings) -> float:
+    if assessment.unrun == "timeout":
         return settings.vote_timeout_ms
-    return each.result.ms if each.result is not None else 0.0
+    return assessment.result.ms if assessment.result is not None else 0.0

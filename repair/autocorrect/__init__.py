@@ -1,9 +1,8 @@
-"""Autocorrect: one rule a file, the function named like the file, the pipeline a visible tuple.
+"""Autocorrect: one rule in each file, the function named like the file, all listed in one tuple.
 
-A rule takes the query's tree and the visible tables, puts right in place what can mean but one
-thing, and says whether it changed anything. Where two things could be meant it does nothing. Rules
-run over candidates that failed, never over one that works; what comes of them passes the guard and
-has to win the vote.
+A rule takes the query's tree and the visible tables, corrects in place what has only one possible
+meaning, and returns whether it changed anything. If there are two possible meanings it does
+nothing. Rules run on failed candidates only; the result passes the guard and must win the vote.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ Rule = Callable[[exp.Expr, VisibleTables], bool]
 VALUE_RULES: tuple[Rule, ...] = (stored_values,)
 
 RULES: tuple[Rule, ...] = (
-    # Names first, the surest ones before those that add a join.
+    # Names first, the most certain rules before those that add a join.
     spelled_names,
     invented_tables,
     repeated_tables,
@@ -62,14 +61,14 @@ RULES: tuple[Rule, ...] = (
     *VALUE_RULES,
 )
 
-# What one pass puts right may let the next see more; what is still wrong then stays so.
+# A correction in one pass may let a rule apply in the next; after these passes it stops.
 _PASSES = 3
 _NO_PLAN = Plan()
 
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """A query put right, and the rules that changed it."""
+    """A corrected query, and the rules that changed it."""
 
     sql: str
     rules: tuple[str, ...]
@@ -81,7 +80,7 @@ def autocorrect_query(
     plan: Plan = _NO_PLAN,
     rules: tuple[Rule, ...] = RULES,
 ) -> Corrected | None:
-    """The query put right, or None when no rule changes it, it does not parse or is too long."""
+    """The corrected query; None if no rule changes it, it does not parse or is too long."""
     if len(sql) > MOST_CHARS:
         return None
     visible = VisibleTables(context, plan, remembers=True)
@@ -102,11 +101,11 @@ def autocorrect_query(
 
 
 def _write(tree: exp.Expr, dialect: str) -> str:
-    """The query as SQL; empty where sqlglot cannot write it."""
+    """The query as SQL; empty if sqlglot cannot render it."""
     try:
         return tree.sql(dialect, comments=False, unsupported_level=ErrorLevel.IGNORE, copy=False)
     except AttributeError:
-        # sqlglot's own error where a function lacks an argument, as in DATETIME(day).
+        # sqlglot fails like this if a function lacks an argument, as in DATETIME(day).
         return ""
 
 

@@ -1,4 +1,4 @@
-"""Which aggregates and columns of an expression are its own SELECT's."""
+"""Finds the aggregates and columns of an expression that belong to its own SELECT."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from nl2sql.sql.nodes import find_all
 
 
 def list_aggregates(node: exp.Expr) -> list[exp.AggFunc]:
-    """The aggregates of the node, but for window functions and those of queries in it.
+    """The aggregates of the node, without window functions and those of subqueries.
 
     >>> import sqlglot
     >>> from nl2sql.sql.parsing import parse_one
     >>> tree = parse_one("SELECT a, 1 + SUM(b), (SELECT MAX(c) FROM t) FROM u", "postgres")
-    >>> [[each.sql() for each in list_aggregates(output)] for output in tree.expressions]
+    >>> [[node.sql() for node in list_aggregates(output)] for output in tree.expressions]
     [[], ['SUM(b)'], []]
     """
     select = node if isinstance(node, exp.Select) else node.parent_select
@@ -25,17 +25,17 @@ def list_aggregates(node: exp.Expr) -> list[exp.AggFunc]:
 
 
 def has_aggregate(node: exp.Expr) -> bool:
-    """True when the node aggregates."""
+    """True if the node contains an aggregate."""
     return bool(list_aggregates(node))
 
 
 def list_bare_columns(node: exp.Expr) -> list[exp.Column]:
-    """The columns of the node that stand in no aggregate, window function or query in it.
+    """The columns of the node outside aggregates, window functions and subqueries.
 
     >>> import sqlglot
     >>> from nl2sql.sql.parsing import parse_one
     >>> tree = parse_one("SELECT a + SUM(b) FROM t", "postgres")
-    >>> [each.sql() for each in list_bare_columns(tree.expressions[0])]
+    >>> [column.sql() for column in list_bare_columns(tree.expressions[0])]
     ['a']
     """
     select = node.parent_select

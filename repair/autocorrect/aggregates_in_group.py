@@ -10,7 +10,7 @@ from repair.autocorrect.visible_tables import VisibleTables
 
 
 def aggregates_in_group(tree: exp.Expr, visible: VisibleTables) -> bool:
-    """``GROUP BY name, SUM(total)`` loses the sum, also by its output's name or number."""
+    """Removes the sum from ``GROUP BY name, SUM(total)``, also if written as alias or number."""
     changed = False
     for level in read_levels(tree, visible):
         group = level.select.args.get("group")

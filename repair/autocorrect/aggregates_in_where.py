@@ -1,4 +1,4 @@
-"""Aggregates where rows are filtered, before there is anything to aggregate."""
+"""Aggregates in WHERE, where rows are not aggregated yet."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from repair.autocorrect.visible_tables import VisibleTables
 
 
 def aggregates_in_where(tree: exp.Expr, visible: VisibleTables) -> bool:
-    """``WHERE COUNT(*) > 2`` goes to HAVING; ``WHERE price > AVG(price)`` gets a subquery.
+    """Moves ``WHERE COUNT(*) > 2`` to HAVING; gives ``WHERE price > AVG(price)`` a subquery.
 
-    The second is meant where a column is compared with the aggregate and nothing is grouped.
+    The latter if a column is compared with the aggregate and there is no GROUP BY.
     """
     changed = False
     for select in list(find_all(tree, exp.Select)):
@@ -40,7 +40,7 @@ def _compares_column(condition: exp.Expr) -> bool:
 
 
 def _compute_apart(condition: exp.Expr, select: exp.Select) -> exp.Expr:
-    """Each aggregate of the condition as a subquery over all rows of the same tables."""
+    """The condition with each aggregate as a subquery over all rows of the same tables."""
     for aggregate in list_aggregates(condition):
         apart = exp.Select(expressions=[aggregate.copy()], from_=select.args["from_"].copy())
         apart.set("joins", [join.copy() for join in select.args.get("joins") or ()])

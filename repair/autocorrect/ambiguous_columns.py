@@ -1,4 +1,4 @@
-"""Bare columns that several joined tables have."""
+"""Unqualified columns that several joined tables have."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from repair.autocorrect.visible_tables import VisibleTables
 
 
 def ambiguous_columns(tree: exp.Expr, visible: VisibleTables) -> bool:
-    """Qualifies them with the first table that has them: joined columns are mostly equal.
+    """Qualifies them with the first table that has them, since joined columns are mostly equal.
 
-    In a join's condition it is the one on the other side of the comparison.
+    In a join's condition, uses the table on the other side of the comparison.
     """
     changed = False
     for level in read_levels(tree, visible):

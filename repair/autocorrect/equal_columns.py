@@ -1,4 +1,4 @@
-"""Whether a join makes columns of one name equal, so that it does not matter which is meant."""
+"""Checks whether a join makes columns of the same name equal, so that either can be meant."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from repair.autocorrect.levels import Level, Source
 
 
 def are_equal(level: Level, owners: list[Source], name: str) -> bool:
-    """True when the SELECT equates the owners' columns of that name, directly or over others."""
+    """True if the SELECT equates the owners' columns of that name, directly or indirectly."""
     visible = level.visible
     groups: list[set[tuple[str, str]]] = []
     for node in find_all(level.select, exp.EQ):

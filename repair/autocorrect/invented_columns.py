@@ -1,8 +1,8 @@
-"""Column names that a model invents, where only one real column can be meant.
+"""Column names that a model invents, if only one real column can be meant.
 
-``regions.region_name`` is ``regions.name``, ``orders.channel_code`` is ``orders.channel``. Where
-two names would do, nothing is changed; a number is never swapped for a name, since the words of
-both must agree.
+``regions.region_name`` means ``regions.name``, ``orders.channel_code`` means ``orders.channel``. If
+two names fit, nothing is changed; a number is never replaced by a name, since the words of both
+must agree.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from repair.autocorrect.levels import (
 )
 from repair.autocorrect.visible_tables import VisibleTables
 
-# Words that models append to a column's name without changing what it means.
+# Words that models append to a column's name without changing its meaning.
 _EMPTY_WORDS = frozenset({"code", "name", "value", "total", "amount", "number", "text"})
 
 
 def invented_columns(tree: exp.Expr, visible: VisibleTables) -> bool:
-    """Looks in the table that was asked first, then in the others of the join."""
+    """Replaces them, by a column of the named table or else of the other joined tables."""
     changed = False
     for level in read_levels(tree, visible):
         for column, _ in list_faults(level, "owner", "column"):
@@ -63,7 +63,7 @@ def find_column(invented: str, table: Table) -> str | None:
 
 
 def _find_meant(column: exp.Column, level: Level) -> tuple[Source, str] | None:
-    """The only column of a joined table that can be meant; None where a source cannot be told."""
+    """The only column of a joined table that can be meant; None if a source is unknown."""
     if any(source.table is None for source in level.sources.values()):
         return None
     asked = column.args.get("table")

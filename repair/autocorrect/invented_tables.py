@@ -1,4 +1,4 @@
-"""Table names that a model invents, where only one real table can be meant."""
+"""Table names that a model invents, if only one real table can be meant."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from repair.autocorrect.visible_tables import VisibleTables
 
 
 def invented_tables(tree: exp.Expr, visible: VisibleTables) -> bool:
-    """Renames tables whose words are those of exactly one in visible, or part of them.
+    """Renames tables whose words are those, or a part of those, of exactly one visible table.
 
     ``customer`` → ``customers``, ``cars_names`` → ``car_names``.
     """

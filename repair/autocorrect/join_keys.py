@@ -12,9 +12,9 @@ from repair.autocorrect.visible_tables import Neighbour, VisibleTables
 
 
 def join_keys(tree: exp.Expr, visible: VisibleTables) -> bool:
-    """``JOIN cars c ON m.id = c.maker`` is joined over the key between both, where there is one.
+    """Joins ``JOIN cars c ON m.id = c.maker`` over the key between the tables, if there is one.
 
-    Where there is none, and one table stands between both, that table is joined too.
+    If there is none, but keys lead over one table between them, joins that table too.
     """
     changed = False
     for level in read_levels(tree, visible):
@@ -25,7 +25,7 @@ def join_keys(tree: exp.Expr, visible: VisibleTables) -> bool:
 
 
 def _is_broken(join: exp.Join, level: Level) -> bool:
-    """True when the condition speaks of a column that its table does not have."""
+    """True if the condition names a column that its table does not have."""
     condition = join.args.get("on")
     return condition is not None and any(
         column.find_ancestor(exp.Join) is join
@@ -69,7 +69,7 @@ def _join_over_key(join: exp.Join, level: Level) -> bool:
 def _find_bridge(
     before: list[Source], join: exp.Join, joined: Source, level: Level
 ) -> tuple[Source, Neighbour] | None:
-    """The only table between what stands before the join and the joined one, joined there too."""
+    """Joins the only table between the earlier sources and the joined one, and returns it."""
     visible = level.visible
     around = {id(table) for _, table in level.list_tables()}
     ways = [
@@ -102,7 +102,7 @@ def _is_plain(condition: exp.Expr) -> bool:
 
 
 def _list_before(join: exp.Join, level: Level) -> list[Source]:
-    """The sources that stand before the join."""
+    """The sources before the join."""
     nodes = [level.select.args["from_"].this] if level.select.args.get("from_") else []
     for other in level.select.args["joins"]:
         if other is join:

@@ -1,4 +1,4 @@
-"""Joins whose condition speaks of a table that is joined later."""
+"""Joins whose condition names a table that is joined later."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from repair.autocorrect.visible_tables import VisibleTables
 
 
 def join_order(tree: exp.Expr, visible: VisibleTables) -> bool:
-    """``a JOIN b ON a.x = c.x JOIN c ON b.y = c.y`` joins ``c`` first, over ``a.x = c.x``.
+    """Makes ``a JOIN b ON a.x = c.x JOIN c ON b.y = c.y`` join ``c`` first, over ``a.x = c.x``.
 
-    Inner joins with a condition each, all of whose columns are qualified.
+    Only for inner joins that all have conditions, with qualified columns.
     """
     return max([_order(level) for level in read_levels(tree, visible)], default=False)
 
@@ -44,7 +44,7 @@ def _order(level: Level) -> bool:
         at, name = ready[0]
         ordered.append((tables.pop(name), conditions.pop(at)[0]))
         there.add(name)
-    # Only now: a node that is put into another one leaves its old place.
+    # Only now: a node that is moved leaves its old place.
     select.set("joins", [exp.Join(this=node, on=condition) for node, condition in ordered])
     return True
 
@@ -64,7 +64,7 @@ def _name(node: exp.Expr, level: Level) -> str | None:
 
 
 def _read_names(condition: exp.Expr, level: Level) -> set[str] | None:
-    """The sources that the condition speaks of; None where a column is not qualified."""
+    """The sources that the condition names; None if a column is not qualified."""
     columns = list(find_all(condition, exp.Column))
     if condition.find(exp.Query) or any(column.args.get("table") is None for column in columns):
         return None

@@ -1,4 +1,4 @@
-"""Puts one more table into a SELECT's FROM, over a key."""
+"""Joins one more table to a SELECT over a key."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from repair.autocorrect.visible_tables import Neighbour, VisibleTables
 
 
 def add_join(level: Level, source: Source, neighbour: Neighbour) -> Source | None:
-    """Joins a neighbour of ``source``, in place; None if its name is taken or a ``*`` would grow.
+    """Joins a neighbour of ``source``, in place; None if its name is used or a ``*`` would grow.
 
-    Bare columns that the new table has too are qualified first, so they keep their meaning.
+    Unqualified columns that the new table has too are qualified first, to keep their meaning.
     """
     select, visible, table = level.select, level.visible, neighbour.table
     name = visible.fold(table.name)

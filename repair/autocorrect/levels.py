@@ -1,7 +1,7 @@
-"""A query's SELECTs, each with what stands in its FROM, and what is wrong with a column in it.
+"""Reads the SELECTs of a query with their sources, and finds what is wrong with a column.
 
-A lenient reading: a source that cannot be told makes every column of it possible, so that no rule
-touches what it does not understand. The guard, which is strict, judges what comes of it.
+The reading is lenient: an unknown source may have any column, so that no rule changes what it does
+not understand. The guard, which is strict, checks the result.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from repair.autocorrect.visible_tables import VisibleTables
 Fault = Literal["", "qualifier", "owner", "column", "ambiguous"]
 """Nothing; no source of that name; the source lacks the column; no source has it; several do."""
 
-# Where an output's name may stand, besides ORDER BY and GROUP BY.
+# The clauses that may name an output, besides ORDER BY and GROUP BY.
 _OUTPUT_CLAUSES = {
     "postgres": frozenset({"order", "group"}),
     "sqlite": frozenset({"order", "group", "where", "having"}),
@@ -30,14 +30,14 @@ _OUTPUT_CLAUSES = {
 
 @dataclass(eq=False, slots=True)
 class Source:
-    """What a name in FROM stands for. ``columns`` are folded; None: they cannot be told."""
+    """A source in FROM. ``columns`` are folded names; None if they are unknown."""
 
     identifier: exp.Identifier
     table: Table | None
     columns: frozenset[str] | None
 
     def has(self, name: str) -> bool:
-        """True when it has the column, or may have it."""
+        """True if it has the column, or may have it."""
         return self.columns is None or name in self.columns
 
 
@@ -45,7 +45,7 @@ class Source:
 class Level:
     """One SELECT: its sources by folded name, its outputs' expressions, its own columns.
 
-    ``merged`` holds the columns of USING; ``outer`` is the SELECT whose columns it may use too.
+    ``merged`` are the columns of USING; ``outer`` is the SELECT whose columns it may use too.
     """
 
     select: exp.Select
@@ -61,7 +61,7 @@ class Level:
         return [source for source in self.sources.values() if source.has(name)]
 
     def find_owners(self, name: str) -> list[Source]:
-        """The sources that have the column, here, or else in the nearest SELECT around."""
+        """The sources that have the column, here, or else in the nearest outer SELECT."""
         here: Level | None = self
         while here is not None:
             if owners := here.owners(name):
@@ -70,7 +70,7 @@ class Level:
         return []
 
     def find_source(self, qualifier: str) -> Source | None:
-        """What the name stands for, here or in a SELECT around."""
+        """The source of that name, here or in an outer SELECT."""
         here: Level | None = self
         while here is not None:
             if source := here.sources.get(qualifier):
@@ -86,7 +86,7 @@ class Level:
 
 
 def read_levels(tree: exp.Expr, visible: VisibleTables) -> list[Level]:
-    """All SELECTs of the query, outer ones first; what the visible remembers, where it does."""
+    """All SELECTs of the query, outer ones first; cached in ``visible`` if it remembers them."""
     if not visible.remembers:
         return _read_levels(tree, visible)
     if visible.levels is None or visible.levels[0] is not tree:
@@ -120,7 +120,7 @@ def _read_levels(tree: exp.Expr, visible: VisibleTables) -> list[Level]:
 
 
 def find_fault(column: exp.Column, level: Level) -> Fault:
-    """What is wrong with the column; nothing where that cannot be told."""
+    """What is wrong with the column; nothing if that is unknown."""
     visible = level.visible
     name, qualifier = visible.spell(column.this), column.args.get("table")
     if qualifier is not None:
@@ -134,13 +134,13 @@ def find_fault(column: exp.Column, level: Level) -> Fault:
     if len(owners) > 1 and name not in level.merged and _all_told(owners):
         return "ambiguous"
     if owners or (visible.dialect == "sqlite" and column.this.args.get("quoted")):
-        # SQLite takes an unknown name in double quotes for text.
+        # SQLite reads an unknown name in double quotes as text.
         return ""
     return "column"
 
 
 def find_clause(node: exp.Expr) -> str:
-    """In which part of its SELECT a node stands: ``where``, ``order``, ``joins`` …"""
+    """The part of its SELECT that contains the node: ``where``, ``order``, ``joins`` …"""
     here: exp.Expr = node
     while here.parent is not None and not isinstance(here.parent, exp.Select):
         here = here.parent
@@ -148,23 +148,23 @@ def find_clause(node: exp.Expr) -> str:
 
 
 def list_faults(level: Level, *kinds: Fault) -> Iterator[tuple[exp.Column, str]]:
-    """The columns with a fault of one of the kinds, each with its folded name."""
+    """The columns with a fault of one of the kinds, with their folded names."""
     for column in list(level.columns):
         if find_fault(column, level) in kinds:
             yield column, level.visible.spell(column.this)
 
 
 def point_at(column: exp.Column, source: Source, name: str, visible: VisibleTables) -> None:
-    """Makes the column the source's column of that folded name, in place."""
+    """Makes the column refer to the source's column of that folded name, in place."""
     column.set("table", source.identifier.copy())
     if source.table is not None and visible.spell(column.this) != name:
         column.set("this", visible.build_identifier(visible.list_columns(source.table)[name]))
 
 
 def compares_itself(column: exp.Column, source: Source, name: str, visible: VisibleTables) -> bool:
-    """True where the column, made the source's of that name, would be compared with itself.
+    """True if the column would be compared with itself after ``point_at``.
 
-    Such a condition joins everything with everything.
+    Such a condition would join every row with every row.
     """
     comparison = column.parent
     if not isinstance(comparison, exp.EQ):
@@ -179,9 +179,9 @@ def compares_itself(column: exp.Column, source: Source, name: str, visible: Visi
 
 
 def may_mean(column: exp.Column, name: str, source: Source, level: Level) -> bool:
-    """Whether the column can be the source's, as far as what it is compared with tells.
+    """Whether the column can belong to the source, judging by what it is compared with.
 
-    None is compared with itself, and a join compares what it joins with what stands before it.
+    No column is compared with itself, and a join compares the joined source with earlier ones.
     """
     if compares_itself(column, source, name, level.visible):
         return False
@@ -196,8 +196,8 @@ def may_mean(column: exp.Column, name: str, source: Source, level: Level) -> boo
     if other.args.get("table") is None:
         return True
     target = level.visible.spell(joined)
-    spelled = (level.visible.spell(each) for each in (source.identifier, other.args["table"]))
-    return sum(each == target for each in spelled) == 1
+    spelled = (level.visible.spell(name) for name in (source.identifier, other.args["table"]))
+    return sum(name == target for name in spelled) == 1
 
 
 def _all_told(owners: list[Source]) -> bool:
@@ -207,7 +207,7 @@ def _all_told(owners: list[Source]) -> bool:
 def _read_source(name: str, source: scopes.Source, visible: VisibleTables) -> Source:
     identifier = source.identifier or exp.to_identifier(name)
     if source.bracketed:
-        # The rules change joins of the SELECT itself alone.
+        # The rules change only the joins of the SELECT itself.
         return Source(identifier, None, None)
     if source.query is not None:
         return Source(identifier, None, _read_columns(source.query, source.renamed, visible))
@@ -220,7 +220,7 @@ def _read_source(name: str, source: scopes.Source, visible: VisibleTables) -> So
 def _read_columns(
     query: exp.Query, renamed: Sequence[exp.Identifier], visible: VisibleTables
 ) -> frozenset[str] | None:
-    """The folded names of a query's columns; None where one of them cannot be told."""
+    """The folded names of a query's columns; None if one of them is unknown."""
     outputs = scopes.list_outputs(query)
     if renamed:
         return frozenset(map(visible.spell, renamed)) if len(renamed) >= len(outputs) else None

@@ -1,4 +1,4 @@
-"""Columns that are selected beside an aggregate and not grouped by."""
+"""Columns that are selected with an aggregate but not grouped by."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from repair.autocorrect.visible_tables import VisibleTables
 
 
 def missing_groups(tree: exp.Expr, visible: VisibleTables) -> bool:
-    """``SELECT country, COUNT(*) FROM customers`` is grouped by country.
+    """Groups ``SELECT country, COUNT(*) FROM customers`` by country.
 
-    SQLite takes any row's country instead, but refuses an aggregate that only orders or filters.
+    SQLite would return the country of any row, but refuses an aggregate that only orders or
+    filters.
     """
     return max([_complete(level) for level in read_levels(tree, visible)], default=False)
 
 
 def _complete(level: Level) -> bool:
     select, visible = level.select, level.visible
-    group, order, having = (select.args.get(each) for each in ("group", "order", "having"))
+    group, order, having = (select.args.get(key) for key in ("group", "order", "having"))
     selects_aggregate = any(map(has_aggregate, select.expressions))
     needs_group = having is not None or (order is not None and has_aggregate(order))
     if visible.dialect == "sqlite" and (selects_aggregate or group or not needs_group):
@@ -30,7 +31,7 @@ def _complete(level: Level) -> bool:
         return False
     grouped = _read_grouped(level)
     missing: dict[str, exp.Column] = {}
-    # Where nothing is grouped, all rows are one group, and no order of them is meant.
+    # Without GROUP BY, all rows are one group, and an order of groups has no meaning.
     sorted_by = order.expressions if order is not None and group is not None else []
     for output in (*select.expressions, *sorted_by):
         whole = output.this if isinstance(output, exp.Alias | exp.Ordered) else output
@@ -48,7 +49,7 @@ def _complete(level: Level) -> bool:
 
 
 def _read_grouped(level: Level) -> set[str]:
-    """What GROUP BY lists: the SQL of each item, and of the output that its number means."""
+    """The SQL of the items of GROUP BY, and of the outputs that their numbers refer to."""
     outputs = level.select.expressions
     grouped = set()
     group = level.select.args.get("group")
@@ -61,12 +62,12 @@ def _read_grouped(level: Level) -> set[str]:
 
 
 def _write(node: exp.Expr) -> str:
-    # Most are columns, which writing leaves as they are: a copy would cost more than all else.
+    # Most are columns, which rendering does not change; copying would be the largest cost.
     return node.sql(copy=not isinstance(node, exp.Column))
 
 
 def _is_grouped(column: exp.Column, grouped: set[str], level: Level) -> bool:
-    """Grouped itself, in either spelling, or by the primary key of its table."""
+    """Whether it is grouped by, in either spelling, or by the primary key of its table."""
     owner = column.args.get("table")
     owners = level.owners(level.visible.spell(column.this))
     source = level.find_source(level.visible.spell(owner)) if owner is not None else None

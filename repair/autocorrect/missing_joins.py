@@ -1,4 +1,4 @@
-"""Tables whose columns are asked for and that stand in no FROM."""
+"""Tables whose columns are used but that are in no FROM."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from repair.autocorrect.visible_tables import VisibleTables
 
 
 def missing_joins(tree: exp.Expr, visible: VisibleTables) -> bool:
-    """``SELECT customers.name FROM orders`` gets its JOIN, where one key leads there.
+    """Adds the JOIN to ``SELECT customers.name FROM orders`` if one key leads there.
 
-    So does ``SELECT c.name FROM orders AS o``, where of the neighbours that have all that is asked
-    of ``c`` only the customers begin so. A SELECT without FROM gets one, where all its columns name
-    the same table.
+    Also to ``SELECT c.name FROM orders AS o``, if ``c`` abbreviates only one of the neighbours that
+    have all columns used of ``c``. A SELECT without FROM gets one if all its columns name the same
+    table.
     """
     changed = False
     for level in read_levels(tree, visible):
@@ -62,7 +62,7 @@ def _find_abbreviated(alias: str, names: set[str], level: Level) -> list[Table]:
 def is_abbreviation(alias: str, name: str) -> bool:
     """True for the beginning of a name, and for the first letters of its words.
 
-    >>> [is_abbreviation(each, "order_lines") for each in ("o", "ord", "ol", "l", "orders_x")]
+    >>> [is_abbreviation(alias, "order_lines") for alias in ("o", "ord", "ol", "l", "orders_x")]
     [True, True, True, False, False]
     """
     alias = alias.casefold()

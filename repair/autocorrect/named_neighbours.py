@@ -1,4 +1,4 @@
-"""Columns named after a table that is one key away, and not joined."""
+"""Columns named after a neighbouring table that is not joined."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from repair.autocorrect.visible_tables import Neighbour, VisibleTables
 
 
 def named_neighbours(tree: exp.Expr, visible: VisibleTables) -> bool:
-    """``SELECT customer_country FROM orders`` joins the customers and reads their country.
+    """Makes ``SELECT customer_country FROM orders`` join the customers and read their country.
 
-    The words must be the table's and the column's, all of them, in this order.
+    The words of the name must be all those of the table and of the column, in this order.
     """
     changed = False
     for level in read_levels(tree, visible):
@@ -42,7 +42,7 @@ def named_neighbours(tree: exp.Expr, visible: VisibleTables) -> bool:
 
 
 def _find_named(name: str, level: Level) -> list[tuple[tuple[Source, Neighbour], str]]:
-    """The ways to a table not joined yet, each with its column of that name."""
+    """The joins to a table not joined yet, each with its column of that name."""
     joined = [table for _, table in level.list_tables()]
     words = split_words(name)
     return [

@@ -1,4 +1,4 @@
-"""Columns that only a table has which is one key away and not joined."""
+"""Columns that only a neighbouring table has, which is not joined."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _Fits = Callable[[Table], bool]
 
 
 def neighbour_columns(tree: exp.Expr, visible: VisibleTables) -> bool:
-    """``SELECT country FROM orders`` joins the customers, if no other neighbour has a country.
+    """Makes ``SELECT country FROM orders`` join the customers, if no other neighbour has a country.
 
-    So does ``SELECT T2.country``, where nothing bears the alias, for all that is asked of it. Also
-    over one table between. A JOIN's own condition asks for no further table.
+    Also for ``SELECT T2.country`` with an unknown alias, and all other columns of that alias; also
+    over one table between. Not for columns in a JOIN's condition.
     """
     changed = False
     for level in read_levels(tree, visible):
@@ -41,14 +41,14 @@ def neighbour_columns(tree: exp.Expr, visible: VisibleTables) -> bool:
             else:
                 added = _add_bridge(level, fits) if not ways else None
             if added is not None:
-                for each in asked:
-                    point_at(each, added, visible.spell(each.this), visible)
+                for used in asked:
+                    point_at(used, added, visible.spell(used.this), visible)
                 changed = True
     return changed
 
 
 def _list_asked(column: exp.Column, level: Level) -> list[exp.Column]:
-    """The column, and with it all that is asked of the same alias where nothing bears that."""
+    """The column, and if its alias is unknown, all other columns of that alias."""
     if find_fault(column, level) != "qualifier":
         return [column]
     alias = column.table.lower()
@@ -56,17 +56,17 @@ def _list_asked(column: exp.Column, level: Level) -> list[exp.Column]:
 
 
 def _build_test(asked: list[exp.Column], level: Level) -> _Fits:
-    """Whether a table that is not joined yet has all that is asked.
+    """A test whether a table that is not joined yet has all these columns.
 
-    What is asked by the name of a visible table, that table must have.
+    Columns that are qualified with the name of a visible table must belong to that table.
     """
     visible = level.visible
-    names = {visible.spell(each.this) for each in asked}
+    names = {visible.spell(column.this) for column in asked}
     joined = [table for _, table in level.list_tables()]
     meant = visible.tables
     if find_fault(asked[0], level) == "qualifier":
         alias = visible.fold(asked[0].table)
-        meant = tuple(each for each in meant if visible.fold(each.name) == alias) or meant
+        meant = tuple(table for table in meant if visible.fold(table.name) == alias) or meant
 
     def fits(table: Table) -> bool:
         return table in meant and table not in joined and names <= set(visible.list_columns(table))
@@ -75,7 +75,7 @@ def _build_test(asked: list[exp.Column], level: Level) -> _Fits:
 
 
 def _add_bridge(level: Level, fits: _Fits) -> Source | None:
-    """Joins the only table two keys away that fits, and the one between."""
+    """Joins the only fitting table that is two keys away, and the one between."""
     visible = level.visible
     joined = [table for _, table in level.list_tables()]
     ways = [

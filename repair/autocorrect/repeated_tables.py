@@ -9,9 +9,9 @@ from repair.autocorrect.visible_tables import VisibleTables
 
 
 def repeated_tables(tree: exp.Expr, visible: VisibleTables) -> bool:
-    """``a JOIN b ON … JOIN a ON …`` loses the second ``a``: every column of it means the first.
+    """Removes the second ``a`` from ``a JOIN b ON … JOIN a ON …``; its columns mean the first.
 
-    Its condition becomes one of the whole query, unless it compares a column with itself.
+    Its condition moves to WHERE, unless it compares a column with itself.
     """
     changed = False
     for level in read_levels(tree, visible):
@@ -35,7 +35,7 @@ def repeated_tables(tree: exp.Expr, visible: VisibleTables) -> bool:
 
 
 def _describe(node: exp.Expr, visible: VisibleTables) -> tuple[str, str] | None:
-    """The table and the name that it bears."""
+    """The table and its alias."""
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
         return None
     alias = node.args.get("alias")

@@ -52,7 +52,7 @@ def _spell_tables(tree: exp.Expr, visible: VisibleTables) -> bool:
 
 
 def rename_table(tree: exp.Expr, node: exp.Table, name: str, visible: VisibleTables) -> None:
-    """The table renamed, and with it the columns that are qualified with its old name."""
+    """Renames the table, and in columns the qualifier with its old name."""
     if not node.alias:
         old = visible.spell(node.this)
         for column in find_all(tree, exp.Column):
@@ -64,7 +64,7 @@ def rename_table(tree: exp.Expr, node: exp.Table, name: str, visible: VisibleTab
 
 
 def _find_alike(name: str, names: Iterable[str]) -> str:
-    alike = [each for each in names if _squeeze(each) == _squeeze(name)]
+    alike = [known for known in names if _squeeze(known) == _squeeze(name)]
     return alike[0] if len(alike) == 1 else ""
 
 

@@ -9,10 +9,10 @@ from repair.autocorrect.visible_tables import VisibleTables
 
 
 def stored_values(tree: exp.Expr, visible: VisibleTables) -> bool:
-    """``country = 'germany'`` → ``'Germany'``, where the question's words are that stored value.
+    """``country = 'germany'`` → ``'Germany'``, if that stored value was found in the question.
 
-    Only values that were found for this question are known here, so none is told that the principal
-    may not see.
+    Only values that were found for this question are used, so none is shown that the principal may
+    not see.
     """
     changed = False
     for level in read_levels(tree, visible):
@@ -38,7 +38,7 @@ def _list_literals(column: exp.Column) -> list[exp.Literal]:
 
 
 def _find_stored(column: exp.Column, text: str, level: Level) -> str:
-    """The only stored value of the column that is the text but for its case; empty for none."""
+    """The only stored value that differs from the text in case only; empty if there is none."""
     visible = level.visible
     name, qualifier = visible.spell(column.this), column.args.get("table")
     owner = level.find_source(visible.spell(qualifier)) if qualifier is not None else None

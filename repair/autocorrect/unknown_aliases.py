@@ -1,4 +1,4 @@
-"""Aliases that nothing in FROM bears."""
+"""Aliases of columns that no item of FROM has."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _Asked = tuple[exp.Column, str]
 
 
 def unknown_aliases(tree: exp.Expr, visible: VisibleTables) -> bool:
-    """``T3.name`` becomes the ``name`` of the only source that has all that is asked of ``T3``.
+    """Makes ``T3.name`` the ``name`` of the only source that has all columns used of ``T3``.
 
-    Of several it is the one of which nothing else is asked: its alias was forgotten. In
-    ``a JOIN b ON T1.id = a.b_id`` it is ``b``. Where no source has all of it, each column is the
-    column of the only one that has it.
+    Of several sources, it chooses the one that is not used otherwise, whose alias was forgotten. In
+    ``a JOIN b ON T1.id = a.b_id`` this is ``b``. If no source has all columns, each column is that
+    of the only source that has it.
     """
     changed = False
     for level in read_levels(tree, visible):
@@ -42,7 +42,7 @@ def unknown_aliases(tree: exp.Expr, visible: VisibleTables) -> bool:
 
 
 def _find_meant(columns: list[_Asked], level: Level) -> Source | None:
-    """What these columns' alias stands for, here or else in the nearest SELECT around."""
+    """The source that these columns' alias means, here or else in the nearest outer SELECT."""
     here: Level | None = level
     while here is not None:
         owners = [
@@ -57,7 +57,7 @@ def _find_meant(columns: list[_Asked], level: Level) -> Source | None:
                 owner for owner in owners if all(may_mean(*asked, owner, here) for asked in columns)
             ]
             if len(left) > 1:
-                left = [each for each in left if not _is_asked(each, here)]
+                left = [source for source in left if not _is_asked(source, here)]
             return left[0] if len(left) == 1 else None
         here = here.outer
     return None

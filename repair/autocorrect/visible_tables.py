@@ -1,7 +1,7 @@
-"""The tables that a query may use, under the names by which the database finds them.
+"""The tables that a query may use, with their names as the database compares them.
 
-Made of the schema context alone, so a repair can name nothing that the principal may not see. Knows
-nothing of queries' levels.
+Built from the schema context alone, so a repair can name nothing that the principal may not see.
+Knows nothing of queries.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NO_PLAN = Plan()
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A table one key away; ``pairs`` are the columns to join by: (own, the neighbour's)."""
+    """A table that is one key away; ``pairs`` are the columns to join by: (own, neighbour's)."""
 
     table: Table
     key: ForeignKey
@@ -37,10 +37,7 @@ class VisibleTables:
     def __init__(
         self, context: SchemaContext, plan: Plan = _NO_PLAN, *, remembers: bool = False
     ) -> None:
-        """With ``remembers``, a tree's levels are read once: who changes the tree calls ``forget``.
-
-        See ``levels.py``.
-        """
+        """With ``remembers``, ``levels.py`` caches a tree's levels until ``forget`` is called."""
         self.remembers = remembers
         self.levels: tuple[exp.Expr, list[Any]] | None = None
         self.dialect = context.dialect
@@ -58,11 +55,11 @@ class VisibleTables:
         }
 
     def forget(self) -> None:
-        """The tree was changed."""
+        """Drops the cached levels after a change of the tree."""
         self.levels = None
 
     def fold(self, name: str) -> str:
-        """What is equal for all spellings of a stored name."""
+        """A form that is equal for all spellings of a stored name."""
         return fold_name(name, self.dialect)
 
     def spell(self, identifier: exp.Expr) -> str:
@@ -84,11 +81,11 @@ class VisibleTables:
         return found[0] if len(found) == 1 else None
 
     def list_columns(self, table: Table) -> dict[str, str]:
-        """Folded name → stored name, of all columns."""
+        """Folded name → stored name of all columns."""
         return self._columns[table.qualified]
 
     def list_neighbours(self, table: Table) -> tuple[Neighbour, ...]:
-        """The tables one key away, other than itself; a table twice where two keys lead there."""
+        """The other tables that are one key away; a table twice if two keys lead there."""
         by_name = {table.qualified: table for table in self.tables}
         found = []
         for key in self._keys:
@@ -100,7 +97,7 @@ class VisibleTables:
         return tuple(found)
 
     def choose(self, ways: Sequence[tuple[Way, Neighbour]]) -> tuple[Way, Neighbour] | None:
-        """The only way to join, or of several the only one that the plan joins by."""
+        """The only join, or of several the only one in the join plan."""
         if len(ways) > 1:
             ways = [way for way in ways if way[1].key in self._planned]
         return ways[0] if len(ways) == 1 else None
@@ -111,5 +108,5 @@ class VisibleTables:
         return next(find_all(tree, exp.Table))
 
     def build_identifier(self, name: str) -> exp.Identifier:
-        """A stored name as a query writes it, quoted where it must be."""
+        """A stored name as a query writes it, quoted if necessary."""
         return exp.to_identifier(name, quoted=quote_name(name, self.dialect) != name)

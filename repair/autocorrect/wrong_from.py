@@ -1,4 +1,4 @@
-"""A single table that lacks a column, beside one that has all the columns asked for."""
+"""A single table that lacks a column, if a neighbour has all columns of the query."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from repair.autocorrect.visible_tables import Neighbour, VisibleTables
 
 
 def wrong_from(tree: exp.Expr, visible: VisibleTables) -> bool:
-    """``SELECT order_id, reason FROM order_lines`` reads ``returns``, which has both.
+    """Makes ``SELECT order_id, reason FROM order_lines`` read ``returns``, which has both.
 
-    Where only one neighbour has all columns that the SELECT uses, and those that both have are the
-    key between them, under the same name: an ``id`` of one table is not the ``id`` of the other.
+    Only if a single neighbour has all columns that the SELECT uses, and the columns that both have
+    are the key between them, under the same name: the ``id`` of one is not the ``id`` of the other.
     """
     changed = False
     for level in read_levels(tree, visible):

@@ -1,4 +1,4 @@
-"""Columns asked of the wrong table of a join."""
+"""Columns that are qualified with the wrong table of a join."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from repair.autocorrect.visible_tables import VisibleTables
 
 
 def wrong_tables(tree: exp.Expr, visible: VisibleTables) -> bool:
-    """``o.country`` becomes ``c.country`` where of all joined tables only ``c`` has a country."""
+    """``o.country`` becomes ``c.country`` if of all joined tables only ``c`` has a country."""
     changed = False
     for level in read_levels(tree, visible):
         for column, name in list_faults(level, "owner"):

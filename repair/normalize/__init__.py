@@ -1,4 +1,4 @@
-"""Dialect normalisation: a query of mixed dialects in the words of the target's."""
+"""Dialect normalisation: translates a query of mixed dialects into the target's dialect."""
 
 from repair.normalize.normalizer import Normalized, normalize_dialect
 

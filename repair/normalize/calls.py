@@ -1,7 +1,7 @@
 """What rules on trees share: finding calls by name, and writing a replacement as SQL.
 
-A replacement is a template in the target's own SQL, ``EXTRACT(YEAR FROM {x})``, into which the
-arguments are put as SQL, in parentheses where they are more than one word.
+A replacement is a template in the target's SQL, ``EXTRACT(YEAR FROM {x})``, into which the
+arguments are inserted as SQL, in parentheses if necessary.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from nl2sql.sql.nodes import find_all
 from repair.normalize.facts import Facts
 from repair.normalize.readers import read_part, write_part
 
-# Written without parentheses wherever they stand.
+# Nodes that never need parentheses.
 _ATOMS = (
     exp.Column,
     exp.Literal,
@@ -37,19 +37,19 @@ Node = TypeVar("Node", bound=exp.Expr)
 
 
 def list_calls(tree: exp.Expr, names: Iterable[str]) -> Iterator[exp.Anonymous]:
-    """All calls of functions of these names, the inner ones before those around them."""
+    """All calls of functions of these names, inner ones first."""
     wanted = frozenset(names)
     found = [node for node in find_all(tree, exp.Anonymous) if node.name.upper() in wanted]
     yield from reversed(found)
 
 
 def list_inner_first(tree: exp.Expr, *kinds: type[Node]) -> list[Node]:
-    """All nodes of these kinds, the inner ones before those around them."""
+    """All nodes of these kinds, inner ones first."""
     return list(find_all(tree, *kinds))[::-1]
 
 
 def replace_calls(tree: exp.Expr, names: Iterable[str], build: Builder) -> bool:
-    """Puts what ``build`` returns in the place of each call; None leaves it alone."""
+    """Replaces each call by what ``build`` returns; None leaves it as it is."""
     changed = False
     for call in list_calls(tree, names):
         if (new := build(call)) is not None:
@@ -59,7 +59,7 @@ def replace_calls(tree: exp.Expr, names: Iterable[str], build: Builder) -> bool:
 
 
 def write(template: str, facts: Facts, **parts: exp.Expr | str) -> exp.Expr:
-    """The template with its parts, as a tree."""
+    """The tree of the template with its parts inserted."""
     texts = {
         name: part if isinstance(part, str) else write_operand(part, facts)
         for name, part in parts.items()
@@ -68,16 +68,16 @@ def write(template: str, facts: Facts, **parts: exp.Expr | str) -> exp.Expr:
 
 
 def write_operand(node: exp.Expr, facts: Facts) -> str:
-    """The node as SQL that may stand beside any operator."""
+    """The node as SQL that can be an operand of any operator."""
     text = write_part(node, facts.target)
     is_atom = isinstance(node, _ATOMS) and not isinstance(node, exp.Binary)
     return text if is_atom else f"({text})"
 
 
 def as_time(node: exp.Expr, facts: Facts) -> exp.Expr:
-    """The node as something that has a date: cast where the target would not take it as it is.
+    """The node as a date or time, with a cast if the target needs one.
 
-    SQLite keeps dates as text and needs no cast.
+    SQLite stores dates as text and needs no cast.
     """
     if facts.target == "sqlite" or facts.kind_of(node) in _TEMPORAL:
         return node
@@ -98,7 +98,7 @@ def read_text(node: exp.Expr | None) -> str | None:
 
 
 def read_word(node: exp.Expr | None) -> str:
-    """A bare word, a word in quotes or a unit, in lower case; empty for anything else."""
+    """An unquoted or quoted word or a unit, in lower case; empty for anything else."""
     if isinstance(node, exp.Column) and not node.table:
         return node.name.lower()
     if isinstance(node, exp.Var | exp.Identifier):

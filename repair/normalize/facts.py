@@ -1,8 +1,8 @@
-"""What the rules may know of the database: its tables' names, and the kinds of their columns.
+"""What the rules know about the database: the names of tables, and the kinds of their columns.
 
 A kind is coarse: ``integer``, ``number``, ``float``, ``text``, ``boolean``, ``date``,
-``timestamp``, ``interval``, ``other``, or empty where nothing is known. Rules that need a kind do
-nothing without it.
+``timestamp``, ``interval``, ``other``, or empty if it is unknown. Rules that need a kind do nothing
+without it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nl2sql.sql.column_kinds import Kind, find_kind, kind_of
 from nl2sql.sql.names import quote_name
 from nl2sql.sql.scopes import find_outer, fold_case, list_sources
 
-# What the rules tell apart; any other kind of column is one of the rest.
+# The kinds that the rules distinguish; any other kind of column is ``other``.
 _KINDS = frozenset(
     {"interval", "timestamp", "date", "boolean", "integer", "number", "float", "text", ""}
 )
@@ -47,7 +47,7 @@ _CALLS = {
     "LEFT": "text",
     "RIGHT": "text",
 }
-# Of the kind of their first argument.
+# Functions whose value has the kind of their first argument.
 _SAME = frozenset({"MIN", "MAX", "COALESCE", "NULLIF", "GREATEST", "LEAST", "ABS"})
 
 
@@ -71,20 +71,20 @@ class Facts:
         return frozenset(table.name.lower() for table in self.tables)
 
     def spell(self, name: str) -> str:
-        """The name as the target wants it written; its case is the database's where that is known.
+        """The name as the target must write it, in the database's case if that is known.
 
         >>> Facts("postgres").spell("Order"), Facts("postgres").spell("users")
         ('"Order"', 'users')
         """
-        known = {each for table in self.tables for each in (table.name, table.schema)}
+        known = {stored for table in self.tables for stored in (table.name, table.schema)}
         known |= {column.name for table in self.tables for column in table.columns}
         if name not in known:
-            meant = sorted(each for each in known if each.lower() == name.lower())
+            meant = sorted(stored for stored in known if stored.lower() == name.lower())
             name = meant[0] if len(meant) == 1 else name
         return quote_name(name, self.target)
 
     def find_column(self, column: exp.Column) -> Column | None:
-        """The real column that is meant, by the nearest query around it that has one."""
+        """The real column that is meant, in the nearest enclosing query that has one."""
         select = column.parent_select
         while select is not None:
             for source in list_sources(select, fold_case):
@@ -107,7 +107,7 @@ class Facts:
         return None
 
     def kind_of(self, node: exp.Expr | None) -> str:
-        """The kind of an expression's value; empty where it is not known."""
+        """The kind of an expression's value; empty if it is unknown."""
         if isinstance(node, exp.Column):
             column = self.find_column(node)
             return _simplify(find_kind(column.type, self.target)) if column else ""

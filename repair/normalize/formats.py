@@ -1,7 +1,7 @@
-"""Formats of dates: read from four notations, written in those of the targets.
+"""Formats of dates: parsed from four notations, written in those of the targets.
 
 The notations are that of ``strftime`` (C, SQLite, DuckDB, BigQuery), MySQL's, that of ``to_char``
-(PostgreSQL, Oracle) and .NET's (T-SQL). Between them stands a tuple of letters, those of C's, with
+(PostgreSQL, Oracle) and .NET's (T-SQL). The common form is a tuple of the letters of C's, with
 ``c`` and ``e`` for a month and a day without a leading zero and ``q`` for a quarter; any longer
 part is text.
 """
@@ -43,7 +43,7 @@ _PERCENT = re.compile(r"%(-?.)|([^%]+)", re.DOTALL)
 def read_format(text: str, notation: str) -> tuple[str, ...] | None:
     """The parts of a format in the notation ``c``, ``mysql``, ``oracle`` or ``dotnet``.
 
-    None where it has a part that is not known.
+    None if it has an unknown part.
 
     >>> read_format("%Y-%m", "c"), read_format("YYYY/MM", "oracle"), read_format("%Q", "c")
     (('Y', ' -', 'm'), ('Y', ' /', 'm'), None)
@@ -54,7 +54,7 @@ def read_format(text: str, notation: str) -> tuple[str, ...] | None:
 
 
 def write_format(parts: tuple[str, ...], target: str) -> str | None:
-    """The format as the target wants it; None where it has no words for a part.
+    """The format in the target's notation; None if that cannot express a part.
 
     >>> write_format(("Y", " -", "m"), "postgres"), write_format(("B",), "sqlite")
     ('YYYY-MM', None)

@@ -1,8 +1,8 @@
-"""A query of any dialect, or of several at once, in the target's dialect.
+"""Translates a query of any dialect, or of several at once, into the target's dialect.
 
-First the text rules make it readable, then a reader that knows no functions makes a tree of it,
-then the tree rules put the target's words in the place of others'. Where the target's grammar
-cannot read it, the grammars of other dialects are tried. Runs nothing, and knows no guard.
+First the text rules make it parsable, then a parser that knows no functions builds a tree, then the
+tree rules replace constructs of other dialects. If the target's grammar cannot parse it, those of
+other dialects are tried. Runs nothing, and knows nothing of the guard.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from repair.normalize.tokens import split_tokens
 
 @dataclass(frozen=True, slots=True)
 class Normalized:
-    """A query in the target's dialect, and the names of the rules that made it, in their order."""
+    """A query in the target's dialect, and the names of the applied rules, in their order."""
 
     sql: str
     rules: tuple[str, ...]
@@ -31,12 +31,11 @@ class Normalized:
 def normalize_dialect(
     sql: str, target: str = "postgres", *, tables: Sequence[Table] = ()
 ) -> Normalized | None:
-    """The query in the words of ``target``: ``postgres``, ``sqlite`` or ``duckdb``.
+    """The query in the dialect ``target``: ``postgres``, ``sqlite`` or ``duckdb``.
 
-    ``tables`` are those that the query may be about: their names tell text in double quotes from
-    a name, the types of their columns tell where a cast is wanted. None where no rule has anything
-    to say, or where nobody can read the query even so, or it is
-    longer than any query that somebody meant.
+    ``tables`` are those that the query may use: their names distinguish names from text in double
+    quotes, the types of their columns show where casts are needed. None if no rule applies, if the
+    query still does not parse, or if it is too long.
 
     >>> made = normalize_dialect("SELECT TOP 3 [name] FROM users WHERE YEAR(born) == 1999")
     >>> made.sql
@@ -55,7 +54,7 @@ def normalize_dialect(
 
 
 def _normalize(sql: str, facts: Facts) -> Normalized | None:
-    """Raises SqlglotError where a rule wrote what nobody can read, RecursionError."""
+    """Raises SqlglotError if a rule wrote what does not parse, RecursionError."""
     applied: list[str] = []
     text = sql
     for text_rule in text_rules.RULES:

@@ -1,8 +1,8 @@
-"""Reads queries without knowing any function.
+"""Parses queries without interpreting functions.
 
-sqlglot's own readers give every function that they know the meaning that it has in their dialect;
-in a query of mixed dialects that is the wrong one for half of them. Here a function stays a name
-with arguments until a rule knows better, and what no rule knows is written as it was read.
+sqlglot's parsers give every known function its meaning in their dialect; in a query of mixed
+dialects that is often wrong. Here a function stays a name with arguments until a rule translates
+it; functions without a rule are written as they were read.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from sqlglot.errors import SqlglotError
 from nl2sql.sql.nodes import find_all
 from nl2sql.sql.parsing import parse_one, parse_statements
 
-# Arguments that are no list between commas; all else that has such a parser is read as a list.
+# Functions whose arguments are not separated by commas; all others are parsed as plain lists.
 _SPECIAL = ("CAST", "TRY_CAST", "SAFE_CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM", "OVERLAY")
 _NUMBER = re.compile(r"\d+")
-# As a bare argument of a date function these look like columns.
+# Unquoted arguments of date functions that look like columns.
 _UNITS = frozenset({"second", "minute", "hour", "day", "week", "month", "quarter", "year"})
 
 
 def _loosen(base: type[Dialect]) -> type[Dialect]:
-    """The dialect with a parser that knows no function by its meaning."""
+    """The dialect with a parser that does not interpret functions."""
     parsers = base.parser_class.FUNCTION_PARSERS
     changed: dict[str, Any] = {
         "FUNCTIONS": {},
         "FUNCTION_PARSERS": {name: parsers[name] for name in _SPECIAL if name in parsers},
     }
     parser = type("Parser", (base.parser_class,), changed)
-    # Otherwise the arguments of STRING_AGG(DISTINCT a, ',') become a row of two.
+    # Otherwise the arguments of STRING_AGG(DISTINCT a, ',') would become one row.
     generator = type("Generator", (base.generator_class,), {"MULTI_ARG_DISTINCT": True})
     return type(f"Loose{base.__name__}", (base,), {"Parser": parser, "Generator": generator})
 
@@ -46,12 +46,12 @@ _READERS = {
     "bigquery": _loosen(BigQuery),
     "oracle": _loosen(Oracle),
 }
-# In the order in which small models stray.
+# The other dialects, the most frequent in small models' queries first.
 OTHERS = ("mysql", "sqlite", "postgres", "tsql", "bigquery", "oracle", "duckdb")
 
 
 def read_query(sql: str, dialect: str) -> exp.Query | None:
-    """The query's tree; None where it is not one query of that dialect."""
+    """The query's tree; None if it is not a single query of that dialect."""
     try:
         trees = parse_statements(sql, _READERS[dialect])
     except (SqlglotError, RecursionError):
@@ -62,15 +62,15 @@ def read_query(sql: str, dialect: str) -> exp.Query | None:
 
 
 def read_foreign(sql: str, target: str) -> tuple[exp.Query, str] | None:
-    """The query read as another dialect, and which one.
+    """The query parsed in another dialect, and that dialect.
 
-    A reading that loses a number or a bare name of the query was the wrong one.
+    A dialect in which a number or an unquoted name of the query is lost is rejected.
     """
     for source in OTHERS:
         tree = None if source == target else read_query(sql, source)
         if tree is not None and _keeps_everything(sql, tree, source):
             if source not in ("sqlite", target):
-                # Where NULLs come is the target's own business, unless the query says so.
+                # The position of NULLs is left to the target, unless the query states it.
                 for ordered in find_all(tree, exp.Ordered):
                     ordered.set("nulls_first", None)
             return tree, source
@@ -78,9 +78,9 @@ def read_foreign(sql: str, target: str) -> tuple[exp.Query, str] | None:
 
 
 def write_query(tree: exp.Expr, target: str, *, copy: bool = True) -> str:
-    """The tree as SQL of the target; empty where it cannot be written.
+    """The tree as SQL of the target; empty if it cannot be rendered.
 
-    Without a ``copy`` it is used up by that.
+    Without ``copy`` the tree is modified.
     """
     try:
         return tree.sql(_READERS[target], comments=False, copy=copy)
@@ -95,7 +95,7 @@ def write_part(node: exp.Expr, target: str) -> str:
 
 def read_part(sql: str, target: str) -> exp.Expr:
     """An expression's tree. Raises SqlglotError."""
-    # As a statement of its own, REPLACE(…) would be a command.
+    # REPLACE(…) alone would be parsed as a command.
     query = parse_one(f"SELECT {sql}", _READERS[target])
     part: exp.Expr = query.expressions[0]
     part.pop()
@@ -103,7 +103,7 @@ def read_part(sql: str, target: str) -> exp.Expr:
 
 
 def _keeps_everything(sql: str, tree: exp.Expr, source: str) -> bool:
-    """False when a number or a word of the query is gone from what was read."""
+    """False if a number or a word of the query is missing in the tree."""
     rendered = write_query(tree, source).lower()
     if not set(_NUMBER.findall(sql)) <= set(_NUMBER.findall(rendered)):
         return False

@@ -1,7 +1,7 @@
-"""A query as words, before anything can read it.
+"""Splits a query into tokens before it can be parsed.
 
-Text rules work on these: what stands in quotes or in a comment is one token or none, so that no
-rule changes a value. Knows nothing of any dialect's grammar.
+Text rules work on tokens: quoted text is one token and a comment none, so that no rule changes a
+value. Knows nothing of any dialect's grammar.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _TEXT = (
 _TOKEN = re.compile(rf"(?P<space>{_SPACE})(?P<text>{_TEXT})", re.DOTALL)
 _WORD = re.compile(r"[^\W\d]\w*")
 
-# What begins a clause, or ends the one before it.
+# The words that begin a clause, or end the one before it.
 CLAUSES = frozenset(
     "SELECT FROM WHERE GROUP HAVING ORDER LIMIT OFFSET FETCH WINDOW QUALIFY UNION EXCEPT INTERSECT "
     "MINUS JOIN INNER LEFT RIGHT FULL CROSS NATURAL ON USING".split()
 )
 SET_WORDS = frozenset({"UNION", "EXCEPT", "INTERSECT", "MINUS"})
-# Words of SQL that are never a name here.
+# Keywords that are never names here.
 KEYWORDS = CLAUSES | frozenset(
     "AND OR NOT IN IS AS BY LIKE ILIKE BETWEEN EXISTS CASE WHEN THEN ELSE END ASC DESC DISTINCT "
     "ALL ANY SOME NULL NULLS WITH OVER FILTER OUTER LATERAL VALUES TRUE FALSE INTERVAL".split()
@@ -34,7 +34,7 @@ KEYWORDS = CLAUSES | frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word, number, quoted text or sign, with the space and comments before it."""
+    """A word, number, quoted text or sign, with the spaces and comments before it."""
 
     space: str
     text: str
@@ -46,21 +46,21 @@ class Token:
 
     @property
     def is_word(self) -> bool:
-        """Whether it is a bare word: a keyword or a name."""
+        """Whether it is an unquoted word: a keyword or a name."""
         return _WORD.fullmatch(self.text) is not None
 
     @property
     def is_name(self) -> bool:
-        """Whether it is a bare word that is no keyword, or a name in double quotes."""
+        """Whether it is an unquoted word other than a keyword, or a name in double quotes."""
         return self.text[0] == '"' or (self.is_word and self.upper not in KEYWORDS)
 
     def spell(self, text: str) -> Token:
-        """The same place with another text."""
+        """A copy with another text."""
         return replace(self, text=text)
 
 
 def split_tokens(sql: str) -> list[Token]:
-    """The tokens of a query; space at its end is left out.
+    """The tokens of a query, without trailing space.
 
     >>> [token.text for token in split_tokens("SELECT 'a b' -- note\\n FROM t")]
     ['SELECT', "'a b'", 'FROM', 't']
@@ -68,14 +68,14 @@ def split_tokens(sql: str) -> list[Token]:
     return list(_split(sql))
 
 
-# Each rule splits what the one before it left, which mostly is the same text.
+# Cached: most rules do not change the text, so the next one splits the same.
 @lru_cache(maxsize=16)
 def _split(sql: str) -> tuple[Token, ...]:
     return tuple(Token(found["space"], found["text"]) for found in _TOKEN.finditer(sql))
 
 
 def join_tokens(tokens: Sequence[Token]) -> str:
-    """The query again, as it was written.
+    """The text of the tokens, with their original spaces.
 
     >>> join_tokens(split_tokens(" SELECT  a FROM t "))
     'SELECT  a FROM t'
@@ -84,7 +84,7 @@ def join_tokens(tokens: Sequence[Token]) -> str:
 
 
 def find_end(tokens: Sequence[Token], start: int) -> int:
-    """Where the parentheses around ``start`` close, or a set operation follows, or all ends.
+    """The index where the parentheses around ``start`` close, or a set operation or the end comes.
 
     >>> find_end(split_tokens("( SELECT ( 1 ) ) x"), 1)
     5
@@ -102,7 +102,7 @@ def find_end(tokens: Sequence[Token], start: int) -> int:
 
 
 def find_opening(tokens: Sequence[Token], index: int) -> int:
-    """Where the innermost parenthesis around ``index`` opens; -1 when there is none.
+    """The index of the innermost opening parenthesis around ``index``; -1 if there is none.
 
     >>> find_opening(split_tokens("a ( b ( c ) d )"), 6)
     1
@@ -119,7 +119,7 @@ def find_opening(tokens: Sequence[Token], index: int) -> int:
 
 
 def find_clause(tokens: Sequence[Token], start: int, end: int, *words: str) -> int:
-    """The first of ``words`` at the depth of ``start``, before ``end``; -1 when there is none."""
+    """The first of ``words`` at the depth of ``start``, before ``end``; -1 if there is none."""
     depth = 0
     for index in range(start, end):
         text = tokens[index].text

@@ -1,8 +1,8 @@
-"""Names of types: what other dialects call them, and what the targets do."""
+"""Translates the type names of other dialects into the targets'."""
 
 from __future__ import annotations
 
-# Calls that cast, and what each target calls them.
+# Functions that cast, and their names in the targets.
 CASTS = {
     "SAFE_CAST": {"postgres": "CAST", "sqlite": "CAST", "duckdb": "TRY_CAST"},
     "TRY_CAST": {"postgres": "CAST", "sqlite": "CAST", "duckdb": "TRY_CAST"},
@@ -18,7 +18,7 @@ _MEANT = {
     "NCHAR": "CHAR",
     "BIT": "BOOLEAN",
 }
-# What the target has under the same name.
+# Types that every target has under the same name.
 _OWN = {
     "postgres": frozenset({"BIT", "MONEY"}),
     "sqlite": frozenset({"DATETIME", "TINYINT", "MEDIUMINT", "DOUBLE", "CLOB"}),
@@ -42,9 +42,9 @@ _ANY = frozenset(
 
 
 def translate_type(name: str, target: str, *, is_sized: bool = False) -> str:
-    """The target's name of a type, in capitals; empty where the name is of no type known here.
+    """The target's name of a type, in capitals; empty if the type is unknown.
 
-    CHAR without a length is one letter to a standard and any text to those who write it.
+    CHAR without a length is one letter by the standard, but models mean any text.
 
     >>> translate_type("NUMBER", "postgres"), translate_type("DATETIME", "sqlite")
     ('NUMERIC', 'DATETIME')

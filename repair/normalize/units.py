@@ -1,4 +1,4 @@
-"""Units of time: what dialects call them, and how the targets take a date apart."""
+"""Units of time: their names in the dialects, and how the targets extract parts of a date."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ _PARTS = {
 
 
 def find_unit(name: str) -> str:
-    """The unit that a word means; empty for any other word.
+    """The unit that a word denotes; empty for any other word.
 
     >>> find_unit("MM"), find_unit("years"), find_unit("price")
     ('month', 'year', '')
@@ -86,7 +86,7 @@ def find_unit(name: str) -> str:
 
 
 def write_part(unit: str, node: exp.Expr, facts: Facts) -> exp.Expr | None:
-    """One part of a date, in the target's words; None for a unit that it has no words for."""
+    """One part of a date, in the target's SQL; None for a unit that it does not have."""
     template = _PARTS[facts.target].get(unit)
     if template is None:
         return None

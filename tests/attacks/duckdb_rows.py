@@ -222,10 +222,7 @@ ATTACKS: list[Attack] = [
         (("x",), *OURS),
     ),
     _attack(
-        "limit_percent",
-        "SELECT name FROM employees LIMIT 100%",
-        Shows(EVERYBODY),
-        yields=OURS,
+        "limit_percent", "SELECT name FROM employees LIMIT 100%", Shows(EVERYBODY), yields=OURS
     ),
     _attack(
         "pivot_in_from",

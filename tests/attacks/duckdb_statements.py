@@ -62,11 +62,7 @@ ATTACKS: list[Attack] = [
         "CREATE MACRO lower(x) AS (SELECT max(note) FROM payroll)",
         Leaves("SELECT main.lower('a')", one_column("payroll-secret")),
     ),
-    _statement(
-        "attach",
-        f"ATTACH '{FOLDER}/attached.duckdb' AS other",
-        Writes("attached.duckdb"),
-    ),
+    _statement("attach", f"ATTACH '{FOLDER}/attached.duckdb' AS other", Writes("attached.duckdb")),
     _statement(
         "attach_and_copy_it_all",
         f"ATTACH '{FOLDER}/stolen.duckdb' AS other; COPY FROM DATABASE scratch TO other",
@@ -90,9 +86,7 @@ ATTACKS: list[Attack] = [
     ),
     _statement("load", "LOAD json", Runs()),
     _statement(
-        "install",
-        f"INSTALL '{FOLDER}/evil.duckdb_extension'",
-        Fails("evil.duckdb_extension"),
+        "install", f"INSTALL '{FOLDER}/evil.duckdb_extension'", Fails("evil.duckdb_extension")
     ),
     _statement(
         "set", "SET threads = 3", Leaves("SELECT current_setting('threads')::text", one_column("3"))

@@ -332,13 +332,7 @@ ATTACKS: list[Attack] = [
         EVERYBODY,
         OURS,
     ),
-    *steal(
-        _GROUP,
-        "alias_of_a_schema",
-        "SELECT main.name FROM employees AS main",
-        EVERYBODY,
-        OURS,
-    ),
+    *steal(_GROUP, "alias_of_a_schema", "SELECT main.name FROM employees AS main", EVERYBODY, OURS),
     *steal(
         _GROUP,
         "columns_renamed_by_the_alias",

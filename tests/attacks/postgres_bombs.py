@@ -53,16 +53,10 @@ ATTACKS: list[Attack] = [
         "too_much_text",
     ),
     _attack(
-        "lpad",
-        f"SELECT length(lpad('x', {_MANY}))",
-        Shows(one_column(_MANY)),
-        "too_much_text",
+        "lpad", f"SELECT length(lpad('x', {_MANY}))", Shows(one_column(_MANY)), "too_much_text"
     ),
     _attack(
-        "rpad",
-        f"SELECT length(rpad('x', {_MANY}, 'y'))",
-        Shows(one_column(_MANY)),
-        "too_much_text",
+        "rpad", f"SELECT length(rpad('x', {_MANY}, 'y'))", Shows(one_column(_MANY)), "too_much_text"
     ),
     _attack(
         "doubled_in_ctes",
@@ -98,12 +92,7 @@ ATTACKS: list[Attack] = [
         Endless(),
         "endless_recursion",
     ),
-    _attack(
-        "cartesian_product",
-        f"SELECT count(*) FROM {_TWENTY}",
-        Endless(),
-        "54001",
-    ),
+    _attack("cartesian_product", f"SELECT count(*) FROM {_TWENTY}", Endless(), "54001"),
     _attack(
         "cartesian_product_in_exists",
         f"SELECT code FROM currencies WHERE NOT EXISTS (SELECT 1 FROM {_TWENTY} WHERE {_SUM} < 0)",

@@ -8,16 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.attacks.attack import (
-    FOLDER,
-    SECRET,
-    Answers,
-    Attack,
-    Carries,
-    Evidence,
-    Lasts,
-    Leaves,
-)
+from tests.attacks.attack import FOLDER, SECRET, Answers, Attack, Carries, Evidence, Lasts, Leaves
 
 _READS_HIDDEN = "select array_to_tsvector(array_agg(name)) from main.employees"
 _ADVISORY = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
@@ -98,16 +89,10 @@ ATTACKS: list[Attack] = [
     ),
     # -- what such a call can do --
     _attack("sleep", "SELECT s.pg_sleep FROM abs(1) AS s(a)", Lasts(900)),
-    _attack(
-        "lock",
-        "SELECT l.pg_advisory_lock FROM abs(4711) AS l(a)",
-        Leaves(_ADVISORY, ((1,),)),
-    ),
+    _attack("lock", "SELECT l.pg_advisory_lock FROM abs(4711) AS l(a)", Leaves(_ADVISORY, ((1,),))),
     _attack("setting", "SELECT s.current_setting FROM concat('port') AS s(a)", Answers()),
     _attack("signal", "SELECT s.pg_cancel_backend IS NULL FROM abs(0) AS s(a)", Answers()),
     _attack(
-        "file",
-        f"SELECT f.pg_read_file FROM concat('{FOLDER}/secret.txt') AS f(a)",
-        Carries(SECRET),
+        "file", f"SELECT f.pg_read_file FROM concat('{FOLDER}/secret.txt') AS f(a)", Carries(SECRET)
     ),
 ]

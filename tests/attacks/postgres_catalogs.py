@@ -86,11 +86,7 @@ ATTACKS: list[Attack] = [
         'SELECT table_name::text FROM "information_schema"."tables"',
         Carries("payroll"),
     ),
-    _attack(
-        "sequence_as_a_table",
-        "SELECT last_value FROM main.order_number",
-        Shows(((4711,),)),
-    ),
+    _attack("sequence_as_a_table", "SELECT last_value FROM main.order_number", Shows(((4711,),))),
     _attack("partition", "SELECT note FROM events_high", Shows(one_column("theirs"))),
     _attack(
         "child_of_a_table",
@@ -99,8 +95,6 @@ ATTACKS: list[Attack] = [
         "not_permitted",
     ),
     _attack(
-        "temporary_schema",
-        "SELECT nspname::text FROM pg_catalog.pg_namespace",
-        Carries("main"),
+        "temporary_schema", "SELECT nspname::text FROM pg_catalog.pg_namespace", Carries("main")
     ),
 ]

@@ -52,12 +52,7 @@ ATTACKS: list[Attack] = [
         "Dora",
         ((3,),),
     ),
-    _attack(
-        "cast_in_an_aggregate",
-        f"SELECT sum({_IF_DORA}) AS n FROM employees",
-        "Dora",
-        ((0,),),
-    ),
+    _attack("cast_in_an_aggregate", f"SELECT sum({_IF_DORA}) AS n FROM employees", "Dora", ((0,),)),
     _attack(
         "cast_in_a_window",
         f"SELECT count(*) OVER (PARTITION BY {_IF_DORA}) AS n FROM employees",
@@ -119,12 +114,7 @@ ATTACKS: list[Attack] = [
         OURS,
         role="member",
     ),
-    _attack(
-        "overflow",
-        "SELECT name FROM employees WHERE salary * 300000 > 0",
-        "22003",
-        OURS,
-    ),
+    _attack("overflow", "SELECT name FROM employees WHERE salary * 300000 > 0", "22003", OURS),
     _attack(
         "square_root_of_a_negative",
         "SELECT name FROM employees WHERE sqrt(6000 - salary) > 0",

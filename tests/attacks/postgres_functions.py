@@ -23,12 +23,7 @@ _REFUSED = "function_not_allowed"
 
 
 def _attack(
-    name: str,
-    sql: str,
-    works: Evidence,
-    refused_as: str = _REFUSED,
-    *,
-    in_transaction: bool = True,
+    name: str, sql: str, works: Evidence, refused_as: str = _REFUSED, *, in_transaction: bool = True
 ) -> Attack:
     return Attack("postgres", _GROUP, name, sql, works, refused_as, in_transaction=in_transaction)
 
@@ -47,9 +42,7 @@ ATTACKS: list[Attack] = [
     ),
     _attack("pg_read_file_quoted", f"SELECT \"pg_read_file\"('{_SECRET_FILE}')", Carries(SECRET)),
     _attack(
-        "pg_read_file_as_table",
-        f"SELECT * FROM pg_read_file('{_SECRET_FILE}')",
-        Carries(SECRET),
+        "pg_read_file_as_table", f"SELECT * FROM pg_read_file('{_SECRET_FILE}')", Carries(SECRET)
     ),
     _attack(
         "pg_read_file_lateral",
@@ -71,9 +64,7 @@ ATTACKS: list[Attack] = [
     ),
     _attack("lo_get", "SELECT convert_from(lo_get(4712), 'UTF8')", Carries("a large object")),
     _attack(
-        "lo_export",
-        f"SELECT lo_export(4712, '{FOLDER}/exported.txt')",
-        Writes("exported.txt"),
+        "lo_export", f"SELECT lo_export(4712, '{FOLDER}/exported.txt')", Writes("exported.txt")
     ),
     _attack(
         "lo_unlink",
@@ -97,9 +88,7 @@ ATTACKS: list[Attack] = [
         Absent("libxml"),
     ),
     _attack(
-        "schema_to_xml",
-        "SELECT schema_to_xml('main', true, true, '')::text",
-        Absent("libxml"),
+        "schema_to_xml", "SELECT schema_to_xml('main', true, true, '')::text", Absent("libxml")
     ),
     _attack(
         "ts_stat",
@@ -124,15 +113,9 @@ ATTACKS: list[Attack] = [
     # -- code of the database --
     _attack("security_definer", "SELECT total_pay()", Shows(((39970,),))),
     _attack("security_definer_under_its_schema", "SELECT main.total_pay()", Shows(((39970,),))),
+    _attack("security_definer_as_table", "SELECT t FROM total_pay() AS t", Shows(((39970,),))),
     _attack(
-        "security_definer_as_table",
-        "SELECT t FROM total_pay() AS t",
-        Shows(((39970,),)),
-    ),
-    _attack(
-        "function_of_a_row",
-        "SELECT pay_of(e) FROM employees AS e WHERE id = 4",
-        Shows(((7770,),)),
+        "function_of_a_row", "SELECT pay_of(e) FROM employees AS e WHERE id = 4", Shows(((7770,),))
     ),
     _attack(
         "operator_of_a_schema",
@@ -142,9 +125,7 @@ ATTACKS: list[Attack] = [
     ),
     # -- time and locks --
     _attack(
-        "pg_sleep_in_where",
-        "SELECT id FROM departments WHERE pg_sleep(0.02) IS NULL",
-        Lasts(50),
+        "pg_sleep_in_where", "SELECT id FROM departments WHERE pg_sleep(0.02) IS NULL", Lasts(50)
     ),
     _attack(
         "pg_sleep_in_order_by",
@@ -217,11 +198,7 @@ ATTACKS: list[Attack] = [
     _attack("current_database", "SELECT current_database()::text", Shows((("scratch",),))),
     _attack("pg_backend_pid", "SELECT pg_backend_pid()", Answers()),
     _attack("pg_postmaster_start_time", "SELECT pg_postmaster_start_time()::text", Answers()),
-    _attack(
-        "table_exists",
-        "SELECT to_regclass('main.payroll')::text",
-        Shows((("payroll",),)),
-    ),
+    _attack("table_exists", "SELECT to_regclass('main.payroll')::text", Shows((("payroll",),))),
     _attack(
         "table_exists_by_cast",
         "SELECT 'main.payroll'::regclass::text",
@@ -229,11 +206,7 @@ ATTACKS: list[Attack] = [
         "type_not_allowed",
     ),
     _attack("table_size", "SELECT pg_relation_size('main.payroll')", Shows(((8192,),))),
-    _attack(
-        "view_definition",
-        "SELECT pg_get_viewdef('main.pay_snapshot')",
-        Carries("salary"),
-    ),
+    _attack("view_definition", "SELECT pg_get_viewdef('main.pay_snapshot')", Carries("salary")),
     _attack(
         "function_definition",
         "SELECT pg_get_functiondef('main.total_pay'::regproc)",

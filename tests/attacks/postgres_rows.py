@@ -32,10 +32,7 @@ def _attack(
 ATTACKS: list[Attack] = [
     # -- whole rows --
     _attack(
-        "whole_row",
-        "SELECT e::text AS e FROM employees AS e WHERE id = 4",
-        Carries("7770"),
-        (),
+        "whole_row", "SELECT e::text AS e FROM employees AS e WHERE id = 4", Carries("7770"), ()
     ),
     _attack(
         "whole_row_of_the_bare_name",
@@ -62,12 +59,7 @@ ATTACKS: list[Attack] = [
         Carries("7770"),
         one_column(None),
     ),
-    _attack(
-        "count_of_rows",
-        "SELECT count(e) AS n FROM employees AS e",
-        Shows(((7,),)),
-        ((3,),),
-    ),
+    _attack("count_of_rows", "SELECT count(e) AS n FROM employees AS e", Shows(((7,),)), ((3,),)),
     _attack(
         "field_of_a_row",
         "SELECT (e).salary FROM employees AS e WHERE id = 1",
@@ -249,10 +241,7 @@ ATTACKS: list[Attack] = [
     ),
     # -- whole rows where a value may stand --
     _attack(
-        "star_in_a_count",
-        "SELECT count(e.*) AS n FROM employees AS e",
-        Shows(((7,),)),
-        ((3,),),
+        "star_in_a_count", "SELECT count(e.*) AS n FROM employees AS e", Shows(((7,),)), ((3,),)
     ),
     _attack(
         "star_as_text",

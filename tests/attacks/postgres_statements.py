@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from tests.attacks.attack import (
-    FOLDER,
-    Attack,
-    Evidence,
-    Leaves,
-    Runs,
-    Shows,
-    Writes,
-    one_column,
-)
+from tests.attacks.attack import FOLDER, Attack, Evidence, Leaves, Runs, Shows, Writes, one_column
 
 _GROUP = "statements"
 
@@ -71,10 +62,7 @@ ATTACKS: list[Attack] = [
     # -- no query --
     _attack("line_comment_led_drop", "-- SELECT 1\nDROP TABLE shipments", _NO_TABLE, "not_a_query"),
     _attack(
-        "update",
-        "UPDATE employees SET salary = salary * 2 WHERE id = 7",
-        _MORE_PAY,
-        "not_a_query",
+        "update", "UPDATE employees SET salary = salary * 2 WHERE id = 7", _MORE_PAY, "not_a_query"
     ),
     _attack(
         "insert",
@@ -193,12 +181,7 @@ ATTACKS: list[Attack] = [
     ),
     _attack("notify_alone", "NOTIFY tap", Runs(), "not_a_query"),
     _attack("vacuum", "VACUUM employees", Runs(), "not_a_query", in_transaction=False),
-    _attack(
-        "refresh",
-        "REFRESH MATERIALIZED VIEW pay_snapshot",
-        Runs(),
-        "not_a_query",
-    ),
+    _attack("refresh", "REFRESH MATERIALIZED VIEW pay_snapshot", Runs(), "not_a_query"),
     _attack(
         "discard",
         "DISCARD ALL",

@@ -13,11 +13,7 @@ ATTACKS: list[Attack] = [
         "rows",
         "materialized_cte",
         "WITH e AS MATERIALIZED (SELECT * FROM employees) SELECT name FROM e",
-        same(
-            Shows(EVERYBODY),
-            "postgres",
-            "duckdb",
-        ),
+        same(Shows(EVERYBODY), "postgres", "duckdb"),
         yields=OURS,
     ),
     *share(
@@ -124,11 +120,7 @@ ATTACKS: list[Attack] = [
         "rows",
         "mixed_case",
         "SELECT nAmE FROM eMpLoYeEs",
-        same(
-            Shows(EVERYBODY),
-            "sqlite",
-            "duckdb",
-        ),
+        same(Shows(EVERYBODY), "sqlite", "duckdb"),
         yields=OURS,
     ),
 ]

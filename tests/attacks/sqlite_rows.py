@@ -69,12 +69,7 @@ ATTACKS: list[Attack] = [
     # -- spellings --
     _attack("brackets", "SELECT [name] FROM [employees]", Shows(EVERYBODY), OURS),
     _attack("backticks", "SELECT `name` FROM `employees`", Shows(EVERYBODY), OURS),
-    _attack(
-        "string_as_a_table",
-        "SELECT name FROM 'employees'",
-        Shows(EVERYBODY),
-        OURS,
-    ),
+    _attack("string_as_a_table", "SELECT name FROM 'employees'", Shows(EVERYBODY), OURS),
     _attack(
         "mixed_case_of_a_quoted_name",
         'SELECT "SECRET word" FROM "ODD TABLE"',
@@ -94,12 +89,7 @@ ATTACKS: list[Attack] = [
         refused_as="not_permitted",
         role="member",
     ),
-    _attack(
-        "indexed_by",
-        "SELECT name FROM employees NOT INDEXED",
-        Shows(EVERYBODY),
-        OURS,
-    ),
+    _attack("indexed_by", "SELECT name FROM employees NOT INDEXED", Shows(EVERYBODY), OURS),
     _attack(
         "byte_order_mark",
         "\ufeffSELECT note FROM payroll",

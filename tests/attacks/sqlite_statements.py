@@ -92,9 +92,7 @@ ATTACKS: list[Attack] = [
     ),
     _statement("pragma_table_list", "PRAGMA table_list", Carries("payroll")),
     _statement(
-        "begin_exclusive",
-        "BEGIN EXCLUSIVE",
-        Leaves("SELECT count(*) FROM payroll", ((1,),)),
+        "begin_exclusive", "BEGIN EXCLUSIVE", Leaves("SELECT count(*) FROM payroll", ((1,),))
     ),
     _statement("savepoint", "SAVEPOINT s", Runs()),
     _statement("explain", "EXPLAIN SELECT note FROM payroll", Answers()),
@@ -102,11 +100,7 @@ ATTACKS: list[Attack] = [
         "explain_query_plan", "EXPLAIN QUERY PLAN SELECT * FROM payroll", Carries("payroll")
     ),
     _statement("reindex", "REINDEX", Runs()),
-    _statement(
-        "analyze",
-        "ANALYZE",
-        Leaves("SELECT count(*) > 0 FROM sqlite_stat1", ((1,),)),
-    ),
+    _statement("analyze", "ANALYZE", Leaves("SELECT count(*) > 0 FROM sqlite_stat1", ((1,),))),
     # -- functions --
     _function("readfile", f"SELECT readfile('{FOLDER}/secret.txt')", Carries(SECRET)),
     _function(

@@ -22,9 +22,7 @@ _QUICK_GROUPS = ("scopes", "statements")
     "attack",
     [
         pytest.param(
-            attack,
-            id=attack.id,
-            marks=[] if attack.group in _QUICK_GROUPS else pytest.mark.long,
+            attack, id=attack.id, marks=[] if attack.group in _QUICK_GROUPS else pytest.mark.long
         )
         for attack in ATTACKS
     ],

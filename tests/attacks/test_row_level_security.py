@@ -80,10 +80,7 @@ def secured(
     apply_row_security(
         url,
         build_row_security(
-            compiled,
-            reader=READER,
-            indexer=INDEXER,
-            own_security=read_own_security(url, SECURED),
+            compiled, reader=READER, indexer=INDEXER, own_security=read_own_security(url, SECURED)
         ),
     )
     with asyncio.Runner() as runner:

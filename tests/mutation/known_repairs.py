@@ -70,7 +70,10 @@ REPAIRS: dict[str, dict[str, Entry]] = {
         "a_position_has_few_digits": ("[0-9]{1,9}", "[0-9]+"),
         "group_by_a_number_means_an_output": "if 0 <= at < len(outputs):",
         # count(*) OVER () had every column that the query uses grouped by, json among them.
-        "the_star_of_a_windows_count_is_no_column": (" if not isinstance(each, exp.Star))", ")"),
+        "the_star_of_a_windows_count_is_no_column": (
+            "            if not isinstance(expression, exp.Star)\n",
+            "",
+        ),
         # GROUP BY id, ROLLUP (name) became one on the name too, which has other rows.
         "grouping_sets_are_left_alone": [
             ("        if isinstance(node, exp.Cube | exp.Rollup):\n", "        if False:\n"),

@@ -146,8 +146,8 @@ NAME_REPAIRS: dict[str, dict[str, Entry]] = {
     "execution/policies/wrappers.py": {
         # ILIKE 'hida\' fails where a sampled value begins so.
         "the_planner_tries_nothing_on_samples": (
-            'if dialect == "postgres":\n            # The',
-            "if False:\n            # The",
+            '        if dialect == "postgres":\n            # From',
+            "        if False:\n            # From",
         ),
         "conditions_stay_outside_of_a_wrapper": ('text += f" {_FENCE[dialect]}"', "pass"),
         "a_masked_column_has_its_type": (

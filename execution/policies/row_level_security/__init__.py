@@ -1,1 +1,1 @@
-"""The policies as PostgreSQL's own row-level security, behind the guard."""
+"""The policies as row-level security in PostgreSQL, in addition to the guard."""

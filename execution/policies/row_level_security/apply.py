@@ -1,15 +1,15 @@
 """Applies row-level security to a PostgreSQL database, removes it, and checks that it is applied.
 
-Everything is one transaction: row-level security is there as a whole or not at all, and a dry run
-is the same transaction rolled back. What changed is told by comparing what the system catalog says
-of the security before and after (``state.py``).
+Everything runs in one transaction, so row-level security is applied completely or not at all. A dry
+run rolls this transaction back. The changes are found by comparing the system catalog before and
+after (``state.py``).
 
-Knows nothing of policy files. Does not cover tables that are made later: apply again.
+Knows nothing of policy files. Does not cover tables that are created later: apply again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -30,18 +30,18 @@ from execution.policies.row_level_security.state import hash_state, read_state, 
 from nl2sql.errors import DatabaseUnavailable, QuorumError
 
 _CONNECT_TIMEOUT_S = 5
-# Policies lock their tables; whoever reads one for longer than this keeps row-level security
-# waiting.
+# Creating a policy locks its table; a query that reads the table for longer than this makes the
+# change fail.
 _LOCK_TIMEOUT_MS = 10_000
 
-_OWN_SECURITY = """
+_FOREIGN_SECURITY = """
 SELECT n.nspname || '.' || c.relname
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
  WHERE c.relrowsecurity
    AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = %s)
 """
 
-# What whoever runs the statements would lack, and what would not be as it was afterwards.
+# The rights that the login lacks, and the existing settings that a removal could not restore.
 _RIGHTS = """
 SELECT r.rolname, r.rolsuper OR r.rolcreaterole,
        has_database_privilege(current_database(), 'CREATE')
@@ -71,7 +71,8 @@ SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
    AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = %s)
  ORDER BY 1
 """
-# What the reader may read without becoming one of the roles, but for what everybody may.
+# The tables that the reader may read without assuming one of the roles; the parameter decides
+# whether those that PUBLIC may read count.
 _OWN_SELECT = """
 SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -87,7 +88,7 @@ _INDEX_ROLE = """
 SELECT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = %s
                 AND starts_with(shobj_description(r.oid, 'pg_authid'), %s))
 """
-# What the roles have as everybody has it cannot be kept from them.
+# A right of PUBLIC cannot be withheld from the roles.
 _PUBLIC = """
 SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -98,7 +99,7 @@ SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What came and what went, a line for each thing; ``notices`` are what else to know."""
+    """What was added and removed, one line for each object; ``notices`` are warnings."""
 
     added: tuple[str, ...]
     removed: tuple[str, ...]
@@ -106,17 +107,17 @@ class Changes:
 
 
 def read_own_security(url: str, database: str) -> frozenset[str]:
-    """The tables, qualified, whose row-level security is not of a policy file.
+    """Returns the tables, qualified, whose row-level security was not made from a policy file.
 
     Raises DatabaseUnavailable.
     """
     with _open(url, database) as connection:
-        rows = connection.execute(_OWN_SECURITY, (OTHERS,)).fetchall()
+        rows = connection.execute(_FOREIGN_SECURITY, (OTHERS,)).fetchall()
     return frozenset(name for (name,) in rows)
 
 
 def find_index_role(url: str, database: str) -> str:
-    """The role that reads for the index while row-level security stands; empty when it does not.
+    """Returns the role that reads for the index; empty if row-level security is not applied.
 
     Raises DatabaseUnavailable.
     """
@@ -136,11 +137,11 @@ def apply_row_security(
 ) -> Changes:
     """Runs the statements under the login of ``url``; ``dry_run`` rolls all of them back.
 
-    ``revoke_functions`` takes the functions of ``postgres_functions.FAMILIES`` from PUBLIC as well;
-    without it those that were taken stay so.
+    ``revoke_functions`` also revokes the functions of ``postgres.functions.FAMILIES`` from PUBLIC;
+    without it, functions that were revoked before stay revoked.
 
-    Raises DatabaseUnavailable, also for a table in use for longer than ``lock_timeout_ms``, and
-    QuorumError saying which right is missing.
+    Raises DatabaseUnavailable, also if a table is in use for longer than ``lock_timeout_ms``, and
+    QuorumError that names the missing right.
     """
     with _open(url, security.database) as connection:
         _check_rights(connection, security)
@@ -175,9 +176,9 @@ def remove_row_security(
     dry_run: bool = False,
     lock_timeout_ms: int = _LOCK_TIMEOUT_MS,
 ) -> Changes:
-    """Undoes ``apply_row_security``; what it finds is undone, whatever the policy says now.
+    """Undoes ``apply_row_security``: removes what is in the database, whatever the policy says now.
 
-    Raises as ``apply_row_security`` does.
+    Raises the same errors as ``apply_row_security``.
     """
     with _open(url, database) as connection:
         before = read_state(connection, database, reader)
@@ -193,9 +194,9 @@ def remove_row_security(
 
 
 def check_applied(url: str, security: RowSecurity) -> str:
-    """What is wrong with row-level security in the database; empty when it matches the policy.
+    """Returns what is wrong with row-level security in the database; empty if nothing is.
 
-    Any login may ask. Raises DatabaseUnavailable.
+    Works under any login. Raises DatabaseUnavailable.
     """
     with _open(url, security.database) as connection:
         row = connection.execute(
@@ -267,7 +268,7 @@ def _collect_notices(connection: psycopg.Connection[Any]) -> list[str]:
     notices: list[str] = []
 
     def collect(diagnostic: errors.Diagnostic) -> None:
-        # That DROP … IF EXISTS found nothing is a mere notice.
+        # DROP … IF EXISTS that finds nothing gives only a NOTICE.
         if diagnostic.severity_nonlocalized == "WARNING":
             notices.append(diagnostic.message_primary or "")
 
@@ -288,7 +289,7 @@ def _check_rights(connection: psycopg.Connection[Any], security: RowSecurity) ->
         problems.append("create roles (CREATEROLE)")
     if security.has_views and not makes_schemas:
         problems.append("create schemas in the database")
-    schemas, names = [each[0] for each in security.owned], [each[1] for each in security.owned]
+    schemas, names = _split_names(security.owned)
     if not_owned := _list(connection, _NOT_OWNED, schemas, names):
         problems.append(f"change {not_owned}, which it does not own")
     if closed := _list(connection, _CLOSED_SCHEMAS, list(security.schemas)):
@@ -297,13 +298,19 @@ def _check_rights(connection: psycopg.Connection[Any], security: RowSecurity) ->
         raise QuorumError(
             f"{name} may not {'; nor '.join(problems)}.", hint=_render_hint(security.database)
         )
-    schemas, names = [each[0] for each in security.guarded], [each[1] for each in security.guarded]
+    schemas, names = _split_names(security.guarded)
     if dormant := _list(connection, _DORMANT, schemas, names, OTHERS):
         raise QuorumError(
             f"Row-level security is prepared but switched off on {dormant}.",
-            hint="Switching it on would bring those policies to life: drop them, or enable row-"
-            "level security yourself, and apply again.",
+            hint="Enabling it would activate those policies: drop them, or enable row-level "
+            "security yourself, and apply again.",
         )
+
+
+def _split_names(tables: Iterable[tuple[str, str]]) -> tuple[list[str], list[str]]:
+    """The schemas and the names of the tables, as two lists of equal length."""
+    pairs = list(tables)
+    return [schema for schema, _ in pairs], [name for _, name in pairs]
 
 
 def _check_superuser(connection: psycopg.Connection[Any], database: str, what: str) -> None:
@@ -321,7 +328,7 @@ def _check_superuser(connection: psycopg.Connection[Any], database: str, what: s
 def _list(
     connection: psycopg.Connection[Any], query: str, *parameters: list[str] | str | bool
 ) -> str:
-    """The names that the query finds, in a line; the first few of many."""
+    """The names that the query finds, in one line; of many, the first three and a count."""
     names = [name for (name,) in connection.execute(query, parameters).fetchall()]
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return ", ".join(names[:3]) + more

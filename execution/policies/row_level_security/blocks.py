@@ -1,9 +1,8 @@
-"""The parts of row-level security that must look before they act: roles made, and all of it undone.
+"""PL/pgSQL blocks that create the roles of row-level security and remove all of its parts.
 
-Each is one PL/pgSQL block, so that a script does the same in psql as in ``quorumsql policy apply``.
-What belongs to row-level security is found in the database itself (the roles that are members of
-the group, what they were granted, their policies), not in a policy file that may have changed
-since.
+These steps depend on what is in the database; as blocks they do the same in psql as in
+``quorumsql policy apply``. The parts are found in the database itself (the roles that are members
+of the group, their grants and policies), because the policy file may have changed since.
 
 Knows nothing of policies.
 """
@@ -12,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-# Lets everybody see what they saw: a table with policies shows nothing that none of them shows.
+# The policy that shows every row to other logins: with row-level security, a row is visible only
+# if some permissive policy shows it.
 OTHERS = "quorumsql_others"
 
-# What a group's comment starts with; another role of that name is somebody else's.
+# The prefix of the group's comment; a role of that name without it was not made by us.
 GROUP_COMMENT = "quorumsql policy of "
 
 # The roles of row-level security: members of the group, named after it, that cannot log in.
@@ -32,7 +32,7 @@ _CHECK_VERSION = """BEGIN
   END IF;
 END"""
 
-# In this order: what depends on a thing goes before it.
+# The order matters: dependent objects are dropped first.
 _CLEAR = """DECLARE
   member record;
   found record;
@@ -130,21 +130,21 @@ END"""
 
 
 def render_version_check() -> str:
-    """Fails on a server that is too old."""
+    """A block that fails on a server that is too old."""
     return render_block(_CHECK_VERSION)
 
 
 def render_clearing(group: str, kept: Iterable[str]) -> str:
-    """Takes everything from the group's roles, and drops those that are not ``kept``.
+    """A block that revokes everything from the group's roles and drops those not in ``kept``.
 
-    What others granted to a kept role, and who may assume it, stays; nobody's objects but the
-    security's are dropped.
+    A kept role keeps the roles granted to it and the logins that may assume it. Only objects of
+    row-level security are dropped.
     """
     return _render_clear(group, kept, "")
 
 
 def render_removal(group: str) -> str:
-    """Takes everything from the group's roles, and drops them and the group."""
+    """A block that revokes everything from the group's roles and drops them and the group."""
     drop = _DROP_GROUP.format(
         group=quote_literal(group),
         comment=quote_literal(GROUP_COMMENT),
@@ -154,7 +154,7 @@ def render_removal(group: str) -> str:
 
 
 def render_roles(group: str, roles: Iterable[str], database: str) -> str:
-    """Makes the group and its roles where they are missing; fails if one is somebody else's."""
+    """A block that creates the missing roles; fails if one exists that was not made by us."""
     return render_block(
         _MAKE_ROLES.format(
             group=quote_literal(group),
@@ -166,7 +166,7 @@ def render_roles(group: str, roles: Iterable[str], database: str) -> str:
 
 
 def quote_literal(text: str) -> str:
-    """The text as a constant, where ``standard_conforming_strings`` is on.
+    """The text as a string literal, valid while ``standard_conforming_strings`` is on.
 
     >>> quote_literal("it's")
     "'it''s'"
@@ -186,7 +186,7 @@ def _render_clear(group: str, kept: Iterable[str], drop_group: str) -> str:
 
 
 def render_block(body: str) -> str:
-    """The body as one statement, quoted so that nothing in it ends it."""
+    """The body as one DO statement, with a dollar quote that does not occur in it."""
     tag = "quorumsql"
     while f"${tag}$" in body:
         tag += "_"

@@ -1,25 +1,25 @@
-"""The same policies as PostgreSQL's own: row-level security, behind the guard's.
+"""Renders a policy as PostgreSQL roles, grants and row-level security.
 
-For each role of the policy file a database role that can read what it may see and nothing else.
-Tables of which some role sees not every row get row-level security: one policy that lets everybody
-see what they saw before, and for each role a RESTRICTIVE one that takes away the rest. A row that
-is inherited is looked up in the parent table, whose own policy holds there; so no condition is
-nested, and none has to be computed twice.
+Each role of the policy file becomes a database role that can read exactly what the role may see.
+A table of which some role may not see every row gets row-level security: one policy that shows
+other logins every row as before, and for each role a RESTRICTIVE policy with its condition. If
+rows inherit their visibility, the policy looks up the row in the parent table, where the parent's
+own policy applies; so conditions are neither nested nor computed twice.
 
-The login that becomes these roles has no SELECT of its own while row-level security stands; the
-index role keeps it (``index_role.py``).
+While row-level security is applied, the login that assumes these roles has no SELECT of its own;
+the index role keeps it (``index_role.py``).
 
-Where a table had row-level security before, its owner's policies still decide, and row-level
-security only restricts further: it never opens what they close.
+If a table already had row-level security, its owner's policies stay in force; ours only restrict
+further and never show rows that those policies hide.
 
-What it does not cover. Attributes are settings of the session, which whoever connects as one of the
-roles can change: against such a person row-level security keeps tables and columns, not rows by
-attribute. A query that reaches ``set_config`` can become any role of the policy, since the login
-may; it is kept from that by ``build_revocation`` or by the guard. Views that the guard expands are
-not granted; views with a filter of their own, materialized views and foreign tables are, but
-PostgreSQL has no row-level security for them.
+Limits. Attributes are settings of the session, which anybody connected as one of the roles can
+change: such a person is still restricted to tables and columns, but not to rows by attribute.
+A query that reaches ``set_config`` can assume any role of the policy, as the login may;
+``build_revocation`` and the guard prevent that. Views that the guard expands are not granted. Views
+with a filter of their own, materialized views and foreign tables are granted, but PostgreSQL has no
+row-level security for them.
 
-Knows nothing of connections: ``apply.py`` runs what this renders.
+Knows nothing of connections: ``apply.py`` runs the statements.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ from nl2sql.sql.names import enquote
 
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
-# As format_type() spells a type outside of pg_catalog.
+# The spelling of format_type() for a type outside pg_catalog.
 _TYPE_SCHEMA = re.compile(r'(?:"((?:[^"]|"")+)"|(\w+))\.')
 
 _HEAD = """\
-The row policies of {database} as PostgreSQL's own. Run it as the owner of the tables, who may
-create roles and, for masked columns, schemas. It may be run again; `quorumsql policy sql --remove`
-prints what undoes it.
-Logins that are not given one of these roles see what they saw. But PostgreSQL refuses COPY FROM
+The row policies of {database} as row-level security. Run it as the owner of the tables, with the
+right to create roles and, for masked columns, schemas. It can be run again;
+`quorumsql policy sql --remove` prints the statements that undo it.
+Logins without one of these roles see the same rows as before. But PostgreSQL refuses COPY FROM
 into a table with row-level security, and pg_dump reads it only as a superuser or with BYPASSRLS."""
 
 
@@ -77,10 +77,10 @@ into a table with row-level security, and pg_dump reads it only as a superuser o
 class RowSecurity:
     """The row-level security of one database.
 
-    ``group`` is the role that all of ``roles`` are members of. ``owned`` are the tables that
-    whoever runs the statements must own, as (schema, name); ``guarded`` those of them that get
-    row-level security. ``schemas`` are those that the roles may use, ``withdrawn`` those in which
-    the reader itself loses SELECT.
+    ``group`` is the role that all of ``roles`` are members of. ``owned`` are the tables that the
+    login that runs the statements must own, as (schema, name); ``guarded`` those of them that get
+    row-level security. The roles may use the ``schemas``; in those of ``withdrawn`` the reader
+    itself loses SELECT.
     """
 
     database: str
@@ -96,7 +96,7 @@ class RowSecurity:
 
     @property
     def digest(self) -> str:
-        """SHA-256 over the statements: another digest means another policy."""
+        """SHA-256 over the statements; it changes with the policy."""
         texts = "\0".join(statement.text for statement in self.statements)
         return hashlib.sha256(texts.encode()).hexdigest()
 
@@ -104,11 +104,11 @@ class RowSecurity:
 def build_row_security(
     compiled: CompiledPolicy, *, reader: str, indexer: str, own_security: Collection[str]
 ) -> RowSecurity:
-    """The row-level security of a policy. ``reader`` is the login that queries run under.
+    """The row-level security of a policy. ``reader`` is the login that runs the queries.
 
     ``indexer`` is the login that reads values for the index. ``own_security`` are the tables,
-    qualified, that had row-level security of their own before. Raises PolicyError for another
-    database than PostgreSQL, where the two logins are one, and for a name that would be too long.
+    qualified, that already had row-level security. Raises PolicyError if the database is not
+    PostgreSQL, if the two logins are the same, and if a name would be too long.
     """
     catalog = compiled.catalog
     check_dialect(catalog.database, catalog.dialect)
@@ -127,21 +127,20 @@ def check_dialect(database: str, dialect: str) -> None:
     """Raises PolicyError for a database that is not PostgreSQL."""
     if dialect != "postgres":
         raise PolicyError(
-            f"{database} is no PostgreSQL database: only PostgreSQL has roles and policies of its "
-            "own.",
+            f"{database} is not a PostgreSQL database: only PostgreSQL has row-level security.",
             hint="The guard enforces the policy on every database, without row-level security.",
         )
 
 
 def build_comment(security: RowSecurity, state: str = "") -> Statement:
-    """Notes on the group which policy was applied, and what became of it: ``state``, a SHA-256."""
+    """Records in the group's comment the applied policy and the resulting ``state``, a SHA-256."""
     text = f"{GROUP_COMMENT}{security.database}: statements {security.digest}"
     text += f", state {state}" if state else ""
     return Statement(f"COMMENT ON ROLE {enquote(security.group)} IS {quote_literal(text)}")
 
 
 def render_head(security: RowSecurity) -> str:
-    """What stands above row-level security's script."""
+    """The comment at the head of the script."""
     return _HEAD.format(database=security.database)
 
 
@@ -150,12 +149,12 @@ def _check_attributes(attributes: Iterable[str]) -> None:
     for name in attributes:
         if not _ATTRIBUTE.fullmatch(name):
             raise PolicyError(
-                f"The attribute {name!r} cannot be a setting of PostgreSQL's: take letters, digits "
-                "and underscores."
+                f"The attribute {name!r} cannot be a PostgreSQL setting: use letters, digits and "
+                "underscores."
             )
         if (other := seen.setdefault(name.lower(), name)) != name:
             raise PolicyError(
-                f"The attributes {other} and {name} are the same setting of PostgreSQL's."
+                f"The attributes {other} and {name} would be the same setting in PostgreSQL."
             )
 
 
@@ -193,7 +192,7 @@ class _RowSecurityBuilder:
         views = {role: list(self._build_views(role, rules)) for role, rules in self._roles.items()}
         statements = [
             *build_preamble(self._search_path),
-            Statement(render_clearing(group, self._roles), "What an earlier run left."),
+            Statement(render_clearing(group, self._roles), "Removes what an earlier run made."),
             Statement(render_roles(group, self._roles, self._database)),
         ]
         for table in self._guarded:
@@ -202,8 +201,8 @@ class _RowSecurityBuilder:
             statements.append(
                 Statement(
                     f"GRANT {enquote(role)} TO {enquote(reader)} WITH INHERIT FALSE, SET TRUE",
-                    f"The role {role}. The reader becomes it for one query, and has none of its "
-                    "rights before.",
+                    f"The role {role}. The reader assumes it for one query, and has none of its "
+                    "rights otherwise.",
                 )
             )
             statements += self._build_grants(role, rules)
@@ -229,9 +228,9 @@ class _RowSecurityBuilder:
         if table.qualified in self._own_security:
             yield Statement(
                 "",
-                f"{table.qualified} has row-level security of its own, which goes on deciding: the "
+                f"{table.qualified} already has row-level security, which stays in force: the "
                 "policies of its owner that let the reader see rows must name "
-                f"{name_group(self._database)} too, or the service sees none.",
+                f"{name_group(self._database)} too, or the service sees no rows.",
             )
         else:
             yield Statement(f"DROP POLICY IF EXISTS {OTHERS} ON {name}")
@@ -249,10 +248,10 @@ class _RowSecurityBuilder:
                 )
 
     def _render_rows(self, rules: Rules, qualified: str) -> str:
-        """The condition of a role's policy; empty where it sees every row."""
+        """The condition of a role's policy; empty if the role sees every row."""
         rule = rules.get(qualified)
         if rule is None:
-            # Not granted either; but somebody may have granted the table to everybody.
+            # The role has no grant either; but the table may be granted to PUBLIC.
             return "false"
         if rule.filter is not None:
             return self._fill(render_filter(rule.filter, "", "postgres"))
@@ -260,7 +259,7 @@ class _RowSecurityBuilder:
             return ""
         key, parent = rule.inherits, rules[rule.inherits.target].table
         conditions = [
-            # With its schema, since an alias could be this table's name too.
+            # With its schema, since an alias could have the same name.
             f"_1.{enquote(theirs)} = {name_table(rule.table)}.{enquote(ours)}"
             for ours, theirs in zip(key.columns, key.target_columns, strict=True)
         ]
@@ -280,7 +279,7 @@ class _RowSecurityBuilder:
         for name, rule in rules.items():
             if rule.expands:
                 yield Statement(
-                    "", f"Not granted: {name}, a view; the guard puts its query in its place."
+                    "", f"Not granted: {name}, a view, which the guard replaces by its query."
                 )
                 continue
             columns, note = self._choose_columns(rules, rule)
@@ -294,7 +293,7 @@ class _RowSecurityBuilder:
                 )
 
     def _choose_columns(self, rules: Rules, rule: TableRule) -> tuple[list[str], str]:
-        """The columns to grant, in the table's order, and why some are that should not be seen."""
+        """The columns to grant, in the table's order, and why hidden ones are among them."""
         seen = {column.name for column in rule.columns if rule.masks.get(column.name) is None}
         reasons: dict[str, str] = {
             name: "the guard hashes it" for name, mask in rule.masks.items() if mask == "hash"
@@ -322,7 +321,7 @@ class _RowSecurityBuilder:
         return columns, "\n".join(notes)
 
     def _build_views(self, role: str, rules: Rules) -> Iterator[Statement]:
-        """For people: what ``SELECT *`` of the table itself would not give them."""
+        """Views for people, of tables on which ``SELECT *`` would fail or show other values."""
         names: dict[str, str] = {}
         for qualified, rule in rules.items():
             complete = len(rule.columns) == len(rule.table.columns)
@@ -335,7 +334,7 @@ class _RowSecurityBuilder:
                 yield Statement(f"CREATE SCHEMA {enquote(role)}")
                 yield Statement(f"GRANT USAGE ON SCHEMA {enquote(role)} TO {enquote(role)}")
             view = f"{enquote(role)}.{enquote(name)}"
-            # The rights and the policies of whoever reads it hold, so that its rows are the role's.
+            # security_invoker applies the rights and policies of the role that reads the view.
             yield Statement(
                 f"CREATE VIEW {view} WITH (security_barrier, security_invoker) AS"
                 f" {self._render_view(rules, rule)}",
@@ -358,14 +357,14 @@ def _build_withdrawal(
     yield Statement(
         render_index_role(role, database, reader),
         f"{role} keeps what {reader} may SELECT without row-level security. Grant and revoke "
-        "SELECT on what may be asked about with it, or grant it to the reader and apply again.",
+        "SELECT for this role, or grant to the reader and apply again.",
     )
     for schema in schemas:
         yield Statement(f"GRANT USAGE ON SCHEMA {enquote(schema)} TO {enquote(role)}")
     yield Statement(f"GRANT {enquote(role)} TO {enquote(indexer)} WITH INHERIT FALSE, SET TRUE")
     yield Statement(
         render_withdrawal(role, reader, schemas),
-        "The reader itself may SELECT nothing: a query that leaves its role reads nothing.",
+        "The reader itself may SELECT nothing, so a query that leaves its role reads nothing.",
     )
 
 
@@ -374,7 +373,7 @@ def _is_filtered(rule: TableRule) -> bool:
 
 
 def _list_schemas(rules: Rules) -> list[str]:
-    """Those of the tables, and of the types that the guard's own NULLs are cast to."""
+    """The schemas of the tables, and of the types to which the guard casts NULL."""
     found = {}
     for rule in rules.values():
         if not rule.expands:
@@ -398,4 +397,4 @@ def _explain_hashes(rule: TableRule) -> str:
     hashed = [name for name, mask in rule.masks.items() if mask == "hash"]
     if not hashed:
         return ""
-    return f"NULL here, since the key is not in the database: {', '.join(hashed)}."
+    return f"Always NULL, since the hash key is not in the database: {', '.join(hashed)}."

@@ -1,15 +1,14 @@
-"""What row-level security takes from the login role, and gives back: SELECT, and functions.
+"""PL/pgSQL blocks that move rights from the login role to the index role, and back.
 
-With row-level security, queries run as the roles of the policy; the login itself reads nothing, so
-that a query which leaves its role has left its rights behind. What the login could SELECT is kept
-by a role of its own, the index role: the catalog is read as far as it may, the values of the index
-are read as it, and undoing row-level security gives its rights back to the login. Nobody logs in as
-it, and the indexer becomes it.
+With row-level security, queries run as the roles of the policy. The login itself may SELECT
+nothing, so a query that leaves its role reads nothing. The index role keeps what the login could
+SELECT: the catalog shows what it may read, the indexer assumes it to read the values of the index,
+and the removal of row-level security returns its rights to the login. Nobody logs in as it.
 
-Functions that everybody may execute can be taken from everybody; those that were are the ones that
-the index role may execute by name.
+Functions can be revoked from PUBLIC; the index role then has EXECUTE on exactly those functions,
+which records what to return.
 
-Each is one PL/pgSQL block, as in ``blocks.py``. Knows nothing of policies.
+Knows nothing of policies.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from collections.abc import Iterable
 from execution.policies.row_level_security.blocks import quote_literal, render_block
 from execution.postgres.functions import KEYWORD, SPELLING, render_condition
 
-# What the role's comment starts with; another role of that name is somebody else's.
+# The prefix of the role's comment; a role of that name without it was not made by us.
 INDEX_COMMENT = "quorumsql index role of "
 
 _MAKE = """BEGIN
@@ -33,7 +32,7 @@ _MAKE = """BEGIN
   END IF;
 END"""
 
-# Columns first: taking SELECT on a table takes it on the columns too.
+# Columns first: revoking SELECT on a table revokes it on its columns too.
 _MOVE = """FOR found IN
     SELECT n.nspname, c.relname,
            string_agg(quote_ident(t.attname), ', ' ORDER BY t.attnum) AS names
@@ -121,13 +120,13 @@ END"""
 
 
 def render_index_role(role: str, database: str, reader: str) -> str:
-    """Makes the index role where it is missing; fails if it is not this security's and reader's."""
+    """A block that creates the index role; fails if one exists for another database or reader."""
     comment = f"{INDEX_COMMENT}{database}: {reader}"
     return render_block(_MAKE.format(role=quote_literal(role), comment=quote_literal(comment)))
 
 
 def render_withdrawal(role: str, reader: str, schemas: Iterable[str]) -> str:
-    """Moves what ``reader`` may SELECT in the schemas to the index role."""
+    """A block that moves the SELECT rights of ``reader`` in the schemas to the index role."""
     listed = ", ".join(map(quote_literal, schemas))
     move = _MOVE.format(where=f"n.nspname = ANY (ARRAY[{listed}]::text[])")
     return render_block(
@@ -136,7 +135,7 @@ def render_withdrawal(role: str, reader: str, schemas: Iterable[str]) -> str:
 
 
 def render_revocation(role: str) -> str:
-    """Takes the functions of all ``FAMILIES`` from PUBLIC; the index role keeps them."""
+    """A block that moves EXECUTE on the functions of ``FAMILIES`` from PUBLIC to the index role."""
     return render_block(
         _REVOKE_FUNCTIONS.format(
             role=quote_literal(role),
@@ -148,7 +147,7 @@ def render_revocation(role: str) -> str:
 
 
 def render_return(role: str, database: str) -> str:
-    """Gives back what the index role keeps, and drops it."""
+    """A block that returns the rights of the index role and drops it."""
     return render_block(
         _RETURN.format(
             role=quote_literal(role),

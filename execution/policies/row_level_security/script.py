@@ -1,7 +1,6 @@
-"""A script of statements for PostgreSQL: one transaction, with notes for whoever reads it.
+"""The script of row-level security: one transaction for psql, with notes as comments.
 
-What stands around row-level security's own statements: the settings that they are run under, their
-notes as comments, and the statements that undo them.
+Also the statements before those of a policy (settings of the transaction) and those that undo them.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ _LONGEST_NAME_BYTES = 63
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement, without its semicolon; ``note`` is what a reader should know about it.
+    """One statement, without its semicolon, and a ``note`` for the reader of the script.
 
-    ``text`` is empty where there is only a note.
+    ``text`` is empty if there is only a note.
     """
 
     text: str
@@ -29,7 +28,7 @@ class Statement:
 
 
 def name_group(database: str) -> str:
-    """The role whose members are the roles of the policy. Raises PolicyError when it is too long.
+    """The role whose members are the roles of the policy. Raises PolicyError if it is too long.
 
     >>> name_group("demo_erp")
     'quorumsql_demo_erp'
@@ -38,7 +37,7 @@ def name_group(database: str) -> str:
 
 
 def name_index_role(database: str) -> str:
-    """The role that keeps what the login may SELECT without row-level security.
+    """The role that keeps the SELECT rights that the login has without row-level security.
 
     >>> name_index_role("demo_erp")
     'quorumsql_index_demo_erp'
@@ -47,34 +46,34 @@ def name_index_role(database: str) -> str:
 
 
 def build_removal(database: str) -> tuple[Statement, ...]:
-    """The statements that undo row-level security of that database."""
-    note = f"Undoes row-level security of {database}; the tables are as they were before it."
+    """The statements that remove row-level security from the database."""
+    note = f"Removes row-level security from {database}; the tables become as they were before it."
     return (
         Statement(render_removal(name_group(database)), note),
         Statement(
             render_return(name_index_role(database), database),
-            "The reader gets back its SELECT, and PUBLIC the functions that were taken from it.",
+            "Returns SELECT to the reader, and to PUBLIC the functions that were revoked from it.",
         ),
     )
 
 
 def build_revocation(database: str) -> Statement:
-    """Takes from PUBLIC the functions that a query should not reach; needs a superuser."""
+    """Revokes from PUBLIC the functions that a query should not reach; needs a superuser."""
     return Statement(
         render_revocation(name_index_role(database)),
-        "Only their owner executes these functions from now on. Other logins of this database that "
-        "need one need a GRANT; pg_dump run by anybody but a superuser needs set_config.",
+        "From now on only their owner may execute these functions. Other logins of this database "
+        "need a GRANT to use them; pg_dump without superuser rights needs set_config.",
     )
 
 
 def build_preamble(search_path: Iterable[str]) -> tuple[Statement, ...]:
-    """What is set for the transaction, so that each statement means what it says."""
+    """Settings of the transaction on which the meaning of the statements depends."""
     path = ", ".join(enquote(name) for name in search_path) or "''"
     return (
         Statement(render_version_check()),
         Statement("SET LOCAL standard_conforming_strings = on"),
-        Statement(f"SET LOCAL search_path = {path}", "As where the guard's own queries run."),
-        Statement("SET LOCAL createrole_self_grant = ''", "Whoever runs this is not secured in."),
+        Statement(f"SET LOCAL search_path = {path}", "The search path of the guard's queries."),
+        Statement("SET LOCAL createrole_self_grant = ''", "The roles are not granted to you."),
     )
 
 
@@ -90,12 +89,12 @@ def render_script(statements: Iterable[Statement], *, head: str = "") -> str:
 
 
 def _render_comment(text: str) -> str:
-    # A name may hold a line end, which would end the comment too.
+    # A name may contain a line break, which would end the comment.
     return "".join(f"-- {line}\n" for line in text.splitlines())
 
 
 def check_name(name: str, what: str) -> str:
-    """``name``, which PostgreSQL would cut. Raises PolicyError when it is too long."""
+    """Returns ``name``. Raises PolicyError if it is so long that PostgreSQL would truncate it."""
     if len(name.encode()) > _LONGEST_NAME_BYTES:
         raise PolicyError(
             f"The name of the {what} {name} is longer than {_LONGEST_NAME_BYTES} bytes."

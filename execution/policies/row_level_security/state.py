@@ -1,6 +1,6 @@
-"""What of row-level security stands in a PostgreSQL database, read from the system catalog.
+"""Reads from the system catalog which parts of row-level security are in a PostgreSQL database.
 
-Knows nothing of policy files, nor of what should stand there.
+Knows nothing of policy files, nor of what should be there.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from execution.policies.row_level_security.blocks import MEMBERS, OTHERS
 from execution.policies.row_level_security.script import name_group, name_index_role
 from execution.postgres.functions import SPELLING
 
-# What row-level security consists of, a line for each thing: compared, hashed and shown.
+# The parts of row-level security, one line for each: compared, hashed and shown.
 _STATE = r"""
 WITH members AS ({members}),
 keepers AS (SELECT oid, rolname FROM pg_roles WHERE rolname = %(index_role)s),
@@ -75,8 +75,8 @@ SELECT format('view %%I.%%I (%%s) as %%s', n.nspname, c.relname,
 
 
 def read_state(connection: psycopg.Connection[Any], database: str, reader: str) -> frozenset[str]:
-    """A line for each thing. Raises psycopg.Error."""
-    # Under an empty path every name is spelled with its schema, whoever asks.
+    """One line for each part of row-level security. Raises psycopg.Error."""
+    # Under an empty path every name is written with its schema, for any login.
     connection.execute("SET LOCAL search_path = ''")
     spelling = SPELLING.replace("%", "%%")
     query = _STATE.format(members=render_members(database), spelling=spelling)
@@ -87,11 +87,11 @@ def read_state(connection: psycopg.Connection[Any], database: str, reader: str) 
 
 
 def render_members(database: str) -> str:
-    """The query for row-level security's roles, as a part of one with parameters."""
+    """The query for the roles of row-level security, for use inside a query with parameters."""
     group = name_group(database).replace("'", "''").replace("%", "%%")
     return MEMBERS.format(group=f"'{group}'")
 
 
 def hash_state(state: frozenset[str]) -> str:
-    """SHA-256 over the lines, whatever their order."""
+    """SHA-256 over the lines, independent of their order."""
     return hashlib.sha256("\n".join(sorted(state)).encode()).hexdigest()

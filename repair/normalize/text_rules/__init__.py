@@ -1,6 +1,6 @@
-"""Rules on text: one a file, the function named like the file, in the order of the tuple.
+"""Rules on text: one in each file, the function named like the file, applied in the tuple's order.
 
-Each takes a query that may not parse and returns it again, changed where it has something to say.
+Each takes a query, which may not parse, and returns it, changed if the rule applies.
 """
 
 from __future__ import annotations

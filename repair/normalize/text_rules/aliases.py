@@ -1,4 +1,4 @@
-"""Names of outputs that are no names."""
+"""Aliases of outputs that are not valid names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ODD = frozenset("%#$@!?-/&.+")
 
 
 def aliases(sql: str, facts: Facts) -> str:
-    """An alias of several words, of odd signs, beginning with a digit, or in single quotes.
+    """Corrects aliases with several words, odd signs, an initial digit, or single quotes.
 
     >>> aliases("SELECT count(*) AS total orders FROM t", Facts("postgres"))
     'SELECT count(*) AS total_orders FROM t'
@@ -32,7 +32,7 @@ def aliases(sql: str, facts: Facts) -> str:
 
 
 def _spell(words: list[Token]) -> str:
-    """What stands behind AS as one name; empty where it is one, or cannot be one."""
+    """The words after AS as one name; empty if they are one already, or cannot be one."""
     texts = [word.text for word in words]
     if len(texts) == 1:
         text = texts[0]
@@ -49,7 +49,7 @@ def _spell(words: list[Token]) -> str:
 
 
 def _is_cast(tokens: list[Token], index: int) -> bool:
-    """Whether AS gives a type, or the name of a CTE."""
+    """Whether AS precedes a type or the query of a CTE."""
     opening = find_opening(tokens, index)
     is_call = opening > 0 and "CAST" in tokens[opening - 1].upper
     return is_call or tokens[index + 1].text == "("

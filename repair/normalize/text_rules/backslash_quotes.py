@@ -9,7 +9,7 @@ from repair.normalize.tokens import split_tokens
 
 
 def backslash_quotes(sql: str, facts: Facts) -> str:
-    r"""A quote after a backslash is doubled instead, where the text would not end otherwise.
+    r"""Doubles a quote after a backslash instead, if the text would not end otherwise.
 
     >>> print(backslash_quotes("SELECT 'O\\'Brien'", Facts("postgres")))
     SELECT 'O''Brien'

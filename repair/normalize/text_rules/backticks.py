@@ -7,13 +7,13 @@ from repair.normalize.tokens import join_tokens, split_tokens
 
 
 def backticks(sql: str, facts: Facts) -> str:
-    """A name in backticks is written as the target wants it; BigQuery's may hold a path.
+    """Quotes names in backticks as the target requires; BigQuery's may contain a path.
 
     >>> backticks("SELECT `name` FROM `shop.order`", Facts("postgres"))
     'SELECT name FROM shop."order"'
     """
     if facts.target == "sqlite":
-        return sql  # which reads them
+        return sql  # the target reads them
     tokens = split_tokens(sql)
     for index, token in enumerate(tokens):
         if token.text[0] == "`" and len(token.text) > 2:

@@ -9,21 +9,21 @@ _ENDS = frozenset(
     "WHERE GROUP HAVING ORDER LIMIT OFFSET FETCH WINDOW QUALIFY UNION EXCEPT INTERSECT ;".split()
 )
 _CONDITIONS = frozenset({"ON", "USING"})
-# A join that needs no condition, or one whose meaning would change.
+# Joins that need no condition, or whose meaning would change.
 _OTHERS = frozenset({"CROSS", "NATURAL", "LEFT", "RIGHT", "FULL", "OUTER", "LATERAL"})
 
 
 def bare_joins(sql: str, facts: Facts) -> str:
     """SQLite's ``a JOIN b JOIN c ON …`` becomes ``a CROSS JOIN b JOIN c ON …``.
 
-    The last condition may speak of all tables before it. Joins whose conditions come one after the
-    other behind them stay.
+    The last condition may name all tables before it. Joins that are followed by all their
+    conditions stay.
 
     >>> bare_joins("SELECT 1 FROM a JOIN b JOIN c ON a.x = b.x AND c.y = b.y", Facts("postgres"))
     'SELECT 1 FROM a CROSS JOIN b JOIN c ON a.x = b.x AND c.y = b.y'
     """
     if facts.target == "sqlite":
-        return sql  # which reads them
+        return sql  # the target reads them
     tokens = split_tokens(sql)
     for start in range(len(tokens) - 1, -1, -1):
         if tokens[start].upper != "FROM":
@@ -38,7 +38,7 @@ def bare_joins(sql: str, facts: Facts) -> str:
 
 
 def _find_joins(tokens: list[Token], start: int) -> tuple[list[int], list[int]]:
-    """Where the joins of one FROM that need a condition stand, and where the conditions do."""
+    """The indices of the joins of one FROM that need a condition, and of the conditions."""
     depth, joins, conditions = 0, [], []
     for index in range(start, len(tokens)):
         depth += {"(": 1, ")": -1}.get(tokens[index].text, 0)

@@ -11,13 +11,13 @@ _SOURCES = frozenset({"FROM", "JOIN"})
 
 
 def brackets(sql: str, facts: Facts) -> str:
-    """A name in brackets is written as the target wants it; subscripts and lists stay.
+    """Quotes names in brackets as the target requires; subscripts and lists stay.
 
     >>> brackets("SELECT [first name], tags[1] FROM [users]", Facts("postgres"))
     'SELECT "first name", tags[1] FROM users'
     """
     if facts.target == "sqlite":
-        return sql  # which reads them
+        return sql  # the target reads them
     tokens = split_tokens(sql)
     spans = _find_spans(tokens)
     if facts.target == "duckdb" and not any(_is_source(tokens, start) for start, _ in spans):
@@ -29,7 +29,7 @@ def brackets(sql: str, facts: Facts) -> str:
 
 
 def _find_spans(tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """Where brackets open and close around nothing but words, and no value stands before."""
+    """The indices of brackets that enclose only words and do not follow a value."""
     spans = []
     for start, token in enumerate(tokens):
         if token.text != "[" or (start and not _may_precede(tokens[start - 1])):

@@ -10,7 +10,7 @@ _FIRST = frozenset(_ORDER)
 
 
 def clause_order(sql: str, facts: Facts) -> str:
-    """Each query's clauses come in the order of the grammar; one that has a clause twice stays.
+    """Sorts the clauses of each query; a query with the same clause twice stays as it is.
 
     >>> clause_order("SELECT a FROM t LIMIT 3 ORDER BY a WHERE b = 1", Facts("postgres"))
     'SELECT a FROM t WHERE b = 1 ORDER BY a LIMIT 3'
@@ -32,7 +32,7 @@ def clause_order(sql: str, facts: Facts) -> str:
 
 
 def _find_clauses(tokens: list[Token], start: int, end: int) -> list[int]:
-    """Where the clauses of one query begin."""
+    """The indices at which the clauses of one query begin."""
     depth, places = 0, []
     for index in range(start, end):
         depth += {"(": 1, ")": -1}.get(tokens[index].text, 0)

@@ -1,4 +1,4 @@
-"""A keyword and the name behind it in one word."""
+"""A keyword and the following name in one word."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from repair.normalize.facts import Facts
 from repair.normalize.tokens import join_tokens, split_tokens
 
 _BEFORE_TABLE = re.compile(r"(FROM|JOIN)(\w+)", re.IGNORECASE)
-# In capitals: any other word that begins so may be an alias.
+# Only in capitals: any other word that begins so may be an alias.
 _BEFORE_COLUMN = re.compile(r"(SELECT|DISTINCT|WHERE|AND|OR|BY|ON)(?=\w*[a-z])(\w+)")
 _BEFORE_NUMBER = re.compile(r"(LIMIT|OFFSET|TOP)(\d+)", re.IGNORECASE)
 
 
 def glued_keywords(sql: str, facts: Facts) -> str:
-    """``FROMship`` is ``FROM ship`` where there is a table of that name, ``LIMIT5`` is ``LIMIT 5``.
+    """``FROMship`` becomes ``FROM ship`` if there is such a table, ``LIMIT5`` becomes ``LIMIT 5``.
 
     >>> glued_keywords("SELECT a FROM t LIMIT5", Facts("postgres"))
     'SELECT a FROM t LIMIT 5'

@@ -1,4 +1,4 @@
-"""Other ways to say LIMIT."""
+"""Other forms of LIMIT."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _ROWS = frozenset({"ROW", "ROWS"})
 
 
 def limits(sql: str, facts: Facts) -> str:
-    """``LIMIT 5, 10``, ``FETCH FIRST 10 ROWS ONLY``, ``OFFSET 5 ROWS``: LIMIT, then OFFSET.
+    """``LIMIT 5, 10``, ``FETCH FIRST 10 ROWS ONLY``, ``OFFSET 5 ROWS`` become LIMIT and OFFSET.
 
     >>> limits("SELECT a FROM t LIMIT 5, 10", Facts("postgres"))
     'SELECT a FROM t LIMIT 10 OFFSET 5'
@@ -28,7 +28,7 @@ def limits(sql: str, facts: Facts) -> str:
 
 
 def _read(tokens: list[Token], index: int, target: str) -> tuple[int, str, str]:
-    """How many tokens are another way to say LIMIT, its number and the offset's; (0, "", "")."""
+    """The number of tokens of another form of LIMIT, its number and its offset; or (0, "", "")."""
     words = [token.upper for token in tokens[index : index + 8]]
     if len(words) > 3 and words[0] == "LIMIT" and words[2] == "," and target != "sqlite":
         return 4, words[3], words[1]
@@ -49,7 +49,7 @@ def _read(tokens: list[Token], index: int, target: str) -> tuple[int, str, str]:
 
 
 def _read_fetch(words: list[str]) -> tuple[int, str]:
-    """How many words FETCH FIRST takes, and its number; (0, "") where it is not that."""
+    """The number of words of FETCH FIRST, and its number; (0, "") for anything else."""
     if len(words) < 4 or words[0] != "FETCH" or words[1] not in ("FIRST", "NEXT"):
         return 0, ""
     if words[2] in _ROWS and words[3] == "ONLY":

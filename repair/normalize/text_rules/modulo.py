@@ -7,7 +7,7 @@ from repair.normalize.tokens import Token, join_tokens, split_tokens
 
 
 def modulo(sql: str, facts: Facts) -> str:
-    """MySQL's ``a MOD b`` is ``a % b``.
+    """MySQL's ``a MOD b`` becomes ``a % b``.
 
     >>> modulo("SELECT a MOD 2, mod(a, 2) FROM t", Facts("postgres"))
     'SELECT a % 2, mod(a, 2) FROM t'

@@ -7,7 +7,7 @@ from repair.normalize.tokens import join_tokens, split_tokens
 
 
 def national_strings(sql: str, facts: Facts) -> str:
-    """``N'x'`` is ``'x'``: all text is Unicode here.
+    """``N'x'`` becomes ``'x'``: all text is Unicode here.
 
     >>> national_strings("SELECT a FROM t WHERE b = N'x'", Facts("sqlite"))
     "SELECT a FROM t WHERE b = 'x'"

@@ -15,7 +15,7 @@ _SAME = {"=<": "<=", "!<": ">=", "!>": "<="}
 
 
 def operators(sql: str, facts: Facts) -> str:
-    """``==``, ``&&``, ``||`` between conditions, ``!``, ``<=>``, ``=<`` and their kin.
+    """Translates ``==``, ``&&``, ``||`` between conditions, ``!``, ``<=>``, ``=<`` and others.
 
     >>> operators("SELECT a FROM t WHERE b == 1 && !c", Facts("postgres"))
     'SELECT a FROM t WHERE b = 1 AND NOT c'
@@ -33,7 +33,7 @@ def operators(sql: str, facts: Facts) -> str:
 
 
 def _translate(tokens: Sequence[Token], index: int, target: str) -> str:
-    """The operator as the target has it; any other token as it is."""
+    """The operator in the target's form; any other token as it is."""
     text = tokens[index].text
     before, after = tokens[:index][::-1], tokens[index + 1 :]
     if text in _SAME:
@@ -54,7 +54,7 @@ def _translate(tokens: Sequence[Token], index: int, target: str) -> str:
 
 
 def _is_argument(tokens: Sequence[Token], index: int) -> bool:
-    """Whether it stands in a call, where an arrow gives an argument its name."""
+    """Whether it is inside a call, where an arrow names an argument."""
     opening = find_opening(tokens, index)
     return opening > 0 and tokens[opening - 1].is_word and tokens[opening - 1].upper not in KEYWORDS
 

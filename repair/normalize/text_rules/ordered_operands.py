@@ -14,7 +14,7 @@ from repair.normalize.tokens import (
 
 
 def ordered_operands(sql: str, facts: Facts) -> str:
-    """A query with an order or a limit of its own stands in parentheses beside UNION.
+    """Puts an operand of UNION with an ORDER BY or LIMIT in parentheses.
 
     >>> ordered_operands("SELECT a FROM t LIMIT 1 UNION SELECT b FROM u", Facts("postgres"))
     '(SELECT a FROM t LIMIT 1) UNION SELECT b FROM u'
@@ -33,7 +33,7 @@ def ordered_operands(sql: str, facts: Facts) -> str:
 
 
 def _wrap_last(tokens: list[Token], start: int) -> None:
-    """The query behind has a limit of its own, too, if it has one."""
+    """Puts the last operand in parentheses if it has a LIMIT: it is its own too."""
     if start < len(tokens) and tokens[start].upper == "SELECT":
         end = find_end(tokens, start)
         if find_clause(tokens, start, end, "LIMIT") > 0:

@@ -1,16 +1,16 @@
-"""Parentheses that do not pair."""
+"""Unbalanced parentheses."""
 
 from __future__ import annotations
 
 from repair.normalize.facts import Facts
 from repair.normalize.tokens import Token, join_tokens, split_tokens
 
-# More than these were not forgotten: the model lost its way, or its answer was cut.
+# If more are missing, the model failed or its answer was cut.
 _MOST_MISSING = 2
 
 
 def parentheses(sql: str, facts: Facts) -> str:
-    """Closes what is open at the end, and leaves out what closes nothing.
+    """Closes open parentheses at the end, and removes closing ones without a partner.
 
     >>> parentheses("SELECT a FROM (SELECT max(b FROM t))) x", Facts("postgres"))
     'SELECT a FROM (SELECT max(b FROM t)) x'

@@ -1,4 +1,4 @@
-"""MySQL's words for a match with a regular expression."""
+"""MySQL's operators for a match with a regular expression."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from repair.normalize.tokens import join_tokens, split_tokens
 
 
 def regular_words(sql: str, facts: Facts) -> str:
-    """``REGEXP`` and ``RLIKE`` are ``~`` in PostgreSQL.
+    """``REGEXP`` and ``RLIKE`` become ``~`` in PostgreSQL.
 
     >>> regular_words("SELECT a FROM t WHERE b NOT REGEXP '^x'", Facts("postgres"))
     "SELECT a FROM t WHERE b !~ '^x'"

@@ -1,4 +1,4 @@
-"""Semicolons that end nothing."""
+"""Semicolons inside a statement."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _CONTINUATIONS = SET_WORDS | {
 
 
 def semicolons(sql: str, facts: Facts) -> str:
-    """A semicolon before the next clause or a closing parenthesis is left out.
+    """Removes a semicolon before the next clause or a closing parenthesis.
 
-    Two statements stay two: the guard refuses them.
+    Two statements stay two, which the guard refuses.
 
     >>> semicolons("SELECT a FROM t; ORDER BY a;", Facts("postgres"))
     'SELECT a FROM t ORDER BY a;'

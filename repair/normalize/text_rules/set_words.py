@@ -1,4 +1,4 @@
-"""Other dialects' words for DISTINCT and EXCEPT."""
+"""Other dialects' keywords for DISTINCT and EXCEPT."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from repair.normalize.tokens import SET_WORDS, join_tokens, split_tokens
 
 
 def set_words(sql: str, facts: Facts) -> str:
-    """Oracle's MINUS and UNIQUE, BigQuery's ``UNION DISTINCT``, MySQL's DISTINCTROW.
+    """Translates Oracle's MINUS and UNIQUE, BigQuery's ``UNION DISTINCT``, MySQL's DISTINCTROW.
 
     >>> set_words("SELECT UNIQUE a FROM t MINUS SELECT b FROM u", Facts("postgres"))
     'SELECT DISTINCT a FROM t EXCEPT SELECT b FROM u'

@@ -19,7 +19,7 @@ _SIGNS = {
 
 
 def smart_quotes(sql: str, facts: Facts) -> str:
-    """Typographic signs outside of text become those of SQL; inside of text they stay.
+    """Typographic characters outside text become those of SQL; inside text they stay.
 
     >>> smart_quotes("SELECT a FROM t WHERE b = \u2018x\u2019", Facts("postgres"))
     "SELECT a FROM t WHERE b = 'x'"

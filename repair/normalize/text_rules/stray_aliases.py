@@ -1,4 +1,4 @@
-"""Aliases where none may stand."""
+"""Aliases where none are allowed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TAKES_AS = frozenset({"CAST", "TRY_CAST", "SAFE_CAST", "STRUCT", "XMLFOREST", "
 
 
 def stray_aliases(sql: str, facts: Facts) -> str:
-    """An alias inside of a call, or behind an expression of ORDER BY or GROUP BY, is left out.
+    """Removes an alias inside a call, or after an expression of ORDER BY or GROUP BY.
 
     >>> stray_aliases("SELECT round(sum(a) AS s, 1) AS s FROM t ORDER BY b AS c", Facts("sqlite"))
     'SELECT round(sum(a), 1) AS s FROM t ORDER BY b'
@@ -39,7 +39,7 @@ def _is_in_call(tokens: list[Token], index: int) -> bool:
 
 
 def _is_in_order(tokens: list[Token], index: int) -> bool:
-    """Whether the clause around, at the same depth, is ORDER BY or GROUP BY."""
+    """Whether the enclosing clause, at the same depth, is ORDER BY or GROUP BY."""
     depth = 0
     for place in range(index - 1, -1, -1):
         text = tokens[place].text

@@ -15,7 +15,7 @@ _HINTS = re.compile(
 
 
 def table_hints(sql: str, facts: Facts) -> str:
-    """``WITH (NOLOCK)``, ``USE INDEX (…)`` and ``OPTION (RECOMPILE)`` change no result.
+    """Removes ``WITH (NOLOCK)``, ``USE INDEX (…)``, ``OPTION (RECOMPILE)``: they change no result.
 
     >>> table_hints("SELECT a FROM t WITH (NOLOCK) WHERE b = 1", Facts("postgres"))
     'SELECT a FROM t WHERE b = 1'

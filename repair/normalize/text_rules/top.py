@@ -18,8 +18,8 @@ _LIMITS = ("LIMIT", "FETCH")
 def top(sql: str, facts: Facts) -> str:
     """``SELECT TOP n …`` becomes ``SELECT … LIMIT n``, at the end of the same query.
 
-    Left alone: a share of the rows (PERCENT), and a query that is joined to others by UNION, whose
-    LIMIT would be that of all.
+    Does not change a share of the rows (PERCENT), nor an operand of UNION, whose LIMIT would apply
+    to all operands.
 
     >>> top("SELECT TOP 3 a FROM t ORDER BY a", Facts("postgres"))
     'SELECT a FROM t ORDER BY a LIMIT 3'
@@ -46,7 +46,7 @@ def _follows_select(tokens: list[Token], index: int) -> bool:
 
 
 def _read_number(tokens: list[Token], index: int) -> tuple[str, int]:
-    """The number behind TOP and how many tokens all takes; ("", 0) where there is none."""
+    """The number after TOP and the number of tokens; ("", 0) if there is none."""
     texts = [token.upper for token in tokens[index : index + 6]]
     if texts[1:2] == ["("] and texts[3:4] == [")"]:
         number, length = texts[2], 4

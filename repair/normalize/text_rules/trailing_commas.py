@@ -1,4 +1,4 @@
-"""Commas with nothing behind them."""
+"""Commas after the last item of a list."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _AFTER_LIST = SET_WORDS | {"FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT",
 
 
 def trailing_commas(sql: str, facts: Facts) -> str:
-    """A comma before the next clause, a closing parenthesis or the end is left out.
+    """Removes a comma before the next clause, a closing parenthesis or the end.
 
     >>> trailing_commas("SELECT a, b, FROM t WHERE c IN (1, 2,)", Facts("postgres"))
     'SELECT a, b FROM t WHERE c IN (1, 2)'

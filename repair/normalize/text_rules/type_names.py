@@ -8,7 +8,7 @@ from repair.normalize.types import CASTS, translate_type
 
 
 def type_names(sql: str, facts: Facts) -> str:
-    """``CAST(a AS SIGNED)``, ``a::STRING``, ``SAFE_CAST(a AS INT64)`` in the target's words.
+    """Translates the types of ``CAST(a AS SIGNED)``, ``a::STRING``, ``SAFE_CAST(a AS INT64)``.
 
     >>> type_names("SELECT CAST(a AS SIGNED), b::STRING FROM t", Facts("postgres"))
     'SELECT CAST(a AS BIGINT), b::TEXT FROM t'
@@ -33,7 +33,7 @@ def type_names(sql: str, facts: Facts) -> str:
 
 
 def _is_type(tokens: list[Token], index: int) -> bool:
-    """Whether a cast's type stands here."""
+    """Whether the token is the type of a cast."""
     before = tokens[index - 1]
     if before.text == "::":
         return True

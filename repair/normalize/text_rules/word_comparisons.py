@@ -5,7 +5,7 @@ from __future__ import annotations
 from repair.normalize.facts import Facts
 from repair.normalize.tokens import Token, join_tokens, split_tokens
 
-# Longer ones first: a match is replaced before any other is tried at its place.
+# Longer phrases first, since the first match is replaced.
 _PHRASES = (
     ("IS NOT IN", "NOT IN"),
     ("IS NOT LIKE", "NOT LIKE"),
@@ -34,12 +34,12 @@ _PHRASES = (
 
 
 _WORDS = tuple((phrase.split(), meant) for phrase, meant in _PHRASES)
-# What a phrase begins with; most words do not.
+# The first words of the phrases, to skip most tokens quickly.
 _FIRST = frozenset(words[0] for words, _ in _WORDS)
 
 
 def word_comparisons(sql: str, facts: Facts) -> str:
-    """``IS NOT IN``, ``= LIKE``, ``IS EQUAL TO``, ``x NOT NULL`` and their kin.
+    """Translates ``IS NOT IN``, ``= LIKE``, ``IS EQUAL TO``, ``x NOT NULL`` and the like.
 
     >>> word_comparisons("SELECT a FROM t WHERE b IS NOT IN (1, 2)", Facts("postgres"))
     'SELECT a FROM t WHERE b NOT IN (1, 2)'
@@ -59,7 +59,7 @@ def word_comparisons(sql: str, facts: Facts) -> str:
 
 
 def _match(tokens: list[Token], index: int) -> tuple[int, str]:
-    """How many tokens a phrase takes here, and what to write for it; (0, "") for none."""
+    """The number of tokens of a phrase here, and its replacement; (0, "") if there is none."""
     if tokens[index].upper not in _FIRST:
         return 0, ""
     words = [token.upper for token in tokens[index : index + 4]]

@@ -1,6 +1,6 @@
-"""Rules on trees: one a file, the function named like the file, in the order of the tuple.
+"""Rules on trees: one in each file, the function named like the file, applied in the tuple's order.
 
-Each changes the tree in place and says whether it did.
+Each changes the tree in place and returns whether it did.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Aliases used where only columns may be."""
+"""Aliases of outputs in clauses that allow only columns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlglot import exp
 from nl2sql.sql.nodes import find_all
 from repair.normalize.facts import Facts
 
-# Where PostgreSQL does not look for aliases; SQLite does, but for the list of outputs itself.
+# Clauses in which PostgreSQL does not find aliases; SQLite does, except in the outputs themselves.
 _PLACES = {"postgres": ("where", "having", "expressions"), "sqlite": ("expressions",)}
 _AGGREGATES = frozenset(
     "COUNT SUM AVG MIN MAX STRING_AGG GROUP_CONCAT ARRAY_AGG BOOL_OR BOOL_AND STDDEV TOTAL".split()
@@ -17,10 +17,10 @@ _AGGREGATES = frozenset(
 
 
 def alias_references(tree: exp.Expr, facts: Facts) -> bool:
-    """``HAVING total > 5`` becomes ``HAVING SUM(amount) > 5`` where that output is named total.
+    """``HAVING total > 5`` becomes ``HAVING SUM(amount) > 5`` if that output is named total.
 
-    Left alone where a table has a column of that name, or where the tables' columns are not known.
-    An aggregate that it puts into WHERE is moved to HAVING by autocorrect.
+    Does nothing if a table has a column of that name, or the tables' columns are unknown.
+    Autocorrect moves an aggregate from WHERE to HAVING afterwards.
     """
     changed = False
     for select in find_all(tree, exp.Select):
@@ -46,7 +46,7 @@ def _replace_in(select: exp.Select, place: str, outputs: dict[str, exp.Expr]) ->
             if meant is None or column.find_ancestor(exp.Select) is not select:
                 continue
             if column in set(find_all(meant, exp.Column)):
-                continue  # an output that is named like a part of itself
+                continue  # an output with the name of a part of itself
             if _is_aggregated(meant) and column.find_ancestor(exp.Anonymous):
                 continue
             is_whole = isinstance(meant, exp.Binary | exp.Unary)
@@ -61,7 +61,7 @@ def _is_aggregated(node: exp.Expr) -> bool:
 
 
 def _list_columns(select: exp.Select, facts: Facts) -> frozenset[str] | None:
-    """All columns of the tables that a query reads, in lower case; None where one is not known."""
+    """All columns of the tables that a query reads, in lower case; None if one is unknown."""
     joins = select.args.get("joins") or ()
     source = select.args.get("from_")
     names: set[str] = set()

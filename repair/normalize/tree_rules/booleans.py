@@ -1,4 +1,4 @@
-"""Truth as a number, and numbers as truth."""
+"""Booleans written as numbers, and numbers written as booleans."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _NUMBERS = frozenset({"integer", "number"})
 
 
 def booleans(tree: exp.Expr, facts: Facts) -> bool:
-    """On PostgreSQL, ``active = 1`` becomes ``active = TRUE`` where the column is a boolean.
+    """On PostgreSQL, ``active = 1`` becomes ``active = TRUE`` if the column is a boolean.
 
-    ``flag = TRUE`` becomes ``flag = 1`` where it is a number, and a number that stands for a
-    condition is compared with 0.
+    ``flag = TRUE`` becomes ``flag = 1`` if it is a number, and a number as a condition is compared
+    with 0.
     """
     if facts.target != "postgres":
         return False
@@ -37,7 +37,7 @@ def booleans(tree: exp.Expr, facts: Facts) -> bool:
 
 
 def _list_conditions(tree: exp.Expr) -> list[exp.Expr]:
-    """What stands where a condition is wanted."""
+    """The expressions that are used as conditions."""
     found = [node.this for node in find_all(tree, exp.Where, exp.Having, exp.Not)]
     for node in find_all(tree, exp.And, exp.Or):
         found += [node.left, node.right]

@@ -1,4 +1,4 @@
-"""Comparisons in which upper and lower case are one."""
+"""Comparisons that ignore case."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from repair.normalize.facts import Facts
 
 
 def collations(tree: exp.Expr, facts: Facts) -> bool:
-    """``a = 'x' COLLATE NOCASE`` becomes ``LOWER(a) = LOWER('x')``, with LIKE it is ILIKE.
+    """``a = 'x' COLLATE NOCASE`` becomes ``LOWER(a) = LOWER('x')``; LIKE becomes ILIKE.
 
-    MySQL's and T-SQL's collations that end in ``_ci`` say the same; others are left out.
+    MySQL's and T-SQL's collations that end in ``_ci`` mean the same; others are removed.
     """
     changed = False
     for node in list_inner_first(tree, exp.Collate):

@@ -1,4 +1,4 @@
-"""Tables after a comma, and joins behind them."""
+"""Tables after a comma that are followed by joins."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from repair.normalize.facts import Facts
 def comma_joins(tree: exp.Expr, facts: Facts) -> bool:
     """``FROM a, b JOIN c ON c.x = a.x`` becomes ``FROM a CROSS JOIN b JOIN c ON c.x = a.x``.
 
-    A join binds more closely than a comma, so that its condition does not see the table before it;
-    SQLite has it otherwise.
+    A join binds more closely than a comma, so its condition cannot name the table before the comma;
+    SQLite allows that.
     """
     if facts.target == "sqlite":
         return False

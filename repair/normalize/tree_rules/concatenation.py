@@ -1,4 +1,4 @@
-"""Texts put together."""
+"""Concatenation of texts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def concatenation(tree: exp.Expr, facts: Facts) -> bool:
 
 
 def _is_text(node: exp.Add, facts: Facts) -> bool:
-    """Whether one side is text that no number can be, or both are text."""
+    """Whether one side is text that cannot be a number, or both are text."""
     kinds = {facts.kind_of(node.left), facts.kind_of(node.right)}
     if kinds & {"date", "timestamp", "interval"}:
         return False
@@ -46,7 +46,7 @@ def _is_text(node: exp.Add, facts: Facts) -> bool:
 
 
 def _open(node: exp.Expr) -> str | exp.Expr:
-    """A chain of texts goes on without parentheses."""
+    """The operand, without parentheses if it is a concatenation itself."""
     if isinstance(node, exp.DPipe):
         return " || ".join(str(part.sql()) for part in (node.left, node.right))
     return node

@@ -1,4 +1,4 @@
-"""Conditions counted, as MySQL and SQLite sum them."""
+"""Aggregates over conditions, as in MySQL and SQLite."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SUMS = {"postgres": ("SUM", "AVG"), "duckdb": ("AVG",)}
 def condition_counts(tree: exp.Expr, facts: Facts) -> bool:
     """``SUM(a > 1)`` becomes ``SUM(CASE WHEN a > 1 THEN 1 ELSE 0 END)``; so do COUNTIF and AVG.
 
-    DISTINCT, and a window behind it, stay.
+    DISTINCT and a window are kept.
     """
     changed = False
     for call in list_calls(tree, ("SUM", "AVG", "COUNTIF", "COUNT_IF")):

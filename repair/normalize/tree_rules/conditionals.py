@@ -1,4 +1,4 @@
-"""Choices written as calls."""
+"""Conditional expressions written as calls."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _TYPES = {
     "TOSTRING": "TEXT",
     "TO_VARCHAR": "TEXT",
 }
-# T-SQL's numbers of the formats of dates.
+# T-SQL's numbers of date formats.
 _STYLES = {
     23: ("Y", " -", "m", " -", "d"),
     101: ("m", " /", "d", " /", "Y"),
@@ -67,7 +67,7 @@ def conversions(tree: exp.Expr, facts: Facts) -> bool:
 
 
 def _read_type(node: exp.Expr, facts: Facts) -> str:
-    """The target's name of the type that an argument names; empty where it names none."""
+    """The target's name of the type that an argument names; empty if it names none."""
     sizes = ""
     if isinstance(node, exp.Anonymous):
         sizes = f"({', '.join(str(expression) for expression in node.expressions)})"

@@ -1,4 +1,4 @@
-"""The words for now and today."""
+"""Functions for the current date and time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OWN = {"postgres": {"NOW"}, "sqlite": set(_CALLED), "duckdb": {"NOW", "TODAY", 
 
 
 def current_time(tree: exp.Expr, facts: Facts) -> bool:
-    """``CURDATE()``, ``GETDATE()``, ``SYSDATE``, ``DATE('now')`` become what SQL has for them."""
+    """``CURDATE()``, ``GETDATE()``, ``SYSDATE``, ``DATE('now')`` become standard SQL."""
 
     def build(call: exp.Anonymous) -> exp.Expr | None:
         name, args = call.name.upper(), call.expressions

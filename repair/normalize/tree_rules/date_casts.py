@@ -1,4 +1,4 @@
-"""Dates out of text and numbers."""
+"""Conversions of text and numbers to dates."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ _SQLITE = {"date": "DATE", "timestamp": "DATETIME"}
 
 
 def date_casts(tree: exp.Expr, facts: Facts) -> bool:
-    """``DATETIME(x)``, ``FROM_UNIXTIME(x)``, ``UNIX_TIMESTAMP(x)``; on SQLite, ``DATE '…'``.
+    """Translates ``DATETIME(x)``, ``FROM_UNIXTIME(x)``, ``UNIX_TIMESTAMP(x)``.
 
-    SQLite takes a cast to a date for one to a number: 2024 of ``'2024-01-31'``.
+    On SQLite also ``DATE '…'``: a cast to a date is one to a number there, 2024 for
+    ``'2024-01-31'``.
     """
 
     def build(call: exp.Anonymous) -> exp.Expr | None:

@@ -1,4 +1,4 @@
-"""How far two dates are apart."""
+"""Differences of dates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from repair.normalize.units import find_unit
 
 _DAYS = "{end} - {start}"
 _SECONDS = {"hour": 3600, "minute": 60, "second": 1, "day": 86400, "week": 604800}
-# Where the clock or the calendar turns: T-SQL, BigQuery, DuckDB.
+# The number of unit boundaries crossed: T-SQL, BigQuery, DuckDB.
 _TURNS = {
     "postgres": {
         "year": "EXTRACT(YEAR FROM {b}) - EXTRACT(YEAR FROM {a})",
@@ -33,7 +33,7 @@ _TURNS = {
         " + STRFTIME('%m', {b}) - STRFTIME('%m', {a})",
     },
 }
-# Whole units that have passed: MySQL's TIMESTAMPDIFF.
+# The number of complete units: MySQL's TIMESTAMPDIFF.
 _WHOLE = {
     "postgres": {
         "year": "EXTRACT(YEAR FROM AGE({b}, {a}))",
@@ -51,10 +51,10 @@ _BETWEEN = ("DATEDIFF", "DATE_DIFF", "DATETIME_DIFF", "TIMESTAMP_DIFF")
 
 
 def date_differences(tree: exp.Expr, facts: Facts) -> bool:
-    """``DATEDIFF``, ``DATE_DIFF``, ``TIMESTAMPDIFF``, ``JULIANDAY``, and ``AGE`` on SQLite.
+    """Translates ``DATEDIFF``, ``DATE_DIFF``, ``TIMESTAMPDIFF``, ``JULIANDAY``, on SQLite ``AGE``.
 
-    Two arguments are MySQL's: days from the second to the first. With a unit first it is T-SQL's,
-    with a unit last BigQuery's.
+    Two arguments are MySQL's form: days from the second to the first. A unit first is T-SQL's form,
+    a unit last BigQuery's.
     """
 
     def build(call: exp.Anonymous) -> exp.Expr | None:
@@ -72,7 +72,7 @@ def date_differences(tree: exp.Expr, facts: Facts) -> bool:
             return None
         if unit := find_unit(read_word(args[0])):
             if facts.target == "duckdb" and read_text(args[0]):
-                return None  # its own
+                return None  # the target's own form
             return _subtract(args[1], args[2], unit, facts)
         return _subtract(args[1], args[0], find_unit(read_word(args[2])), facts)
 
@@ -85,7 +85,7 @@ def date_differences(tree: exp.Expr, facts: Facts) -> bool:
 def _subtract(
     start: exp.Expr, end: exp.Expr, unit: str, facts: Facts, *, whole: bool = False
 ) -> exp.Expr | None:
-    """The units from start to end, in parentheses; None for a unit that there is no way for."""
+    """The units from start to end, in parentheses; None for an unsupported unit."""
     if unit not in ("year", "quarter", "month", *_SECONDS):
         return None
     if facts.target == "duckdb":
@@ -128,7 +128,7 @@ def _subtract_seconds(start: exp.Expr, end: exp.Expr, size: int, facts: Facts) -
 
 
 def _build_julian(args: list[exp.Expr], facts: Facts) -> exp.Expr | None:
-    """SQLite's days since noon of a day in the distant past."""
+    """SQLite's Julian day number."""
     if facts.target == "sqlite" or len(args) != 1:
         return None
     is_now = (read_text(args[0]) or "").lower() == "now"
@@ -140,7 +140,7 @@ def _build_julian(args: list[exp.Expr], facts: Facts) -> exp.Expr | None:
 
 
 def _replace_ages(tree: exp.Expr, facts: Facts) -> bool:
-    """Years out of an AGE, as SQLite can count them."""
+    """Replaces the years of an AGE by an expression that SQLite can compute."""
     changed = False
     for node in list(find_all(tree, exp.Extract)):
         age = node.expression

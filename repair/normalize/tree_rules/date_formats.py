@@ -9,7 +9,7 @@ from repair.normalize.facts import Facts
 from repair.normalize.formats import read_format, write_format
 from repair.normalize.units import write_part
 
-# The function, and in which notation and at which place its format stands.
+# Function → the notation and the position of its format.
 _TO_TEXT = {
     "DATE_FORMAT": ("mysql", 1),
     "STRFTIME": ("c", 0),
@@ -30,9 +30,9 @@ _NAMES = {"B": "monthname", "A": "dayname"}
 
 
 def date_formats(tree: exp.Expr, facts: Facts) -> bool:
-    """``DATE_FORMAT``, ``strftime``, ``TO_CHAR``, ``FORMAT_DATE``, and the ways back to a date.
+    """Translates ``DATE_FORMAT``, ``strftime``, ``TO_CHAR``, ``FORMAT_DATE`` and their inverses.
 
-    Left alone where the target has no words for a part of the format.
+    Does nothing if the target cannot express a part of the format.
     """
 
     def build(call: exp.Anonymous) -> exp.Expr | None:

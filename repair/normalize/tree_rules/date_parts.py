@@ -25,9 +25,9 @@ _TEMPORAL = frozenset({"date", "timestamp"})
 
 
 def date_parts(tree: exp.Expr, facts: Facts) -> bool:
-    """``YEAR(d)``, ``DATEPART(year, d)``, ``EXTRACT(YEAR FROM d)`` in the target's words.
+    """Translates ``YEAR(d)``, ``DATEPART(year, d)``, ``EXTRACT(YEAR FROM d)``.
 
-    The year of a column that holds a year, and no date, is that column.
+    The year of a column that contains years, not dates, is the column itself.
     """
     changed = False
     for node in list_inner_first(tree, exp.Extract):
@@ -54,7 +54,7 @@ def date_parts(tree: exp.Expr, facts: Facts) -> bool:
 
 
 def _build_extract(node: exp.Extract, facts: Facts) -> exp.Expr | None:
-    """What an EXTRACT that the target has not becomes; None for one that it has."""
+    """The replacement of an EXTRACT that the target lacks; None for one that it has."""
     unit = find_unit(read_word(node.this))
     is_own = str(node.this).upper() in ("DOY", "DOW", "ISODOW", "EPOCH") or unit not in (
         "dayofweek", "weekday", "doy", "monthname", "dayname",
@@ -76,6 +76,6 @@ def _build_part(unit: str, value: exp.Expr, facts: Facts) -> exp.Expr | None:
 
 
 def _needs_cast(value: exp.Expr, facts: Facts) -> bool:
-    """Whether the value is known to be no date."""
+    """Whether the value is known not to be a date."""
     kind = facts.kind_of(value)
     return bool(kind) and kind not in _TEMPORAL and kind not in ("interval", "other")

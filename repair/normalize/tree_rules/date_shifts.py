@@ -1,4 +1,4 @@
-"""Dates moved by a number of units."""
+"""Dates plus or minus a number of units."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MODIFIER = re.compile(r"\s*([+-]?\s*\d+)\s+(\w+?)s?\s*")
 def date_shifts(tree: exp.Expr, facts: Facts) -> bool:
     """``DATE_SUB(d, INTERVAL 1 MONTH)``, ``DATEADD(day, 7, d)``, ``DATE(d, '-1 month')``.
 
-    They become a date and an interval; on SQLite, which has none, an interval becomes a call.
+    They become a sum of a date and an interval; on SQLite, which has no intervals, a call.
     """
 
     def build(call: exp.Anonymous) -> exp.Expr | None:
@@ -64,12 +64,12 @@ def date_shifts(tree: exp.Expr, facts: Facts) -> bool:
 
 
 def _needs_words(value: exp.Expr, facts: Facts) -> bool:
-    """Whether an interval may not be added to the value as it is."""
+    """Whether the value needs a cast before an interval can be added."""
     return facts.target == "sqlite" or facts.kind_of(value) == "text"
 
 
 def _shift_by(value: exp.Expr, interval: exp.Interval, sign: int, facts: Facts) -> exp.Expr | None:
-    """The value moved by an interval of one unit; None for one of several."""
+    """The value shifted by an interval of one unit; None for several units."""
     amount, unit = interval.this, find_unit(read_word(interval.args.get("unit")))
     if amount is None:
         return None
@@ -84,7 +84,7 @@ def _shift_by(value: exp.Expr, interval: exp.Interval, sign: int, facts: Facts) 
 def _shift(
     value: exp.Expr, amount: exp.Expr, unit: str, sign: int, facts: Facts
 ) -> exp.Expr | None:
-    """The value moved by ``sign`` times ``amount`` units."""
+    """The value shifted by ``sign`` times ``amount`` units."""
     if not unit or isinstance(amount, exp.Interval):
         return None
     number = read_number(amount)
@@ -109,7 +109,7 @@ def _shift(
 def _shift_text(
     value: exp.Expr, amount: exp.Expr, number: int | None, unit: str, sign: int, facts: Facts
 ) -> exp.Expr:
-    """The same as a call of SQLite's, with a modifier."""
+    """The shifted value as a call of SQLite with a modifier."""
     has_time = unit not in _DAYS or facts.kind_of(value) == "timestamp" or _is_moment(value)
     call = "DATETIME" if has_time else "DATE"
     unit, factor = _SQLITE_UNITS.get(unit, (unit, 1))
@@ -125,7 +125,7 @@ def _is_moment(value: exp.Expr) -> bool:
 
 
 def _build_modified(call: exp.Anonymous, facts: Facts) -> exp.Expr | None:
-    """SQLite's modifiers as intervals; None for SQLite itself and for one that is not known."""
+    """SQLite's modifiers as intervals; None for SQLite itself and for an unknown modifier."""
     args = call.expressions
     if facts.target == "sqlite" or len(args) < 2:
         return None

@@ -28,7 +28,7 @@ _TEMPORAL = ("date", "timestamp")
 
 
 def date_truncation(tree: exp.Expr, facts: Facts) -> bool:
-    """``DATE_TRUNC``, its arguments in any order, Oracle's ``TRUNC(d, 'MM')``, ``LAST_DAY``."""
+    """Translates ``DATE_TRUNC`` with arguments in any order, ``TRUNC(d, 'MM')``, ``LAST_DAY``."""
 
     def build(call: exp.Anonymous) -> exp.Expr | None:
         name, args = call.name.upper(), call.expressions

@@ -10,7 +10,7 @@ from repair.normalize.facts import Facts
 
 
 def distinct_on(tree: exp.Expr, facts: Facts) -> bool:
-    """The first row of each group is that with the row number 1 in a derived table."""
+    """Selects the rows with row number 1 in each group of a derived table instead."""
     if facts.target != "sqlite":
         return False
     changed = False

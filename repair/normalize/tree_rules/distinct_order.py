@@ -1,4 +1,4 @@
-"""Different rows in an order by what they do not show."""
+"""DISTINCT with ORDER BY on columns that are not selected."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX", "STRING_AGG")
 
 
 def distinct_order(tree: exp.Expr, facts: Facts) -> bool:
-    """``SELECT DISTINCT a … ORDER BY b`` becomes ``… GROUP BY a ORDER BY MIN(b)``, but on SQLite.
+    """``SELECT DISTINCT a … ORDER BY b`` becomes ``… GROUP BY a ORDER BY MIN(b)``.
 
-    Descending, by the greatest.
+    A descending order uses MAX. Not on SQLite, which allows such queries.
     """
     if facts.target == "sqlite":
         return False
@@ -37,9 +37,9 @@ def distinct_order(tree: exp.Expr, facts: Facts) -> bool:
         ]
         if not hidden:
             continue
-        for each in hidden:
-            call = "MAX" if each.args.get("desc") else "MIN"
-            each.set("this", write(f"{call}({{x}})", facts, x=each.this))
+        for item in hidden:
+            call = "MAX" if item.args.get("desc") else "MIN"
+            item.set("this", write(f"{call}({{x}})", facts, x=item.this))
         select.set("distinct", None)
         select.group_by(
             *[expression.unalias().copy() for expression in select.expressions], copy=False

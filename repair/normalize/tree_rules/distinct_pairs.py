@@ -1,4 +1,4 @@
-"""Different pairs counted."""
+"""COUNT(DISTINCT …) of several columns."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from repair.normalize.readers import read_part
 
 
 def distinct_pairs(tree: exp.Expr, facts: Facts) -> bool:
-    """MySQL's ``COUNT(DISTINCT a, b)``: a row of two here, a text of both on SQLite.
+    """``COUNT(DISTINCT a, b)`` counts rows ``(a, b)``, on SQLite texts of both.
 
-    ``COUNT(t.*)`` is ``COUNT(*)`` on SQLite.
+    ``COUNT(t.*)`` becomes ``COUNT(*)`` on SQLite.
     """
     changed = False
     for call in list_calls(tree, ("COUNT",)):

@@ -1,4 +1,4 @@
-"""Text in double quotes, as MySQL and SQLite take it."""
+"""Text in double quotes, as in MySQL and SQLite."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from sqlglot import exp
 from nl2sql.sql.nodes import find_all
 from repair.normalize.facts import Facts
 
-# Where a value stands, and not a name.
+# The places of values, in which names are unlikely.
 _VALUES = (exp.Binary, exp.In, exp.Between, exp.Anonymous, exp.Case, exp.If, exp.Tuple, exp.Func)
 
 
 def double_quoted_text(tree: exp.Expr, facts: Facts) -> bool:
-    """``name = "Smith"`` becomes ``name = 'Smith'`` where no column, table or output is named so.
+    """``name = "Smith"`` becomes ``name = 'Smith'`` if nothing has the name ``Smith``.
 
-    ``"t.name"`` becomes ``t.name``. SQLite is left alone: it has the same rule.
+    ``"t.name"`` becomes ``t.name``. Not on SQLite, which has the same rule itself.
     """
     if facts.target == "sqlite":
         return False
@@ -41,7 +41,7 @@ def double_quoted_text(tree: exp.Expr, facts: Facts) -> bool:
 
 
 def _is_compared(column: exp.Column) -> bool:
-    """Whether it is the left side of a comparison: what stands there is a name."""
+    """Whether it is the left side of a comparison, which is usually a name."""
     parent = column.parent
     is_left = isinstance(parent, exp.Predicate) and parent.this is column
     other = parent.args.get("expression") if parent else None

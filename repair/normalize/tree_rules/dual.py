@@ -1,4 +1,4 @@
-"""Oracle's table of one row."""
+"""Oracle's DUAL, a table with one row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The greatest and the least of several values of one row."""
+"""The greatest and least of several values of a row."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OTHERS = {"MAX": "GREATEST", "MIN": "LEAST"}
 
 
 def extremes(tree: exp.Expr, facts: Facts) -> bool:
-    """``GREATEST(a, b)`` is SQLite's ``MAX(a, b)``, and the other way round."""
+    """``GREATEST(a, b)`` becomes ``MAX(a, b)`` on SQLite, and vice versa on the others."""
     names = _SQLITE if facts.target == "sqlite" else _OTHERS
 
     def build(call: exp.Anonymous) -> exp.Expr | None:
@@ -20,7 +20,7 @@ def extremes(tree: exp.Expr, facts: Facts) -> bool:
         if len(args) < 2:
             return None
         if facts.target == "duckdb" and read_number(args[1]) is not None:
-            return None  # the greatest n
+            return None  # DuckDB's MAX(x, n), the n greatest values
         return exp.Anonymous(this=names[call.name.upper()], expressions=args)
 
     return replace_calls(tree, names, build)

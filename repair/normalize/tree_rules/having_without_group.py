@@ -1,4 +1,4 @@
-"""HAVING where WHERE is meant."""
+"""HAVING instead of WHERE."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX", "TOTAL", "STRING_AGG", "GROU
 def having_without_group(tree: exp.Expr, facts: Facts) -> bool:
     """``SELECT a FROM t HAVING a > 1`` becomes ``SELECT a FROM t WHERE a > 1``.
 
-    Only where nothing is aggregated: otherwise HAVING judges the one group of all rows.
+    Only without aggregates: otherwise HAVING filters the single group of all rows.
     """
     changed = False
     for select in find_all(tree, exp.Select):

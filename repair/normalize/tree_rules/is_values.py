@@ -9,7 +9,7 @@ from repair.normalize.facts import Facts
 
 
 def is_values(tree: exp.Expr, facts: Facts) -> bool:
-    """``a IS 'x'`` becomes ``a = 'x'``, ``a IS NOT 'x'`` becomes ``a <> 'x'``, but on SQLite."""
+    """``a IS 'x'`` becomes ``a = 'x'``, ``a IS NOT 'x'`` becomes ``a <> 'x'``; not on SQLite."""
     if facts.target == "sqlite":
         return False
     changed = False

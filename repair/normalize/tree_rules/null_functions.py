@@ -1,4 +1,4 @@
-"""Other dialects' words for COALESCE."""
+"""Other dialects' names for COALESCE."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _NAMES = ("IFNULL", "NVL", "ISNULL", "ZEROIFNULL")
 
 
 def null_functions(tree: exp.Expr, facts: Facts) -> bool:
-    """``IFNULL(a, b)``, ``NVL(a, b)``, ``ISNULL(a, b)`` become COALESCE; ``ISNULL(a)`` IS NULL."""
+    """``IFNULL(a, b)``, ``NVL(a, b)``, ``ISNULL(a, b)`` become COALESCE, ``ISNULL(a)`` IS NULL."""
 
     def build(call: exp.Anonymous) -> exp.Expr | None:
         args = call.expressions
         name = call.name.upper()
         if name == "IFNULL" and facts.target != "postgres":
-            return None  # which the others have
+            return None  # the other targets have it
         if name == "ZEROIFNULL" and len(args) == 1:
             return write("COALESCE({x}, 0)", facts, x=args[0])
         if name == "ISNULL" and len(args) == 1:

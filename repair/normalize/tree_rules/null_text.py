@@ -11,9 +11,9 @@ _NOTHING = frozenset({"null", "none", "nan", ""})
 
 
 def null_text(tree: exp.Expr, facts: Facts) -> bool:
-    """``salary = 'null'`` becomes ``salary IS NULL`` where the column can hold no text.
+    """``salary = 'null'`` becomes ``salary IS NULL`` if the column cannot contain text.
 
-    SQLite is left alone: there any column can.
+    Not on SQLite, where any column can.
     """
     if facts.target == "sqlite":
         return False

@@ -24,7 +24,7 @@ _TEMPLATES: dict[str, dict[str, str]] = {
 
 
 def number_functions(tree: exp.Expr, facts: Facts) -> bool:
-    """``AVERAGE``, ``STDEV``, ``SQUARE``, ``TOTAL``, ``MEDIAN`` in the target's words."""
+    """Translates ``AVERAGE``, ``STDEV``, ``SQUARE``, ``TOTAL``, ``MEDIAN``."""
 
     def build(call: exp.Anonymous) -> exp.Expr | None:
         template = _TEMPLATES[call.name.upper()].get(facts.target)

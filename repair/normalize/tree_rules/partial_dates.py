@@ -1,4 +1,4 @@
-"""Dates compared with less than a day, or with a day that is not."""
+"""Dates compared with a year or month, or with a day that does not exist."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 
 
 def partial_dates(tree: exp.Expr, facts: Facts) -> bool:
-    """``day = '2024'`` becomes ``EXTRACT(YEAR FROM day) = 2024``, as text it is on SQLite.
+    """``day = '2024'`` becomes ``EXTRACT(YEAR FROM day) = 2024``, on SQLite a comparison of texts.
 
-    ``'2024-05'`` is compared with the month; a thirty-first of June is its thirtieth.
+    ``'2024-05'`` is compared with the month; June 31 becomes June 30.
     """
     if facts.target == "sqlite":
         return False
@@ -44,7 +44,7 @@ def partial_dates(tree: exp.Expr, facts: Facts) -> bool:
 
 
 def _compare(node: exp.Expr, key: str, values: list[exp.Expr], facts: Facts) -> bool:
-    """Puts the year or the month of a date in its place, if all values are such."""
+    """Replaces a date by its year or month, if all values are years or months."""
     texts = [str(value.this) if isinstance(value, exp.Literal) else "" for value in values]
     if all(_YEAR.fullmatch(text) for text in texts):
         node.set(key, write("EXTRACT(YEAR FROM {x})", facts, x=node.args[key]))
@@ -58,7 +58,7 @@ def _compare(node: exp.Expr, key: str, values: list[exp.Expr], facts: Facts) -> 
 
 
 def _mend_day(literal: exp.Literal) -> bool:
-    """A day behind the end of its month becomes the last one."""
+    """Replaces a day after the end of its month by the last one."""
     found = _DAY.fullmatch(read_text(literal) or "")
     if found is None:
         return False

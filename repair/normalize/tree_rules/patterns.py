@@ -1,4 +1,4 @@
-"""LIKE and its kin."""
+"""LIKE, ILIKE and GLOB."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WILD = str.maketrans({"*": "%", "?": "_"})
 
 
 def patterns(tree: exp.Expr, facts: Facts) -> bool:
-    """``ILIKE`` is SQLite's LIKE; SQLite's ``GLOB`` is PostgreSQL's LIKE; LIKE wants a text.
+    """``ILIKE`` becomes SQLite's LIKE, SQLite's ``GLOB`` PostgreSQL's LIKE; LIKE needs a text.
 
     ``day LIKE '2024%'`` becomes ``CAST(day AS TEXT) LIKE '2024%'``.
     """

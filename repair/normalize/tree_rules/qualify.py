@@ -10,7 +10,7 @@ from repair.normalize.facts import Facts
 
 
 def qualify(tree: exp.Expr, facts: Facts) -> bool:
-    """A condition on a window becomes one on a derived table that has the window's value."""
+    """Moves the condition on a window to a query around a derived table with its value."""
     if facts.target == "duckdb":
         return False
     changed = False

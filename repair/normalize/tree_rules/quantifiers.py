@@ -38,6 +38,6 @@ def quantifiers(tree: exp.Expr, facts: Facts) -> bool:
 
 
 def _is_plain(query: exp.Select) -> bool:
-    """Whether an aggregate may take the place of the one output."""
+    """Whether an aggregate may replace the only output."""
     limits = any(query.args.get(key) for key in ("group", "limit", "distinct", "having"))
     return len(query.expressions) == 1 and not limits and not query.find(exp.Anonymous)

@@ -16,9 +16,9 @@ _PLAIN = re.compile(r"(\^?)((?:[\w\s@'&,/-]|\\\.)*)(\$?)")
 
 
 def regular_expressions(tree: exp.Expr, facts: Facts) -> bool:
-    """``REGEXP``, ``RLIKE`` and ``REGEXP_LIKE`` in the target's words.
+    """Translates ``REGEXP``, ``RLIKE`` and ``REGEXP_LIKE``.
 
-    SQLite has none: what is no more than words, with or without an anchor, becomes LIKE.
+    SQLite has no regular expressions: plain words, with or without an anchor, become LIKE.
     """
     changed = False
     for call in list_calls(tree, _CALLS):
@@ -54,7 +54,7 @@ def _build(value: exp.Expr, pattern: exp.Expr, flags: str, facts: Facts) -> exp.
 
 
 def _read_plain(pattern: str) -> str | None:
-    """The pattern of LIKE that says the same; None where there is none.
+    """The equivalent pattern for LIKE; None if there is none.
 
     >>> _read_plain("^Mc"), _read_plain("a.*b"), _read_plain("son$")
     ('Mc%', None, '%son')

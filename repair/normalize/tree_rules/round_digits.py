@@ -1,4 +1,4 @@
-"""Numbers cut to some digits."""
+"""Numbers rounded or truncated to some digits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from repair.normalize.facts import Facts
 def round_digits(tree: exp.Expr, facts: Facts) -> bool:
     """PostgreSQL rounds only a NUMERIC to digits: ``ROUND(CAST(x AS NUMERIC), 2)``.
 
-    ``TRUNCATE(x, 2)`` is TRUNC; on SQLite, which has none with digits, a cast to an integer.
+    ``TRUNCATE(x, 2)`` becomes TRUNC; on SQLite, which lacks it, a cast to an integer.
     """
 
     def build(call: exp.Anonymous) -> exp.Expr | None:

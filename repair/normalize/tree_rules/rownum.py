@@ -1,4 +1,4 @@
-"""Oracle's numbers of rows."""
+"""Oracle's ROWNUM."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from repair.normalize.facts import Facts
 
 
 def rownum(tree: exp.Expr, facts: Facts) -> bool:
-    """``WHERE ROWNUM <= n`` becomes ``LIMIT n``, which is what is meant beside an ORDER BY, too."""
+    """``WHERE ROWNUM <= n`` becomes ``LIMIT n``, which is also what is meant with ORDER BY."""
     if "rownum" in facts.names:
         return False
     changed = False
@@ -22,7 +22,7 @@ def rownum(tree: exp.Expr, facts: Facts) -> bool:
         for condition in conditions:
             if (limit := _read_limit(condition)) is None:
                 continue
-            rest = [each for each in conditions if each is not condition]
+            rest = [other for other in conditions if other is not condition]
             select.set("where", exp.Where(this=exp.and_(*rest, copy=False)) if rest else None)
             select.limit(limit, copy=False)
             changed = True
@@ -31,7 +31,7 @@ def rownum(tree: exp.Expr, facts: Facts) -> bool:
 
 
 def _read_limit(condition: exp.Expr) -> int | None:
-    """The number of rows that a condition on ROWNUM admits; None for any other."""
+    """The number of rows that a condition on ROWNUM allows; None for any other."""
     if not isinstance(condition, exp.LT | exp.LTE | exp.EQ):
         return None
     if not isinstance(condition.left, exp.Column) or condition.left.name.upper() != "ROWNUM":

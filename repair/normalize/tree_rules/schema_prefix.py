@@ -1,4 +1,4 @@
-"""Schemas that are not there."""
+"""Schemas that do not exist."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from repair.normalize.facts import Facts
 
 
 def schema_prefix(tree: exp.Expr, facts: Facts) -> bool:
-    """``dbo.orders`` or ``shop.orders`` becomes ``orders`` where no table known has that schema."""
+    """``dbo.orders`` or ``shop.orders`` becomes ``orders`` if no known table has that schema."""
     schemas = {table.schema.lower() for table in facts.tables}
     changed = False
     for node in find_all(tree, exp.Table):

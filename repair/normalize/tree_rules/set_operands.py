@@ -1,4 +1,4 @@
-"""Queries in parentheses beside UNION, which SQLite does not read."""
+"""Operands of UNION in parentheses, which SQLite does not parse."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from repair.normalize.facts import Facts
 def set_operands(tree: exp.Expr, facts: Facts) -> bool:
     """``(SELECT a …) UNION …`` becomes ``SELECT * FROM (SELECT a …) UNION …`` on SQLite.
 
-    Where the query has neither order nor limit the parentheses go.
+    Without ORDER BY and LIMIT, only the parentheses are removed.
     """
     if facts.target != "sqlite":
         return False

@@ -1,4 +1,4 @@
-"""Text of many rows put together."""
+"""Aggregates that concatenate texts."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ _NAMES = ("GROUP_CONCAT", "STRING_AGG", "LISTAGG", "WM_CONCAT")
 
 
 def text_aggregates(tree: exp.Expr, facts: Facts) -> bool:
-    """``GROUP_CONCAT``, ``STRING_AGG`` and ``LISTAGG`` in the target's words.
+    """Translates ``GROUP_CONCAT``, ``STRING_AGG`` and ``LISTAGG``.
 
-    SQLite's has no order of its own; with DISTINCT it has no separator either, which is put in
-    afterwards.
+    SQLite's has no ORDER BY; with DISTINCT it has no separator either, which REPLACE inserts.
     """
     changed = False
     for call in list_calls(tree, _NAMES):
@@ -32,7 +31,7 @@ def text_aggregates(tree: exp.Expr, facts: Facts) -> bool:
 
 
 def _build(call: exp.Anonymous, order: exp.Expr | None, facts: Facts) -> str | None:
-    """The call as SQL of the target; None where it is that already."""
+    """The call as SQL of the target; None if it need not change."""
     args = call.expressions
     if len(args) not in (1, 2):
         return None
@@ -42,7 +41,7 @@ def _build(call: exp.Anonymous, order: exp.Expr | None, facts: Facts) -> str | N
     is_distinct = isinstance(value, exp.Distinct)
     has_separator = len(args) == 2
     if isinstance(value, exp.Distinct):
-        # After DISTINCT, all arguments are its own.
+        # All arguments follow DISTINCT.
         if len(value.expressions) == 2 and not has_separator:
             separator, has_separator = value.expressions[1], True
         elif len(value.expressions) > 1:
@@ -55,7 +54,7 @@ def _build(call: exp.Anonymous, order: exp.Expr | None, facts: Facts) -> str | N
         is_own = name == "GROUP_CONCAT" and order is None and not (is_distinct and has_separator)
         return None if is_own else _write_sqlite(value, separator, is_distinct, facts)
     if facts.target == "duckdb":
-        return None  # which has them all
+        return None  # the target has all of them
     needs_cast = name != "STRING_AGG" and facts.kind_of(value) != "text"
     needs_cast |= facts.kind_of(value) not in ("", "text")
     is_own = name == "STRING_AGG" and not isinstance(call.parent, exp.WithinGroup)
@@ -84,7 +83,7 @@ def _write_postgres(
     text = f"CAST({plain} AS TEXT)" if needs_cast else plain
     if order is not None:
         for expression in order.expressions:
-            # With DISTINCT, the order must be that of the very expression.
+            # With DISTINCT, the order must be by the same expression.
             if is_distinct and expression.this == value:
                 expression.set("this", read_part(text, facts.target))
         by = ", ".join(write_part(expression, facts.target) for expression in order.expressions)

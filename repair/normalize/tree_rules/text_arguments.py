@@ -1,4 +1,4 @@
-"""Functions of text on what is no text."""
+"""Functions of text with arguments of other types."""
 
 from __future__ import annotations
 

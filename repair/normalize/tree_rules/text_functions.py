@@ -32,7 +32,7 @@ _FIRST_ONLY = ("SUBSTRING_INDEX", "SPLIT_PART")
 
 
 def text_functions(tree: exp.Expr, facts: Facts) -> bool:
-    """``LEN``, ``UCASE``, ``MID``, ``SUBSTRING_INDEX``; ``LEFT`` and ``RIGHT`` on SQLite."""
+    """Translates ``LEN``, ``UCASE``, ``MID``, ``SUBSTRING_INDEX``; on SQLite ``LEFT``."""
 
     def build(call: exp.Anonymous) -> exp.Expr | None:
         args = call.expressions
@@ -43,7 +43,7 @@ def text_functions(tree: exp.Expr, facts: Facts) -> bool:
             if facts.target == "sqlite":
                 return write(_SQLITE_PART, facts, **parts) if number == 1 else None
             if name == "SUBSTRING_INDEX" and number not in (1, -1):
-                return None  # all up to the n-th sign, and not the n-th part
+                return None  # all parts up to the n-th, not the n-th part
         template = _TEMPLATES.get((name, len(args)), {}).get(facts.target)
         return write(template, facts, **parts) if template else None
 

@@ -14,10 +14,10 @@ _NUMBERS = frozenset({"integer", "number", "float"})
 
 
 def text_numbers(tree: exp.Expr, facts: Facts) -> bool:
-    """``year = 2014`` becomes ``year = '2014'`` where the column is text.
+    """``year = 2014`` becomes ``year = '2014'`` if the column is text.
 
-    Where the order counts, or the value is added up, it is cast. Left alone on SQLite, which
-    compares both.
+    If the order matters, or the value is summed, the column is cast. Not on SQLite, which compares
+    both.
     """
     if facts.target == "sqlite":
         return False

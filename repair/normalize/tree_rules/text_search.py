@@ -1,4 +1,4 @@
-"""Where one text stands in another."""
+"""Functions that search one text in another."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _PLACE = {"postgres": "STRPOS({x}, {y})", "sqlite": "INSTR({x}, {y})", "duckdb":
 _TEMPLATES = {
     "INSTR": {"postgres": "STRPOS({x}, {y})"},
     "STRPOS": {"sqlite": "INSTR({x}, {y})"},
-    # Of these the text searched comes second.
-    "CHARINDEX": {target: each.replace("{x}, {y}", "{y}, {x}") for target, each in _PLACE.items()},
-    "LOCATE": {target: each.replace("{x}, {y}", "{y}, {x}") for target, each in _PLACE.items()},
+    # The searched text is the second argument of these.
+    "CHARINDEX": {target: sql.replace("{x}, {y}", "{y}, {x}") for target, sql in _PLACE.items()},
+    "LOCATE": {target: sql.replace("{x}, {y}", "{y}, {x}") for target, sql in _PLACE.items()},
     "CONTAINS": {"postgres": "(STRPOS({x}, {y}) > 0)", "sqlite": "(INSTR({x}, {y}) > 0)"},
     "STARTS_WITH": {"sqlite": "(SUBSTR({x}, 1, LENGTH({y})) = {y})"},
     "STARTSWITH": {
@@ -35,7 +35,7 @@ _TEMPLATES = {
 
 
 def text_search(tree: exp.Expr, facts: Facts) -> bool:
-    """``CHARINDEX``, ``LOCATE``, ``INSTR``, ``POSITION``, ``CONTAINS``, ``STARTSWITH``."""
+    """Translates ``CHARINDEX``, ``LOCATE``, ``INSTR``, ``POSITION``, ``CONTAINS`` and others."""
 
     def build(call: exp.Anonymous) -> exp.Expr | None:
         template = _TEMPLATES[call.name.upper()].get(facts.target)

@@ -24,12 +24,7 @@ each_injection = pytest.mark.parametrize("injection", INJECTIONS, ids=lambda eac
 
 # What no one is given: the system's own tables, and functions that run a text.
 FOR_NOBODY = frozenset(
-    {
-        "settings of the session",
-        "a debug mode",
-        "a query in a text",
-        "statistics of the planner",
-    }
+    {"settings of the session", "a debug mode", "a query in a text", "statistics of the planner"}
 )
 
 

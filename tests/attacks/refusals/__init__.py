@@ -8,10 +8,10 @@ each attack is shown to work first.
 from __future__ import annotations
 
 from tests.attacks.refusals import functions, names, nodes, statements, texts
-from tests.attacks.refusals.refusal import Refusal, list_refusals
+from tests.attacks.refusals.refusal import Refusal
 
 REFUSALS: tuple[Refusal, ...] = tuple(
     refusal
     for module in (statements, nodes, functions, names, texts)
-    for refusal in list_refusals(module.FAMILIES)
+    for refusal in module.REFUSALS
 )

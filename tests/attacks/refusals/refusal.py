@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
-# Refused, by whichever reader is the first to notice.
+# Refused, by whichever check is the first to notice.
 ANY: Final = "any code"
-# The code of the family that a text stands in.
-_FAMILYS: Final = "that of the family"
+# Refused with the code of the family.
+_SAME: Final = "that of the family"
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A text with its codes: None for a database where it means no harm.
+    """A text with its codes: None for a database where it is harmless.
 
-    In a text, FOLDER stands for a folder with the files ``notes.csv`` and others, FILE for the
-    database's own. ``works`` says that DuckDB carries it out when no guard stands before it.
+    In a text, FOLDER is replaced by a folder with the files ``notes.csv`` and others, FILE by the
+    database's own. ``works`` says that DuckDB runs it if there is no guard.
     """
 
     name: str
@@ -34,39 +34,23 @@ class Refusal:
         return {engine: code for engine, code in codes.items() if code is not None}
 
 
-# code → what is refused with it, by all three databases if nothing else is said
-Families = Mapping[str, tuple[Refusal, ...]]
-
-
 def refused(
-    name: str,
-    sql: str,
+    family: str,
+    texts: Mapping[str, str],
     *,
-    postgres: str | None = _FAMILYS,
-    sqlite: str | None = _FAMILYS,
-    duckdb: str | None = _FAMILYS,
+    postgres: str | None = _SAME,
+    sqlite: str | None = _SAME,
+    duckdb: str | None = _SAME,
     works: bool = False,
-) -> Refusal:
-    """One text of a family. The code of an engine is given where it is another, or there is none:
+) -> tuple[Refusal, ...]:
+    """Texts (name → SQL) that are refused with the same codes, by default that of the family.
 
-    another reader may be the first to notice, and what is an attack under one engine may be a plain
-    query under the next.
+    An engine may have another code, if another check is the first to notice, or none: what is an
+    attack under one engine may be a plain query under the next. Names begin with the family.
     """
-    return Refusal(name, sql, postgres, sqlite, duckdb, works)
-
-
-def list_refusals(families: Families) -> Iterator[Refusal]:
-    """All texts, with the codes of their families filled in; names begin with the family."""
-    for family, texts in families.items():
-        for text in texts:
-            codes = [
-                family if code == _FAMILYS else code
-                for code in (text.postgres, text.sqlite, text.duckdb)
-            ]
-            yield replace(
-                text,
-                name=f"{family}-{text.name}",
-                postgres=codes[0],
-                sqlite=codes[1],
-                duckdb=codes[2],
-            )
+    codes = (family if code == _SAME else code for code in (postgres, sqlite, duckdb))
+    on_postgres, on_sqlite, on_duckdb = codes
+    return tuple(
+        Refusal(f"{family}-{name}", sql, on_postgres, on_sqlite, on_duckdb, works)
+        for name, sql in texts.items()
+    )

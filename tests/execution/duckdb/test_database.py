@@ -76,10 +76,7 @@ async def test_parameters_are_bound(database: DuckDbDatabase) -> None:
         ("TIMESTAMP '-infinity'", "-infinity"),
         ("TIMESTAMP_NS '2020-01-01 01:02:03.123456789'", "2020-01-01 01:02:03.123456789"),
         ("TIMESTAMP_NS '2020-01-01 01:02:03'", dt.datetime(2020, 1, 1, 1, 2, 3)),
-        (
-            "TIMESTAMPTZ '2020-01-01 00:00:00+02'",
-            dt.datetime(2019, 12, 31, 22, tzinfo=dt.UTC),
-        ),
+        ("TIMESTAMPTZ '2020-01-01 00:00:00+02'", dt.datetime(2019, 12, 31, 22, tzinfo=dt.UTC)),
         ("TIME '10:11:12.5'", dt.time(10, 11, 12, 500_000)),
         ("INTERVAL '14 months -3 days 90 minutes'", Interval(14, -3, 5_400_000_000)),
         ("INTERVAL '-1.5 seconds'", Interval(0, 0, -1_500_000)),

@@ -116,10 +116,7 @@ async def test_a_whole_row_has_no_hidden_column(besieged: Besieged) -> None:
 
 @pytest.mark.parametrize(
     "probe",
-    [
-        "CAST(CASE WHEN name = 'Cid' THEN 'it' ELSE '1' END AS INT) = 1",
-        "1 // (id - 4) <= 1",
-    ],
+    ["CAST(CASE WHEN name = 'Cid' THEN 'it' ELSE '1' END AS INT) = 1", "1 // (id - 4) <= 1"],
 )
 async def test_no_error_tells_of_a_row_that_is_filtered_out(probe: str, besieged: Besieged) -> None:
     result = await execute(besieged, f"SELECT count(*) FROM customers WHERE {probe}")

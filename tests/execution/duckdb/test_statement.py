@@ -183,10 +183,7 @@ TEN, TWENTY = scan("a.b.c", rows=10), scan("a.b.d", rows=20)
         (step("FILTER", step("CROSS_PRODUCT", step("HASH_JOIN", TEN, TWENTY), TEN)), 200.0),
         (step("FILTER", step("CROSS_PRODUCT", step("DUMMY_SCAN"), TEN)), 10.0),
         (step("FILTER", step("CROSS_PRODUCT", step("FILTER", TEN, rows=3), TEN)), 30.0),
-        (
-            step("FILTER", step("CROSS_PRODUCT", step("CROSS_PRODUCT", TEN, TEN), TEN)),
-            1000.0,
-        ),
+        (step("FILTER", step("CROSS_PRODUCT", step("CROSS_PRODUCT", TEN, TEN), TEN)), 1000.0),
     ],
 )
 def test_pairs_that_a_join_looks_at(plan: Node, pairs: float) -> None:

@@ -28,10 +28,7 @@ GROWING = {
     "pad": ("postgres", "SELECT lpad(lpad('x', 10000), 10000)"),
     "replace": ("postgres", f"SELECT replace({_LONG}, 'x', {_LONG})"),
     "regexp_replace": ("postgres", f"SELECT regexp_replace({_LONG}, 'x', {_LONG}, 'g')"),
-    "series": (
-        "postgres",
-        f"SELECT array_agg({_LONG}) FROM generate_series(1, 90000)",
-    ),
+    "series": ("postgres", f"SELECT array_agg({_LONG}) FROM generate_series(1, 90000)"),
     "unnest": (
         "postgres",
         f"SELECT string_agg({_LONG}, '') FROM unnest(string_to_array({_LONG}, NULL)) AS u (x)",

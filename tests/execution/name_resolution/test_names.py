@@ -80,10 +80,7 @@ EXPLAINED = {
         "(SELECT id AS n FROM orders) ORDER BY n LIMIT 2 OFFSET 1",
         f"(SELECT id AS n FROM {ORDERS}) ORDER BY n LIMIT 2 OFFSET 1",
     ),
-    "capitals": (
-        "SELECT ID FROM Sales.ORDERS",
-        'SELECT ID FROM "sales"."orders" AS ORDERS',
-    ),
+    "capitals": ("SELECT ID FROM Sales.ORDERS", 'SELECT ID FROM "sales"."orders" AS ORDERS'),
     "query_in_the_limit_of_a_union": (
         "SELECT id FROM orders UNION SELECT id FROM customers LIMIT (SELECT 1 FROM customers)",
         f"SELECT id FROM {ORDERS} UNION SELECT id FROM {CUSTOMERS} LIMIT (SELECT 1 FROM "
@@ -216,7 +213,7 @@ REFUSED = {
         "SELECT x FROM a",
     },
     "unexplained_column": {
-        "two_columns_of_one_name": "SELECT 1 FROM unnest(ARRAY[1], ARRAY[2]) AS u",
+        "two_columns_of_one_name": "SELECT 1 FROM unnest(ARRAY[1], ARRAY[2]) AS u"
     },
     "unknown_table": {
         "other_database": "SELECT 1 FROM x.sales.orders",

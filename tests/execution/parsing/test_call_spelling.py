@@ -43,11 +43,7 @@ _BOMBS: dict[str, tuple[str, str, str]] = {
         "SELECT {} WITHIN GROUP (ORDER BY repeat(t, 10000)) FROM (SELECT 'xx' AS t) AS t",
     ),
     "printf": ("'%.100000000d'", "1", "SELECT {}"),
-    "quantile_disc": (
-        "repeat('x', 10000)",
-        f"[{', '.join(['0.5'] * 300)}]",
-        "SELECT {}",
-    ),
+    "quantile_disc": ("repeat('x', 10000)", f"[{', '.join(['0.5'] * 300)}]", "SELECT {}"),
     "range": ("1", "100000000", "SELECT * FROM {} AS g"),
     "regexp_replace": ("repeat('x', 9999)", f"'x', {_LONG}, 'g'", "SELECT {}"),
     "repeat": ("'x'", "100000000", "SELECT {}"),
@@ -219,10 +215,7 @@ _TAKEN_APART = {
         "string_to_table": "repeat('1,', 9000), ','",
         "unnest": "string_to_array(repeat('1,', 9000), ',')",
     },
-    "sqlite": {
-        "json_each": "printf('%9000d', 1)",
-        "json_tree": "printf('%9000d', 1)",
-    },
+    "sqlite": {"json_each": "printf('%9000d', 1)", "json_tree": "printf('%9000d', 1)"},
     "duckdb": {
         "json_each": _LIST,
         "json_tree": _LIST,

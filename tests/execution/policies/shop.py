@@ -24,12 +24,7 @@ _POLICY: dict[str, Any] = {
         "boss": {"tables": {"visible": "*"}, "rows": "all"},
         "clerk": {
             "tables": {
-                "visible": [
-                    "sales.customers",
-                    "sales.orders",
-                    "sales.order_lines",
-                    "stock.returns",
-                ]
+                "visible": ["sales.customers", "sales.orders", "sales.order_lines", "stock.returns"]
             },
             "row_filters": {"sales.customers": "country = :country"},
             "hidden_columns": ["sales.customers.Loyalty Tier"],

@@ -129,8 +129,7 @@ def test_values_behind_a_mask_or_in_a_view_may_not_be_told() -> None:
     view = build_table("sales.names", "name text", kind="view")
     view = replace(view, definition="SELECT name FROM sales.customers")
     compiled = compile_shop(
-        replace(SHOP, tables=(*SHOP.tables, view)),
-        boss={"masked_columns": ["stock.products.name"]},
+        replace(SHOP, tables=(*SHOP.tables, view)), boss={"masked_columns": ["stock.products.name"]}
     )
     opened = find_access("boss", compiled=compiled).open_columns
     assert opened is not None

@@ -32,10 +32,7 @@ CASES = {
         f"SELECT id, name FROM customers GROUP BY {'1' * 5000}",
         "1" * 5000,
     ),
-    "number_with_noughts": (
-        "SELECT id, name FROM customers GROUP BY 01",
-        '01, "customers"."name"',
-    ),
+    "number_with_noughts": ("SELECT id, name FROM customers GROUP BY 01", '01, "customers"."name"'),
     "number_before_the_first": ("SELECT name, id FROM customers GROUP BY 0", "0"),
     "text": ("SELECT id, name FROM customers GROUP BY '1'", "'1'"),
     "fraction": ("SELECT id, name FROM customers GROUP BY 1.5", "1.5"),
@@ -45,10 +42,7 @@ CASES = {
         "SELECT order_id, line_no, price FROM order_lines GROUP BY order_id, line_no",
         'order_id, line_no, "order_lines"."price"',
     ),
-    "part_of_a_key": (
-        "SELECT order_id, price FROM order_lines GROUP BY order_id",
-        "order_id",
-    ),
+    "part_of_a_key": ("SELECT order_id, price FROM order_lines GROUP BY order_id", "order_id"),
     "key_of_another_table": (
         "SELECT o.id, c.name FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY o.id",
         "o.id",
@@ -186,10 +180,7 @@ CASES = {
         "SELECT c.name FROM customers AS c GROUP BY c.id, c.*",
         'c.id, c.*, "c"."name"',
     ),
-    "star": (
-        "SELECT c.* FROM customers AS c GROUP BY c.id",
-        'c.id, "c"."country", "c"."name"',
-    ),
+    "star": ("SELECT c.* FROM customers AS c GROUP BY c.id", 'c.id, "c"."country", "c"."name"'),
     "star_of_a_query": (
         "SELECT c.id, (SELECT count(*) FROM (SELECT c.* FROM orders AS c) AS d) "
         "FROM customers AS c GROUP BY c.id",
@@ -258,12 +249,7 @@ KEY = 'id, "customers"."name"'
         # What one role sees of every row is no mask to who has both.
         (("boss", "clerk"), {"masked_columns": MASKED}, {}, KEY),
         (("boss", "clerk"), {"masked_columns": MASKED}, {"masked_columns": MASKED}, "id"),
-        (
-            ("boss", "clerk"),
-            {},
-            {"masked_columns": MASKED},
-            "id",
-        ),
+        (("boss", "clerk"), {}, {"masked_columns": MASKED}, "id"),
         (("boss", "clerk"), {}, {"hidden_columns": ["sales.customers.id"]}, "id"),
     ],
     ids=["null", "hash", "other", "open", "both", "rows_of_the_other", "hidden_from_the_other"],

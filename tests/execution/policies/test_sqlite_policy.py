@@ -57,9 +57,7 @@ async def database(path: Path) -> AsyncIterator[SqliteDatabase]:
 
 def find_access(path: Path, *teams: str) -> Access:
     compiled = CompiledPolicy(
-        parse_policy(POLICY),
-        read_sqlite_catalog(path, database="staff"),
-        environ={"KEY": "pepper"},
+        parse_policy(POLICY), read_sqlite_catalog(path, database="staff"), environ={"KEY": "pepper"}
     )
     access = compiled.access(Principal("ann", ("lead",), (("teams", teams),)))
     assert not isinstance(access, Violation)
@@ -84,10 +82,7 @@ async def run(
         ("SELECT pay FROM staff WHERE id = 1", ((None,),)),
         ("SELECT id FROM staff WHERE pay = 777 OR 1 = 1 ORDER BY id", ((1,), (3,))),
         ("SELECT id FROM STAFF UNION SELECT id FROM [Staff] ORDER BY 1", ((1,), (3,))),
-        (
-            "SELECT name FROM staff WHERE id = 1",
-            ((hashlib.sha256(b"pepperAnn").hexdigest(),),),
-        ),
+        ("SELECT name FROM staff WHERE id = 1", ((hashlib.sha256(b"pepperAnn").hexdigest(),),)),
     ],
 )
 async def test_only_what_may_be_seen_comes_back(

@@ -95,7 +95,7 @@ def test_a_full_disk_is_told_whatever_broke_first(tmp_path: Path) -> None:
     error = RuntimeError("initdb returned 1")
     full = build_failure(tmp_path / "pg", "does not start", error, free_bytes=7_000_000)
     assert "does not start: its disk is full (7 MB are free)" in full.message
-    assert "Free some room" in full.hint
+    assert "Free some space" in full.hint
     other = build_failure(tmp_path / "pg", "does not start", error, free_bytes=10**9)
     assert other.message.endswith("does not start: initdb returned 1")
     assert other.hint == ""

@@ -73,10 +73,7 @@ UNEXPLAINED = {
         "SELECT (SELECT o.id FROM (SELECT 1 AS x) AS o) FROM sales.orders AS o",
         "o.id",
     ),
-    "sibling_that_is_not_lateral": (
-        "SELECT 1 FROM (SELECT 1 AS f) AS q, (SELECT q.f) AS d",
-        "q.f",
-    ),
+    "sibling_that_is_not_lateral": ("SELECT 1 FROM (SELECT 1 AS f) AS q, (SELECT q.f) AS d", "q.f"),
     "outer_one_behind_a_sibling": (
         "SELECT (SELECT 1 FROM (SELECT 1 AS f) AS q, (SELECT q.f) AS d) FROM (SELECT 1) AS q(a)",
         "q.f",
@@ -91,10 +88,7 @@ UNEXPLAINED = {
         "o.id",
     ),
     "function_without_names": ("SELECT g.g FROM generate_series(1, 2) AS g", "g.g"),
-    "cte_of_another_level": (
-        "SELECT c.n FROM (WITH c AS (SELECT 1 AS n) SELECT 1) AS x, c",
-        "c.n",
-    ),
+    "cte_of_another_level": ("SELECT c.n FROM (WITH c AS (SELECT 1 AS n) SELECT 1) AS x, c", "c.n"),
     "not_in_the_using": (
         "SELECT u.total FROM sales.orders JOIN sales.customers USING (id) AS u",
         "u.total",

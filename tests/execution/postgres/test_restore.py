@@ -252,10 +252,7 @@ def binary(path: Path) -> None:
     ],
 )
 def test_other_files_are_refused(
-    embedded_server: EmbeddedServer,
-    tmp_path: Path,
-    make: Callable[[Path], None],
-    complaint: str,
+    embedded_server: EmbeddedServer, tmp_path: Path, make: Callable[[Path], None], complaint: str
 ) -> None:
     path = tmp_path / "x"
     make(path)

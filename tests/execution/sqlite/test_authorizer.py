@@ -93,9 +93,7 @@ def test_nothing_else_is(connection: sqlite3.Connection, sql: str) -> None:
     assert not is_allowed(connection, sql, "main.staff")
 
 
-def test_a_view_reads_what_it_reads_and_calls_what_it_calls(
-    connection: sqlite3.Connection,
-) -> None:
+def test_a_view_reads_what_it_reads_and_calls_what_it_calls(connection: sqlite3.Connection) -> None:
     assert is_allowed(connection, "SELECT word, v FROM words", "main.words")
     assert is_allowed(connection, "SELECT word FROM WORDS", "main.words")
     assert is_allowed(connection, "SELECT word FROM outer_view", "main.outer_view")

@@ -340,8 +340,7 @@ async def test_many_queries_share_few_threads(database: SqliteDatabase) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["100%41.db", "a?mode=rwc.db", "a#b.db", "a&immutable=1.db", "ü b.db", "a:b;c'd\"e.db"],
+    "name", ["100%41.db", "a?mode=rwc.db", "a#b.db", "a&immutable=1.db", "ü b.db", "a:b;c'd\"e.db"]
 )
 async def test_a_path_is_a_path_whatever_its_signs(name: str, tmp_path: Path) -> None:
     path = tmp_path / name

@@ -62,12 +62,12 @@ def test_the_choice_is_none_a_file_or_what_is_packaged_for_the_model(tmp_path: P
 def test_a_file_that_is_none_is_an_error_with_a_hint(tmp_path: Path, text: str) -> None:
     file = tmp_path / "broken.json"
     file.write_text(text)
-    with pytest.raises(SettingsError, match="no calibration"):
+    with pytest.raises(SettingsError, match="not a calibration"):
         load_calibration(str(file), "any")
 
 
 def test_a_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="no calibration"):
+    with pytest.raises(SettingsError, match="not a calibration"):
         load_calibration(str(tmp_path / "none.json"), "any")
 
 

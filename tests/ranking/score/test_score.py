@@ -183,9 +183,7 @@ def test_what_meets_both_conditions_is_not_taken_for_either(question: str, sql: 
 
 
 @pytest.mark.parametrize(
-    ("term", "question", "sql"),
-    CASES,
-    ids=[f"{term}: {question}" for term, question, _ in CASES],
+    ("term", "question", "sql"), CASES, ids=[f"{term}: {question}" for term, question, _ in CASES]
 )
 def test_what_the_question_asks_for_and_the_query_lacks(term: str, question: str, sql: str) -> None:
     assert score(sql, question)[term] == QUERY_POINTS[term]

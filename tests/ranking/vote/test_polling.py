@@ -5,14 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from nl2sql.settings.ranking import RankingSettings
-from nl2sql.types import (
-    Assessment,
-    Diagnostic,
-    ExecutionLimits,
-    Explained,
-    GuardedQuery,
-    ResultSet,
-)
+from nl2sql.types import Assessment, Diagnostic, ExecutionLimits, Explained, GuardedQuery, ResultSet
 from ranking.vote.polling import run_candidates
 from tests.fakes import FakeExecutor, build_assessment, build_diagnostic, build_result
 

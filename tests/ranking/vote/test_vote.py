@@ -58,9 +58,7 @@ def test_a_result_that_says_nothing_has_half_its_weight(rows: list[tuple[object,
 @pytest.mark.parametrize(
     "rows", [[(0,), (0,)], [(0, 1)], [("x",)]], ids=["two_rows", "one_value", "text"]
 )
-def test_a_result_that_says_something_has_its_whole_weight(
-    rows: list[tuple[object, ...]],
-) -> None:
+def test_a_result_that_says_something_has_its_whole_weight(rows: list[tuple[object, ...]]) -> None:
     something = build_assessment("c1", samples=3, rows=rows)
     other = build_assessment("c2", samples=2, rows=[(5,)])
     assert order(decide([something, other], 5)) == ["c1", "c2"]
@@ -104,8 +102,7 @@ def test_a_quorum_is_more_than_half_of_at_least_two(
 
 
 @pytest.mark.parametrize(
-    ("agreeing", "samples", "low"),
-    [(1, 1, 0.2065), (4, 4, 0.5101), (2, 4, 0.15), (8, 8, 0.6756)],
+    ("agreeing", "samples", "low"), [(1, 1, 0.2065), (4, 4, 0.5101), (2, 4, 0.15), (8, 8, 0.6756)]
 )
 def test_the_confidence_is_the_low_end_of_the_wilson_interval(
     agreeing: int, samples: int, low: float

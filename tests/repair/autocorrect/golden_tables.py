@@ -18,9 +18,7 @@ KEYS = (
     build_key("stock.transfers(to_store)", "stock.stores(id)"),
 )
 CATALOG = replace(
-    SHOP,
-    tables=(*SHOP.tables, STORES, TRANSFERS, PRICES),
-    foreign_keys=(*SHOP.foreign_keys, *KEYS),
+    SHOP, tables=(*SHOP.tables, STORES, TRANSFERS, PRICES), foreign_keys=(*SHOP.foreign_keys, *KEYS)
 )
 VALUES = (
     ValueMatch("germany", "sales.customers", "country", "Germany", 1.0),

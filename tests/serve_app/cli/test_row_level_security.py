@@ -97,7 +97,7 @@ def test_the_script_goes_to_psql_as_it_is(config: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [("sql",), ("apply", "--yes"), ("apply", "--remove")])
 def test_only_postgresql_has_one(config: Path, arguments: tuple[str, ...]) -> None:
-    with pytest.raises(PolicyError, match="no PostgreSQL database"):
+    with pytest.raises(PolicyError, match="not a PostgreSQL database"):
         run(config, *arguments, "shop")
 
 

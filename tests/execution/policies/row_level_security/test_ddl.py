@@ -1,4 +1,4 @@
-"""row-level security as text: which statements a policy becomes, and which names it refuses."""
+"""Row-level security as text: which statements a policy becomes, and which names it refuses."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_the_schema_of_a_masked_columns_type_may_be_used() -> None:
 @pytest.mark.parametrize(
     ("catalog", "changes", "said"),
     [
-        (replace(SHOP, dialect="sqlite"), {"seller": _IN_SQLITE}, "no PostgreSQL database"),
+        (replace(SHOP, dialect="sqlite"), {"seller": _IN_SQLITE}, "not a PostgreSQL database"),
         (replace(SHOP, database="d" * 54), {}, "longer than 63 bytes"),
         (replace(SHOP, database="ü" * 24), {}, "longer than 63 bytes"),
         (SHOP, {"attributes": {**_ATTRIBUTES, "Country": {"type": "text"}}}, "the same setting"),

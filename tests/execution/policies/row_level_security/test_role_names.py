@@ -57,10 +57,7 @@ _POLICY: dict[str, Any] = {
             "tables": {
                 "visible": [_TABLE, 'Odd "S".a.b', 'Odd "S"._1', 'Odd "S".Open', 'Odd "S".Own']
             },
-            "row_filters": {
-                _TABLE: '"Region\'s" = :Region',
-                'Odd "S".Own': "region = :Region",
-            },
+            "row_filters": {_TABLE: '"Region\'s" = :Region', 'Odd "S".Own': "region = :Region"},
             "masked_columns": {f"{_TABLE}.order": "null", f"{_TABLE}.secret": "hash"},
         },
         "all": {"tables": {"visible": "*"}, "rows": "all"},
