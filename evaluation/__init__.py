@@ -1,1 +1,1 @@
-"""Measures a running service on questions with gold SQL: every number anyone can rerun."""
+"""Measures a service on questions with gold SQL, reproducibly."""

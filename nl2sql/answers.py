@@ -1,4 +1,4 @@
-"""What comes of a question: the four kinds of answer, each with the trace of all that led to it."""
+"""The four kinds of answer to a question, each with the trace of everything that led to it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from nl2sql.types.conversation import AS_ASKED, PASSED
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One query that did not work. ``error_class`` is the taxonomy's, empty where none was told."""
+    """One query that did not work. ``error_class`` is empty where the error was not classified."""
 
     sql: str
     origin: str
@@ -44,14 +44,14 @@ class StageTiming:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Everything that happened: what the page, the logs, the metrics and the evaluation read.
+    """Everything that happened, for the page, the logs, the metrics and the evaluation.
 
-    ``draft_query`` is the first draft of the query, ``left_out`` what did not fit into the prompt.
-    ``prompts`` pairs each variant that was sampled with its prompt; ``prompt`` is the first.
-    ``question`` is the one that was answered, ``asked`` the asker's words where it was rewritten;
-    ``notes`` say what was done without, and why. ``wanted`` counts the completions that were to
-    be drawn; the deadline ended sampling where ``ended_early`` says so. ``pace`` says how fast the
-    model is and when the deadline was.
+    ``draft_query`` is the first draft of the query; ``left_out`` lists tables and columns that did
+    not fit into the prompt. ``prompts`` pairs each sampled variant with its prompt; ``prompt`` is
+    the first. ``question`` is the one that was answered; ``asked`` is the original text if it was
+    rewritten. ``notes`` report what was unavailable. ``wanted`` counts the completions requested;
+    ``ended_early`` is true if the deadline ended sampling. ``pace`` holds the model's speed and
+    the sampling time limit.
     """
 
     question: Question
@@ -76,7 +76,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The query that won, and its rows; what they say in words, and by whom (``AnswerText``)."""
+    """The winning query and its rows; ``text`` and ``text_source`` are those of ``AnswerText``."""
 
     sql: str
     result: ResultSet
@@ -89,7 +89,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The question is not answered on purpose; ``code`` is stable, ``reason`` is for people.
+    """The question is deliberately not answered; ``code`` is stable, ``reason`` is for people.
 
     ``suggestions`` are questions that can be asked instead.
     """
@@ -102,9 +102,9 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Clarify:
-    """Two interpretations divided the vote, best first; there may be one alone that is too unsure.
+    """The confidence is too low to answer; one or two interpretations are offered, best first.
 
-    ``confidence`` is what the first would have been answered with.
+    ``confidence`` is that of the first.
     """
 
     reason: str
@@ -115,7 +115,7 @@ class Clarify:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """No candidate gave a result; ``attempts`` are all queries that were tried."""
+    """No candidate gave a result; ``attempts`` lists the queries that failed."""
 
     reason: str
     trace: Trace

@@ -1,6 +1,6 @@
 """A database's schema as QuorumSQL sees it: tables, columns, keys and comments.
 
-Pure values: how they are read from a server is the index store's business.
+Pure values, independent of how they are read from a server.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Column:
 class ForeignKey:
     """``table(columns)`` references ``target(target_columns)``; both names are qualified.
 
-    ``inferred``: declared nowhere, but names, types and sampled values say so. Good for joining,
-    never for deciding what somebody may see.
+    An ``inferred`` key is not declared in the database, but derived from names, types and sampled
+    values. It is used for joins, never to decide what a principal may see.
     """
 
     name: str
@@ -44,7 +44,7 @@ class ForeignKey:
 class Table:
     """One table or view. ``schema.name`` is its identity everywhere in the pipeline.
 
-    ``definition`` is a view's query, every table in it under its schema; empty where it is unknown.
+    ``definition`` is a view's query with schema-qualified tables; empty if unknown.
     """
 
     schema: str
@@ -67,11 +67,11 @@ class Table:
 
 @dataclass(frozen=True)
 class Catalog:
-    """All tables that the reading role may see, and the foreign keys between them.
+    """All tables that the indexing role may see, and the foreign keys between them.
 
     ``search_path`` is the order in which the server resolves a name without a schema.
-    ``inferred_keys`` are joins that nothing declares: the planner may use them, policies never do.
-    ``skipped`` tells what the reader of the schema left out; an indexed catalog does not know it.
+    ``inferred_keys`` are undeclared joins: the planner uses them, policies never do. ``skipped``
+    lists what introspection left out; it is empty for a catalog read from the index.
     """
 
     database: str
@@ -96,7 +96,7 @@ class Catalog:
     def resolve(self, name: str, schema: str = "") -> Table | None:
         """The table that the server would find under this name, or None.
 
-        SQLite's and DuckDB's names are the same in any case; PostgreSQL's come as it folded them.
+        SQLite and DuckDB ignore case; for PostgreSQL, ``name`` must already be folded.
 
         >>> orders = Table("sales", "orders", ())
         >>> Catalog("shop", (orders,), search_path=("hr", "sales")).resolve("orders").qualified
@@ -120,9 +120,9 @@ class Catalog:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 over everything above but ``skipped``: equal fingerprints need no new index."""
+        """SHA-256 over all fields but ``skipped``: equal fingerprints need no new index."""
         digest = hashlib.sha256(repr((self.database, self.dialect, self.search_path)).encode())
-        # Table by table: as one text, 100,000 of them would take a gigabyte.
+        # Table by table: one text of 100,000 tables would take a gigabyte.
         for part in (*self.tables, *self.foreign_keys, *self.inferred_keys):
             digest.update(repr(part).encode())
         return digest.hexdigest()

@@ -1,7 +1,7 @@
-"""Coroutines side by side: the first that fails ends the others, and its own error is raised.
+"""Runs coroutines concurrently: the first failure cancels the others and is raised itself.
 
-``asyncio.gather`` leaves the others running, and ``asyncio.TaskGroup`` raises a group of errors,
-which no caller here expects.
+``asyncio.gather`` would leave the others running, and ``asyncio.TaskGroup`` would raise an
+exception group, which no caller here expects.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 
 @asynccontextmanager
 async def task_group() -> AsyncIterator[asyncio.TaskGroup]:
-    """A task group that raises the first error of its tasks instead of a group of errors."""
+    """A task group that raises the first error of its tasks instead of an exception group."""
     try:
         async with asyncio.TaskGroup() as group:
             yield group
@@ -24,8 +24,8 @@ async def task_group() -> AsyncIterator[asyncio.TaskGroup]:
         raise failed.exceptions[0] from failed.exceptions[0].__cause__
 
 
-async def gather_all(works: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
-    """What each returns, in order."""
+async def gather_all(coroutines: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
+    """Runs the coroutines concurrently and returns their results in order."""
     async with task_group() as group:
-        tasks = [group.create_task(work) for work in works]
+        tasks = [group.create_task(coroutine) for coroutine in coroutines]
     return [task.result() for task in tasks]

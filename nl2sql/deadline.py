@@ -1,4 +1,4 @@
-"""When sampling for one question ends: with what is there by then, and never without anything."""
+"""The deadline of sampling for one question: it ends with what is finished, but never empty."""
 
 from __future__ import annotations
 
@@ -9,45 +9,44 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 _T = TypeVar("_T")
-# The engine knows of the deadline too, and hands over what it has.
+# The engine has the same deadline and needs time to return what is finished.
 _GRACE_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """A time of ``time.monotonic``, so for this process only; None: never."""
+    """A time of ``time.monotonic``, valid in this process only; None: never."""
 
     at_s: float | None = None
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
-        """So many seconds from now."""
+        """The deadline ``seconds`` from now; None: never."""
         return cls(None if seconds is None else time.monotonic() + seconds)
 
     @property
     def left_s(self) -> float | None:
-        """Seconds that are left, 0 when it has passed; None: no end."""
+        """Seconds that are left, 0 when it has passed; None: no deadline."""
         return None if self.at_s is None else max(self.at_s - time.monotonic(), 0.0)
 
     @property
     def has_passed(self) -> bool:
-        """Whether nothing new should begin."""
+        """Whether it has passed, so that no new work should begin."""
         return self.left_s == 0.0
 
     async def gather(
         self,
-        works: Sequence[Coroutine[Any, Any, _T]],
+        coroutines: Sequence[Coroutine[Any, Any, _T]],
         is_enough: Callable[[_T], bool],
         *,
         has_enough: bool = False,
     ) -> list[_T | None]:
-        """What each gives, in order; None for one that was ended.
+        """Runs all concurrently and returns their results in order; None for a cancelled one.
 
-        All run side by side. From the deadline on, those that still run are ended as soon as one
-        has given enough, or at once where there is enough without them (``has_enough``). What any
-        of them raises is raised, and ends the others.
+        After the deadline, those still running are cancelled as soon as one result ``is_enough``,
+        or at once if ``has_enough``. The first error is raised and cancels the others.
         """
-        tasks = [asyncio.ensure_future(work) for work in works]
+        tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
         running = set(tasks)
         given_up_s = None if self.at_s is None else self.at_s + _GRACE_S
         try:
@@ -63,12 +62,12 @@ class Deadline:
                 done, running = await asyncio.wait(
                     running, timeout=wait_s, return_when=asyncio.FIRST_COMPLETED
                 )
-                for each in done:
-                    each.result()
+                for task in done:
+                    task.result()
             return [task.result() if task.done() else None for task in tasks]
         finally:
-            for each in running:
-                each.cancel()
+            for task in running:
+                task.cancel()
             if running:
                 await asyncio.wait(running)
 

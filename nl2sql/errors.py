@@ -8,22 +8,22 @@ broken promise. The tree::
     │   └── PolicyError             a policy file is wrong, or does not fit its database
     ├── InvalidRequest              the caller's input is wrong; .field names it
     │   └── UnknownDatabase         no database of that name is configured
-    ├── Unauthenticated             nobody knows who asks
+    ├── Unauthenticated             the request does not say who asks
     ├── Forbidden                   the caller may not do that
     ├── LimitReached                the caller used up what it may
-    ├── Unavailable                 something we depend on does not answer; try again later
+    ├── Unavailable                 a dependency does not answer; try again later
     │   ├── DatabaseUnavailable     .database names it
     │   ├── IndexUnavailable        the index store is down, or the database was never indexed
-    │   │   └── IndexReplaced       a newer index took the place of the one that was read
+    │   │   └── IndexReplaced       a newer index replaced the one that was read
     │   └── EngineUnavailable       the language model's engine is down or overloaded
     ├── PromptTooLong               schema and question do not fit into the model's context
-    ├── DeadlineExceeded            the request took longer than it may
+    ├── DeadlineExceeded            the request exceeded its time limit
     ├── InsecureRole                the database role could write, so it is not used at all
-    └── ModelError                  weights cannot be had
+    └── ModelError                  the model's weights cannot be obtained
         ├── UnknownModel            the name is neither in the registry, nor a folder, nor a hub id
         ├── ModelUnreachable        no source answered
         ├── ModelCorrupt            a file's SHA-256 is not the registered one
-        └── DiskFull                there is no room for the weights
+        └── DiskFull                there is not enough disk space for the weights
 
 Vendor errors are translated once, where the vendor is called, with ``from``. All of these cross
 process boundaries, so each survives pickle. What a caller can meet, over HTTP too, is in
@@ -73,7 +73,7 @@ class SettingsError(QuorumError):
 
 
 class PolicyError(SettingsError):
-    """A policy file is wrong, or names what its database does not have."""
+    """A policy file is wrong, or names objects that its database does not have."""
 
 
 class DatabaseUnavailable(Unavailable):
@@ -89,7 +89,7 @@ class IndexUnavailable(Unavailable):
 
 
 class IndexReplaced(IndexUnavailable):
-    """What was read of the index is no longer the live one: read its head again."""
+    """The index that was read has been replaced: read its head again."""
 
 
 class EngineUnavailable(Unavailable):
@@ -101,11 +101,11 @@ class PromptTooLong(QuorumError):
 
 
 class InsecureRole(QuorumError):
-    """The role given for running queries could do more than read."""
+    """The role configured for running queries can do more than read."""
 
 
 class ModelError(QuorumError):
-    """The weights of a language model cannot be had."""
+    """The weights of a language model cannot be obtained."""
 
 
 class UnknownModel(ModelError):
@@ -121,4 +121,4 @@ class ModelCorrupt(ModelError):
 
 
 class DiskFull(ModelError):
-    """There is no room for the weights."""
+    """There is not enough disk space for the weights."""

@@ -1,7 +1,7 @@
-"""Waits for what stopped answering in a long run, and asks it again.
+"""Waits until a dependency that stopped answering during a long run is ready, and retries.
 
-What never answered is not waited for: then something is wrong with the settings. Nor is a question
-asked for ever that fails each time although its engine is ready.
+A dependency that never answered is not waited for: then the settings are wrong. A call that fails
+although the dependency is ready is repeated a limited number of times.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _Answer = TypeVar("_Answer")
 
 
 class Outage:
-    """``probe`` says what is wrong now, empty where all is well; ``say`` takes lines for people.
+    """``probe`` returns the current problem, empty if there is none; ``say`` prints a line.
 
-    Many may ask at once: they wait together, and the first of them says so.
+    Concurrent callers wait together, and only the first of them reports the outage.
     """
 
     def __init__(
@@ -42,10 +42,10 @@ class Outage:
         self._waiting = asyncio.Lock()
 
     async def ask(self, call: Callable[[], Awaitable[_Answer]]) -> _Answer:
-        """What ``call`` returns in the end.
+        """Returns the result of ``call``, repeating it after an outage.
 
-        Raises its Unavailable when nothing ever answered, when it was raised three times by one
-        that was ready in between, or when that is not ready again within ``longest_s``.
+        Raises its Unavailable if no call has succeeded before, if it fails three times although
+        the dependency was ready in between, or if that is not ready within ``longest_s``.
         """
         for _ in range(_ATTEMPTS - 1):
             try:

@@ -1,8 +1,8 @@
-"""Tells an observer how far its question is. Without one it costs nothing.
+"""Reports the progress of a question to an observer. Without an observer it costs nothing.
 
-The observer stands in a context variable, as in tracing: it belongs to one question, is of interest
-at every depth from the pipeline to the engine, and changes no answer. Tasks that a question starts
-inherit it; what lives behind a deployment handle does not.
+The observer is kept in a context variable, as in tracing: it belongs to one question, is needed at
+every level from the pipeline to the engine, and changes no answer. Tasks that a question starts
+inherit it; stages behind a deployment handle do not.
 """
 
 from __future__ import annotations
@@ -17,39 +17,39 @@ from nl2sql.types import Progress, QuestionEvent
 
 
 class _Watch:
-    """What is known of one question."""
+    """The progress of one question."""
 
     def __init__(self, observer: Observer) -> None:
         self._observer = observer
         self._now = Progress("")
-        # The model's requests of this stage, some of them at the same time.
+        # The model's requests of this stage, which may be concurrent.
         self._requests: dict[object, Progress] = {}
 
     def enter(self, stage: str, total: int) -> None:
         self._requests.clear()
-        self._tell(Progress(stage, total=total))
+        self._report(Progress(stage, total=total))
 
     def count(self) -> None:
-        self._tell(replace(self._now, done=self._now.done + 1))
+        self._report(replace(self._now, done=self._now.done + 1))
 
     def sample(self, request: object, progress: Progress) -> None:
         self._requests[request] = progress
-        known = self._requests.values()
-        self._tell(
+        parts = self._requests.values()
+        self._report(
             Progress(
                 self._now.stage,
-                done=sum(each.done for each in known),
-                total=sum(each.total for each in known),
-                prompt_tokens_read=sum(each.prompt_tokens_read for each in known),
-                prompt_tokens=sum(each.prompt_tokens for each in known),
-                answer_tokens=sum(each.answer_tokens for each in known),
+                done=sum(part.done for part in parts),
+                total=sum(part.total for part in parts),
+                prompt_tokens_read=sum(part.prompt_tokens_read for part in parts),
+                prompt_tokens=sum(part.prompt_tokens for part in parts),
+                answer_tokens=sum(part.answer_tokens for part in parts),
             )
         )
 
     def report(self, event: QuestionEvent) -> None:
         self._observer.observe(event)
 
-    def _tell(self, progress: Progress) -> None:
+    def _report(self, progress: Progress) -> None:
         if progress != self._now:
             self._now = progress
             self._observer.observe(progress)
@@ -60,7 +60,7 @@ _WATCH: ContextVar[_Watch | None] = ContextVar("watch", default=None)
 
 @contextmanager
 def observed_by(observer: Observer | None) -> Iterator[None]:
-    """Inside, ``observer`` is told of everything; None: nobody is."""
+    """Inside this context, progress is reported to ``observer``; None: to nobody."""
     token = _WATCH.set(None if observer is None else _Watch(observer))
     try:
         yield
@@ -69,18 +69,18 @@ def observed_by(observer: Observer | None) -> Iterator[None]:
 
 
 def is_observed() -> bool:
-    """Whether anybody is told; who would have to work for a report asks first."""
+    """Whether there is an observer; callers check this before they compute a report."""
     return _WATCH.get() is not None
 
 
 def enter_stage(stage: str, total: int = 0) -> None:
-    """A stage begins, with ``total`` candidates to work on."""
+    """Reports the start of a stage, with ``total`` candidates to work on."""
     if (watch := _WATCH.get()) is not None:
         watch.enter(stage, total)
 
 
 def count_done() -> None:
-    """The stage is done with one more candidate."""
+    """Reports that the stage has finished one more candidate."""
     if (watch := _WATCH.get()) is not None:
         watch.count()
 
@@ -92,6 +92,6 @@ def report(event: QuestionEvent) -> None:
 
 
 def report_sampling(request: object, progress: Progress) -> None:
-    """How far the model is with one request, named by any object; its stage is the one entered."""
+    """Reports the progress of one model request of the current stage; any object identifies it."""
     if (watch := _WATCH.get()) is not None:
         watch.sample(request, progress)

@@ -1,6 +1,6 @@
-"""What the stages ask of one another. A stage folder imports these, never another stage.
+"""The interfaces between the stages. A stage folder imports these, never another stage.
 
-All calls are coroutines, so that a stage may live in this process or behind a deployment handle.
+All calls are coroutines, so that a stage can run in this process or behind a deployment handle.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Retriever(Protocol):
     async def retrieve(
         self, question: Question, *, draft: str = ""
     ) -> tuple[ModuleRoute, SchemaContext]:
-        """``draft`` is a first draft of the query, whose names count as if they were asked for.
+        """Find the modules and tables; the names in the query ``draft`` are searched for too.
 
         Raise IndexUnavailable when the index does not answer or does not exist."""
         ...
@@ -56,7 +56,7 @@ class Retriever(Protocol):
     async def list_beginnings(
         self, database: str, principal: Principal
     ) -> tuple[SchemaContext, ...]:
-        """What the prompts of a principal begin with: a context for each module shown whole.
+        """The contexts that a principal's prompts begin with, one for each module shown whole.
 
         Raise as ``retrieve`` does."""
         ...
@@ -71,21 +71,21 @@ class CatalogSource(Protocol):
 
 
 class Visibility(Protocol):
-    """Tells what of a database a principal may see."""
+    """Determines which part of a database a principal may see."""
 
     async def visible_catalog(self, database: str, principal: Principal) -> Catalog | Violation:
-        """The part of the catalog that may be seen, or why there is none.
+        """The part of the catalog that the principal may see, or a violation if there is none.
 
         Raise IndexUnavailable when the database was never indexed, PolicyError when its policy does
-        not fit.
+        not fit it.
         """
         ...
 
     async def open_columns(self, database: str, principal: Principal) -> frozenset[str] | None:
-        """``schema.table.column`` of every column whose every stored value the principal may see.
+        """``schema.table.column`` of every column of which the principal may see all values.
 
-        None means all columns of the database. A value of any other column may be told only if a
-        guarded query gave it. Raises as ``visible_catalog`` does.
+        None means all columns of the database. Values of other columns may be shown only if a
+        guarded query returned them. Raise as ``visible_catalog`` does.
         """
         ...
 
@@ -94,7 +94,7 @@ class Visibility(Protocol):
     ) -> tuple[tuple[str, str], ...]:
         """(``schema.table``, condition) for those of the tables whose rows the policy limits.
 
-        The condition is SQL that the principal may read; empty where it may not be told. Raises as
+        The condition is SQL; it is empty where the principal may not read it. Raise as
         ``visible_catalog`` does.
         """
         ...
@@ -114,33 +114,33 @@ class Engine(Protocol):
         ...
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """How many tokens each text is, by the model's own tokenizer. Raise EngineUnavailable."""
+        """The number of tokens of each text in the model's tokenizer. Raise EngineUnavailable."""
         ...
 
     async def speed(self) -> EngineSpeed | None:
-        """What was measured when the engine started; None where it is another's server.
+        """The speed measured when the engine started; None for a remote server.
 
         Raise EngineUnavailable."""
         ...
 
 
 class Generator(Protocol):
-    """Stages 0 and 4: is the question about this database, and which queries answer it."""
+    """Stages 0 and 4: the gate, and the candidates; also everything else the model writes."""
 
     async def gate(self, question: Question, context: SchemaContext) -> Intent:
-        """Whether to go on; never raises for want of a model."""
+        """Whether the question is about the database. Does not raise if no model is available."""
         ...
 
     async def pace(self) -> Pace:
-        """How fast the model is, and when sampling ends; never raises for want of a model."""
+        """The model's speed and the sampling time limit. Does not raise without a model."""
         ...
 
     async def rewrite(self, question: Question, turns: tuple[Turn, ...]) -> Rewriting:
-        """A follow-up as a whole question; never raises for want of a model."""
+        """Completes a follow-up question. Does not raise if no model is available."""
         ...
 
     async def write_answer(self, question: Question, sql: str, result: ResultSet) -> AnswerText:
-        """What the rows say, in words; never raises for want of a model."""
+        """Describes the rows in words. Does not raise if no model is available."""
         ...
 
     async def write_draft(self, question: Question, context: SchemaContext) -> DraftQuery:
@@ -150,7 +150,7 @@ class Generator(Protocol):
         ...
 
     async def prepare(self, database: str, context: SchemaContext) -> int:
-        """Have the engine read what prompts on these tables begin with; the tokens of it.
+        """Make the engine cache the beginning of prompts on these tables; return its tokens.
 
         Raise PromptTooLong, or EngineUnavailable when the model cannot answer."""
         ...
@@ -166,14 +166,14 @@ class Generator(Protocol):
     ) -> Generated:
         """One round of sampling: the first, or the one that follows ``before``.
 
-        At the deadline it ends with what is finished, or else with the first that is.
+        After the deadline it ends with the finished completions, or with the first that finishes.
 
         Raise PromptTooLong, or EngineUnavailable when the model cannot answer."""
         ...
 
 
 class Guard(Protocol):
-    """Stage 5: nothing reaches the database but what this returns."""
+    """Stage 5: only queries that this returns reach the database."""
 
     async def guard(
         self, database: str, sql: str, principal: Principal
@@ -186,13 +186,13 @@ class Executor(Protocol):
     async def explain(
         self, query: GuardedQuery, *, identify: bool = False
     ) -> Explained | Diagnostic:
-        """The planner's estimate; with ``identify`` also which plan it is (``Explained.plan``)."""
+        """The planner's estimate; ``identify`` also computes ``Explained.plan``."""
         ...
 
     async def execute(
         self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
     ) -> ResultSet | Diagnostic:
-        """At most ``max_rows`` rows; ``limits`` are tighter than the service's own."""
+        """Run the query and return at most ``max_rows`` rows; ``limits`` may tighten the limits."""
         ...
 
 
@@ -216,18 +216,18 @@ class Ranker(Protocol):
     async def rank(
         self, question: Question, assessments: tuple[Assessment, ...], *, samples: int
     ) -> Ranking:
-        """Runs what has not run and orders all. ``samples`` counts the completions drawn so far."""
+        """Run what has not run, vote and order. ``samples`` counts all completions so far."""
         ...
 
     async def conclude(
         self, question: Question, context: SchemaContext, ranking: Ranking
     ) -> Ranking:
-        """The last word: the winner's whole page, and how far it can be believed."""
+        """Complete the ranking: fetch the winner's page of rows and compute the confidence."""
         ...
 
 
 class Repairer(Protocol):
-    """Stage 7: a failed candidate becomes a new one, or None when nothing can be done."""
+    """Stage 7: turns a failed candidate into a new one."""
 
     async def repair(
         self,
@@ -239,57 +239,58 @@ class Repairer(Protocol):
         plan: Plan = ...,
         history: tuple[Assessment, ...] = ...,
     ) -> tuple[Candidate | None, Repair]:
-        """By rule, or with ``ask_model`` by one call to the engine. Raise EngineUnavailable.
+        """Repair by rule, or with ``ask_model`` by one call to the engine.
 
-        ``history`` holds what the candidate repairs, and what that repaired, the original first.
+        The candidate is None when nothing can be done. ``history`` is the chain of candidates that
+        this one repairs, the original first. Raise EngineUnavailable.
         """
         ...
 
 
 class FeedbackTaker(Protocol):
-    """Learns from what users say of answers."""
+    """Stores users' feedback on answers."""
 
     async def take_feedback(self, feedback: Feedback) -> FeedbackReceipt:
-        """What came of it. Raise IndexUnavailable, DatabaseUnavailable, UnknownDatabase."""
+        """Process the feedback. Raise IndexUnavailable, DatabaseUnavailable, UnknownDatabase."""
         ...
 
 
 @runtime_checkable
 class Probe(Protocol):
-    """Tells whether something this service depends on works right now."""
+    """Checks whether a dependency of the service works right now."""
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of (name, what is wrong); the second is empty where all is well."""
+        """Pairs of (name, problem); the problem is empty if there is none."""
         ...
 
 
 class Observer(Protocol):
-    """Hears what happens to a question, in the event loop of who answers it."""
+    """Receives what happens to a question, in the event loop that answers it."""
 
     def observe(self, event: QuestionEvent) -> None:
-        """Called often: whenever anything has moved."""
+        """Called often: at every change."""
         ...
 
 
 class Answerer(Protocol):
-    """Answers questions: the pipeline, or what stands around it."""
+    """Answers questions: the pipeline, or what wraps it."""
 
     async def answer(self, question: Question) -> Answer:
-        """Raise Unavailable and its kin; every other outcome is an Answer."""
+        """Raise Unavailable and its subclasses; every other outcome is an Answer."""
         ...
 
 
 class Sessions(Protocol):
-    """What a principal asked before, as far as that may still be shown."""
+    """The earlier questions of a principal, as far as they may still be shown."""
 
     async def recall(self, question: Question) -> tuple[Turn, ...]:
         """The turns of the question's session, oldest first. Raise Unavailable."""
         ...
 
     async def remember(self, question: Question, turn: Turn) -> None:
-        """Keeps a turn in the question's session. Raise Unavailable."""
+        """Store a turn in the question's session. Raise Unavailable."""
         ...
 
     async def forget(self, principal: Principal, session: str) -> int:
-        """Forgets a session of the principal; how many turns there were. Raise Unavailable."""
+        """Delete a session of the principal; return its number of turns. Raise Unavailable."""
         ...

@@ -1,4 +1,4 @@
-"""Answers and traces in the form of the contract."""
+"""Converts answers and traces to the models of the contract."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _NO_CONTEXT = SchemaContext((), (), ())
 
 
 def build_response(answer: Answer, *, trace: bool) -> QueryResponse:
-    """The answer as clients get it, with its trace where they ask for it."""
+    """The answer as clients get it, with its trace if ``trace`` is true."""
     question = answer.trace.question
     common = {
         "question": answer.trace.asked or question.text,
@@ -106,9 +106,11 @@ def build_response(answer: Answer, *, trace: bool) -> QueryResponse:
                 confidence=answer.confidence,
                 interpretations=[
                     InterpretationResponse(
-                        sql=chosen.sql, description=chosen.description, share=chosen.share
+                        sql=interpretation.sql,
+                        description=interpretation.description,
+                        share=interpretation.share,
                     )
-                    for chosen in answer.interpretations
+                    for interpretation in answer.interpretations
                 ],
             )
         case Failed():
@@ -310,7 +312,7 @@ def _build_candidate(assessment: Assessment) -> CandidateResponse:
     explained, diagnostic = assessment.explained, assessment.diagnostic
     violation = verdict if isinstance(verdict, Violation) else None
     query = None if isinstance(verdict, Violation) else verdict
-    # The planner counts rows that are withheld from a restricted principal.
+    # The planner's estimate counts rows that a restricted principal may not see.
     estimate = explained if query and not query.restricted else None
     return CandidateResponse(
         id=candidate.id,

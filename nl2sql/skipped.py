@@ -1,7 +1,6 @@
-"""What the reading of a schema left out, and why: for whoever runs the service, never for a prompt.
+"""Lists what introspection left out, and why: for the operator, never for a prompt.
 
-The names in it may be of things that no principal may know about, so it is not stored, and ends
-with the catalog that was read.
+It may name objects that no principal may know about, so it is never stored with the index.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ class Skipped:
     """One thing that is not in the catalog.
 
     ``kind`` is ``schema``, ``table``, ``view``, ``column``, ``foreign key`` and the like;
-    ``detail`` is about this one alone, the ``reason`` may be that of many; ``remedy`` is an SQL
-    statement that would change it, where one would.
+    ``reason`` is a general reason, ``detail`` is specific to this object; ``remedy`` is an SQL
+    statement that would make it readable, or empty.
     """
 
     kind: str
@@ -34,15 +33,15 @@ class Skipped:
 
 
 def describe_skipped(skipped: Iterable[Skipped], *, most_names: int = _MOST_NAMES) -> list[str]:
-    """A line for every kind and reason, the commonest first, with the first names of each.
+    """One line for every kind and reason, the commonest first, with the first names.
 
     >>> describe_skipped([Skipped("view", f"v{n}", "it is broken") for n in range(5)])
     ['5 views: it is broken (v0, v1, v2, …)']
     """
     names: dict[tuple[str, str], list[str]] = {}
-    for each in skipped:
-        names.setdefault((each.kind, each.reason), []).append(each.name)
-    ordered = sorted(names.items(), key=lambda item: (-len(item[1]), item[0]))
+    for item in skipped:
+        names.setdefault((item.kind, item.reason), []).append(item.name)
+    ordered = sorted(names.items(), key=lambda entry: (-len(entry[1]), entry[0]))
     return [
         f"{len(found):,} {_count_kind(kind, len(found))}: {reason} ({_list(found, most_names)})"
         for (kind, reason), found in ordered
@@ -50,21 +49,21 @@ def describe_skipped(skipped: Iterable[Skipped], *, most_names: int = _MOST_NAME
 
 
 def list_skipped(skipped: Iterable[Skipped]) -> list[str]:
-    """A line for each, with its detail, and the statement that would help.
+    """One line for each object, with its detail and remedy.
 
     >>> list_skipped([Skipped("view", "v", "it is broken", "no table t", "DROP VIEW v;")])
     ['view v: it is broken: no table t. DROP VIEW v;']
     """
-    return [f"{each}. {each.remedy}" if each.remedy else str(each) for each in skipped]
+    return [f"{item}. {item.remedy}" if item.remedy else str(item) for item in skipped]
 
 
 def list_remedies(skipped: Iterable[Skipped], *, most: int = 10) -> list[str]:
-    """The statements that would help, each once and in order; the last line counts the others.
+    """The distinct remedies in order; the last line counts those beyond ``most``.
 
     >>> list_remedies([Skipped("table", n, "", remedy=f"GRANT {n};") for n in "abca"], most=2)
     ['GRANT a;', 'GRANT b;', '-- and 1 more']
     """
-    found = list(dict.fromkeys(each.remedy for each in skipped if each.remedy))
+    found = list(dict.fromkeys(item.remedy for item in skipped if item.remedy))
     more = len(found) - most
     return found if more <= 0 else [*found[:most], f"-- and {more:,} more"]
 
@@ -78,7 +77,7 @@ def _list(names: Sequence[str], most: int) -> str:
 
 
 def _show(text: str) -> str:
-    """The text on one line of a terminal, whatever signs are in it.
+    """The text on one line, shortened, with unprintable characters escaped.
 
     >>> _show("two\\nlines\\x1b[31m")
     'two\\\\nlines\\\\x1b[31m'

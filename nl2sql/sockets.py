@@ -1,6 +1,6 @@
-"""Whether the other end of a connection has said anything.
+"""Checks whether data, or the end of the stream, is waiting on a connection.
 
-Knows nothing of protocols: what waits to be read may be a farewell or a notice.
+Knows nothing of protocols: the waiting data may be a closing message or a notice.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import select
 
 
 def is_quiet(descriptor: int) -> bool:
-    """True where the connection is open and nothing waits to be read.
+    """True if the connection is open and nothing waits to be read.
 
-    A server that ends a connection, or ends itself, leaves something to read on an idle one: at
-    least the end of the stream. To look costs one call of the system and no round trip.
+    If the server closes an idle connection or stops, there is something to read: at least the end
+    of the stream. The check costs one system call and no round trip.
 
     >>> import socket
     >>> here, there = socket.socketpair()

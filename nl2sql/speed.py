@@ -1,15 +1,15 @@
-"""How fast a language model's engine is, and what follows from it where the settings say nothing.
+"""The speed of a language model's engine, and the default sampling time limit derived from it.
 
-Pure arithmetic: measuring is the engine's business (``generation/engines/speed.py``).
+Pure arithmetic: ``generation/engines/speed.py`` measures the speed.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Answers that are drawn from one prompt at a time when the speed is measured.
+# Answers that are drawn at the same time from one prompt when the speed is measured.
 MEASURED_K = 4
-# A long question: what the default time-out is a multiple of.
+# A long question; the default time-out is a multiple of its time.
 _LONG_PROMPT_TOKENS = 2000
 _LONG_ANSWER_TOKENS = 100
 _TIMES = 2
@@ -20,16 +20,16 @@ _UNKNOWN_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class EngineSpeed:
-    """Tokens a second: of a prompt that is in no cache, and of ``MEASURED_K`` answers together."""
+    """Tokens a second: of an uncached prompt, and of ``MEASURED_K`` answers together."""
 
     prompt_tokens_per_s: float
     answer_tokens_per_s: float
 
     def estimate_seconds(self, prompt_tokens: int, answer_tokens: int, k: int = 1) -> float:
-        """Seconds for ``k`` answers of so many tokens each, the engine doing nothing else.
+        """Seconds for ``k`` answers of ``answer_tokens`` each on an otherwise idle engine.
 
-        ``prompt_tokens`` are those in no cache. The rate of ``MEASURED_K`` answers is taken for any
-        number of them: fewer take up to that many times longer than said, more are done sooner.
+        ``prompt_tokens`` counts uncached tokens. The rate of ``MEASURED_K`` answers is used for any
+        ``k``: fewer answers take up to ``MEASURED_K`` times longer, more take less.
 
         >>> EngineSpeed(100.0, 40.0).estimate_seconds(1000, 50, k=4)
         15.0
@@ -40,7 +40,7 @@ class EngineSpeed:
 
 
 def choose_sampling_timeout_s(speed: EngineSpeed | None) -> float:
-    """Seconds after which sampling ends, where ``limits.sampling_timeout_ms`` does not say.
+    """Seconds after which sampling ends, if ``limits.sampling_timeout_ms`` is unset.
 
     Twice what a long question takes (2,000 tokens of prompt, four answers of 100), from 20 to 120
     seconds; 60 where the speed is unknown.
@@ -56,7 +56,7 @@ def choose_sampling_timeout_s(speed: EngineSpeed | None) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast the model is (None: unknown), and the seconds until sampling ends (None: never)."""
+    """The model's speed (None: unknown) and the sampling time limit in seconds (None: none)."""
 
     speed: EngineSpeed | None = None
     sampling_timeout_s: float | None = None

@@ -1,4 +1,4 @@
-"""How names and questions are cut into words, the same way for every ranking.
+"""Splits names and questions into words, the same way for every ranking.
 
 >>> split_words("cust_no"), split_words("OrderLineTotals"), split_words("StraßeÜbersicht 2")
 (['cust', 'no'], ['order', 'line', 'total'], ['strasse', 'ubersicht', '2'])
@@ -13,10 +13,10 @@ from itertools import pairwise
 
 _RUN = re.compile(r"[^\W\d_]+|\d+")
 _ASCII_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-# Written without spaces: each sign is a word (CJK Unified Ideographs and kana).
+# Written without spaces: each character is a word (CJK Unified Ideographs and kana).
 _IDEOGRAPHS = ("\u3040", "\u9fff")
 
-# Function words of questions: they stand in comments too, and would rank by length of prose.
+# Function words of questions: comments contain them too, so long comments would rank higher.
 STOP_WORDS = frozenset(
     "a all an and are as at be by did do does each every for from give had has have how i in is it "
     "its list many me much of on or our per show tell than that the their them there these they "
@@ -61,7 +61,7 @@ def fold_plural(word: str) -> str:
 
 
 def _cut(run: str) -> Iterator[str]:
-    """Letters without a break, cut where the case changes and around ideographs."""
+    """Splits a run of letters where the case changes and around ideographs."""
     start = 0
     for at, (left, right) in enumerate(pairwise(run), start=1):
         follower = run[at + 1 : at + 2]

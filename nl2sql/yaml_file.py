@@ -1,4 +1,4 @@
-"""The one way in which a user's YAML file is read: settings, policies, allowlists, synonyms."""
+"""Reads users' YAML files: settings, policies, allowlists, synonyms."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def read_yaml(
     hint: str = "",
     error: type[SettingsError] = SettingsError,
 ) -> Any:
-    """What the file at ``path`` holds, as plain values; None where it is empty.
+    """The content of the file at ``path`` as plain values; None if it is empty.
 
-    Raises ``error`` when it cannot be read, is no YAML, or names a key twice. ``called`` says what
-    the file is, and ``hint`` what to do where there is none.
+    Raises ``error`` if it cannot be read, is not YAML, or has a key twice. ``called`` says what
+    the file is, ``hint`` what to do if it cannot be read.
     """
     name = f"the {called} {path}" if called else str(path)
     try:
@@ -39,19 +39,19 @@ def read_yaml(
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """Refuses a key that stands twice: the second would silently take the place of the first."""
+    """Refuses duplicate keys: the second would silently replace the first."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[Any] = set()
         for key_node, _ in node.value:
             if key_node.tag == _MERGE:
-                continue  # `<<: *other`, whose keys may be given anew
+                continue  # `<<: *other`, whose keys may be overridden
             key = self.construct_object(key_node, deep=True)
             if not isinstance(key, Hashable):
-                break  # which the loader itself reports
+                break  # the loader itself reports it
             if key in seen:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} stands here twice", key_node.start_mark
+                    None, None, f"duplicate key {key!r}", key_node.start_mark
                 )
             seen.add(key)
         return super().construct_mapping(node, deep)

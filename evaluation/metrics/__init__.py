@@ -1,1 +1,1 @@
-"""From answers to figures: comparison with the gold, statistics, calibration."""
+"""Compares answers with gold queries and computes figures, statistics and calibrations."""

@@ -2,14 +2,14 @@
 
 The sources are ``evaluation_ex.py``, ``evaluation_f1.py`` and ``evaluation_ves.py`` in the folder
 ``evaluation`` of bird-bench/mini_dev (Li and others, NeurIPS 2023; soft F1 and R-VES came with
-mini-dev). They are reported beside our own comparison, which is ``equivalence``; none gates.
+mini-dev). They are reported in addition to our own comparison, which is ``equivalence``.
 
-Cells are compared as BIRD does, by Python's ``==`` on what the driver gave: no rounding, a NaN
-equal to nothing, ``Decimal("2.5")`` equal to ``2.5``, but ``Decimal("0.1")`` not equal to ``0.1``.
-Only what cannot be put into a set (arrays, JSON, bytearray, memoryview) is normalised first; there
-BIRD's own script fails and counts the answer as wrong.
+As in BIRD, cells are compared by Python's ``==`` on the driver's values: no rounding, a NaN equals
+nothing, ``Decimal("2.5")`` equals ``2.5``, but ``Decimal("0.1")`` does not equal ``0.1``. Only
+unhashable values (arrays, JSON, bytearray, memoryview) are normalised first; for those BIRD's own
+script fails and counts the answer as wrong.
 
-Knows nothing of databases, of running queries, nor of averaging over questions.
+Knows nothing of databases, running queries or averaging over questions.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LEAST_REWARD = 0.25
 
 
 def is_bird_match(gold: Sequence[Row], rows: Sequence[Row]) -> bool:
-    """BIRD's execution accuracy (EX): both give the same set of rows.
+    """BIRD's execution accuracy (EX): whether both give the same set of rows.
 
     Neither order nor duplicates of rows count; the order of columns does.
 
@@ -40,22 +40,22 @@ def is_bird_match(gold: Sequence[Row], rows: Sequence[Row]) -> bool:
 
 
 def soft_f1(gold: Sequence[Row], rows: Sequence[Row]) -> float:
-    """BIRD's soft F1, 0 to 1: how many cells of each row are also in the gold's row at its place.
+    """BIRD's soft F1, 0 to 1: the overlap of the cells of each row with the gold row of its number.
 
-    Duplicate rows are dropped first, then row i is set against row i: order counts. Within a row it
-    does not. Each row weighs 1, whatever its width.
+    Duplicate rows are dropped first, then row i is compared with row i: row order counts, the order
+    of cells does not. Each row has weight 1, whatever its width.
 
-    The example of BIRD's README, with NULL where it shows an empty cell. Row 1 matches whole; of
-    rows 2 and 3 half matches, half is only in the answer, half only in the gold: TP = 2, FP = 1,
-    FN = 1, so precision and recall are 2/3. (The README counts whole cells and leaves out those
-    that are empty, which gives 0.8; BIRD's code does not.)
+    The example of BIRD's README, with NULL for its empty cells. Row 1 matches completely; of rows 2
+    and 3 half matches, half is only in the answer, half only in the gold: TP = 2, FP = 1, FN = 1,
+    so precision and recall are 2/3. (The README counts cells and leaves out empty ones, which gives
+    0.8; BIRD's code does not.)
 
     >>> gold = [("Apple", 325), ("Orange", None), ("Banana", 119)]
     >>> rows = [(325, "Apple"), (191, "Orange"), (None, "Banana")]
     >>> round(soft_f1(gold, rows), 4)
     0.6667
 
-    A row too few: TP = 1, FN = 1, so precision is 1, recall 1/2.
+    One row is missing: TP = 1, FN = 1, so precision is 1, recall 1/2.
 
     >>> round(soft_f1([(1,), (2,)], [(1,)]), 4)
     0.6667
@@ -83,12 +83,12 @@ def soft_f1(gold: Sequence[Row], rows: Sequence[Row]) -> float:
 
 
 def r_ves_reward(time_ratio: float, *, correct: bool = True) -> float:
-    """What one question adds to BIRD's reward-based valid efficiency score (R-VES).
+    """The contribution of one question to BIRD's reward-based valid efficiency score (R-VES).
 
     ``time_ratio`` is the gold query's execution time over the answer's: above 1, the answer was
-    faster. Steps of the ratio give a reward of 0.25 to 1.25, a wrong answer 0. The unit of what
-    this returns is the square root of the reward, 0 to about 1.118, where 1 is "right, and as fast
-    as the gold": the R-VES that BIRD publishes is 100 times the mean of this over all questions.
+    faster. Steps of the ratio give a reward of 0.25 to 1.25, a wrong answer 0. Returns the square
+    root of the reward, 0 to about 1.118; 1 means "right, and as fast as the gold". The R-VES that
+    BIRD publishes is 100 times the mean of this over all questions.
 
     >>> r_ves_reward(1.0), r_ves_reward(0.3), r_ves_reward(1.0, correct=False)
     (1.0, 0.7071067811865476, 0.0)
@@ -113,6 +113,6 @@ def _hashable(row: Row) -> tuple[object, ...]:
 def _hashable_value(value: object) -> object:
     try:
         hash(value)
-    except (TypeError, ValueError):  # a memoryview that can be written to raises the latter
+    except (TypeError, ValueError):  # a writable memoryview raises ValueError
         return normalize_value(value)
     return value

@@ -1,6 +1,6 @@
-"""How far a confidence can be believed: reliability, risk against coverage, abstention.
+"""The quality of a confidence: reliability, risk and coverage, abstention.
 
-Over the questions that got an answer; what counts as one is in ``claims``.
+Computed over the questions that got an answer, as ``claims`` defines.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from evaluation.runs.records import QuestionRecord
 def measure_confidence(
     records: Sequence[QuestionRecord], threshold: float
 ) -> ConfidenceFigures | None:
-    """The figures of a confidence; coverage is the share of all ``records``.
+    """The figures of the confidence; coverage is the share of all ``records``.
 
-    None where no answer was voted on: with one sample a question there is nothing to agree with.
+    None without a vote: with one sample per question nothing can agree.
     """
     claims = [claim for record in records if (claim := find_claim(record)) is not None]
     if not claims or all(record.k == 1 for record in records):
@@ -37,7 +37,7 @@ def measure_confidence(
 
 
 def measure_claims(claims: Sequence[Claim], questions: int, threshold: float) -> ConfidenceFigures:
-    """The figures of these claims, of which there is at least one, over so many questions."""
+    """The figures of at least one claim; ``questions`` is the number of all questions."""
     bins = build_bins(claims)
     curve = trace_risk(claims)
     kept = [claim for claim in claims if claim.confidence >= threshold]

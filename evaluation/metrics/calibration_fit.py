@@ -1,9 +1,9 @@
-"""Fits the confidence to what was right in runs: a logistic model on the features of each ranking.
+"""Fits the confidence to the results of runs: a logistic model on the features of each ranking.
 
-The features stand in every record's trace, so a fit sees what the service sees. What a figure says
-of the model is measured out of fold: the questions are dealt into folds by database, so that no
-question, and none about its database, has a part in its own confidence. The model that is written
-is fitted on all of them.
+The features are in every record's trace, so a fit uses the same inputs as the service. The figures
+of the model are measured out of fold: the questions are divided into folds by database, so that the
+confidence of a question does not depend on questions about the same database. The model that is
+saved is fitted on all questions.
 
 Ridge-penalised maximum likelihood by Newton's method (Hastie, Tibshirani & Friedman 2009, 4.4).
 """
@@ -25,7 +25,7 @@ from evaluation.metrics.figures import CalibrationFigures, ConfidenceFigures
 from evaluation.metrics.statistics import estimate
 from evaluation.runs.records import QuestionRecord
 
-# Features that a fit uses; what else a trace holds is left to later ones.
+# The features that a fit uses; a trace can hold others.
 FEATURES = (
     "agreement",
     "margin",
@@ -43,7 +43,7 @@ FEATURES = (
     "cosine_gap",
     "words",
 )
-# The penalty on each standardised weight, as if so many observations spoke for 0.
+# The ridge penalty on each standardised weight.
 _PENALTY = 30.0
 _STEPS = 50
 
@@ -52,7 +52,7 @@ _Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One answer: what was measured of it, whether it was right, and what it was about."""
+    """One answer: its question, its features, and whether it was right."""
 
     question: str
     database: str
@@ -71,7 +71,7 @@ class Model:
     weights: tuple[float, ...]
 
     def estimate(self, features: Mapping[str, float]) -> float:
-        """How likely an answer with these features is right."""
+        """The probability that an answer with these features is right."""
         total = self.intercept + sum(
             weight * (features.get(name, mean) - mean) / scale
             for name, mean, scale, weight in zip(
@@ -82,7 +82,7 @@ class Model:
 
 
 def collect_cases(records: Sequence[QuestionRecord]) -> list[Case]:
-    """The answers of a run that were voted on and say what was measured of them."""
+    """The answers of a run that were voted on and have features."""
     return [
         Case(record.id, record.database, record.trace["features"], claim.right)
         for record in records
@@ -93,7 +93,7 @@ def collect_cases(records: Sequence[QuestionRecord]) -> list[Case]:
 
 
 def fit_model(cases: Sequence[Case]) -> Model:
-    """The model of most likelihood, less its penalty. A feature that never differs is left out."""
+    """The model of maximum penalised likelihood. Constant features are left out."""
     names = [name for name in FEATURES if len({case.features.get(name) for case in cases}) > 1]
     table = np.array([[case.features.get(name, np.nan) for name in names] for case in cases])
     means = np.nanmean(table, axis=0)
@@ -102,7 +102,7 @@ def fit_model(cases: Sequence[Case]) -> Model:
     table, means, scales = table[:, keep], means[keep], scales[keep]
     standard = np.where(np.isnan(table), 0.0, (table - means) / scales)
     right = np.array([float(case.right) for case in cases])
-    # A question that stands in several runs is still one question.
+    # A question in several runs counts as one question.
     repeats = Counter((case.database, case.question) for case in cases)
     shares = np.array([1 / repeats[case.database, case.question] for case in cases])
     weights = _maximize(np.column_stack([np.ones(len(cases)), standard]), right, shares)
@@ -118,9 +118,9 @@ def fit_model(cases: Sequence[Case]) -> Model:
 def cross_fit(cases: Sequence[Case], folds: int, *, by_database: bool = True) -> list[Claim]:
     """The confidence of each case by a model fitted without it, in the order of the cases.
 
-    Without ``by_database`` only the question itself is kept apart, in whatever run it stands.
+    Without ``by_database``, only the records of the same question share a fold.
     """
-    parts = deal_folds(cases, folds, by_database=by_database)
+    parts = assign_folds(cases, folds, by_database=by_database)
     models = {
         part: fit_model([case for case, at in zip(cases, parts, strict=True) if at != part])
         for part in sorted(set(parts))
@@ -131,8 +131,8 @@ def cross_fit(cases: Sequence[Case], folds: int, *, by_database: bool = True) ->
     ]
 
 
-def deal_folds(cases: Sequence[Case], folds: int, *, by_database: bool) -> list[int]:
-    """The fold of each case: the largest groups first, each into the smallest fold so far."""
+def assign_folds(cases: Sequence[Case], folds: int, *, by_database: bool) -> list[int]:
+    """The fold of each case: groups by falling size, each into the smallest fold so far."""
     name_of: Callable[[Case], str] = lambda case: (  # noqa: E731 - chosen once
         case.database if by_database else case.question
     )
@@ -151,16 +151,16 @@ def deal_folds(cases: Sequence[Case], folds: int, *, by_database: bool) -> list[
 def measure_fit(
     cases: Sequence[Case], questions: int, folds: int, *, by_database: bool, gain: float
 ) -> CalibrationFigures:
-    """What the confidence is worth on questions it was not fitted on.
+    """Measures the confidence on questions that it was not fitted on.
 
-    The threshold is the one from which on answers are ``gain`` better than all ``questions`` on
-    average. ``honest`` is what it gives where each fold is cut by the threshold of the others.
+    The threshold is the lowest at which the answers are by ``gain`` more accurate than all
+    ``questions``. The ``honest_*`` figures cut each fold by the threshold of the other folds.
     """
     claims = cross_fit(cases, folds, by_database=by_database)
     overall = sum(claim.right for claim in claims) / questions
     wanted = overall + gain
     threshold = find_threshold(claims, wanted)
-    parts = deal_folds(cases, folds, by_database=by_database)
+    parts = assign_folds(cases, folds, by_database=by_database)
     kept: list[Claim] = []
     for part in sorted(set(parts)):
         others = [claim for claim, at in zip(claims, parts, strict=True) if at != part]
@@ -186,7 +186,7 @@ def measure_fit(
 def render_model(
     model: Model, samples: tuple[int, int], threshold: float, provenance: Mapping[str, Any]
 ) -> Any:
-    """The model as the JSON value that ``ranking.confidence`` reads, and where it comes from."""
+    """The model with its provenance, as the JSON value that ``ranking.confidence`` reads."""
     return {
         "provenance": dict(provenance),
         "samples": list(samples),
@@ -202,7 +202,7 @@ def render_model(
 
 
 def _maximize(table: _Numbers, right: _Numbers, shares: _Numbers) -> _Numbers:
-    """Newton's steps until they no longer move; the intercept, in column 0, is not penalised."""
+    """Newton's method until convergence; the intercept, in column 0, is not penalised."""
     penalty = np.full(table.shape[1], _PENALTY)
     penalty[0] = 1e-6
     weights = np.zeros(table.shape[1])

@@ -1,8 +1,7 @@
-"""What was promised of an answer, and whether it was kept: what every figure of a confidence is of.
+"""Claims: the confidence of an answer and whether it was right, the basis of all its figures.
 
-Only questions that got an answer make a claim. One that was given back for being too unsure
-(``clarify``) counts by the answer it would have got, where its confidence was recorded: above 0,
-since no vote has a confidence of 0.
+Only answered questions make a claim. A ``clarify`` counts with the answer that it would have got,
+if its confidence was recorded (above 0, since no vote has a confidence of 0).
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ def find_claim(record: QuestionRecord) -> Claim | None:
     if record.outcome == "answered":
         return Claim(record.confidence, record.correct)
     if record.outcome == "clarify" and record.confidence > 0:
-        # As in the pipeline: the first of the ranking that has a result.
+        # As in the pipeline: the first candidate of the ranking with a result.
         return Claim(
             record.confidence,
             next(
@@ -41,7 +40,7 @@ def find_claim(record: QuestionRecord) -> Claim | None:
 
 
 def build_bins(claims: Sequence[Claim]) -> tuple[ReliabilityBin, ...]:
-    """Bins of equal width, the last with both its ends; empty ones are left out."""
+    """Bins of equal width, the last including its upper end; empty ones are left out."""
     filled: dict[int, list[Claim]] = {}
     for claim in claims:
         filled.setdefault(min(int(claim.confidence * _BINS), _BINS - 1), []).append(claim)
@@ -52,9 +51,9 @@ def build_bins(claims: Sequence[Claim]) -> tuple[ReliabilityBin, ...]:
 
 
 def build_equal_bins(claims: Sequence[Claim]) -> tuple[ReliabilityBin, ...]:
-    """Bins of as many claims each, as far as that goes; from the lowest confidence to the highest.
+    """Bins of nearly equal numbers of claims, from the lowest confidence to the highest.
 
-    >>> [each.count for each in build_equal_bins([Claim(n / 30, True) for n in range(25)])]
+    >>> [part.count for part in build_equal_bins([Claim(n / 30, True) for n in range(25)])]
     [2, 3, 2, 3, 2, 3, 2, 3, 2, 3]
     """
     ordered = sorted(claims)
@@ -69,12 +68,12 @@ def measure_calibration_error(bins: Sequence[ReliabilityBin]) -> float:
     >>> measure_calibration_error((ReliabilityBin(0.7, 0.8, 0.75, 0.5, 4),))
     0.25
     """
-    count = sum(each.count for each in bins)
-    return sum(each.count / count * abs(each.accuracy - each.confidence) for each in bins)
+    count = sum(part.count for part in bins)
+    return sum(part.count / count * abs(part.accuracy - part.confidence) for part in bins)
 
 
 def measure_brier(claims: Sequence[Claim]) -> float:
-    """The mean squared difference of promise and outcome (Brier, Monthly Weather Review 1950).
+    """The mean squared difference of confidence and outcome (Brier, Monthly Weather Review 1950).
 
     >>> measure_brier([Claim(0.5, True), Claim(0.0, False)])
     0.125
@@ -83,10 +82,10 @@ def measure_brier(claims: Sequence[Claim]) -> float:
 
 
 def measure_auroc(claims: Sequence[Claim]) -> float:
-    """How often a right answer has more confidence than a wrong one; a tie counts half.
+    """The probability that a right answer has more confidence than a wrong one; a tie counts half.
 
-    The area under the ROC curve (Hanley and McNeil, Radiology 1982). 0.5 where all are right, or
-    all wrong: there is nothing to tell apart.
+    The area under the ROC curve (Hanley and McNeil, Radiology 1982). 0.5 if all are right or all
+    are wrong.
 
     >>> measure_auroc([Claim(0.9, True), Claim(0.4, False), Claim(0.4, True)])
     0.75
@@ -104,9 +103,9 @@ def measure_auroc(claims: Sequence[Claim]) -> float:
 
 
 def trace_risk(claims: Sequence[Claim]) -> list[tuple[int, float]]:
-    """(answers given, share of them wrong) as the bar is lowered (Geifman & El-Yaniv 2017).
+    """(answers given, share of them wrong) for falling thresholds (Geifman & El-Yaniv 2017).
 
-    Answers of equal confidence are let in together, so their order makes no difference.
+    Answers of equal confidence are added together, so their order makes no difference.
     """
     ordered = sorted(claims, key=lambda claim: -claim.confidence)
     curve = []
@@ -122,7 +121,7 @@ def trace_risk(claims: Sequence[Claim]) -> list[tuple[int, float]]:
 def measure_area(curve: Sequence[tuple[int, float]]) -> float:
     """AURC (Geifman, Uziel & El-Yaniv 2019): the mean risk over the steps, one step an answer.
 
-    Answers that are let in together each count with the risk they arrive at.
+    Answers that are added together all count with the risk after that.
 
     >>> measure_area([(1, 0.0), (3, 1 / 3)])  # (0 + 1/3 + 1/3) / 3
     0.2222222222222222
@@ -136,7 +135,7 @@ def measure_area(curve: Sequence[tuple[int, float]]) -> float:
 
 
 def find_threshold(claims: Sequence[Claim], accuracy: float) -> float | None:
-    """The lowest confidence from which upward answers are so accurate; None: there is none.
+    """The lowest threshold at which answers have at least this accuracy; None if there is none.
 
     >>> find_threshold([Claim(0.9, True), Claim(0.6, True), Claim(0.5, False)], 0.7)
     0.6

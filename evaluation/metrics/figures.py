@@ -1,7 +1,6 @@
-"""The figures of one run, and of two runs side by side: values only, how they come about is in
-``metrics`` and ``pairing``.
+"""The figures of one run, and of two runs compared. ``metrics`` and ``pairing`` compute them.
 
-Shares lie between 0 and 1, times are milliseconds or seconds as their names say.
+Shares are between 0 and 1, times are milliseconds or seconds as their names say.
 """
 
 from __future__ import annotations
@@ -22,9 +21,10 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class RepairFigures:
-    """Attempts at repair. ``fixed``: the repair executes; ``corrected``: wrong before, right after;
+    """Attempts at repair.
 
-    ``broken``: right before, wrong after.
+    ``fixed``: the repair executes; ``corrected``: wrong before, right after; ``broken``: right
+    before, wrong after.
     """
 
     tried: int
@@ -35,7 +35,7 @@ class RepairFigures:
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityBin:
-    """Answers whose confidence lies in [low, high): what was promised and what was kept."""
+    """Answers whose confidence is in [low, high): mean confidence, accuracy and count."""
 
     low: float
     high: float
@@ -46,7 +46,7 @@ class ReliabilityBin:
 
 @dataclass(frozen=True, slots=True)
 class Abstention:
-    """What answering only above a confidence would give."""
+    """Coverage and accuracy of answering only from a ``threshold`` of confidence on."""
 
     threshold: float
     coverage: float
@@ -55,10 +55,10 @@ class Abstention:
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceFigures:
-    """How far the confidence can be believed.
+    """The quality of the confidence.
 
     ``calibration_error`` is the expected calibration error over ``bins`` of equal width,
-    ``equal_mass_error`` over ten bins of as many answers each. ``risk_coverage`` holds (coverage,
+    ``equal_mass_error`` that over ten bins of equal counts. ``risk_coverage`` holds (coverage,
     risk) from the most confident answer down, ``area`` is the area under it.
     """
 
@@ -74,11 +74,11 @@ class ConfidenceFigures:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationFigures:
-    """What a fitted confidence is worth on questions it was not fitted on.
+    """The quality of a fitted confidence on questions that it was not fitted on.
 
-    ``overall`` is the accuracy over all ``questions``; the threshold of ``confidence`` is chosen on
-    the same confidences that it then cuts. ``honest_accuracy`` and ``honest_coverage`` are of
-    answers that were kept by a threshold chosen without their fold.
+    ``overall`` is the accuracy over all ``questions``; the threshold of ``confidence`` was chosen
+    on the same answers that it then selects. ``honest_accuracy`` and ``honest_coverage`` are those
+    of answers selected by a threshold that was chosen without their fold.
     """
 
     questions: int
@@ -101,16 +101,15 @@ class Percentiles:
 class Summary:
     """All figures of a run over the questions whose gold gave a result.
 
-    ``first`` is the accuracy of the first sample, ``mean_sample`` that of a sample drawn at random,
-    ``majority`` that of the result that most samples gave, None without a vote. ``accuracy`` is
-    that of the answer given; ``chosen`` counts what the vote put first also where it was not given
-    for being too unsure. ``oracle`` is the share with any right candidate: ``oracle - chosen`` is
-    what selection leaves on the table. ``selection`` holds the vote against the better of
-    ``first`` and ``majority``, None where there was nothing to choose. ``pass_at`` is the unbiased
-    estimator for every power of two up to K, and K. ``repairs`` are by method,
-    ``repair_rules`` by rule, ``repair_classes`` by the class of the error. ``recall_tables`` and
-    ``recall_columns`` are over the first k retrieved, ``all_tables`` the share of questions that
-    got every gold table.
+    ``first`` is the accuracy of the first sample, ``mean_sample`` that of a random sample,
+    ``majority`` that of the commonest result, None without a vote. ``accuracy`` is that of the
+    answers given; ``chosen`` also counts the vote's winner if the outcome was clarify. ``oracle``
+    is the share with any right candidate: ``oracle - chosen`` is the loss by selection.
+    ``selection`` compares the vote with the better of ``first`` and ``majority``; None if there was
+    nothing to choose. ``pass_at`` is the unbiased estimator for every power of two up to K, and K.
+    ``repairs`` are by method, ``repair_rules`` by rule, ``repair_classes`` by the class of the
+    error. ``recall_tables`` and ``recall_columns`` are over the first k retrieved, ``all_tables``
+    is the share of questions that got every gold table.
     """
 
     questions: int
@@ -151,10 +150,11 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class PairedComparison:
-    """Two runs on the questions they share, ``right`` against ``left``.
+    """Two runs compared on their shared questions.
 
-    ``gained`` were wrong on the left and right on the right, ``lost`` the other way round;
-    ``p_value`` is McNemar's exact test on those two. ``difference`` is right minus left.
+    ``gained`` lists the questions that only the run ``right`` answers correctly, ``lost`` those
+    that only ``left`` does; ``p_value`` is McNemar's exact test on these. ``difference`` is the
+    accuracy of ``right`` minus that of ``left``.
     """
 
     left: str

@@ -1,12 +1,11 @@
-"""Which tables and columns a gold query reads: what the recall of retrieval is measured against.
+"""The tables and columns that a gold query reads: the reference for the recall of retrieval.
 
-Names are resolved by sqlglot, scope by scope, so a CTE that bears a table's name is no table. Read
-is all that is named anywhere in the query: a column that a derived table only passes on counts,
-COUNT(*) and the star of an EXISTS read none. A word in double quotes that is no column is a string
-to SQLite, and so it is here.
+sqlglot resolves names scope by scope, so a CTE with a table's name is not a table. All columns
+named in the query count, also those that a derived table only passes on; COUNT(*) and the star of
+an EXISTS read none. As in SQLite, a word in double quotes that is not a column is a string.
 
-Not covered: NATURAL JOIN, whole rows as values, functions that give tables, and names outside ASCII
-that SQLite stores in upper case.
+Not covered: NATURAL JOIN, whole rows as values, table functions, and non-ASCII names that SQLite
+stores in upper case.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from nl2sql.sql.parsing import parse_one
 def find_gold_schema(sql: str, catalog: Catalog) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The physical tables (``schema.table``) and columns (``schema.table.column``), each sorted.
 
-    In the catalog's own spelling. Both are empty for what cannot be parsed, the columns alone for
-    what sqlglot cannot trace.
+    Names have the catalog's spelling. Both are empty if the query cannot be parsed, only the
+    columns if sqlglot cannot resolve them.
 
     >>> from nl2sql.catalog import Column
     >>> stadium = Table("main", "Stadium", (Column("Name", "text"), Column("City", "text")))
@@ -45,13 +44,13 @@ def find_gold_schema(sql: str, catalog: Catalog) -> tuple[tuple[str, ...], tuple
     try:
         columns = _find_columns(tree, tables, catalog.dialect) if tables else set()
     except (SqlglotError, RecursionError):
-        # sqlglot refuses what it does not know of, SQLite's rowid for one.
+        # sqlglot refuses names that it does not know, such as SQLite's rowid.
         columns = set()
     return tuple(sorted(table.qualified for table in tables)), tuple(sorted(columns))
 
 
 def _resolve_tables(tree: exp.Expr, catalog: Catalog) -> frozenset[Table]:
-    """The physical tables, whose nodes get the name and schema of the catalog, in place."""
+    """The physical tables; their nodes are renamed in place as in the catalog."""
     tables = set()
     for scope in traverse_scope(tree):
         for _, source in scope.selected_sources.values():
@@ -65,9 +64,9 @@ def _resolve_tables(tree: exp.Expr, catalog: Catalog) -> frozenset[Table]:
 
 
 def _find_columns(tree: exp.Expr, tables: Iterable[Table], dialect: str) -> set[str]:
-    """The columns that are read; ``tree`` is used up."""
+    """The columns that are read. Modifies ``tree``."""
     for column in tree.find_all(exp.Column):
-        # schema.table.column: sqlglot resolves by the table's name or alias alone.
+        # sqlglot does not resolve schema.table.column, only a table's name or alias.
         column.set("db", None)
     for exists in tree.find_all(exp.Exists):
         if isinstance(exists.this, exp.Select) and exists.this.is_star:
@@ -78,7 +77,7 @@ def _find_columns(tree: exp.Expr, tables: Iterable[Table], dialect: str) -> set[
         schema=_build_schema(tables, dialect),
         quote_identifiers=False,
         identify=False,
-        # What is no column stays without a table, and so uncounted: a quoted string, an output.
+        # Names that are not columns, such as quoted strings and outputs, get no table.
         validate_qualify_columns=False,
     )
     known = {
@@ -100,7 +99,7 @@ def _find_columns(tree: exp.Expr, tables: Iterable[Table], dialect: str) -> set[
 
 
 def _build_schema(tables: Iterable[Table], dialect: str) -> MappingSchema:
-    """Only the tables in question: a schema of thousands would be built anew for each query."""
+    """A schema of these tables only: one of thousands would be slow to build for each query."""
     nested: dict[str, dict[str, object]] = {}
     for table in tables:
         columns = {f'"{column.name}"': "unknown" for column in table.columns}
@@ -109,5 +108,5 @@ def _build_schema(tables: Iterable[Table], dialect: str) -> MappingSchema:
 
 
 def _fold(name: str, dialect: str) -> str:
-    """The name as sqlglot writes it when it was quoted."""
+    """The name as sqlglot normalises a quoted name."""
     return name.lower() if dialect in ("sqlite", "duckdb") else name

@@ -1,12 +1,12 @@
-"""How hard a query is by Spider's rating: easy, medium, hard or extra.
+"""Rates the hardness of a query as Spider does: easy, medium, hard or extra.
 
 The rules are those of Spider's evaluation script (Yu et al. 2018, ``Evaluator.eval_hardness`` in
-taoyds/spider ``evaluation.py``), with what its parser makes of a query: oddities that move its
-published counts are kept, and named where they stand. The rating needs no schema.
+taoyds/spider ``evaluation.py``), including the oddities of its parser that affect the published
+counts; comments name them. The rating needs no schema.
 
-Only the outermost SELECT is rated, the leftmost one of a set operation. What Spider's grammar lacks
-is read in its spirit: EXISTS and each common table expression count as a nested query, ILIKE as
-LIKE. A subquery in FROM counts as a table there, and one in the select list for nothing.
+Only the outermost SELECT is rated, the leftmost one of a set operation. Constructs that Spider's
+grammar lacks are mapped to similar ones: EXISTS and each common table expression count as a nested
+query, ILIKE as LIKE. A subquery in FROM counts as a table, one in the select list does not count.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Counts(NamedTuple):
 
 
 def rate_hardness(sql: str, dialect: str) -> str:
-    """``easy``, ``medium``, ``hard`` or ``extra``; empty for what cannot be read as a SELECT.
+    """``easy``, ``medium``, ``hard`` or ``extra``; empty if the query is not a SELECT.
 
     >>> rate_hardness("SELECT count(*) FROM cars_data WHERE cylinders > 4", "sqlite")
     'easy'
@@ -52,8 +52,8 @@ def _rate(counts: _Counts) -> str:
         return "easy"
     if (clauses <= 1 and others <= 2) or (clauses <= 2 and others <= 1):
         return "medium"
-    # The published rules leave a gap: two clauses with exactly two others are extra, with three
-    # only hard.
+    # The published rules are inconsistent: two clauses with exactly two others are extra, with
+    # three only hard.
     if (clauses <= 2 and others > 2) or (clauses == 3 and others <= 2):
         return "hard"
     return "extra"
@@ -78,7 +78,7 @@ def _count_all(tree: exp.Expr) -> _Counts | None:
     clauses = keywords + len(joins) + _count(conditions, exp.Or, exp.Like, exp.ILike)
 
     order, group = _clause_items(query, "order"), _clause_items(query, "group")
-    # Spider looks for the aggregate of a condition where its parser puts the NOT: a negated
+    # Spider reads a condition's aggregate from the field in which its parser stores NOT: a negated
     # condition counts as an aggregate, the aggregate of a HAVING does not.
     aggregates = _count(_walk([*query.expressions, *order]), exp.AggFunc)
     aggregates += sum(_is_negation(node) for node in (*where, *having))
@@ -102,7 +102,7 @@ def _clause_items(select: exp.Select, name: str) -> list[exp.Expr]:
 
 
 def _is_negation(node: exp.Expr) -> bool:
-    """True for NOT IN, NOT LIKE and their kin; the NOT of IS NOT belongs to its operator."""
+    """True for NOT IN, NOT LIKE and the like; the NOT of IS NOT belongs to its operator."""
     return isinstance(node, exp.Not) and not isinstance(node.this, exp.Is)
 
 
@@ -111,7 +111,7 @@ def _count(nodes: Iterable[exp.Expr], *kinds: type) -> int:
 
 
 def _walk(roots: Iterable[exp.Expr | None]) -> Iterator[exp.Expr]:
-    """All nodes: subqueries themselves included, nothing inside them."""
+    """All nodes, including subqueries, but not the nodes inside them."""
     for root in roots:
         if root is not None:
             yield from root.walk(prune=lambda node: isinstance(node, exp.Query))

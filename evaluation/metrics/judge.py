@@ -1,9 +1,9 @@
-"""Compares what a system answered with the gold, candidate by candidate.
+"""Compares a system's candidates with the gold results.
 
-Gold queries run through the same guard and executor as everything else, so a gold that is refused
-or fails is named, never hidden. Results that the system did not hand over whole (over HTTP it hands
-over rows as JSON, and pages of them) are fetched again here, so that every comparison is of whole
-results as the database gave them. Knows nothing of runs and files.
+Gold queries run through the same guard and executor as everything else; a gold query that is
+refused or fails is reported. Results that the system did not return completely (over HTTP, rows
+come as JSON and in pages) are fetched again here, so that complete results of the database are
+compared. Knows nothing of runs and files.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from nl2sql.types import Diagnostic, Principal, ResultSet, Violation
 from quorumsql.contract import AnsweredResponse, QueryResponse, TraceResponse
 from quorumsql.contract.trace import CandidateResponse
 
-# Asks where no principal is named: enough where no policy says who may see what.
+# The default principal, for databases without a policy.
 _NOBODY = Principal("evaluation")
 
-# Whole results are compared; a gold with more rows than this is counted as failing, and named.
+# Complete results are compared; a gold query with more rows than this is reported as failing.
 MOST_ROWS = 1_000_000
 _PREVIEW_ROWS = 10
 _PREVIEW_CELL = 120
@@ -40,10 +40,10 @@ _PREVIEW_CELL = 120
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What the system under test gave for one question.
+    """The response of the system under test to one question.
 
-    ``answer`` has its trace; ``results`` holds, by candidate, the results that the system handed
-    over as the database gave them.
+    ``answer`` has its trace; ``results`` holds the results by candidate, with the database's own
+    values, if the system can provide them.
     """
 
     answer: QueryResponse
@@ -58,12 +58,12 @@ class Gold:
     error: str = ""
 
     def matches(self, rows: Sequence[Sequence[object]]) -> bool:
-        """True when ``rows`` are equal to any of the gold's results, by comparison (a)."""
+        """True when ``rows`` are equivalent to any of the gold results."""
         return any(are_equivalent(gold.rows, rows, ordered=order) for gold, order in self.results)
 
 
 class Judge:
-    """Runs golds and judges responses; it remembers the golds, so several runs share them."""
+    """Runs gold queries and judges responses; gold results are cached for several runs."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Judge:
         missing: Mapping[str, str] = MappingProxyType({}),
         principal: Principal = _NOBODY,
     ) -> None:
-        """``missing``: database → why it cannot be asked. ``principal`` asks all questions."""
+        """``missing``: database → why it is unavailable. ``principal`` asks all questions."""
         self.principal = principal
         self._missing = missing
         self._catalogs = catalogs
@@ -82,7 +82,7 @@ class Judge:
         self._golds: dict[tuple[str, tuple[str, ...]], Gold] = {}
 
     async def gold(self, example: Example) -> Gold:
-        """The gold's results, or why there are none. Raises Unavailable."""
+        """The gold results, or the reason why there are none. Raises Unavailable."""
         key = (example.database, example.golds)
         if key not in self._golds:
             self._golds[key] = await self._run_gold(example)
@@ -143,14 +143,14 @@ class Judge:
         )
 
     async def measure_time_ratio(self, example: Example, sql: str, *, repeats: int) -> float | None:
-        """Median of gold's over query's execution time, run in turn; None when either fails."""
+        """The median ratio of the gold's to the query's execution time; None if either fails."""
         ratios = []
         for _ in range(repeats):
             gold = await self._run(example.database, example.golds[0])
-            mine = await self._run(example.database, sql)
-            if isinstance(gold, str) or isinstance(mine, str):
+            answer = await self._run(example.database, sql)
+            if isinstance(gold, str) or isinstance(answer, str):
                 return None
-            ratios.append(gold.ms / max(mine.ms, 1e-6))
+            ratios.append(gold.ms / max(answer.ms, 1e-6))
         return sorted(ratios)[len(ratios) // 2]
 
     async def _run_gold(self, example: Example) -> Gold:
@@ -175,7 +175,7 @@ class Judge:
         candidates: Sequence[CandidateResponse],
         given: Mapping[str, ResultSet],
     ) -> dict[str, ResultSet]:
-        """Whole results of all candidates that have one."""
+        """The complete results of all candidates that have one."""
         results = {}
         for candidate in candidates:
             if candidate.rows is None:
@@ -189,7 +189,7 @@ class Judge:
         return results
 
     async def _run(self, database: str, sql: str) -> ResultSet | str:
-        """The whole result, or the text of what went wrong."""
+        """The complete result, or the error text."""
         verdict = await self._guard.guard(database, sql, self.principal)
         if isinstance(verdict, Violation):
             return f"refused by the guard: {verdict.code}: {verdict.message}"
@@ -213,7 +213,7 @@ def has_top_level_order(sql: str, dialect: str) -> bool:
 def _describe_example(
     example: Example, gold: Gold, catalog: Catalog | None, evidence: bool
 ) -> dict[str, Any]:
-    """What a record says of the question and its gold, whatever was answered."""
+    """The fields of a record about the question and its gold."""
     known = {
         "id": example.id,
         "database": example.database,
@@ -227,7 +227,7 @@ def _describe_example(
         return known
     tables, columns = find_gold_schema(example.golds[0], catalog)
     return known | {
-        # By Spider's rules where the benchmark gives none.
+        # By Spider's rules if the benchmark does not rate its questions.
         "difficulty": example.difficulty or rate_hardness(example.golds[0], catalog.dialect),
         "gold_result": _preview(gold.results[0][0] if gold.results else None),
         "gold_tables": tables,
@@ -236,10 +236,10 @@ def _describe_example(
 
 
 def _any_gold(gold: Gold, result: ResultSet | None, compare: Any) -> Any:
-    """The best that ``compare(gold rows, rows)`` gives over all golds; 0 without a result."""
+    """The best ``compare(gold rows, rows)`` over all gold results; 0 without a result."""
     if result is None or not gold.results:
         return False
-    return max(compare(each.rows, result.rows) for each, _ in gold.results)
+    return max(compare(found.rows, result.rows) for found, _ in gold.results)
 
 
 def _build_candidate(candidate: CandidateResponse, correct: bool) -> CandidateRecord:
@@ -282,7 +282,7 @@ def _build_repairs(trace: TraceResponse, right: Mapping[str, bool]) -> tuple[Rep
 
 
 def _find_shown_columns(trace: TraceResponse, catalog: Catalog) -> tuple[str, ...]:
-    """Columns of the retrieved tables, but for what was pruned or left out of the prompt."""
+    """Columns of the retrieved tables that were neither pruned nor left out of the prompt."""
     left_out, kept = set(trace.left_out), trace.columns
     return tuple(
         name

@@ -1,7 +1,7 @@
-"""The figures of one run, from its records.
+"""Computes the figures of one run from its records.
 
-A question whose gold gave no result counts in no figure. One at which the pipeline raised counts as
-wrong. Both are named. Every accuracy is over all other questions, answered or not.
+A question whose gold query gave no result counts in no figure. A question at which the pipeline
+raised counts as wrong. Both are listed. Accuracies are over all counted questions, answered or not.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from evaluation.metrics.statistics import estimate, pass_at_k, percentile
 from evaluation.runs.records import QuestionRecord, RepairRecord
 
 MODEL_STAGES = frozenset({"generate", "repair"})
-"""The model's share of a question; everything else is the pipeline's own time."""
+"""The stages in which the model runs; all others are the pipeline's own time."""
 
 _OUTCOMES = ("answered", "clarify", "refused", "failed", "error")
 _RECALL_AT = (1, 2, 3, 5, 8, 10, 15, 20)
-# The words of Spider, BIRD and plain usage, easiest first; others follow by name.
+# The difficulties of Spider and BIRD, easiest first; others follow by name.
 _DIFFICULTIES = (
     ("easy", "simple"),
     ("medium", "moderate"),
@@ -34,7 +34,7 @@ _DIFFICULTIES = (
     ("extra", "extra hard"),
 )
 _UNRATED = "unrated"
-# Words of a question: the last number that belongs to each bin.
+# Bins of the number of words in a question: upper bound and name.
 _LENGTHS = ((10, "<=10"), (15, "11-15"), (20, "16-20"))
 _LONGER = ">20"
 
@@ -56,7 +56,7 @@ def summarize(records: Sequence[QuestionRecord], *, seconds: float, threshold: f
             (record.id, record.gold_error) for record in records if not record.counts
         ),
         gold_empty=sum(_is_gold_empty(record) for record in counted),
-        errors=tuple((each.id, each.reason) for each in counted if each.outcome == "error"),
+        errors=tuple((record.id, record.reason) for record in counted if record.outcome == "error"),
         outcomes=_count_outcomes(counted),
         accuracy=_mean(counted, _is_correct),
         bird_ex=_mean(counted, lambda record: record.bird_ex),
@@ -103,12 +103,12 @@ def _is_correct(record: QuestionRecord) -> bool:
 
 
 def _is_gold_empty(record: QuestionRecord) -> bool:
-    """True for a gold without rows. A result has columns; a record without any holds no gold."""
+    """True for a gold result without rows. A record without columns has no gold result."""
     return bool(record.gold_result.columns) and record.gold_result.rows_in_all == 0
 
 
 def _correct_samples(record: QuestionRecord) -> int:
-    """How many of the K samples ended right: a repair stands for those it repaired."""
+    """How many of the K samples are right in the end; a repair has those that it took over."""
     return sum(candidate.samples for candidate in record.candidates if candidate.correct)
 
 
@@ -119,8 +119,8 @@ def _share_of_samples(record: QuestionRecord) -> float:
 def _measure_pass_at(records: Iterable[QuestionRecord]) -> dict[int, Estimate]:
     """pass@k for each power of two up to a record's own K, and that K.
 
-    Where K is adaptive, a larger k is over the harder questions only; one that drew nothing, since
-    it was refused before, is in none.
+    With an adaptive K, larger k are measured on the harder questions only. Questions that were
+    refused before sampling do not count.
     """
     values: dict[int, list[float]] = {}
     for record in records:
@@ -144,7 +144,7 @@ def _measure_groups(
     name_of: Callable[[QuestionRecord], str],
     rank: Callable[[str], int] = lambda name: 0,
 ) -> dict[str, Estimate]:
-    """Accuracy group by group, in the order of ``rank``, then of the names."""
+    """Accuracy by group, in the order of ``rank``, then of the names."""
     groups: dict[str, list[QuestionRecord]] = {}
     for record in records:
         groups.setdefault(name_of(record), []).append(record)
@@ -170,20 +170,20 @@ def _length(record: QuestionRecord) -> str:
 
 
 def _length_rank(name: str) -> int:
-    return [*(each for _, each in _LENGTHS), _LONGER].index(name)
+    return [*(label for _, label in _LENGTHS), _LONGER].index(name)
 
 
 # -- retrieval ---------------------------------------------------------------------------------
 
 
 def _measure_table_recall(records: Sequence[QuestionRecord]) -> dict[int, Estimate]:
-    """Share of the gold's tables among the first k retrieved, up to as many as ever were."""
+    """Share of the gold tables among the first k retrieved, for k up to the most retrieved."""
     most = max((len(record.retrieved_tables) for record in records), default=0)
     known = [record for record in records if record.gold_tables]
     if not known:
         return {}
     return {
-        k: estimate([_recall(each.gold_tables, each.retrieved_tables[:k]) for each in known])
+        k: estimate([_recall(record.gold_tables, record.retrieved_tables[:k]) for record in known])
         for k in _RECALL_AT
         if k <= most
     }
@@ -193,7 +193,7 @@ def _measure_column_recall(records: Sequence[QuestionRecord]) -> Estimate | None
     known = [record for record in records if record.gold_columns]
     if not known or not any(record.retrieved_columns for record in records):
         return None
-    return estimate([_recall(each.gold_columns, each.retrieved_columns) for each in known])
+    return estimate([_recall(record.gold_columns, record.retrieved_columns) for record in known])
 
 
 def _measure_all_tables(records: Sequence[QuestionRecord]) -> Estimate | None:
@@ -201,12 +201,12 @@ def _measure_all_tables(records: Sequence[QuestionRecord]) -> Estimate | None:
     if not known or not any(record.retrieved_tables for record in records):
         return None
     return estimate(
-        [float(_recall(each.gold_tables, each.retrieved_tables) == 1.0) for each in known]
+        [float(_recall(record.gold_tables, record.retrieved_tables) == 1.0) for record in known]
     )
 
 
 def _recall(wanted: Sequence[str], found: Sequence[str]) -> float:
-    """Share of ``wanted`` that was found, whatever the case.
+    """Share of ``wanted`` that was found, ignoring case.
 
     >>> _recall(("main.Singer", "main.Concert"), ("main.singer", "main.stadium"))
     0.5
@@ -219,7 +219,7 @@ def _recall(wanted: Sequence[str], found: Sequence[str]) -> float:
 
 
 def _count_repairs(records: Iterable[QuestionRecord]) -> dict[str, RepairFigures]:
-    """By method, ``all`` of them first."""
+    """The figures by method, preceded by ``all``."""
     repairs = [repair for record in records for repair in record.repairs]
     methods = sorted({repair.method for repair in repairs})
     figures = {"all": _build_repair_figures(repairs)}
@@ -231,16 +231,16 @@ def _count_repairs(records: Iterable[QuestionRecord]) -> dict[str, RepairFigures
 
 
 def _count_by(
-    records: Iterable[QuestionRecord], name: Callable[[RepairRecord], Iterable[str]]
+    records: Iterable[QuestionRecord], names_of: Callable[[RepairRecord], Iterable[str]]
 ) -> dict[str, RepairFigures]:
-    """By what ``name`` tells of a repair; one with several names counts for each of them."""
+    """The figures by the names of a repair; one with several names counts for each of them."""
     groups: dict[str, list[RepairRecord]] = defaultdict(list)
     for record in records:
         for repair in record.repairs:
-            for each in filter(None, name(repair)):
-                groups[each].append(repair)
+            for name in filter(None, names_of(repair)):
+                groups[name].append(repair)
     ordered = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
-    return {each: _build_repair_figures(repairs) for each, repairs in ordered}
+    return {name: _build_repair_figures(repairs) for name, repairs in ordered}
 
 
 def _build_repair_figures(repairs: Sequence[RepairRecord]) -> RepairFigures:
@@ -256,7 +256,7 @@ def _build_repair_figures(repairs: Sequence[RepairRecord]) -> RepairFigures:
 
 
 def _measure_stages(records: Sequence[QuestionRecord]) -> Mapping[str, Percentiles]:
-    """Milliseconds of each stage where it ran, in the order in which stages first appear."""
+    """Milliseconds of each stage over the questions in which it ran, in order of appearance."""
     stages: dict[str, list[float]] = {}
     for record in records:
         for name, ms in record.stages_ms.items():

@@ -1,4 +1,4 @@
-"""Two runs question by question: what one gains over the other, and whether that is chance."""
+"""Compares two runs question by question, with a significance test."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def compare_runs(
     right_name: str,
     right_records: Sequence[QuestionRecord],
 ) -> PairedComparison:
-    """The right run against the left, on the questions they share whose gold counts in both.
+    """Compares the runs on the questions that both have and whose gold counts in both.
 
     ``gained`` and ``lost`` are in the order of the left run.
     """
@@ -31,7 +31,7 @@ def compare_runs(
 def compare_marks(
     left_name: str, left: Mapping[str, bool], right_name: str, right: Mapping[str, bool]
 ) -> PairedComparison:
-    """The same for two ways to answer: by question, whether each was right."""
+    """As ``compare_runs``, given for each question whether the two systems were right."""
     pairs = [(name, mark, right[name]) for name, mark in left.items() if name in right]
     gained = tuple(name for name, before, after in pairs if after and not before)
     lost = tuple(name for name, before, after in pairs if before and not after)
@@ -51,8 +51,8 @@ def compare_marks(
 def estimate_difference(differences: Sequence[float]) -> Estimate:
     """The mean of paired differences, each from -1 to 1, with its interval.
 
-    Where all are equal the bootstrap gives a point. The interval then reaches, to both sides, as
-    far as Wilson's does for a share that was never seen otherwise.
+    If all are equal, the bootstrap interval would be a point. Then the Wilson bound of a share of 0
+    is used on both sides.
 
     >>> estimate_difference([0] * 10)  # z² / (n + z²) = 3.8415 / 13.8415
     Estimate(value=0.0, low=-0.277..., high=0.277..., count=10)

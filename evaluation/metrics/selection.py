@@ -1,8 +1,8 @@
-"""What the vote adds over simpler ways to choose among the very same candidates.
+"""Compares the vote with simpler ways to choose among the same candidates.
 
-The first sample is what one gets without any choice; the majority counts results and nothing else:
-no score, no doubt about empty results. Both are held against the vote question by question. A
-repair stands for the samples that it took over, so all ways choose from what was repaired alike.
+The first sample is the answer without any choice; the majority counts equal results, without scores
+or weights. Both are compared with the vote question by question. A repair has the samples that it
+took over, so all ways choose among the same repaired candidates.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 def is_first_correct(record: QuestionRecord) -> bool:
-    """True when the first query was right as it came: a repair is another candidate."""
+    """True if the first sampled query is right without repair."""
     return any(
         candidate.id == "c1" and candidate.origin == "sample" and candidate.correct
         for candidate in record.candidates
@@ -29,36 +29,36 @@ def is_first_correct(record: QuestionRecord) -> bool:
 
 
 def is_majority_correct(record: QuestionRecord) -> bool:
-    """True when the result that most samples gave is right; of equally many, the one drawn first.
+    """True if the result of most samples is right; among equals, the first drawn is taken.
 
-    An empty result counts like any other. False where no candidate gave a result.
+    An empty result counts like any other. False if no candidate gave a result.
     """
     groups: dict[int, list[CandidateRecord]] = {}
     for candidate in sorted(record.candidates, key=_order_drawn):
         if candidate.group >= 0:
             groups.setdefault(candidate.group, []).append(candidate)
-    # The first of equals wins: ``max`` keeps it, and groups stand as they were drawn.
+    # Among equals, ``max`` returns the first, and groups are in the order of drawing.
     largest = max(
-        groups.values(), key=lambda group: sum(each.samples for each in group), default=[]
+        groups.values(), key=lambda group: sum(member.samples for member in group), default=[]
     )
     return bool(largest) and largest[0].correct
 
 
 def is_vote_correct(record: QuestionRecord) -> bool:
-    """True when the query that the vote put first is right, also where it was not given."""
+    """True if the vote's winner is right, even if the outcome was clarify."""
     claim = find_claim(record)
     return claim is not None and claim.right
 
 
 def has_groups(records: Sequence[QuestionRecord]) -> bool:
-    """True when results were grouped, as a vote does."""
+    """True if results were grouped by a vote."""
     return any(candidate.group >= 0 for record in records for candidate in record.candidates)
 
 
 def compare_selection(records: Sequence[QuestionRecord]) -> PairedComparison | None:
-    """The vote against the better of first sample and majority, the majority among equals.
+    """Compares the vote with the better of first sample and majority (if equal, the majority).
 
-    None where there was nothing to choose: no vote, or a single sample of each question.
+    None if there was nothing to choose: no vote, or a single sample of each question.
     """
     counted = [record for record in records if record.counts]
     if not has_groups(counted) or all(record.k <= 1 for record in counted):
@@ -73,6 +73,6 @@ def compare_selection(records: Sequence[QuestionRecord]) -> PairedComparison | N
 
 
 def _order_drawn(candidate: CandidateRecord) -> tuple[int, str]:
-    """Candidates are numbered as they were drawn; a repair follows what it repairs."""
+    """Sort key: candidates are numbered in the order of drawing; a repair follows its original."""
     found = _NUMBER.search(candidate.id)
     return (int(found.group()) if found else 0, candidate.id)

@@ -1,6 +1,6 @@
 """The statistics behind the figures: intervals, a paired test, percentiles, pass@k.
 
-Knows nothing of records. Every random draw comes from a seed, so figures repeat.
+Knows nothing of records. All random numbers are seeded, so figures are reproducible.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from nl2sql.intervals import wilson_interval
 _BOUNDS_PERCENT = (2.5, 97.5)
 # Numbers drawn at once: 8 bytes each.
 _MOST_DRAWN = 2_000_000
-# A multinomial count costs as much time as that many uniform indices (measured, numpy 2.3).
+# One multinomial count takes as long as this many uniform indices (measured, numpy 2.3).
 _COST_OF_A_COUNT = 20
 
 _Numbers = npt.NDArray[Any]
@@ -29,10 +29,9 @@ _Numbers = npt.NDArray[Any]
 def estimate(values: Sequence[float], *, seed: int = 0, resamples: int = 10_000) -> Estimate:
     """The mean with its 95 % percentile bootstrap interval (Efron & Tibshirani 1993, chapter 13).
 
-    Questions are what is resampled. Where all values are 0 or all are 1, every resample would be
-    the same and the interval a point, as if nothing could ever go otherwise: the Wilson interval
-    stands in there. Other values that are all equal do give a point. The order of the values makes
-    no difference.
+    The values are resampled. If all are 0 or all are 1, the bootstrap interval would be a point, so
+    the Wilson interval is used. Other values that are all equal give a point. The order of the
+    values makes no difference.
 
     >>> estimate([0.0] * 10)  # the upper bound is z² / (n + z²) = 3.8415 / 13.8415
     Estimate(value=0.0, low=0.0, high=0.277..., count=10)
@@ -51,7 +50,7 @@ def estimate(values: Sequence[float], *, seed: int = 0, resamples: int = 10_000)
     mean = float(distinct[0])
     if mean in (0.0, 1.0):
         low, high = wilson_interval(round(mean) * count, count)
-        # Rounding may leave the mean itself outside by one unit in the last place.
+        # Rounding can put the mean outside the bounds by one unit in the last place.
         return Estimate(mean, min(low, mean), max(high, mean), count)
     return Estimate(mean, mean, mean, count)
 
@@ -59,8 +58,8 @@ def estimate(values: Sequence[float], *, seed: int = 0, resamples: int = 10_000)
 def mcnemar_exact(gained: int, lost: int) -> float:
     """McNemar's exact two-sided p-value (McNemar 1947; the exact form is the sign test).
 
-    Of the questions on which two systems differ, each would win half if they were equally good:
-    binomial with p = 1/2. Without any such question nothing speaks for a difference.
+    If two systems were equally good, each would win half of the questions on which they differ:
+    binomial with p = 1/2. Without such questions the p-value is 1.
 
     >>> mcnemar_exact(0, 5), mcnemar_exact(3, 3), mcnemar_exact(0, 0)  # 2 / 2**5
     (0.0625, 1.0, 1.0)
@@ -71,7 +70,7 @@ def mcnemar_exact(gained: int, lost: int) -> float:
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
-    """The smallest value that at least ``percent`` of all are not above (nearest rank).
+    """The smallest value such that at least ``percent`` of all are at most that (nearest rank).
 
     >>> percentile([1.0, 2.0, 3.0, 4.0], 50), percentile([], 50)
     (2.0, 0.0)
@@ -83,7 +82,7 @@ def percentile(values: Sequence[float], percent: float) -> float:
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:
-    """The chance that any of ``k`` samples is right, from ``n`` samples of which ``c`` were.
+    """The probability that any of ``k`` samples is right, given that ``c`` of ``n`` were.
 
     The unbiased estimator 1 - C(n-c, k) / C(n, k) of Chen et al. 2021 (arXiv 2107.03374, equation
     1) as a product, which stays exact where the binomials would overflow. ``k`` is at most ``n``.
@@ -101,8 +100,9 @@ def _resample_means(
 ) -> _Numbers:
     """Means of samples drawn with replacement.
 
-    How often each distinct value is drawn is multinomial. Where few values repeat, as right and
-    wrong do, only that is drawn: one binomial number a resample, however many questions there are.
+    The counts of the distinct values are multinomial. If there are few distinct values, such as
+    right and wrong, only the counts are drawn: few numbers for each resample, however many
+    questions there are.
     """
     count = int(repeats.sum())
     few = len(distinct) * _COST_OF_A_COUNT < count

@@ -1,4 +1,4 @@
-"""Runs as something to read: a Markdown report, and one HTML page that needs no other file."""
+"""Reports of runs: a Markdown report, and one self-contained HTML page."""
 
 from evaluation.report.markdown import render_markdown
 from evaluation.report.page import render_page

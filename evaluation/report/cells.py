@@ -1,4 +1,4 @@
-"""Figures as text: shares as percentages, differences as points, times with their unit."""
+"""Renders figures as text: shares as percentages, differences as points, times with units."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MINUS = "\N{MINUS SIGN}"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """``detail`` is the interval, or what else is smaller than the figure itself."""
+    """``text`` is the figure; ``detail`` is its interval or another remark in smaller print."""
 
     text: str
     detail: str = ""
@@ -34,13 +34,13 @@ def show_points(difference: float, *, signed: bool = False, places: int = 1) -> 
     >>> show_points(0.03, signed=True), show_points(0.095)
     ('+3.0', '9.5')
     """
-    # Adding zero takes the sign from a negative zero.
+    # Adding zero removes the sign of a negative zero.
     points = round(100 * difference, places) + 0.0
     return f"{points:{'+' if signed and points else ''}.{places}f}".replace("-", _MINUS)
 
 
 def show_estimate(estimate: Estimate | None) -> Cell:
-    """A share with its interval, both in percent; a dash over no question at all."""
+    """A share with its interval, both in percent; a dash without any question."""
     if estimate is None or not estimate.count:
         return Cell(NONE)
     return Cell(
@@ -62,7 +62,7 @@ def show_difference(difference: Estimate) -> Cell:
 
 
 def show_reward(estimate: Estimate | None) -> Cell:
-    """R-VES times 100, as BIRD gives it: no percentage, since it can pass 100."""
+    """R-VES times 100, as in BIRD: not a percentage, since it can exceed 100."""
     if estimate is None or not estimate.count:
         return Cell(NONE)
     return Cell(
@@ -82,7 +82,7 @@ def show_p_value(p_value: float) -> str:
 
 
 def show_ms(milliseconds: float) -> str:
-    """Milliseconds, or seconds from ten of them on.
+    """Milliseconds, or seconds from ten seconds on.
 
     >>> show_ms(3.14159), show_ms(842.0), show_ms(12_345)
     ('3.1 ms', '842 ms', '12.3 s')

@@ -1,4 +1,4 @@
-"""A plot with what is said about it: made the same way for every chart of a section."""
+"""Charts: a plot with its title and caption."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evaluation.report.cells import show_estimate
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A plot as an ``<svg>`` element with what is said about it; texts are not escaped."""
+    """A plot as an ``<svg>`` element with title and caption, whose texts are not escaped."""
 
     title: str
     svg: Markup
@@ -30,8 +30,9 @@ def make_chart(
     description: str,
     height: float = 3.2,
 ) -> Chart:
-    """``name`` tells it apart in the section of ``anchor``; ``description`` is what
-    its figures say in words.
+    """Draws a chart of the section ``anchor``, in which ``name`` is unique.
+
+    ``description`` gives the figures in words, as alternative text; ``height`` is in inches.
     """
     svg = plots.draw_svg(
         draw,

@@ -1,4 +1,4 @@
-"""Which plots a section has: each is drawn only where there is something to see."""
+"""The charts of a section, drawn only if there are data for them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_ROWS = 40
 
 
 def build_charts(section: Section) -> tuple[Chart, ...]:
-    """All plots that this section has data for."""
+    """All charts that this section has data for."""
     charts = [
         chart_runs(section),
         chart_curve(section),
@@ -33,7 +33,7 @@ def build_charts(section: Section) -> tuple[Chart, ...]:
 
 
 def chart_runs(section: Section) -> Chart | None:
-    """Each run's accuracy beside what its candidates hold and a random one of them."""
+    """Each run's accuracy, oracle and accuracy of a random sample."""
     runs = section.systems
     if len(runs) < 2:
         return None
@@ -70,7 +70,7 @@ def chart_runs(section: Section) -> Chart | None:
 
 
 def chart_curve(section: Section) -> Chart | None:
-    """Accuracy over K: vote, oracle, majority, first sample; the baseline as a level."""
+    """Accuracy over K: vote, oracle, majority, first sample; the baseline as a line."""
     runs = section.curve
     if len(runs) < 2:
         return None
@@ -81,13 +81,13 @@ def chart_curve(section: Section) -> Chart | None:
         summaries = [run.run.summary for run in runs]
         plots.draw_line(axes, counts, [summary.chosen for summary in summaries], "vote", 0)
         plots.draw_line(axes, counts, [summary.oracle for summary in summaries], "oracle", 1)
-        voted = [(k, each.majority) for k, each in zip(counts, summaries, strict=True)]
-        majority = [(k, each) for k, each in voted if each is not None]
+        voted = [(k, summary.majority) for k, summary in zip(counts, summaries, strict=True)]
+        majority = [(k, estimate) for k, estimate in voted if estimate is not None]
         if majority:
             plots.draw_line(
                 axes,
                 [k for k, _ in majority],
-                [each for _, each in majority],
+                [estimate for _, estimate in majority],
                 "majority",
                 2,
                 band=False,
@@ -113,23 +113,24 @@ def chart_curve(section: Section) -> Chart | None:
     return make_chart(
         section.anchor,
         "curve",
-        "More candidates",
-        "What the vote makes of K candidates, what a plain majority of their results would, and "
-        "what they hold: the distance between vote and oracle is what selection leaves on the "
-        "table, answers held back or not. These runs differ in K alone. Bands are 95 % intervals.",
+        "Accuracy over K",
+        "The accuracy of the vote over K candidates, of a plain majority of their results, and of "
+        "the oracle: the distance between vote and oracle is the loss by selection, with clarify "
+        "counted as its first interpretation. These runs differ only in K. Bands are 95 % "
+        "intervals.",
         draw,
         description="; ".join(
-            f"K={k}: vote {show_percent(each.run.summary.chosen.value)}, "
-            f"majority {say_estimate(each.run.summary.majority)}, "
-            f"first sample {show_percent(each.run.summary.first.value)}, "
-            f"oracle {show_percent(each.run.summary.oracle.value)}"
-            for k, each in zip(counts, runs, strict=True)
+            f"K={k}: vote {show_percent(run.run.summary.chosen.value)}, "
+            f"majority {say_estimate(run.run.summary.majority)}, "
+            f"first sample {show_percent(run.run.summary.first.value)}, "
+            f"oracle {show_percent(run.run.summary.oracle.value)}"
+            for k, run in zip(counts, runs, strict=True)
         ),
     )
 
 
 def chart_ablation(section: Section) -> Chart | None:
-    """What accuracy loses with each stage switched off, question by question."""
+    """The paired difference of accuracy with each stage switched off."""
     full = section.full
     differences = [
         (section.label(ablation.right), ablation.difference) for ablation in section.ablations
@@ -139,17 +140,17 @@ def chart_ablation(section: Section) -> Chart | None:
 
     def draw(axes: Axes) -> None:
         plots.draw_differences(
-            axes, [label for label, _ in differences], [each for _, each in differences]
+            axes, [label for label, _ in differences], [estimate for _, estimate in differences]
         )
         axes.set_xlabel(f"percentage points against {plots.clean_label(full.label)}")
 
     return make_chart(
         section.anchor,
         "ablation",
-        "What each stage is worth",
+        "Effect of each stage",
         f"Accuracy with one stage switched off minus {full.label} "
-        f"({show_percent(full.run.summary.accuracy.value)}), on the questions both share. Pale "
-        "bars: the 95 % interval of the difference includes zero.",
+        f"({show_percent(full.run.summary.accuracy.value)}), on the questions that both share. "
+        "Pale bars: the 95 % interval of the difference includes zero.",
         draw,
         height=1.0 + 0.36 * len(differences),
         description="; ".join(
@@ -162,29 +163,29 @@ def chart_ablation(section: Section) -> Chart | None:
 
 
 def chart_recall(section: Section) -> Chart | None:
-    """Recall of the gold's tables over the first k retrieved."""
+    """Recall of the gold tables among the first k retrieved."""
     featured = section.featured
     summary = featured.run.summary
-    recall = [(k, each) for k, each in sorted(summary.recall_tables.items()) if each.count]
+    recall = [(k, found) for k, found in sorted(summary.recall_tables.items()) if found.count]
     if len(recall) < 2:
         return None
-    counts, estimates = [k for k, _ in recall], [each for _, each in recall]
+    counts, estimates = [k for k, _ in recall], [found for _, found in recall]
 
     def draw(axes: Axes) -> None:
         plots.draw_line(axes, counts, estimates, "recall of tables", 0)
         axes.set_xlabel("first k tables retrieved")
-        axes.set_ylabel("recall of the gold's tables")
+        axes.set_ylabel("recall of the gold tables")
         axes.set_xticks(counts)
         axes.set_ylim(top=1.02)
         plots.show_percents(axes, "y")
 
     extra = [
-        f"{what} {say_estimate(each)}"
-        for what, each in (
-            ("Every gold table is there for", summary.all_tables),
-            ("recall of gold columns:", summary.recall_columns),
+        f"{name}: {say_estimate(found)}"
+        for name, found in (
+            ("Questions with every gold table", summary.all_tables),
+            ("recall of gold columns", summary.recall_columns),
         )
-        if each is not None and each.count
+        if found is not None and found.count
     ]
     return make_chart(
         section.anchor,
@@ -192,12 +193,12 @@ def chart_recall(section: Section) -> Chart | None:
         f"Retrieval recall, {featured.label}",
         f"{'; '.join(extra)}." if extra else "",
         draw,
-        description="; ".join(f"at {k}: {show_percent(each.value)}" for k, each in recall),
+        description="; ".join(f"at {k}: {show_percent(found.value)}" for k, found in recall),
     )
 
 
 def chart_stages(section: Section) -> Chart | None:
-    """Where the time of a question goes."""
+    """The time of each stage."""
     featured = section.featured
     stages = timed_stages(featured, featured.run.summary.stages_ms)
     if not stages:

@@ -1,4 +1,4 @@
-"""The plots of a confidence: what it is worth to leave answers out, and whether it is kept."""
+"""The charts of a confidence: accuracy over coverage, and reliability."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _MOST_CURVES = len(plots.CYCLE)
 
 
 def chart_selective(section: Section) -> Chart | None:
-    """The accuracy of what is answered when only the most confident answers are given."""
+    """Accuracy over coverage, from the most confident answer down."""
     found = _confident(section)
     if not found:
         return None
 
     def draw(axes: Axes) -> None:
-        for at, (each, figures) in enumerate(found):
+        for at, (run, figures) in enumerate(found):
             color = plots.CYCLE[at]
             coverage, risk = zip(*figures.risk_coverage, strict=True)
             axes.plot(
@@ -32,9 +32,9 @@ def chart_selective(section: Section) -> Chart | None:
                 [1 - wrong for wrong in risk],
                 color=color,
                 linestyle=plots.DASHES[at % len(plots.DASHES)],
-                label=plots.clean_label(each.label),
+                label=plots.clean_label(run.label),
             )
-            # Where nothing reaches the threshold there is no accuracy to mark.
+            # If no answer reaches the threshold, there is no accuracy to mark.
             if figures.at_threshold.accuracy.count:
                 axes.plot(
                     figures.at_threshold.coverage,
@@ -54,28 +54,28 @@ def chart_selective(section: Section) -> Chart | None:
         section.anchor,
         "selective",
         "Accuracy and coverage",
-        "From the most confident answer down: how many of those given are right. A marker is what "
-        "the run's own threshold, ranking.min_confidence, gives; at 0 every answer is given.",
+        "The accuracy of the answers given, from the most confident answer down. A marker is the "
+        "run's own threshold, ranking.min_confidence; at 0 every answer is given.",
         draw,
-        description="; ".join(_describe_selective(each, figures) for each, figures in found),
+        description="; ".join(_describe_selective(run, figures) for run, figures in found),
     )
 
 
 def chart_reliability(section: Section) -> Chart | None:
-    """Of answers given with some confidence, how many are right."""
+    """The accuracy of answers by bins of their confidence."""
     featured = section.featured
     figures = featured.run.summary.confidence
-    bins = [each for each in figures.bins if each.count] if figures else []
+    bins = [part for part in figures.bins if part.count] if figures else []
     if figures is None or not bins:
         return None
 
     def draw(axes: Axes) -> None:
         axes.plot([0, 1], [0, 1], color=plots.GREY, linestyle="--", linewidth=1.4, zorder=4)
-        for each in bins:
-            width = each.high - each.low
-            middle = each.low + width / 2
-            axes.bar(middle, each.accuracy, 0.92 * width, color=plots.BLUE, alpha=0.75)
-            axes.text(middle, 1.03, f"{each.count}", ha="center", fontsize=8.5)
+        for part in bins:
+            width = part.high - part.low
+            middle = part.low + width / 2
+            axes.bar(middle, part.accuracy, 0.92 * width, color=plots.BLUE, alpha=0.75)
+            axes.text(middle, 1.03, f"{part.count}", ha="center", fontsize=8.5)
         axes.set_xlabel("confidence")
         axes.set_ylabel("right among those answers")
         axes.set_xlim(0, 1)
@@ -87,19 +87,19 @@ def chart_reliability(section: Section) -> Chart | None:
         section.anchor,
         "reliability",
         f"Reliability of the confidence, {featured.label}",
-        "Where bars meet the dashed line, confidence is kept. Along the top: how many answers. "
-        f"Expected calibration error {figures.calibration_error:.3f}.",
+        "On the dashed line, the accuracy equals the confidence. Along the top: the number of "
+        f"answers. Expected calibration error {figures.calibration_error:.3f}.",
         draw,
         description="; ".join(
-            f"confidence {each.low:.1f} to {each.high:.1f}: {show_percent(each.accuracy)} right of "
-            f"{each.count}"
-            for each in bins
+            f"confidence {part.low:.1f} to {part.high:.1f}: {show_percent(part.accuracy)} right of "
+            f"{part.count}"
+            for part in bins
         ),
     )
 
 
 def _confident(section: Section) -> Sequence[tuple[LabelledRun, ConfidenceFigures]]:
-    """The runs with a risk-coverage curve: as many of the last as colours can tell apart."""
+    """The last runs with a risk-coverage curve, as many as there are colours."""
     found = [
         (system, figures)
         for system in section.systems

@@ -12,7 +12,7 @@ from evaluation.report.sections import Section
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """Texts are ready to be shown; ``accuracy``, ``oracle`` and ``baseline`` are shares."""
+    """The key figures as texts; ``accuracy``, ``oracle`` and ``baseline`` are shares."""
 
     title: str
     anchor: str
@@ -28,7 +28,7 @@ class Headline:
 
 
 def build_headline(section: Section) -> Headline:
-    """The featured run's figures, each as (name, figure, what it is held against)."""
+    """The featured run's figures, each as (name, figure, remark)."""
     featured = section.featured
     summary = featured.run.summary
     answer = show_estimate(summary.accuracy)
@@ -46,7 +46,7 @@ def build_headline(section: Section) -> Headline:
             f"median {summary.seconds.p50:.1f} s",
         )
         if featured.run.manifest.is_timed
-        else ("questions / min", NONE, "samples were kept in a file"),
+        else ("questions / min", NONE, "samples were read from a file"),
     ]
     if baseline is not None:
         pair = compare_runs(

@@ -1,7 +1,6 @@
 """The report as Markdown (GitHub's): the page's figures without its plots and questions.
 
-Names, reasons and identifiers are other people's text: whatever Markdown or HTML would read in them
-is escaped.
+Names, reasons and identifiers are untrusted text: Markdown and HTML in them is escaped.
 """
 
 from __future__ import annotations
@@ -37,10 +36,7 @@ def render_markdown(
     comparisons: Sequence[PairedComparison],
     retrieval: Sequence[RetrievalSection] = (),
 ) -> str:
-    """The report of these runs, those of retrieval after the others.
-
-    Raises ValueError without a run.
-    """
+    """Renders the report of these runs, retrieval runs last. Raises ValueError without a run."""
     if not runs and not retrieval:
         raise ValueError("a report needs a run")
     sections = build_sections(runs, comparisons)
@@ -55,12 +51,12 @@ def render_markdown(
     if sections:
         lines += _render_method(build_method(sections))
     text = "\n".join(lines) + "\n"
-    # Half a surrogate pair, which a model may write, is no text that a file can hold.
+    # A model may write a lone surrogate, which cannot be encoded.
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def escape_markdown(text: str) -> str:
-    """``text`` on one line, as itself.
+    """``text`` on one line, with special characters escaped.
 
     >>> print(escape_markdown("a|b <i>_c_"))
     a\\|b \\<i\\>\\_c\\_
@@ -187,7 +183,7 @@ def _render_facts(facts: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 
 def _fence(text: str, language: str) -> Iterator[str]:
-    """A block of code that nothing inside can end."""
+    """A fenced code block that its content cannot close."""
     longest = max((len(found) for found in _FENCE.findall(text)), default=2)
     fence = "`" * (longest + 1)
     yield from (f"{fence}{language}", text.rstrip("\n"), fence, "")

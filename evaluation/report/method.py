@@ -1,6 +1,6 @@
-"""How the figures were made: what a sceptic needs to make them again.
+"""How the figures were made, in enough detail to reproduce them.
 
-Settings are given once; what another run changed in them is given as a difference.
+Settings are shown once; those of other runs are shown as differences.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ RULES = (
     "gives credit for rows that overlap, and R-VES weighs right answers by how fast they run."
 )
 INTERVALS = (
-    "All intervals are 95 % percentile bootstrap intervals over questions, or Wilson's where every "
-    "question came out the same. Questions whose gold query fails are not counted in any figure, "
-    "and named in their section. P-values are McNemar's exact test on the questions that two runs "
-    "share, not corrected for how many comparisons were made."
+    "All intervals are 95 % percentile bootstrap intervals over questions, or Wilson's if every "
+    "question has the same outcome. Questions whose gold query fails count in no figure and are "
+    "listed in their section. P-values are McNemar's exact test on the questions that two runs "
+    "share, not corrected for multiple comparisons."
 )
 _MOST_OVERRIDES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class RunMethod:
-    """One run. ``command`` is empty where the run cannot be made again by a single one."""
+    """One run. ``command`` is empty if no single command reproduces the run."""
 
     title: str
     command: str
@@ -44,7 +44,7 @@ class RunMethod:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """``shared`` holds for every run; ``settings`` is YAML, that of the first."""
+    """``shared`` facts hold for every run; ``settings`` is the YAML of the first run."""
 
     shared: tuple[tuple[str, str], ...]
     runs: tuple[RunMethod, ...]
@@ -52,22 +52,22 @@ class Method:
 
 
 def build_method(sections: Sequence[Section]) -> Method:
-    """The manifests of all runs, with what they have in common taken out."""
+    """Describes all runs from their manifests; facts that all runs share are listed once."""
     named = [(section, run) for section in sections for run in section.runs]
     base = named[0][1].run.manifest.configuration
-    facts = [dict(_facts(each.run.manifest)) for _, each in named]
+    facts = [dict(_facts(run.run.manifest)) for _, run in named]
     shared = {
         key: value
         for key, value in facts[0].items()
         if len(named) > 1 and all(fact.get(key) == value for fact in facts)
     }
     runs = []
-    for (section, each), own in zip(named, facts, strict=True):
-        changes = dict(_differences(base, each.run.manifest.configuration))
+    for (section, run), own in zip(named, facts, strict=True):
+        changes = dict(_differences(base, run.run.manifest.configuration))
         runs.append(
             RunMethod(
-                f"{section.title}: {each.label}",
-                derive_command(each.run.manifest, changes),
+                f"{section.title}: {run.label}",
+                derive_command(run.run.manifest, changes),
                 tuple((key, value) for key, value in own.items() if key not in shared),
                 tuple(f"{key}: {_show(value)}" for key, value in changes.items()),
             )
@@ -77,9 +77,9 @@ def build_method(sections: Sequence[Section]) -> Method:
 
 
 def derive_command(manifest: Manifest, changes: Mapping[str, Any]) -> str:
-    """The command that makes the run again, or nothing where the manifest does not tell.
+    """The command that repeats the run; empty if no single command does.
 
-    ``changes`` is what differs from the settings that the report shows.
+    ``changes`` holds the differences from the settings that the report shows.
     """
     one_seed = not manifest.sample or manifest.sample_seed == manifest.seed
     if not one_seed or len(changes) > _MOST_OVERRIDES or _REMOVED in changes.values():
@@ -128,7 +128,7 @@ def _facts(manifest: Manifest) -> Iterator[tuple[str, str]]:
     yield "sampling", _sampling(manifest)
     yield "asked", manifest.service or "in the process of the command"
     if manifest.samples:
-        yield "samples", f"kept in {manifest.samples}; what stood there took no time"
+        yield "samples", f"kept in {manifest.samples}; samples read from it took no time"
     yield "questions in flight", str(manifest.concurrency)
     yield "revision", manifest.revision or "unknown"
     yield "machine", _join(manifest.machine)

@@ -1,8 +1,8 @@
-"""The report as one HTML page: plots, tables and every question, with no other file or address.
+"""The report as one self-contained HTML page: plots, tables and every question.
 
-Text of people and models reaches the page escaped by the template, or as JSON that the page's
-script puts in as text. Should markup get through all the same, the page's own content policy lets
-no script run but the one written here, and nothing be fetched.
+Text of people and models is escaped by the template, or passed as JSON that the page's script
+inserts as text. In addition, the page's content security policy allows only the page's own script
+and no requests.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from evaluation.report.tables import (
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """The questions that two runs disagree on, with the number of the run to look at."""
+    """The questions on which two runs differ, with the number of the run to show."""
 
     title: str
     gained: tuple[tuple[str, int], ...]
@@ -47,7 +47,7 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class SectionView:
-    """A section with everything that the template shows of it."""
+    """Everything that the template shows of a section."""
 
     section: Section
     headline: Headline
@@ -65,10 +65,7 @@ def render_page(
     comparisons: Sequence[PairedComparison],
     retrieval: Sequence[RetrievalSection] = (),
 ) -> str:
-    """The report of these runs, those of retrieval after the others.
-
-    Raises ValueError without a run.
-    """
+    """Renders the report of these runs, retrieval runs last. Raises ValueError without a run."""
     if not runs and not retrieval:
         raise ValueError("a report needs a run")
     sections = build_sections(runs, comparisons)
@@ -92,7 +89,7 @@ def render_page(
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
-    # Half a surrogate pair, which a model may write, is no text that a file can hold.
+    # A model may write a lone surrogate, which cannot be encoded.
     return page.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -137,6 +134,6 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # Jinja's own urlencode raises on half a surrogate pair.
+    # Jinja's own urlencode raises on a lone surrogate.
     environment.filters["quote"] = partial(quote, errors="replace")
     return environment

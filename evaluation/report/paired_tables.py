@@ -1,4 +1,4 @@
-"""Tables of differences, question by question: the vote, each stage, run against run."""
+"""Tables of paired differences: the vote, each stage, run against run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PAIRED = ("shared", "difference", "gained", "lost", "both right", "neither", "M
 
 
 def build_selection_table(section: Section) -> Table | None:
-    """The vote against the better of first sample and majority, in each run that has a vote."""
+    """Compares the vote with the better of first sample and majority, for each run with a vote."""
     rows = tuple(
         (
             Cell(system.label),
@@ -28,7 +28,7 @@ def build_selection_table(section: Section) -> Table | None:
 
 
 def build_ablation_table(section: Section) -> Table | None:
-    """What accuracy loses with each stage switched off."""
+    """The difference of accuracy with each stage switched off."""
     full, pairs = section.full, section.ablations
     if full is None or not pairs:
         return None
@@ -38,7 +38,7 @@ def build_ablation_table(section: Section) -> Table | None:
 
 
 def build_comparison_table(section: Section) -> Table | None:
-    """Runs side by side on the questions they share, but for what the ablation table shows."""
+    """The comparisons of runs on shared questions that the ablation table does not show."""
     shown = {(ablation.left, ablation.right) for ablation in section.ablations}
     rows = tuple(
         (
@@ -52,7 +52,7 @@ def build_comparison_table(section: Section) -> Table | None:
 
 
 def build_paired_tables(section: Section) -> tuple[Table, ...]:
-    """All of these that there are figures for."""
+    """All of these tables that there are figures for."""
     tables = (
         build_selection_table(section),
         build_ablation_table(section),
@@ -62,18 +62,18 @@ def build_paired_tables(section: Section) -> tuple[Table, ...]:
 
 
 def list_pairs(section: Section) -> tuple[PairedComparison, ...]:
-    """Every pair of runs that a table shows, each once: their questions are named."""
-    pairs = {(each.left, each.right): each for each in (*section.ablations, *section.comparisons)}
+    """Every pair of runs that a table shows, each once."""
+    pairs = {(pair.left, pair.right): pair for pair in (*section.ablations, *section.comparisons)}
     return tuple(pairs.values())
 
 
-def _show_pair(each: PairedComparison) -> tuple[Cell, ...]:
+def _show_pair(pair: PairedComparison) -> tuple[Cell, ...]:
     return (
-        Cell(f"{each.shared:,}"),
-        show_difference(each.difference),
-        Cell(f"{len(each.gained):,}"),
-        Cell(f"{len(each.lost):,}"),
-        Cell(f"{each.both:,}"),
-        Cell(f"{each.neither:,}"),
-        Cell(show_p_value(each.p_value)),
+        Cell(f"{pair.shared:,}"),
+        show_difference(pair.difference),
+        Cell(f"{len(pair.gained):,}"),
+        Cell(f"{len(pair.lost):,}"),
+        Cell(f"{pair.both:,}"),
+        Cell(f"{pair.neither:,}"),
+        Cell(show_p_value(pair.p_value)),
     )

@@ -1,8 +1,8 @@
-"""Drawing: matplotlib in, an SVG element to put into a page out. Knows nothing of runs.
+"""Draws plots with matplotlib as SVG elements for the page. Knows nothing of runs.
 
 matplotlib is imported at the first plot, without pyplot and so without a backend; its settings are
-put back afterwards. Labels are other people's text: they are never read as mathtext, and lose
-what XML cannot hold. The text stays text, in the font of the page.
+restored afterwards. Labels are untrusted text: they are never parsed as mathtext, and characters
+that XML does not allow are removed. SVG texts remain texts, in the font of the page.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Draw = Callable[["Axes"], None]
 
-# Okabe and Ito's palette, told apart with every kind of colour blindness.
+# Okabe and Ito's palette, suitable for every kind of colour blindness.
 BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY, GREY = (
     "#0072B2",
     "#D55E00",
@@ -44,7 +44,7 @@ _WIDTH_INCHES = 6.2
 _STYLE: dict[Any, Any] = {
     "text.parse_math": False,
     "svg.fonttype": "none",
-    # Names of shared shapes are hashes with this salt: the same plot is the same text.
+    # Names of shared shapes are hashes with this salt: equal plots give equal texts.
     "svg.hashsalt": "quorumsql",
     "font.size": 9.5,
     "text.color": _INK,
@@ -74,9 +74,9 @@ _LONGEST_LABEL = 34
 
 
 def draw_svg(draw: Draw, *, height: float, name: str, description: str) -> Markup:
-    """What ``draw`` draws, ``height`` inches high, as an ``<svg>`` element.
+    """Returns what ``draw`` draws, ``height`` inches high, as an ``<svg>`` element.
 
-    ``name`` keeps its ids apart from those of other plots; ``description`` is its alternative text.
+    ``name`` is the prefix of its ids; ``description`` is its alternative text.
     """
     from matplotlib.figure import Figure
 
@@ -89,7 +89,7 @@ def draw_svg(draw: Draw, *, height: float, name: str, description: str) -> Marku
 
 
 def clean_label(text: str) -> str:
-    """``text`` on one line, short, and without what XML cannot hold.
+    """``text`` on one line, shortened, without characters that XML does not allow.
 
     >>> clean_label("a\\x00b\\n c")
     'a�b c'
@@ -114,11 +114,15 @@ def draw_intervals(
     """
     for at, (name, estimates) in enumerate(series.items()):
         offset = spread * (at - (len(series) - 1) / 2)
-        found = [(y, each) for y, each in enumerate(estimates) if each is not None and each.count]
+        found = [
+            (y, estimate)
+            for y, estimate in enumerate(estimates)
+            if estimate is not None and estimate.count
+        ]
         axes.errorbar(
-            [each.value for _, each in found],
+            [estimate.value for _, estimate in found],
             [y + offset for y, _ in found],
-            xerr=_errors([each for _, each in found]),
+            xerr=_errors([estimate for _, estimate in found]),
             label=clean_label(name),
             color=colors[at % len(colors)],
             marker=MARKERS[at % len(MARKERS)],
@@ -165,7 +169,7 @@ def draw_line(
 
 
 def draw_differences(axes: Axes, rows: Sequence[str], differences: Sequence[Estimate]) -> None:
-    """Bars from zero with intervals; those that may be nothing but chance are pale."""
+    """Bars from zero with intervals; pale if the interval includes zero."""
     values = [difference.value for difference in differences]
     certain = [difference.low > 0 or difference.high < 0 for difference in differences]
     colors = [VERMILLION if value < 0 else BLUE for value in values]
@@ -208,7 +212,7 @@ def draw_durations(
 
 
 def show_percents(axes: Axes, axis: str) -> None:
-    """Percent at the ticks of ``axis`` (x or y), and nothing outside 0 to 100."""
+    """Shows percentages at the ticks of ``axis`` (x or y) and limits it to 0 to 100."""
     chosen = axes.xaxis if axis == "x" else axes.yaxis
     chosen.set_major_formatter(lambda value, _: f"{round(100 * value, 1):g} %")
     low, high = axes.get_xlim() if axis == "x" else axes.get_ylim()
@@ -220,7 +224,7 @@ def show_percents(axes: Axes, axis: str) -> None:
 
 
 def show_legend(axes: Axes) -> None:
-    """The legend in a line above the plot, where it hides nothing."""
+    """Puts the legend in a line above the plot."""
     handles, labels = axes.get_legend_handles_labels()
     axes.legend(
         handles,
@@ -252,7 +256,7 @@ def _show_tick(difference: float) -> str:
 
 
 def _errors(estimates: Sequence[Estimate]) -> list[list[float]]:
-    # matplotlib takes no length below zero, which a bound next to the mean may round to.
+    # matplotlib refuses negative lengths, which rounding can cause.
     return [
         [max(estimate.value - estimate.low, 0.0) for estimate in estimates],
         [max(estimate.high - estimate.value, 0.0) for estimate in estimates],
@@ -264,7 +268,7 @@ def _style() -> Iterator[None]:
     import matplotlib
 
     with matplotlib.rc_context(), warnings.catch_warnings():
-        # What DejaVu lacks (a question in Chinese, say), the reader's fonts have.
+        # Glyphs that DejaVu lacks (such as Chinese) come from the reader's fonts.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE)
@@ -272,11 +276,11 @@ def _style() -> Iterator[None]:
 
 
 def _make_embeddable(svg: str, name: str, description: str) -> Markup:
-    """The ``<svg>`` alone, its ids its own, without namespaces, which HTML does not want."""
+    """Returns only the ``<svg>`` element, with prefixed ids and without XML namespaces."""
     root = ElementTree.fromstring(svg)
     for parent in list(root.iter()):
         for child in list(parent):
-            # The style sheet inside would hold for the whole page.
+            # The style sheet inside would apply to the whole page.
             if _local(child.tag) in ("metadata", "style"):
                 parent.remove(child)
     for element in root.iter():
@@ -295,7 +299,7 @@ def _make_embeddable(svg: str, name: str, description: str) -> Markup:
         element.attrib.update(attributes)
     root.set("role", "img")
     root.set("aria-label", _NOT_XML.sub("\ufffd", description))
-    # Safe: whatever is text or an attribute was escaped as such.
+    # Safe: ElementTree has escaped all texts and attributes.
     return Markup(ElementTree.tostring(root, encoding="unicode"))
 
 

@@ -1,8 +1,8 @@
 """Every question of every run as JSON for the page's table: previews and texts, no prompts.
 
-What repeats (a question asked in four runs, a query that eight candidates share, a result that
-equals the gold's) is stored once and referred to by number. Absent keys stand for nothing: an
-empty text, zero, False.
+Repeated values (a question asked in four runs, a query of eight candidates, a result equal to the
+gold result) are stored once and referred to by number. Absent keys mean an empty text, zero or
+False.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LONGEST_MESSAGE = 400
 _MOST_COLUMNS = 12
 _MOST_ROWS = 10
 
-# What the page may call a question's end; `uncounted` is one whose gold gave nothing to compare.
+# The status of a question, as the page shows it; `uncounted`: its gold query gave no result.
 STATUSES = {
     "right": "right",
     "wrong": "wrong",
@@ -35,7 +35,7 @@ STATUSES = {
 
 
 class _Pool:
-    """Values by number, equal ones once."""
+    """Distinct values, referred to by number."""
 
     def __init__(self) -> None:
         self.values: list[Any] = []
@@ -71,7 +71,7 @@ def build_questions(sections: Sequence[Section]) -> dict[str, Any]:
 
 
 def dump_for_script(value: Any) -> str:
-    """JSON that can stand in a ``<script>``: nothing in it ends or opens an element.
+    """JSON that is safe inside a ``<script>``: it cannot end or open an element.
 
     >>> print(dump_for_script("</script><!--"))
     "\\u003c/script\\u003e\\u003c!--"
@@ -96,7 +96,7 @@ def find_status(record: QuestionRecord) -> str:
 def _question(
     section: Section, record: QuestionRecord, texts: _Pool, results: _Pool
 ) -> dict[str, Any]:
-    # The section keeps questions apart that two benchmarks give the same id.
+    # The section distinguishes questions of different benchmarks with the same id.
     return _drop_absent(
         {
             "section": section.anchor,
@@ -145,34 +145,34 @@ def _answer(
     )
 
 
-def _candidate(each: CandidateRecord, texts: _Pool) -> dict[str, Any]:
+def _candidate(candidate: CandidateRecord, texts: _Pool) -> dict[str, Any]:
     return _drop_absent(
         {
-            "id": each.id,
-            "sql": texts.add(_shorten(each.sql, _LONGEST_SQL)),
-            "origin": "" if each.origin == "sample" else each.origin,
-            "repairs": each.repairs,
-            "samples": each.samples,
-            "votes": each.votes,
-            "group": each.group,
-            "score": round(each.score, 1),
-            "error": _shorten(each.error, _LONGEST_MESSAGE),
-            "correct": each.correct,
+            "id": candidate.id,
+            "sql": texts.add(_shorten(candidate.sql, _LONGEST_SQL)),
+            "origin": "" if candidate.origin == "sample" else candidate.origin,
+            "repairs": candidate.repairs,
+            "samples": candidate.samples,
+            "votes": candidate.votes,
+            "group": candidate.group,
+            "score": round(candidate.score, 1),
+            "error": _shorten(candidate.error, _LONGEST_MESSAGE),
+            "correct": candidate.correct,
         },
         keep=("id", "sql", "group", "score", "votes"),
     )
 
 
-def _repair(each: RepairRecord, texts: _Pool) -> dict[str, Any]:
+def _repair(repair: RepairRecord, texts: _Pool) -> dict[str, Any]:
     return _drop_absent(
         {
-            "candidate": each.candidate,
-            "cause": _shorten(each.cause, _LONGEST_MESSAGE),
-            "method": each.method,
-            "outcome": each.outcome,
-            "sql": texts.add(_shorten(each.sql, _LONGEST_SQL)) if each.sql else None,
-            "before": each.correct_before,
-            "after": each.correct_after,
+            "candidate": repair.candidate,
+            "cause": _shorten(repair.cause, _LONGEST_MESSAGE),
+            "method": repair.method,
+            "outcome": repair.outcome,
+            "sql": texts.add(_shorten(repair.sql, _LONGEST_SQL)) if repair.sql else None,
+            "before": repair.correct_before,
+            "after": repair.correct_after,
         },
         keep=("sql",),
     )
@@ -189,7 +189,7 @@ def _preview(preview: Preview) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> str | None:
-    """The cell as it is shown; numbers as text, for a double would not hold them all."""
+    """The cell as it is shown; numbers as text, because a double cannot hold all of them."""
     if value is None:
         return None
     return _shorten(value if isinstance(value, str) else json.dumps(value), _LONGEST_CELL)
@@ -200,7 +200,7 @@ def _shorten(text: str, most: int) -> str:
 
 
 def _drop_absent(values: Mapping[str, Any], *, keep: Sequence[str]) -> dict[str, Any]:
-    """Without what is empty, except the keys that the page relies on; None never stays."""
+    """Drops None, and empty values except under the keys in ``keep``."""
     return {
         key: value for key, value in values.items() if value is not None and (value or key in keep)
     }

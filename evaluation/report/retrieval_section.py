@@ -1,4 +1,4 @@
-"""A retrieval run as the report shows it, beside the runs that answered questions: values only."""
+"""A retrieval run as the report shows it: values only."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from evaluation.report.tables import Table
 
 @dataclass(frozen=True, slots=True)
 class RetrievalSection:
-    """``problems`` are (kind, question, reason); ``facts`` say what the run was made with.
+    """``problems`` are (kind, question, reason); ``facts`` describe the run's environment.
 
-    ``charts`` are for the page: Markdown has none.
+    ``charts`` are for the page; Markdown has none.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""What the report is handed: a run with its figures."""
+"""The input of a report: a run with its figures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evaluation.runs.records import QuestionRecord
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run under the ``name`` that comparisons know it by."""
+    """One run, under the ``name`` that comparisons use."""
 
     name: str
     manifest: Manifest

@@ -1,4 +1,4 @@
-"""Which runs belong together: a section for each benchmark, with and without evidence apart."""
+"""Groups runs into sections: one for each benchmark, separately with and without evidence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluation.runs.variants import FULL
 
 @dataclass(frozen=True, slots=True)
 class LabelledRun:
-    """A run under the ``label`` that tells it apart in its section; ``number`` in the report."""
+    """A run with a ``label`` that is unique in its section, and its ``number`` in the report."""
 
     run: Run
     label: str
@@ -29,15 +29,15 @@ class LabelledRun:
 
     @property
     def is_ablated(self) -> bool:
-        """True when one stage was switched off to see what it is worth."""
+        """True if one stage was switched off to measure its effect."""
         return self.run.manifest.is_ablated
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What kept questions from being counted or answered.
+    """A reason why questions were not counted or not answered.
 
-    ``questions`` are ids, each with the number of the first run it happened in; ``runs`` labels.
+    ``questions`` pairs ids with the number of the first run affected; ``runs`` are labels.
     """
 
     kind: str
@@ -57,35 +57,34 @@ class Section:
 
     @property
     def systems(self) -> tuple[LabelledRun, ...]:
-        """The runs that are no ablations; all of them when there are only ablations."""
+        """The runs that are not ablations; all of them if there are only ablations."""
         return tuple(run for run in self.runs if not run.is_ablated) or self.runs
 
     @property
     def baseline(self) -> LabelledRun | None:
-        """The run that the pipeline is held against."""
+        """The run with which the pipeline is compared."""
         return next((run for run in self.runs if run.is_baseline), None)
 
     @property
     def featured(self) -> LabelledRun:
         """The most accurate run of the pipeline among those over the most questions.
 
-        Of equals the one with fewer candidates. Where figures of one run are shown, they are this
-        one's.
+        Among equals, the one with fewer candidates. It is shown where figures are for one run only.
         """
         own = [system for system in self.systems if not system.is_baseline] or list(self.systems)
-        summaries = [(each, each.run.summary) for each in own]
+        summaries = [(run, run.run.summary) for run in own]
         return max(summaries, key=lambda pair: (pair[1].counted, pair[1].accuracy.value))[0]
 
     @property
     def curve(self) -> tuple[LabelledRun, ...]:
-        """Runs of the pipeline that differ in K alone: as many as there are, K ascending.
+        """The largest group of pipeline runs that differ only in K, K ascending.
 
-        One for each fixed K, the first where there are several.
+        It has one run for each fixed K, the first if there are several.
         """
         groups: dict[str, dict[int, LabelledRun]] = {}
-        for each in self._fixed:
-            by_k = groups.setdefault(_describe_but_k(each.run.manifest), {})
-            by_k.setdefault(each.run.manifest.k, each)
+        for run in self._fixed:
+            by_k = groups.setdefault(_describe_but_k(run.run.manifest), {})
+            by_k.setdefault(run.run.manifest.k, run)
         largest = max(groups.values(), key=len, default={})
         return tuple(largest[k] for k in sorted(largest))
 
@@ -105,8 +104,8 @@ class Section:
 
     @property
     def full(self) -> LabelledRun | None:
-        """What ablations are held against: every stage on, the same K."""
-        counts = {each.run.manifest.k for each in self.ablated}
+        """The run with which ablations are compared: every stage on, the same K."""
+        counts = {run.run.manifest.k for run in self.ablated}
         candidates = [
             run
             for run in self.runs
@@ -117,16 +116,16 @@ class Section:
 
     @property
     def ablations(self) -> tuple[PairedComparison, ...]:
-        """Each run with a stage switched off against the one with every stage, dearest first."""
+        """Each run with a stage switched off against the full one, the largest loss first."""
         full = self.full
         if full is None:
             return ()
         pairs = (
-            compare_runs(full.run.name, full.run.records, each.run.name, each.run.records)
-            for each in self.ablated
+            compare_runs(full.run.name, full.run.records, run.run.name, run.run.records)
+            for run in self.ablated
         )
         found = (pair for pair in pairs if pair.shared)
-        return tuple(sorted(found, key=lambda each: each.difference.value))
+        return tuple(sorted(found, key=lambda pair: pair.difference.value))
 
     def label(self, name: str) -> str:
         """The label of the run with this name."""
@@ -134,7 +133,7 @@ class Section:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know before comparing these runs."""
+        """Remarks that a reader must know before comparing these runs."""
         first = self.runs[0].run.manifest
         notes = []
         for run in self.runs:
@@ -145,28 +144,28 @@ class Section:
         if any(_questions(run.run.manifest) != _questions(first) for run in self.runs):
             notes.append(
                 "These runs do not cover the same questions: only the paired comparisons, which "
-                "take the questions that two runs share, are like for like."
+                "use the questions that two runs share, are fair."
             )
         curve = self.curve
         if len(curve) > 1:
-            shown = {each.run.manifest.k for each in curve}
+            shown = {run.run.manifest.k for run in curve}
             notes += [
-                f"{each.label} is not in the curve over K: it differs from {curve[0].label} in "
+                f"{run.label} is not in the curve over K: it differs from {curve[0].label} in "
                 f"more than K."
-                for each in self._fixed
-                if each.run.manifest.k not in shown
+                for run in self._fixed
+                if run.run.manifest.k not in shown
             ]
         untimed = [run.label for run in self.runs if not run.run.manifest.is_timed]
         if untimed:
             notes.append(
                 f"No speed is shown for {', '.join(untimed)}: samples were kept in a file, and "
-                f"what stood there took no time."
+                f"those read from it took no time."
             )
         return tuple(notes)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Every question that could not be counted, or whose run raised, by reason."""
+        """Every question that was not counted or raised an error, by reason."""
         found: dict[tuple[str, str], list[tuple[str, LabelledRun]]] = {}
         for run in self.runs:
             summary = run.run.summary
@@ -199,7 +198,7 @@ def build_sections(
                 title,
                 f"benchmark-{at}",
                 _label_runs(group),
-                tuple(each for each in compared if {each.left, each.right} <= names),
+                tuple(pair for pair in compared if {pair.left, pair.right} <= names),
             )
         )
     return tuple(sections)
@@ -225,7 +224,7 @@ def _label_runs(group: Sequence[tuple[int, Run]]) -> tuple[LabelledRun, ...]:
         )
         for number, run in group
     ]
-    return tuple(sorted(labelled, key=lambda each: (_rank(each), each.run.manifest.k, each.number)))
+    return tuple(sorted(labelled, key=lambda run: (_rank(run), run.run.manifest.k, run.number)))
 
 
 def _rank(run: LabelledRun) -> int:
@@ -233,7 +232,7 @@ def _rank(run: LabelledRun) -> int:
 
 
 def _describe_but_k(manifest: Manifest) -> str:
-    """All that makes the run but K, its name, and what changes times alone."""
+    """Everything that determines the run's answers except K, as text."""
     described = manifest.model_dump(
         mode="json",
         include={"benchmark_sha256", "question_ids", "seed", "service", "revision"},

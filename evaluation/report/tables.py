@@ -1,7 +1,4 @@
-"""The report's tables as values, which Markdown and the page render each in its own way.
-
-Nothing here knows Markdown or HTML.
-"""
+"""The report's tables as values. Knows nothing of Markdown and HTML, which render them."""
 
 from __future__ import annotations
 
@@ -36,8 +33,8 @@ class Table:
 
 
 def build_accuracy_table(section: Section) -> Table:
-    """Right answers, and how they come about: the share that executes, one sample, any sample."""
-    # A run over fewer questions may have had the easier ones.
+    """Accuracy, with that of samples, of the oracle and by other metrics."""
+    # The best run is marked among those over the most questions: fewer may be easier ones.
     most = max(run.run.summary.counted for run in section.runs)
     summaries = [run.run.summary for run in section.runs]
     best = max(summary.accuracy.value for summary in summaries if summary.counted == most)
@@ -69,7 +66,7 @@ def build_accuracy_table(section: Section) -> Table:
     columns = (
         "run",
         "accuracy",
-        "with what was asked back",
+        "with clarify counted",
         "first sample",
         "random sample",
         "majority",
@@ -84,7 +81,7 @@ def build_accuracy_table(section: Section) -> Table:
 
 
 def build_outcome_table(section: Section) -> Table:
-    """What became of the questions."""
+    """The numbers of questions by outcome."""
     names = list(
         dict.fromkeys(
             (
@@ -113,7 +110,7 @@ def build_outcome_table(section: Section) -> Table:
 
 
 def build_speed_table(section: Section) -> Table:
-    """Time and tokens; no speed where samples were not drawn from the model."""
+    """Time and tokens; no speed if samples were read from a file."""
     rows = tuple(
         (
             Cell(run.label),
@@ -159,7 +156,7 @@ def build_pass_table(section: Section) -> Table | None:
 
 
 def build_confidence_table(section: Section) -> Table | None:
-    """How far each run's confidence can be believed."""
+    """The quality of each run's confidence."""
     rows = []
     for system in section.systems:
         figures = system.run.summary.confidence
@@ -194,7 +191,7 @@ def build_confidence_table(section: Section) -> Table | None:
 
 
 def build_repair_table(section: Section) -> Table | None:
-    """What became of attempts at repair: by run and kind, then by rule and class of error.
+    """The results of repairs: by run and method, then by rule and class of error.
 
     A repair by several rules counts for each of them.
     """
@@ -210,7 +207,7 @@ def build_repair_table(section: Section) -> Table | None:
         for kind, figures in _list_repairs(system.run.summary)
         if figures.tried
     )
-    columns = ("repair", "tried", "executes then", "right then", "right before, wrong then")
+    columns = ("repair", "tried", "executes after", "right after", "right before, wrong after")
     return Table("Repairs", columns, rows) if rows else None
 
 
@@ -227,23 +224,23 @@ def build_breakdown_tables(section: Section) -> tuple[Table, ...]:
     shown = compared_runs(section)
     tables = []
     for title, pick in BREAKDOWNS:
-        names = list(dict.fromkeys(name for each in shown for name in pick(each.run)))
+        names = list(dict.fromkeys(name for run in shown for name in pick(run.run)))
         if names:
             rows = tuple(
                 (
                     Cell(name or "not given"),
-                    Cell(f"{max(_count(pick(each.run).get(name)) for each in shown):,}"),
-                    *(show_estimate(pick(each.run).get(name)) for each in shown),
+                    Cell(f"{max(_count(pick(run.run).get(name)) for run in shown):,}"),
+                    *(show_estimate(pick(run.run).get(name)) for run in shown),
                 )
                 for name in names
             )
-            columns = (title, "questions", *(each.label for each in shown))
+            columns = (title, "questions", *(run.label for run in shown))
             tables.append(Table(f"Accuracy by {title}", columns, rows))
     return tuple(tables)
 
 
 def build_recall_table(section: Section) -> Table | None:
-    """How much of what the gold needs was retrieved."""
+    """The share of gold tables and columns that was retrieved."""
     runs = [run for run in section.runs if run.run.summary.recall_tables]
     if not runs:
         return None
@@ -262,22 +259,22 @@ def build_recall_table(section: Section) -> Table | None:
 
 
 def build_stage_table(section: Section) -> Table | None:
-    """Milliseconds a stage, p50 and p95."""
+    """The time of each stage, p50 and p95."""
     shown = [
         (system, timed_stages(system, system.run.summary.stages_ms)) for system in section.systems
     ]
-    runs = [(each, stages) for each, stages in shown if stages]
+    runs = [(system, stages) for system, stages in shown if stages]
     names = list(dict.fromkeys(name for _, stages in runs for name in stages))
     if not names:
         return None
     rows = tuple(
         (Cell(name), *(_show_percentiles(stages.get(name)) for _, stages in runs)) for name in names
     )
-    return Table("Stages, p50 (p95)", ("stage", *(each.label for each, _ in runs)), rows)
+    return Table("Stages, p50 (p95)", ("stage", *(system.label for system, _ in runs)), rows)
 
 
 def build_detail_tables(section: Section) -> tuple[Table, ...]:
-    """The figures that the page draws, and those that are asked for less often."""
+    """The figures that the page shows as charts, and less common ones."""
     tables = (
         *build_breakdown_tables(section),
         build_pass_table(section),
@@ -305,9 +302,9 @@ def compared_runs(section: Section) -> tuple[LabelledRun, ...]:
 
 
 def timed_stages(run: LabelledRun, stages: Mapping[str, _T]) -> dict[str, _T]:
-    """The stages whose times say something: not the model's, where samples came from a file."""
+    """The stages with meaningful times: without the model's if samples came from a file."""
     untimed = frozenset() if run.run.manifest.is_timed else MODEL_STAGES
-    return {name: each for name, each in stages.items() if name not in untimed}
+    return {name: value for name, value in stages.items() if name not in untimed}
 
 
 def _show_if_timed(run: LabelledRun, text: str) -> Cell:
@@ -323,12 +320,12 @@ def _count(estimate: Estimate | None) -> int:
 
 
 def _thin(counts: Sequence[int]) -> list[int]:
-    """The first, the last and the powers of two between: a table has no room for more."""
+    """The first, the last and the powers of two between, to limit the table's width."""
     return [k for k in counts if k in (counts[0], counts[-1]) or k & (k - 1) == 0]
 
 
 def _drop_empty(table: Table) -> Table:
-    """Without the columns that no run has a figure for."""
+    """Drops the columns for which no run has a figure."""
     kept = [
         at
         for at in range(len(table.columns))

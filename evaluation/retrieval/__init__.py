@@ -1,1 +1,1 @@
-"""Measures what retrieval finds, without a language model: recall, misses by cause, times."""
+"""Measures retrieval without a language model: recall, causes of misses, times."""

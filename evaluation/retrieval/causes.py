@@ -1,7 +1,7 @@
-"""Why a table was missed: one cause each, decided by rule from the record.
+"""Classifies why a table was missed, by rules over the record.
 
-The first rule that holds names the cause. The rules look at what was found, never into the search,
-so a cause says where to look, not what to change.
+The first rule that holds names the cause. The rules use only the results of the search, so a cause
+says where to look, not what to change.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from evaluation.retrieval.records import MissedTable
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """``name`` for files, ``text`` for people; ``holds(missed table, budget of tables)``."""
+    """``name`` is for files, ``text`` for people; ``holds(missed table, budget)`` is the rule."""
 
     name: str
     text: str
@@ -29,17 +29,17 @@ CAUSES = (
     ),
     Cause(
         "just_outside",
-        "ranked just outside the budget, within twice of it",
+        "ranked just outside the budget, within twice the budget",
         lambda missed, budget: missed.rank is not None and missed.rank <= 2 * budget,
     ),
     Cause(
         "key_away",
-        "one foreign key away from a table that was found, and cut",
+        "one foreign key away from a table that was found",
         lambda missed, budget: bool(missed.neighbour),
     ),
     Cause(
         "no_word",
-        "no word in common with the question, and far down by meaning too",
+        "no word in common with the question, and a low cosine rank",
         lambda missed, budget: not missed.shared_words,
     ),
     Cause(

@@ -1,4 +1,4 @@
-"""The plots of a retrieval run: what each way finds, and how soon."""
+"""The charts of a retrieval run: recall of each variant, and recall over k."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def build_charts(figures: RetrievalFigures, anchor: str) -> tuple[Chart, ...]:
-    """All that there are figures for."""
+    """All charts that there are figures for."""
     if not any(variant.questions for variant in figures.variants):
         return ()
     return (_chart_ways(figures, anchor), _chart_curve(figures, anchor))
 
 
 def _chart_ways(figures: RetrievalFigures, anchor: str) -> Chart:
-    """What is shown of the gold's tables and columns, way by way."""
+    """The recall of gold tables and columns by variant."""
     names = [name_way(variant) for variant in figures.variants]
     series = {
         "all gold tables": [variant.all_tables for variant in figures.variants],
@@ -39,26 +39,26 @@ def _chart_ways(figures: RetrievalFigures, anchor: str) -> Chart:
     return make_chart(
         anchor,
         "ways",
-        "What each way to search finds",
+        "Recall of each variant",
         "All gold tables: the share of questions that got every table of the gold query. Lines are "
         "95 % intervals.",
         draw,
         height=1.0 + 0.52 * len(names),
         description="; ".join(
-            f"{name}: all gold tables {say_estimate(each.all_tables)}"
-            for name, each in zip(names, figures.variants, strict=True)
+            f"{name}: all gold tables {say_estimate(variant.all_tables)}"
+            for name, variant in zip(names, figures.variants, strict=True)
         ),
     )
 
 
 def _chart_curve(figures: RetrievalFigures, anchor: str) -> Chart:
-    """Recall of the gold's tables over the first k, of as many ways as colours can tell apart."""
+    """Recall of gold tables among the first k, of as many variants as there are colours."""
     shown = figures.variants[: len(plots.CYCLE)]
 
     def draw(axes: Axes) -> None:
-        for at, each in enumerate(shown):
-            recall = [each.recall_at[k] for k in RECALL_AT]
-            plots.draw_line(axes, RECALL_AT, recall, name_way(each), at, band=False)
+        for at, variant in enumerate(shown):
+            recall = [variant.recall_at[k] for k in RECALL_AT]
+            plots.draw_line(axes, RECALL_AT, recall, name_way(variant), at, band=False)
         axes.set_xlabel("first k tables")
         axes.set_ylabel("gold tables among them")
         axes.set_xticks(RECALL_AT)
@@ -73,8 +73,8 @@ def _chart_curve(figures: RetrievalFigures, anchor: str) -> Chart:
         "Beyond the budget: the same search with twice the tables.",
         draw,
         description="; ".join(
-            f"{name_way(each)} at {RECALL_AT[-1]}: "
-            f"{show_percent(each.recall_at[RECALL_AT[-1]].value)}"
-            for each in shown
+            f"{name_way(variant)} at {RECALL_AT[-1]}: "
+            f"{show_percent(variant.recall_at[RECALL_AT[-1]].value)}"
+            for variant in shown
         ),
     )

@@ -1,4 +1,4 @@
-"""The figures of a retrieval run, from its records alone."""
+"""Computes the figures of a retrieval run from its records."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_EXAMPLES = 5
 
 @dataclass(frozen=True, slots=True)
 class MissedBy:
-    """How many tables one cause lost, over how many questions, and (question, table) of a few."""
+    """The misses of one cause: tables, questions, and a few examples (question, table)."""
 
     cause: str
     text: str
@@ -29,11 +29,11 @@ class MissedBy:
 
 @dataclass(frozen=True, slots=True)
 class VariantFigures:
-    """One variant over one paraphrase of the questions.
+    """One variant over one wording of the questions.
 
-    ``all_tables`` is the share of questions with every gold table among the shown, ``tables`` the
-    mean share of gold tables, ``recall_at`` the same among the first k, ``columns`` the mean share
-    of gold columns left in the gold tables that are shown. ``shown_*`` are means a question.
+    ``all_tables`` is the share of questions for which every gold table is shown, ``tables`` the
+    mean share of gold tables shown, ``recall_at`` that among the first k, ``columns`` the mean
+    share of gold columns kept in the shown gold tables. ``shown_*`` are means per question.
     """
 
     variant: str
@@ -54,7 +54,7 @@ class VariantFigures:
 
 @dataclass(frozen=True, slots=True)
 class ParaphraseFigures:
-    """Questions in other words against the same ones as they were; differences of shares."""
+    """Reworded questions compared with the original ones; differences of shares."""
 
     variant: str
     pairs: int
@@ -74,7 +74,7 @@ class RetrievalFigures:
 
 
 def summarize(manifest: RetrievalManifest, records: Sequence[RetrievalRecord]) -> RetrievalFigures:
-    """The figures of every variant, of the questions as they were first."""
+    """The figures of every variant; those of the original questions come first."""
     counted = [record for record in records if record.counts]
     originals = [record for record in counted if not record.rewords]
     others = [record for record in counted if record.rewords]
@@ -95,7 +95,7 @@ def summarize(manifest: RetrievalManifest, records: Sequence[RetrievalRecord]) -
 
 
 def recall(record: RetrievalRecord, finding: Finding, k: int | None = None) -> float:
-    """The share of the gold's tables among the first ``k``, or among those shown."""
+    """The share of gold tables among the first ``k``, or among those shown."""
     names = finding.ranking[:k] if k else [table.table for table in finding.tables]
     return len({*names} & {*record.gold_tables}) / len(record.gold_tables)
 
@@ -137,7 +137,7 @@ def _measure(
 
 
 def _column_recall(record: RetrievalRecord, finding: Finding) -> float | None:
-    """The share of gold columns left in shown gold tables; None where none of them is shown."""
+    """The share of gold columns kept in shown gold tables; None if no such table is shown."""
     shown = {table.table for table in finding.tables}
     inside = [column for column in record.gold_columns if _table_of(column, record) in shown]
     if not inside:
@@ -146,14 +146,14 @@ def _column_recall(record: RetrievalRecord, finding: Finding) -> float | None:
 
 
 def _table_of(column: str, record: RetrievalRecord) -> str:
-    """The gold table whose column this is: names may hold dots, so none is split."""
+    """The gold table of the column. Names may contain dots, so they are not split."""
     return next((table for table in record.gold_tables if column.startswith(f"{table}.")), "")
 
 
 def _sort_misses(
     budget: int, pairs: Sequence[tuple[RetrievalRecord, Finding]]
 ) -> tuple[MissedBy, ...]:
-    """By cause, most frequent first."""
+    """Misses by cause, most frequent first."""
     found: dict[str, list[tuple[str, MissedTable]]] = {}
     for record, finding in pairs:
         if not finding.error:
@@ -177,7 +177,7 @@ def _sort_misses(
 
 
 def _show(missed: MissedTable) -> str:
-    """The table and what tells its cause.
+    """The table with the facts about its cause.
 
     >>> _show(MissedTable(table="a.orders", rank=14, twin="b.orders"))
     'a.orders (found: b.orders; rank 14)'
@@ -187,8 +187,8 @@ def _show(missed: MissedTable) -> str:
         f"rank {missed.rank}" if missed.rank else "",
         f"next to {missed.neighbour}" if missed.neighbour else "",
     ]
-    told = "; ".join(fact for fact in facts if fact)
-    return f"{missed.table} ({told})" if told else missed.table
+    text = "; ".join(fact for fact in facts if fact)
+    return f"{missed.table} ({text})" if text else missed.table
 
 
 def _compare(

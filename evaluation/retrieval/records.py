@@ -1,4 +1,4 @@
-"""What a retrieval run writes of one question: a JSON line that all its figures are made from.
+"""The records of a retrieval run: one JSON line per question, from which all figures are computed.
 
 Ranks count from 1. Milliseconds are wall time of this process, warm, one question at a time.
 """
@@ -14,12 +14,11 @@ from evaluation.runs.records import Record
 
 
 class RetrievalManifest(RunManifest):
-    """What the figures of an ``eval retrieval`` depend on.
+    """Everything that the figures of an ``eval retrieval`` depend on.
 
-    ``configurations`` holds, by variant, the settings that differ between them: the sections
-    ``retrieval`` and ``flags``; ``budget`` is the number of tables of each. ``one_database``: all
-    schemas in one, the question's own not told. ``paraphrases`` is the SHA-256 of the other
-    questions.
+    ``configurations`` holds the sections ``retrieval`` and ``flags`` of each variant; ``budgets``
+    the number of tables. ``one_database``: all schemas are in one database, and the question's
+    schema is not given. ``paraphrases`` is the SHA-256 of the file of reworded questions.
     """
 
     FILE: ClassVar[str] = "retrieval.json"
@@ -35,7 +34,7 @@ class RetrievalManifest(RunManifest):
 
 
 class ShownTable(Record):
-    """A table that the model would be shown, with the ranks that brought it there."""
+    """A table that the model would see, with its ranks."""
 
     table: str
     via: str
@@ -44,12 +43,12 @@ class ShownTable(Record):
 
 
 class MissedTable(Record):
-    """A table of the gold that is not among the shown, and what the cause is decided by.
+    """A gold table that is not shown, and the facts that decide the cause.
 
-    ``rank`` is its place when twice as many tables are asked for. ``twin`` is a shown table of the
-    same name in another schema, ``neighbour`` a shown one that a foreign key leads to or from;
-    empty: there is none. ``shared_words`` are those of the question that its name, its comment or
-    its columns' names hold. ``cosine`` is None where search did not list it at all.
+    ``rank`` is its rank in a search with twice the budget. ``twin`` is a shown table of the same
+    name in another schema, ``neighbour`` a shown table connected by a foreign key; empty: none.
+    ``shared_words`` are the words of the question in its name, comment or column names. ``cosine``
+    is None if search did not list the table.
     """
 
     table: str
@@ -62,11 +61,11 @@ class MissedTable(Record):
 
 
 class Finding(Record):
-    """What one variant found. ``deeper`` goes on where ``tables`` end, from twice the budget.
+    """The result of one variant. ``deeper`` continues ``tables``, up to twice the budget.
 
-    ``missed_columns`` are gold columns that pruning took from shown tables; ``columns`` and
+    ``missed_columns`` are gold columns that pruning removed from shown tables; ``columns`` and
     ``tokens`` count what is shown. ``cpu_ms`` is the processor time of this process over all
-    stages, the database's left out. ``error`` says why nothing was found, where something failed.
+    stages, without the database's. ``error`` is set if the search failed.
     """
 
     tables: tuple[ShownTable, ...] = ()
@@ -87,10 +86,10 @@ class Finding(Record):
 
 
 class RetrievalRecord(Record):
-    """One question, what its gold reads, and what each variant found.
+    """One question, the tables and columns of its gold, and the finding of each variant.
 
-    ``rewords`` is the id of the question that this one puts in other words. ``gold_error`` is set
-    when no figure can count it: the database is missing, or no table of the gold is in its catalog.
+    ``rewords`` is the id of the original question, if this one is reworded. ``gold_error`` is set
+    if the question is not counted: the database is missing, or no gold table is in its catalog.
     """
 
     id: str
@@ -106,5 +105,5 @@ class RetrievalRecord(Record):
 
     @property
     def counts(self) -> bool:
-        """True when there is something to be found."""
+        """True if the question counts in the figures."""
         return not self.gold_error

@@ -1,4 +1,4 @@
-"""An embedder that remembers, so that retrieval can be timed without the question's embedding."""
+"""An embedder with a cache, so that retrieval is timed without the question's embedding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from retrieval.embedding.embedder import Embedder, SentenceModel
 
 
 class RememberedEmbedder(Embedder):
-    """Gives the vectors of another embedder, each text embedded once; it keeps all of them."""
+    """Caches all vectors of another embedder, so that each text is embedded once."""
 
     def __init__(self, embedder: Embedder) -> None:
         super().__init__(embedder.name)
@@ -20,13 +20,13 @@ class RememberedEmbedder(Embedder):
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """As the other embedder; only texts that are new go to it."""
+        """As the other embedder, which embeds only new texts."""
         if missing := [text for text in dict.fromkeys(texts) if text not in self._vectors]:
             self._vectors.update(zip(missing, self._embedder.embed(missing), strict=True))
         return np.array([self._vectors[text] for text in texts], dtype=np.float32)
 
     def learn(self, text: str) -> float:
-        """Embeds ``text`` by itself, remembered or not; the milliseconds that it took."""
+        """Embeds ``text``, cached or not, and returns the milliseconds that it took."""
         start = time.perf_counter()
         (vector,) = self._embedder.embed([text])
         milliseconds = (time.perf_counter() - start) * 1000

@@ -1,4 +1,4 @@
-"""A retrieval run put into the form that the report shows."""
+"""Builds the report's section of a retrieval run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluation.retrieval.tables import METHOD, build_tables, describe_scope, na
 def build_section(
     manifest: RetrievalManifest, figures: RetrievalFigures, anchor: str = "", *, drawn: bool
 ) -> RetrievalSection:
-    """All there is to show; plots only where they are ``drawn``, which takes seconds."""
+    """The section; charts only if ``drawn``, since drawing takes seconds."""
     machine = ", ".join(f"{key} {value}" for key, value in manifest.machine.items())
     return RetrievalSection(
         title=f"Retrieval: {manifest.benchmark}",

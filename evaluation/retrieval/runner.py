@@ -1,8 +1,8 @@
 """Asks every variant every question of a run, one at a time, and writes a record of each.
 
-One at a time, since times are taken. All variants answer a question before the next one is asked,
-so that whatever else the machine does falls on all of them alike. Knows nothing of how the variants
-are made.
+Questions are asked one at a time because times are measured. All variants answer a question before
+the next one, so that other load on the machine affects all variants alike. Knows nothing of how the
+variants are made.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What a run asks: the examples, and which of them put which other one in new words.
+    """The examples of a run; ``rewords`` maps a reworded question to the original.
 
-    ``missing``: database → why it cannot be asked.
+    ``missing``: database → why it is unavailable.
     """
 
     examples: Sequence[Example]
@@ -47,10 +47,10 @@ async def run_retrieval(
     *,
     progress: Progress = lambda done, total: None,
 ) -> None:
-    """Asks what the run still lacks; ``progress(done, total)`` follows each question.
+    """Asks the remaining questions of the run; calls ``progress(done, total)`` after each.
 
     ``embedder`` is the one that the systems use. Raises Unavailable when the index stops answering:
-    what is written stays, and the next call goes on from there. Call it with the run open.
+    records are kept, and the next call continues. The run must be open.
     """
     done = journal.done()
     golds = _Golds(catalogs)
@@ -86,7 +86,7 @@ async def run_retrieval(
             )
             embed_ms = await asyncio.to_thread(embedder.learn, question.search_text)
             if example.database not in warm:
-                # The first question of a database reads its index: nobody waits for that twice.
+                # The first question of a database loads its index, which is not timed.
                 for system in systems.values():
                     await search(question, system, target)
                 warm.add(example.database)
@@ -107,7 +107,7 @@ async def run_retrieval(
 
 
 class _Golds:
-    """What gold queries read, each with its own schema first in the search path."""
+    """Finds what gold queries read, with the example's schema first in the search path."""
 
     def __init__(self, catalogs: CatalogSource) -> None:
         self._catalogs = catalogs

@@ -1,6 +1,6 @@
-"""One question through one variant: what it finds, what it misses, and how long it takes.
+"""Searches with one variant for one question: what it finds and misses, and the times.
 
-Routing, retrieval, linking, join planning and pruning; the stages come from outside. Knows nothing
+Runs routing, retrieval, linking, join planning and pruning; the stages are passed in. Knows nothing
 of runs and files.
 """
 
@@ -32,7 +32,7 @@ class SearchSystem:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What there is to be found, and the whole catalog that it is in."""
+    """The gold tables and columns to find, and the catalog that contains them."""
 
     tables: tuple[str, ...]
     columns: tuple[str, ...]
@@ -40,7 +40,7 @@ class Target:
 
 
 async def search(question: Question, system: SearchSystem, target: Target) -> Finding:
-    """What ``system`` finds. An error of the question's own is part of it; raises Unavailable."""
+    """The finding of ``system``, including errors of the question. Raises Unavailable."""
     try:
         cpu, start = time.process_time(), time.perf_counter()
         route, context = await system.retriever.retrieve(question)
@@ -81,7 +81,7 @@ async def search(question: Question, system: SearchSystem, target: Target) -> Fi
 
 
 def find_pruned(columns: tuple[str, ...], shown: list[str], plan: Plan) -> tuple[str, ...]:
-    """Of ``columns`` (``schema.table.column``), those that pruning took from shown tables.
+    """Those of ``columns`` (``schema.table.column``) that pruning removed from shown tables.
 
     >>> plan = Plan(columns=(("s.t", ("a",)),))
     >>> find_pruned(("s.t.a", "s.t.b", "s.u.c"), ["s.t"], plan)
@@ -97,7 +97,7 @@ def find_pruned(columns: tuple[str, ...], shown: list[str], plan: Plan) -> tuple
 
 
 def estimate_tokens(context: SchemaContext, plan: Plan) -> int:
-    """About how many tokens the schema of the prompt is, in its DDL form."""
+    """The approximate number of tokens of the schema in DDL form."""
     text = render_schema(context, columns=plan.columns) if context.tables else ""
     return len(text) // _CHARS_A_TOKEN
 
@@ -119,11 +119,11 @@ def _explain(
     ranks: dict[str, int],
     cosines: dict[str, float | None],
 ) -> MissedTable:
-    """The facts about a table that was missed."""
+    """The facts about a missed table."""
     table = catalog.table(name)
     if table is None:
         return MissedTable(table=name)
-    found = [each for other in shown if (each := catalog.table(other)) is not None]
+    found = [known for other in shown if (known := catalog.table(other)) is not None]
     keys = (*catalog.foreign_keys, *catalog.inferred_keys)
     near = {key.target for key in keys if key.table == name}
     near |= {key.table for key in keys if key.target == name}
@@ -131,9 +131,9 @@ def _explain(
     return MissedTable(
         table=name,
         rank=ranks.get(name),
-        twin=next((each.qualified for each in found if each.name == table.name), ""),
-        neighbour=next((each for each in shown if each in near), ""),
-        schema_shown=any(each.schema == table.schema for each in found),
+        twin=next((other.qualified for other in found if other.name == table.name), ""),
+        neighbour=next((other for other in shown if other in near), ""),
+        schema_shown=any(other.schema == table.schema for other in found),
         shared_words=tuple(sorted(words)),
         cosine=cosines.get(name),
     )

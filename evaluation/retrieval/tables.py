@@ -9,7 +9,7 @@ from evaluation.retrieval.measures import RECALL_AT, RetrievalFigures, VariantFi
 from evaluation.retrieval.records import RetrievalManifest
 
 EXAMPLES = "for example"
-"""The last column of a table of causes: long lists of names."""
+"""The last column of a table of causes, which holds long lists of names."""
 
 METHOD = (
     "All gold tables: the share of questions with every table of the gold query among those shown. "
@@ -23,7 +23,7 @@ METHOD = (
 
 
 def build_recall_table(figures: RetrievalFigures) -> Table:
-    """Recall and what is shown for it, a row a variant."""
+    """Recall and the amount shown, one row for each variant."""
     rows = tuple(
         (
             Cell(name_way(variant)),
@@ -63,7 +63,7 @@ def build_curve_table(figures: RetrievalFigures) -> Table:
 
 
 def build_time_table(figures: RetrievalFigures) -> Table:
-    """Milliseconds a stage, p50 and p95."""
+    """The time of each stage, p50 and p95."""
     stages = list(
         dict.fromkeys(stage for variant in figures.variants for stage in variant.stages_ms)
     )
@@ -82,8 +82,8 @@ def build_time_table(figures: RetrievalFigures) -> Table:
     return Table("Time a question, p50 (p95)", ("variant", *stages), rows)
 
 
-def build_cause_table(each: VariantFigures) -> Table | None:
-    """Why tables were missed, most frequent cause first; None where none was."""
+def build_cause_table(variant: VariantFigures) -> Table | None:
+    """The causes of missed tables, most frequent first; None if no table was missed."""
     rows = tuple(
         (
             Cell(missed.text),
@@ -91,14 +91,14 @@ def build_cause_table(each: VariantFigures) -> Table | None:
             Cell(f"{missed.questions:,}"),
             Cell("; ".join(f"{question}: {table}" for question, table in missed.examples)),
         )
-        for missed in each.missed
+        for missed in variant.missed
     )
     columns = ("cause", "tables", "questions", EXAMPLES)
-    return Table(f"Missed by {name_way(each)}", columns, rows) if rows else None
+    return Table(f"Missed by {name_way(variant)}", columns, rows) if rows else None
 
 
 def build_paraphrase_table(figures: RetrievalFigures) -> Table | None:
-    """What other words cost, in points."""
+    """The differences between reworded and original questions, in points."""
     rows = tuple(
         (
             Cell(paraphrase.variant),
@@ -127,21 +127,21 @@ def build_tables(figures: RetrievalFigures) -> tuple[Table, ...]:
 
 
 def describe_scope(manifest: RetrievalManifest) -> str:
-    """What was asked, in one sentence."""
+    """The questions and conditions of the run in one line."""
     parts = [
         f"{len(manifest.question_ids):,} questions",
         f"split {manifest.split}" if manifest.split else "",
         f"sampled with seed {manifest.sample_seed}" if manifest.sample else "",
         "with evidence" if manifest.evidence else "",
-        "the question's schema is not told" if manifest.one_database else "",
+        "the question's schema is not given" if manifest.one_database else "",
         f"embedder {manifest.embedder}",
     ]
     return ", ".join(part for part in parts if part) + "."
 
 
-def name_way(each: VariantFigures) -> str:
-    """The variant, and how its questions were worded where that is not as they were."""
-    return f"{each.variant}, {each.paraphrase}" if each.paraphrase else each.variant
+def name_way(figures: VariantFigures) -> str:
+    """The variant's name, with the wording of its questions if they are reworded."""
+    return f"{figures.variant}, {figures.paraphrase}" if figures.paraphrase else figures.variant
 
 
 def _show_difference(found: Estimate) -> Cell:

@@ -1,6 +1,6 @@
-"""Ways to search, side by side: one ranking alone, both fused, with foreign keys, and all there is.
+"""Variants of search: one ranking alone, both fused, with foreign keys, and everything.
 
-Each is the settings with some switched off, so what the user sets holds for all of them.
+Each switches off some settings of the user; all other settings apply to all variants.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ VARIANTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "full": (),
     }
 )
-"""Name → what is put over the settings."""
+"""Name → overrides of the settings."""
 
 
 def choose_variants(settings: Settings, names: Sequence[str] = ()) -> dict[str, Settings]:
-    """The settings of each variant that is named, in the order of ``VARIANTS``; none means all.
+    """The settings of each named variant, in the order of ``VARIANTS``; no names mean all.
 
-    Raises SettingsError for a name that does not exist.
+    Raises SettingsError for an unknown name.
     """
     if unknown := [name for name in names if name not in VARIANTS]:
         raise SettingsError(
@@ -45,10 +45,10 @@ def choose_variants(settings: Settings, names: Sequence[str] = ()) -> dict[str, 
 
 
 def widen(settings: Settings) -> Settings:
-    """The same with twice the tables, to see what comes just behind the budget."""
+    """The settings with twice the tables, to find tables that rank just outside the budget."""
     return override(settings, [f"retrieval.max_tables={min(200, 2 * budget_of(settings))}"])
 
 
 def budget_of(settings: Settings) -> int:
-    """How many tables a question gets."""
+    """The number of tables that search finds for a question."""
     return settings.retrieval.max_tables

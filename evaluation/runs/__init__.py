@@ -1,1 +1,1 @@
-"""A run of a benchmark: asked, recorded question by question, and what it was made with."""
+"""Runs of a benchmark: asks the questions, and records answers and the environment."""

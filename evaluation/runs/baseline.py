@@ -1,7 +1,7 @@
-"""The peer everyone starts from: the whole schema as DDL, one greedy query, nothing else.
+"""The baseline: the whole schema as DDL, one greedy query, nothing else.
 
 No retrieval, no plan, no vote, no repair. The query still passes the guard and the read-only
-executor: what is compared is how queries come about, never how safely they run.
+executor, so that only the generation of queries is compared.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a run was made on: versions of what matters, the machine, the revision of this code."""
+"""Describes the environment of a run: versions, the machine, the revision of this code."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def collect_versions() -> dict[str, str]:
 
 
 def describe_machine() -> dict[str, str]:
-    """Processor, cores that this process may use, memory, accelerators; nothing that names it."""
+    """Processor, available cores, memory, accelerators; nothing that identifies the machine."""
     return {
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
@@ -57,7 +57,7 @@ def describe_machine() -> dict[str, str]:
 
 
 def find_revision(folder: Path = Path(__file__).parent) -> str:
-    """The commit this code is at, ``+changes`` appended where it differs; empty outside git."""
+    """The commit of this code, with ``+changes`` if it was modified; empty outside git."""
     try:
         commit = _git(folder, "rev-parse", "--short=12", "HEAD")
         changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
@@ -67,7 +67,7 @@ def find_revision(folder: Path = Path(__file__).parent) -> str:
 
 
 def _git(folder: Path, *arguments: str) -> str:
-    # What a hook of the user's exports must not lead to another repository.
+    # Variables that a git hook exports must not lead to another repository.
     environment: Mapping[str, str] = {
         name: value for name, value in os.environ.items() if not name.startswith("GIT_")
     }

@@ -1,4 +1,4 @@
-"""A file that one process at a time may write."""
+"""Locks a file, so that one process at a time writes it."""
 
 from __future__ import annotations
 

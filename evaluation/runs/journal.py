@@ -1,14 +1,14 @@
-"""A run that is written question by question, so that a kill at any point loses nothing done.
+"""A run that is written question by question, so that a kill at any point loses no finished one.
 
 ::
 
-    RUN/<manifest>          what the run is made with; written once, before the first question
-    RUN/questions.jsonl     a record a line, appended as each question is done
-    RUN/clock.json          seconds worked so far, over all sittings
+    RUN/<manifest>          the run's configuration, written once before the first question
+    RUN/questions.jsonl     one record per line, appended as each question is done
+    RUN/clock.json          seconds worked so far, over all sessions
     RUN/lock                held while a process writes
 
-A line that a kill cut short is dropped when the run is opened again, and its question asked anew;
-of a question that stands twice, the first line counts. What a record holds is its kind's business.
+A line that a kill truncated is dropped when the run is opened again, and its question is asked
+again. If a question has two lines, the first counts. Knows nothing of the content of records.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class Journal:
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """Makes the run, or goes on with the one in the folder, and holds it for writing.
+        """Creates the run, or continues the one in the folder, and locks it for writing.
 
-        Raises SettingsError when the folder holds a run made with anything else, and when another
+        Raises SettingsError if the folder holds a run with another configuration, or if another
         process writes it.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -69,13 +69,13 @@ class Journal:
         return set(self._expected.question_ids) <= self.done()
 
     def write(self, record: Record) -> None:
-        """Writes one question; no kill of this process loses it once this returns."""
+        """Writes one record; once this returns, killing the process does not lose it."""
         append_line(self.folder / _QUESTIONS, record.model_dump(mode="json"))
         seconds = self._worked + time.perf_counter() - self._since
         _replace(self.folder / _CLOCK, {"seconds": round(seconds, 3)})
 
     def set_aside(self) -> None:
-        """Renames what the folder holds: figures that took hours are never deleted."""
+        """Renames an existing folder: figures that took hours are never deleted."""
         if not self.folder.exists():
             return
         number = 1
@@ -99,7 +99,7 @@ class Journal:
 
 
 def read_manifest(folder: Path, kind: type[_M]) -> _M:
-    """What the run in a folder was made with. Raises SettingsError when it holds none."""
+    """Reads the manifest of the run in a folder. Raises SettingsError if it holds none."""
     path = folder / kind.FILE
     try:
         return kind.model_validate_json(path.read_text(encoding="utf-8"))
@@ -115,7 +115,7 @@ def read_manifest(folder: Path, kind: type[_M]) -> _M:
 def read_journal(folder: Path, kind: type[_M], record_kind: type[_R]) -> tuple[_M, tuple[_R, ...]]:
     """A run's manifest with its clock, and its records in the order of the sample.
 
-    Raises SettingsError when the folder holds no run, or one that cannot be read.
+    Raises SettingsError if the folder holds no run, or one that cannot be read.
     """
     manifest = read_manifest(folder, kind)
     records: dict[str, _R] = {}
@@ -131,7 +131,7 @@ def read_journal(folder: Path, kind: type[_M], record_kind: type[_R]) -> tuple[_
 
 
 def _find_differences(before: RunManifest, now: RunManifest) -> list[str]:
-    """What differs that figures may depend on, as ``key: old → new``."""
+    """The differences that can affect figures, as ``key: old → new``."""
     old, new = before.identity(), now.identity()
     return [
         f"{key}: {_show(old_value)} → {_show(new_value)}"
@@ -157,7 +157,7 @@ def _show(value: Any) -> str:
 
 
 def _replace(path: Path, value: Mapping[str, Any]) -> None:
-    """Writes a small file so that a kill leaves the old one or the new one, never half of it."""
+    """Writes a small file atomically: a kill leaves either the old or the new one."""
     partial = path.with_suffix(".partial")
     partial.write_text(json.dumps(value, indent=1), encoding="utf-8")
     partial.replace(path)

@@ -1,4 +1,4 @@
-"""Files of JSON lines that a kill may cut short."""
+"""Files of JSON lines that a kill can truncate."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def append_line(path: Path, value: Mapping[str, Any]) -> None:
-    """Puts ``value`` at the end of a file of JSON lines."""
+    """Appends ``value`` to a file of JSON lines."""
     line = json.dumps(value, ensure_ascii=False) + "\n"
     with path.open("a", encoding="utf-8") as file:
         file.write(line)
 
 
 def drop_torn_line(path: Path) -> None:
-    """Cuts what a kill left of a line, or the next one would be appended to it."""
+    """Removes an incomplete last line; otherwise the next line would be appended to it."""
     with path.open("rb+") as file:
         content = file.read()
         whole = content.rfind(b"\n") + 1

@@ -1,14 +1,13 @@
-"""An engine that keeps what a model answered, and gives it again: the same samples in every run.
+"""An engine that stores a model's completions and replays them: the same samples in every run.
 
-What follows sampling (guard, repair, score, vote) is compared on the very same candidates, without
-the model: neither chance nor the questions that shared a batch stand between two runs. A request
-for K samples also answers the same request for fewer: they are its first ones, as an engine counts
-a seed on from sample to sample.
+So the steps after sampling (guard, repair, score, vote) are compared on the same candidates,
+without the model and unaffected by chance or batching. A stored request for K samples also answers
+the same request for fewer: these are its first samples, as engines increment the seed from sample
+to sample.
 
-One file of JSON lines, appended to as answers come, so that a kill loses nothing. A line is of one
-model; others are passed over. Failures are not kept.
-
-Not covered: times. What is given again takes none.
+The samples are in one file of JSON lines, appended as they come, so that a kill loses none. Each
+line belongs to one model; lines of others are skipped. Failures are not stored. Replayed samples
+take no time, so times are not meaningful.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from nl2sql.types import Completions, SamplingRequest
 
 
 class KeptSamples:
-    """The answers of one model in a file. ``open_engine`` is called when it lacks one."""
+    """The completions of one model in a file. ``open_engine`` is called if one is missing."""
 
     def __init__(
         self, path: Path, model: str, open_engine: Callable[[], Awaitable[Engine]]
@@ -45,7 +44,7 @@ class KeptSamples:
 
     @contextmanager
     def open(self) -> Iterator[KeptSamples]:
-        """Reads the file and holds it for writing. Raises SettingsError when another does."""
+        """Reads the file and locks it. Raises SettingsError if another process has locked it."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with hold_lock(
             Path(f"{self._path}.lock"),
@@ -56,19 +55,19 @@ class KeptSamples:
             yield self
 
     async def sample(self, request: SamplingRequest) -> Completions:
-        """What is kept of the request, or what the model says now. Raises as the model does."""
+        """The stored completions, or those of the model. Raises as the model does."""
         key = _name_request(request)
         kept = self._completions.get(key)
         if kept is None or len(kept.texts) < request.k:
             engine = await self._find_engine()
-            # What is kept is whole.
+            # Only complete results are stored.
             kept = await engine.sample(replace(request, time_limit_s=None))
             self._completions[key] = kept
             self._write({"request": key, **asdict(kept)})
         return _take_first(kept, request.k)
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """As the model counts; each text is asked of it once."""
+        """The model's token counts; each text is counted once."""
         keys = [_digest(text) for text in texts]
         if unknown := {
             key: text for key, text in zip(keys, texts, strict=True) if key not in self._tokens
@@ -81,11 +80,11 @@ class KeptSamples:
         return tuple(self._tokens[key] for key in keys)
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
-        """What is wrong with the model, as far as it was asked and can tell."""
+        """The probe of the model, if it was opened and has one."""
         return await self._engine.probe() if isinstance(self._engine, Probe) else ()
 
     async def speed(self) -> EngineSpeed | None:
-        """Unknown: what is given again takes no time."""
+        """Unknown: replayed samples take no time."""
         return None
 
     async def _find_engine(self) -> Engine:
@@ -120,7 +119,7 @@ class KeptSamples:
 
 
 def _name_request(request: SamplingRequest) -> str:
-    """All of a request but K, and when somebody stops waiting."""
+    """A key of the request without K and the time limit."""
     value = asdict(request)
     del value["k"], value["time_limit_s"]
     return _digest(json.dumps(value, sort_keys=True))
@@ -131,7 +130,7 @@ def _digest(text: str) -> str:
 
 
 def _take_first(kept: Completions, k: int) -> Completions:
-    """The first ``k`` samples; their tokens are told as an even share of all.
+    """The first ``k`` samples, with a proportional share of the completion tokens.
 
     >>> _take_first(Completions(("a", "b", "c", "d"), 100, 40, (-1.0, -2.0, -3.0, -4.0)), 2)
     Completions(texts=('a', 'b'), prompt_tokens=100, completion_tokens=20, logprobs=(-1.0, -2.0))

@@ -1,4 +1,4 @@
-"""What a run was made with: written beside its results, so that a sceptic can make it again."""
+"""The configuration of a run, written with its results, so that it can be reproduced."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 from evaluation.runs.records import Record
 from evaluation.runs.variants import WITHOUT
 
-# What may differ between two sittings of one run.
-_PER_SITTING = frozenset({"started_at", "seconds", "finished"})
+# The fields that can differ between two sessions of one run.
+_PER_SESSION = frozenset({"started_at", "seconds", "finished"})
 
 
 class RunManifest(Record):
-    """What every kind of run says of itself; ``FILE`` is the kind's own file name.
+    """The fields of every kind of run; ``FILE`` is the kind's file name.
 
-    ``question_ids`` are the sampled ones, in order. ``seconds`` adds up the time of all sittings,
-    resumed ones included.
+    ``question_ids`` are the sampled ones, in order. ``seconds`` is the time of all sessions,
+    including resumed ones.
     """
 
     FILE: ClassVar[str]
@@ -36,16 +36,16 @@ class RunManifest(Record):
     finished: bool = False
 
     def identity(self) -> dict[str, Any]:
-        """All that makes it this run and no other, as JSON values; the same in every sitting."""
-        return self.model_dump(mode="json", exclude=set(_PER_SITTING))
+        """The fields that identify the run, as JSON values; the same in every session."""
+        return self.model_dump(mode="json", exclude=set(_PER_SESSION))
 
 
 class Manifest(RunManifest):
     """Everything that the figures of an ``eval run`` depend on.
 
-    ``configuration`` is the whole of the settings, ``variant`` the name under which reports show
-    this run (``K=4``, ``plain``, ``without bm25``). ``samples`` is the file that the model's
-    samples were kept in and taken from; its times say nothing then.
+    ``configuration`` holds all settings, ``variant`` is the run's name in reports (``K=4``,
+    ``plain``, ``without bm25``). ``samples`` is the file in which the model's samples were stored;
+    times are not meaningful then.
     """
 
     FILE: ClassVar[str] = "manifest.json"
@@ -61,10 +61,10 @@ class Manifest(RunManifest):
 
     @property
     def is_ablated(self) -> bool:
-        """True when one stage was switched off to see what it is worth."""
+        """True if one stage was switched off to measure its effect."""
         return self.variant.startswith(WITHOUT)
 
     @property
     def is_timed(self) -> bool:
-        """False where samples came from a file, which takes no time: speed is not shown then."""
+        """False if samples came from a file: times are not meaningful then."""
         return not self.samples

@@ -1,7 +1,7 @@
-"""What a run writes of one question: a JSON line that every figure and picture is made from.
+"""The records of a run: one JSON line per question, from which all figures and charts are made.
 
-Pydantic, since the lines are read again by other commands, other versions and other people.
-Milliseconds and seconds are wall time.
+They are pydantic models because other commands and versions read them. Milliseconds and seconds
+are wall time.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class Preview(Record):
 
 
 class CandidateRecord(Record):
-    """One candidate as it stood in the vote, and whether it was right.
+    """One candidate in the vote, and whether it is right.
 
-    ``samples`` is how many of the K completions it stands for; a repair that works has taken them
-    over from what it ``repairs``. ``logprob`` is the mean log-probability of a token. ``group``
-    numbers equivalent results, -1: no result. ``error`` is empty, the guard's ``code: message``, or
-    the database's ``SQLSTATE: message``.
+    ``samples`` counts its completions; a repair that works has taken over those of the candidate
+    that it ``repairs``. ``logprob`` is the mean log-probability of a token. ``group`` is the number
+    of its group of equivalent results, -1: no result. ``error`` is empty, the guard's ``code:
+    message``, or the database's ``SQLSTATE: message``.
     """
 
     id: str
@@ -50,7 +50,7 @@ class CandidateRecord(Record):
 class RepairRecord(Record):
     """One attempt at repair, by the ``rules`` that changed something, or by the model.
 
-    ``error_class`` is the taxonomy's class of what was wrong before; empty for a query that ran.
+    ``error_class`` is the class of the error before the repair; empty for a query that ran.
     """
 
     candidate: str
@@ -65,13 +65,13 @@ class RepairRecord(Record):
 
 
 class QuestionRecord(Record):
-    """One question of a benchmark, what came of it, and how that compares with the gold.
+    """One question of a benchmark, its outcome, and the comparison with the gold result.
 
-    ``gold_error`` is set when no figure can count this question: the database is missing, or the
-    gold query fails or is refused. ``outcome`` is ``answered``, ``refused``, ``clarify``,
-    ``failed``, or ``error`` when the pipeline raised; ``reason`` then says why. ``correct`` is
-    comparison (a) of the answer that was given, ``bird_ex`` (b), ``soft_f1`` (c); ``r_ves`` (d) is
-    None until timed. ``candidates`` are in the order of the ranking.
+    ``gold_error`` is set if the question is not counted: the database is missing, or the gold query
+    fails or is refused. ``outcome`` is ``answered``, ``refused``, ``clarify``, ``failed``, or
+    ``error`` if the pipeline raised; ``reason`` then says why. ``correct``, ``bird_ex`` and
+    ``soft_f1`` compare the answer with the gold result; ``r_ves`` is None until timed.
+    ``candidates`` are in the order of the ranking.
     """
 
     id: str
@@ -107,5 +107,5 @@ class QuestionRecord(Record):
 
     @property
     def counts(self) -> bool:
-        """True when the gold gave a result to compare with."""
+        """True if the gold query gave a result to compare with."""
         return not self.gold_error

@@ -1,12 +1,10 @@
-"""A run of ``eval run`` on disk: a journal of QuestionRecords, and how long right answers took.
+"""A run of ``eval run`` on disk: a journal of QuestionRecords, and the times of right answers.
 
 ::
 
-    RUN/manifest.json       what the run is made with
-    RUN/questions.jsonl     a QuestionRecord a line, appended as each is judged
+    RUN/manifest.json       the run's configuration
+    RUN/questions.jsonl     one QuestionRecord per line, appended as each is judged
     RUN/timings.jsonl       id and time ratio of right answers, measured when all are judged
-
-How it survives a kill is the journal's business.
 """
 
 from __future__ import annotations
@@ -31,23 +29,23 @@ class RunFolder(Journal):
         self.manifest = manifest
 
     def start_timing(self) -> set[str]:
-        """The ids of the answers whose time is measured. From here on the run has an R-VES."""
+        """The ids of the answers already timed. After this call the run has an R-VES."""
         (self.folder / _TIMINGS).touch()
         return {line["id"] for line in read_lines(self.folder / _TIMINGS)}
 
     def append(self, record: QuestionRecord) -> None:
-        """Writes one question; no kill of this process loses it once this returns."""
+        """Writes one record; once this returns, killing the process does not lose it."""
         self.write(record)
 
     def append_timing(self, id_: str, ratio: float | None) -> None:
-        """Writes how the gold's time relates to the answer's."""
+        """Writes the ratio of the gold's time to the answer's; None if it was not measured."""
         append_line(self.folder / _TIMINGS, {"id": id_, "ratio": ratio})
 
 
 def read_run(folder: Path) -> tuple[Manifest, tuple[QuestionRecord, ...]]:
     """A run's manifest, and its records in the order of the sample.
 
-    Raises SettingsError when the folder holds no run, or one that cannot be read.
+    Raises SettingsError if the folder holds no run, or one that cannot be read.
     """
     manifest, records = read_journal(folder, Manifest, QuestionRecord)
     timings = folder / _TIMINGS
@@ -58,7 +56,7 @@ def read_run(folder: Path) -> tuple[Manifest, tuple[QuestionRecord, ...]]:
 
 
 def _add_time(record: QuestionRecord, ratios: Mapping[str, float | None] | None) -> QuestionRecord:
-    """R-VES of the record: 0 for what is wrong, by the time ratio for what is right."""
+    """Adds the record's R-VES: 0 for a wrong answer, by the time ratio for a right one."""
     if ratios is None or not record.counts:
         return record
     ratio = ratios.get(record.id)

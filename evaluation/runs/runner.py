@@ -1,7 +1,7 @@
 """Asks a system the questions of a run, many at a time, and writes a record of each.
 
 The system is a function from a question to a response: a pipeline in this process, a service over
-HTTP, or a baseline. Knows nothing of how it is made, nor of ray.
+HTTP, or a baseline. Knows nothing of its implementation or of ray.
 """
 
 from __future__ import annotations
@@ -34,12 +34,11 @@ async def run_questions(
     outage: Outage | None = None,
     progress: Progress = lambda done, total, correct: None,
 ) -> None:
-    """Asks what the run still lacks, ``concurrency`` at a time.
+    """Asks the remaining questions of the run, ``concurrency`` at a time.
 
-    ``progress(done, total, correct)`` follows each; those of earlier sittings are done from the
-    start. Raises Unavailable when the system or a database stops answering, with an ``outage`` only
-    when it does not come back: what is judged stays, and the next call goes on from there. Call it
-    with the run open.
+    Calls ``progress(done, total, correct)`` after each; questions of earlier sessions count as
+    done. Raises Unavailable when the system or a database stops answering, with an ``outage`` only
+    if it does not recover: records are kept, and the next call continues. The run must be open.
     """
     done = run.done()
     pending = iter([example for example in examples if example.id not in done])
@@ -54,12 +53,12 @@ async def run_questions(
             counts[1] += record.correct
             progress(counts[0], len(examples), counts[1])
 
-    # The first failure ends the others, whose questions are asked again when the run goes on.
+    # The first failure cancels the others, whose questions are asked again when the run continues.
     await gather_all(work() for _ in range(run.manifest.concurrency))
 
 
 async def measure_times(examples: Sequence[Example], judge: Judge, run: RunFolder) -> None:
-    """Times right answers against their golds, one after the other, for R-VES."""
+    """Times right answers and their gold queries, one after the other, for R-VES."""
     timed = run.start_timing()
     by_id = {example.id: example for example in examples}
     for record in read_run(run.folder)[1]:
@@ -97,7 +96,7 @@ async def _ask_one(
 
     async def attempt() -> Response:
         nonlocal start
-        start = time.perf_counter()  # what was waited for before is no time of the question's
+        start = time.perf_counter()  # excludes waiting for an outage
         return await ask(question)
 
     try:
@@ -105,7 +104,7 @@ async def _ask_one(
     except Unavailable:
         raise
     except QuorumError as error:
-        # The question's own fault: it counts as wrong, and is named.
+        # An error of this question: it counts as wrong and is listed.
         return await judge.describe_failure(
             example,
             evidence=manifest.evidence,

@@ -1,4 +1,4 @@
-"""Which runs a command makes: settings changed by flags, K by K, stage by stage, or a baseline."""
+"""The runs of a command: changed settings, several K, an ablation, or a baseline."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way to answer, under the name that reports show; ``k`` 0 is adaptive."""
+    """One configuration, under the name that reports show; ``k`` 0 is adaptive."""
 
     name: str
     settings: Settings
@@ -29,7 +29,7 @@ class Variant:
 
 
 def override(settings: Settings, assignments: Sequence[str]) -> Settings:
-    """The settings with ``key=value`` put in; a key without a dot is a flag, or ``section.key``.
+    """Overrides settings by ``key=value``; a key is ``section.key``, or the name of a flag.
 
     Values are YAML: ``bm25=false``, ``sampling.temperature=0.5``. Raises SettingsError.
     """
@@ -47,7 +47,7 @@ def override(settings: Settings, assignments: Sequence[str]) -> Settings:
         section: dict[str, Any] = value
         for part in path[:-1]:
             if not isinstance(section.get(part), dict):
-                section[part] = {}  # the check of the whole names what is no section
+                section[part] = {}  # parse_settings reports an unknown section
             section = section[part]
         section[path[-1]] = yaml.safe_load(text)
     return parse_settings(value, where="--set")
@@ -58,8 +58,8 @@ def build_variants(
 ) -> tuple[Variant, ...]:
     """The variants of one command: the baseline, a variant for each K, or an ablation.
 
-    ``without`` names the flags of the ablation, or is ``all``. Raises SettingsError for what is not
-    known, and for an ablation beside a baseline or over several K.
+    ``without`` names the flags of the ablation, or is ``all``. Raises SettingsError for unknown
+    names, and for an ablation with a baseline or several K.
     """
     if without:
         if baseline or len(counts) > 1:
@@ -75,7 +75,7 @@ def build_variants(
 
 
 def build_variant(settings: Settings, k: int | None, baseline: str) -> Variant:
-    """One variant, or the baseline. Raises SettingsError for a baseline that is not known."""
+    """One variant, or the baseline. Raises SettingsError for an unknown baseline."""
     if baseline:
         if baseline not in BASELINES:
             raise SettingsError(
@@ -95,9 +95,9 @@ def build_curve(settings: Settings, counts: Sequence[int], baseline: str) -> tup
 def build_ablation(
     settings: Settings, k: int | None, only: Sequence[str] = ()
 ) -> tuple[Variant, ...]:
-    """Everything as it is set, then each flag that is on switched off in turn.
+    """The settings as they are, then one variant for each enabled flag, with that switched off.
 
-    ``only`` names the flags to take. Raises SettingsError for one that does not exist or is off.
+    ``only`` restricts the flags. Raises SettingsError for one that does not exist or is off.
     """
     count = _check_k(settings, settings.sampling.k if k is None else k)
     on = [name for name in FlagSettings.model_fields if getattr(settings.flags, name)]

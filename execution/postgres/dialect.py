@@ -3,9 +3,9 @@
 sqlglot's PostgreSQL dialect turns functions into nodes that are common to all databases, and spells
 them anew: ``date_part`` becomes ``EXTRACT``, which has another type, ``to_hex`` becomes ``hex``,
 which does not exist. Here a function stays a name with arguments, ``->`` an operator with its
-operands, and a string its value, however it was quoted. Functions that ``growing_calls.py`` measures
-(generators of rows, functions that make text longer) keep their nodes, which are written as read.
-``pg_catalog.f`` becomes ``f``, so that a schema hides no function from checks by name.
+operands, and a string its value, however it was quoted. Functions that ``growing_calls.py``
+measures (generators of rows, functions that make text longer) keep their nodes, which are written
+as read. ``pg_catalog.f`` becomes ``f``, so that a schema hides no function from checks by name.
 
 Knows nothing of catalogs or allowlists. Bit strings are not supported: a query with one is refused.
 """

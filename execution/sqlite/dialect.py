@@ -2,9 +2,9 @@
 
 sqlglot's SQLite dialect turns functions into nodes that are common to all databases, and spells
 them anew: ``CAST(x AS DATE)`` becomes ``DATE(x)``, which has another value. Here a function stays a
-name with arguments (``replace`` has a node, since ``growing_calls.py`` measures it), a cast is to one
-of SQLite's five affinities, the path of ``->`` stays text. Names that need quotes are written in
-backticks: SQLite reads a name in double quotes as a string if it does not find it.
+name with arguments (``replace`` has a node, since ``growing_calls.py`` measures it), a cast is to
+one of SQLite's five affinities, the path of ``->`` stays text. Names that need quotes are written
+in backticks: SQLite reads a name in double quotes as a string if it does not find it.
 
 Knows nothing of catalogs or allowlists.
 """

@@ -1,1 +1,1 @@
-"""A question on its way through the stages: sampling rounds, repair rounds, the conclusion."""
+"""The pipeline: sampling rounds, repair rounds, the conclusion, and the dialogue around it."""

@@ -1,4 +1,4 @@
-"""What was tried where nothing worked: every query, why it failed, and what to do about it."""
+"""The queries that failed, with the cause of each failure and advice."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from nl2sql.types import Ranking, Repair, Violation
 
 
 def list_attempts(ranking: Ranking, repairs: tuple[Repair, ...]) -> tuple[Attempt, ...]:
-    """The queries that failed, as the ranking has them; the repairs tell their classes.
+    """The failed queries in the ranking's order, with the error classes found by the repairs.
 
-    What a repair itself failed with is classified where that was tried to be repaired in turn.
+    The error of a failed repair has a class only if its repair was attempted in turn.
     """
     by_candidate = {repair.candidate: repair for repair in repairs}
     attempts = []
@@ -36,7 +36,7 @@ def list_attempts(ranking: Ranking, repairs: tuple[Repair, ...]) -> tuple[Attemp
 
 
 def describe_attempts(attempts: tuple[Attempt, ...]) -> str:
-    """How often what went wrong, and the advice for what went wrong most; empty for no classes.
+    """Counts the error classes and adds the advice for the commonest; empty without classes.
 
     >>> wrong = Attempt("SELECT x", "sample", "There is no x.", "unknown_column", "Use columns.")
     >>> describe_attempts((wrong, wrong))

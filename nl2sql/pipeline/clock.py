@@ -1,4 +1,4 @@
-"""How long each stage of one question takes, and which tokens it costs."""
+"""Measures the duration and the tokens of each stage of one question."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from nl2sql.progress import enter_stage
 
 
 class StageClock:
-    """Collects the timings of stages: one that runs twice adds up, one that raises counts.
+    """Collects the timings of stages; repeated and failed runs of a stage are added up.
 
-    Tells the question's observer which stage runs, under ``progress`` where it has another name.
+    Reports each stage to the question's observer, under the name ``progress`` if that is given.
     """
 
     def __init__(self) -> None:

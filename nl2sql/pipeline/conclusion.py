@@ -1,4 +1,4 @@
-"""What answer a ranking amounts to: the winner, a choice of interpretations, or a failure."""
+"""Turns a ranking into an answer: the winner, a choice of interpretations, or a failure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nl2sql.types import NOT_PERMITTED, Ranking, Violation
 
 
 def conclude(ranking: Ranking, trace: Trace) -> Answer:
-    """The answer, or below the ranking's threshold its interpretations."""
+    """The winner's answer, or the interpretations if its confidence is below the threshold."""
     winner = ranking.winner
     if winner is None or winner.result is None:
         if reason := _find_withheld(ranking):
@@ -17,11 +17,12 @@ def conclude(ranking: Ranking, trace: Trace) -> Answer:
         return Failed(_describe_failure(ranking, attempts), trace, attempts)
     if ranking.confidence < ranking.threshold:
         reason = (
-            f"The confidence is {ranking.confidence:.2f}, {ranking.threshold:.2f} is asked for. "
+            f"The confidence is {ranking.confidence:.2f}, below the {ranking.threshold:.2f} that "
+            "an answer needs. "
             + (
-                "Choose what you mean, or say it more precisely."
+                "Choose an interpretation, or ask more precisely."
                 if len(ranking.interpretations) > 1
-                else "Say more precisely what you want, or choose the only interpretation found."
+                else "Ask more precisely, or choose the only interpretation found."
             )
         )
         return Clarify(reason, ranking.confidence, ranking.interpretations, trace)
@@ -35,7 +36,7 @@ def conclude(ranking: Ranking, trace: Trace) -> Answer:
 
 
 def _find_withheld(ranking: Ranking) -> str:
-    """What the principal may not see of what the candidates asked for; empty if nothing."""
+    """The message of the first violation for missing permission; empty if there is none."""
     for assessment in ranking.assessments:
         if isinstance(assessment.verdict, Violation) and assessment.verdict.code == NOT_PERMITTED:
             return assessment.verdict.message
@@ -46,10 +47,10 @@ def _describe_failure(ranking: Ranking, attempts: tuple[Attempt, ...]) -> str:
     if not ranking.assessments:
         return "The model wrote no query."
     too_large = sum(assessment.unrun == "estimate" for assessment in ranking.assessments)
-    told = describe_attempts(attempts)
+    summary = describe_attempts(attempts)
     return (
         f"None of the {len(ranking.assessments)} queries that were tried could be run"
         + (f"; {too_large} would read too many rows" if too_large else "")
-        + (f". {told}" if told else ".")
-        + " Ask with the words of the tables you mean, or ask for more candidates."
+        + (f". {summary}" if summary else ".")
+        + " Use the names of the tables you mean, or ask for more candidates."
     )

@@ -1,7 +1,7 @@
-"""A question within its session: completed from earlier turns, answered, and put in words.
+"""Completes a question from the earlier turns of its session and puts the answer into words.
 
-Around the pipeline, which knows nothing of sessions. Without a session a question goes straight
-through. Where the turns cannot be read the question is answered alone, and the answer says so.
+Wraps the pipeline, which knows nothing of sessions. A question without a session is passed on
+unchanged. If the turns cannot be read, the question is answered alone, and the answer says so.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from nl2sql.protocols import Answerer, Generator, Sessions
 from nl2sql.types import Question, Rewriting, Turn
 
 _ALONE = "The session's earlier questions cannot be read now, so this one was answered alone."
-_NOT_KEPT = "The session cannot be written now, so a later question will not know of this one."
+_NOT_KEPT = "The session cannot be written now, so later questions cannot refer to this one."
 
 
 class Dialogue:
-    """Answers questions as the pipeline does, and those of a session in its light."""
+    """Answers questions as the pipeline does, taking the session's earlier turns into account."""
 
     def __init__(
         self, pipeline: Answerer, generator: Generator, sessions: Sessions | None = None
@@ -31,13 +31,13 @@ class Dialogue:
         self._sessions = sessions
 
     async def answer(self, question: Question) -> Answer:
-        """The answer, in words where the question asks for them. Raises what the pipeline does."""
+        """The answer, with a text if the question asks for one. Raises what the pipeline does."""
         if not question.session:
             return await self._put_in_words(await self._pipeline.answer(question))
         enter_stage("rewrite")
         start = time.perf_counter()
         turns, notes = await self._recall(question)
-        # Who picked a query has said all that there is to say.
+        # A picked query needs no rewriting.
         rewriting = (
             Rewriting() if question.picked else await self._generator.rewrite(question, turns)
         )
@@ -83,24 +83,24 @@ class Dialogue:
             return answer
         enter_stage("words")
         start = time.perf_counter()
-        told = await self._generator.write_answer(question, answer.sql, answer.result)
-        timing = _measure("words", start, told.prompt_tokens, told.completion_tokens)
+        words = await self._generator.write_answer(question, answer.sql, answer.result)
+        timing = _measure("words", start, words.prompt_tokens, words.completion_tokens)
         trace = replace(answer.trace, timings=(*answer.trace.timings, timing))
-        return replace(answer, text=told.text, text_source=told.source, trace=trace)
+        return replace(answer, text=words.text, text_source=words.source, trace=trace)
 
 
 def build_turn(answer: Answer, *, is_rewritten: bool) -> Turn | None:
-    """What a later question may lean on; None where it should not.
+    """The turn that is stored for later questions, or None if nothing should be stored.
 
-    A question that was refused is not kept, and one that failed only in the asker's own words: a
-    turn is shown again only while its queries pass the guard, and those have none.
+    Refused questions are not stored, and failed ones only if they were not rewritten: a turn is
+    shown again only while its queries pass the guard, and these turns have no queries.
     """
     text = answer.trace.question.text
     match answer:
         case Answered():
             return Turn(text, "answered", answer.sql)
         case Clarify():
-            queries = tuple(chosen.sql for chosen in answer.interpretations)
+            queries = tuple(interpretation.sql for interpretation in answer.interpretations)
             return Turn(text, "clarify", interpretations=queries)
         case Failed() if not is_rewritten:
             return Turn(text, "failed")

@@ -1,4 +1,4 @@
-"""Whether a first draft of a query names anything that retrieval has not found yet."""
+"""Checks whether a draft query names anything that retrieval has not found yet."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from nl2sql.types import SchemaContext
 
 
 def has_new_names(draft: str, context: SchemaContext) -> bool:
-    """True when a table or column of ``draft`` is none of the context's, or it does not parse.
+    """True if a table or column of ``draft`` is not in the context, or it does not parse.
 
-    Names are compared without case: a draft that writes ``Orders`` means ``orders``. The draft's
-    own names (CTEs, aliases) are not new.
+    Names are compared without case. CTEs and aliases of the draft are not new names.
     """
     try:
         tree = parse_one(draft, context.dialect)

@@ -1,8 +1,8 @@
-"""The way of a question through the stages.
+"""Passes a question through the stages.
 
-The pipeline is handed its stages and nothing else. The same class runs in process, inside Ray
+The pipeline receives its stages and nothing else. The same class runs in process, inside Ray
 Serve with stages behind deployment handles, and in batch. It decides the order of the stages, what
-runs side by side and when a repair is worth a try; it knows nothing of how a stage does its work.
+runs concurrently and when to repair; it knows nothing of how a stage works.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Stages:
 
 
 class Pipeline:
-    """Answers questions. Raises Unavailable and its kin; every other outcome is an Answer."""
+    """Answers questions. Raises Unavailable and its subclasses; all other outcomes are Answers."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Pipeline:
         self._pre_sql = pre_sql
 
     async def answer(self, question: Question) -> Answer:
-        """The answer, with the trace of all that led to it."""
+        """The answer, with the trace of everything that led to it."""
         clock = StageClock()
         stages = self._stages
         if question.picked:
@@ -197,7 +197,7 @@ class Pipeline:
         return assessment
 
     async def _run_picked(self, question: Question, trace: Trace, clock: StageClock) -> Answer:
-        """The rows of the interpretation that was chosen: guarded and run as any candidate."""
+        """Runs the interpretation that was chosen, guarded like any candidate."""
         nothing = SchemaContext((), (), ())
         ranker, candidate = self._stages.ranker, Candidate("c1", question.picked, origin="picked")
         async with clock.time("guard"):
@@ -214,9 +214,9 @@ class Pipeline:
     async def _search_again(
         self, question: Question, route: ModuleRoute, context: SchemaContext, clock: StageClock
     ) -> tuple[str, ModuleRoute, SchemaContext]:
-        """A draft of the query, and what is found with the names in it.
+        """Drafts a query and searches again with the names in it.
 
-        Without a draft, or one that names anything new, what was found before stays.
+        The earlier route and context are kept without a draft, or if it has no new names.
         """
         draft = DraftQuery()
         async with clock.time("draft"):

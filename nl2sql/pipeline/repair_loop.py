@@ -1,12 +1,11 @@
-"""Rounds of repair: by rule first, by the model where nothing works, and the vote decides.
+"""Rounds of repair: by rule first, then by the model if no candidate works; the vote decides.
 
-Every original stays a candidate. A repair takes over the samples of what it repairs as soon as the
-database would run it, and has to win the vote like any other. A candidate that works is left alone,
-but for one whose empty result a stored value explains, where that is switched on. After the
-deadline the model is asked once more only, about the best candidate: without that there would be no
-answer.
+Every original stays a candidate. A repair takes over the samples of the candidate it repairs once
+the database accepts it, and takes part in the vote like any other. Candidates that work are not
+repaired, except, if that is switched on, those whose result is empty. After the deadline the model
+is asked only once more, about the best candidate: otherwise there would be no answer.
 
-Knows nothing of how a repair is made: that is the repairer's business.
+Knows nothing of how the repairer makes a repair.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ _Tried = tuple[Assessment | None, Repair]
 
 
 class RepairLoop:
-    """Repairs what a question's rankings leave open, round after round of its sampling.
+    """Repairs the failed candidates of one question, in every round of its sampling.
 
-    ``ask_model`` and ``empty_results`` switch parts on.
+    ``ask_model`` allows repair by the model, ``empty_results`` the repair of empty results.
     """
 
     def __init__(
@@ -51,13 +50,13 @@ class RepairLoop:
         self._empty_results = empty_results
         self._deadline = deadline
         self._has_asked_late = False
-        # Rules say the same of the same candidate every time.
+        # Candidates that no rule could repair: the rules would give the same result again.
         self._unruled: dict[str, _Tried] = {}
-        # By its text: different candidates are often repaired to the same query.
+        # By text: different candidates are often repaired to the same query.
         self._assessing: dict[str, asyncio.Task[Assessment]] = {}
 
     def finds_work(self, ranking: Ranking) -> bool:
-        """True when there is something to repair, and a reason to."""
+        """True if there are candidates to repair and the settings ask for it."""
         if ranking.quorum and self._settings.when == "no_quorum":
             return False
         return bool(self._find_repairable(ranking))
@@ -71,10 +70,10 @@ class RepairLoop:
         *,
         is_last: bool = True,
     ) -> tuple[Ranking, tuple[Repair, ...]]:
-        """The ranking with its repairs, and the attempts, failed ones too.
+        """The ranking with its repairs, and all attempts, including failed ones.
 
-        ``is_last`` says that no further samples are to come: only then is the model asked, and only
-        where nothing works; what could not be repaired at all is then listed too. Raises
+        ``is_last`` says that no further samples follow: only then is the model asked, and only if
+        no candidate works; candidates that could not be repaired are then listed too. Raises
         EngineUnavailable and what the ranker raises.
         """
         attempts: list[Repair] = []
@@ -83,7 +82,9 @@ class RepairLoop:
         while self.finds_work(ranking):
             tried = await self._try_all(question, context, plan, ranking)
             self._unruled |= {
-                repair.candidate: (None, repair) for each, repair in tried if each is None
+                repair.candidate: (None, repair)
+                for assessment, repair in tried
+                if assessment is None
             }
             may_ask = self._ask_model and is_last and not self._has_asked_late
             if not _made(tried) and may_ask and ranking.winner is None:
@@ -95,7 +96,9 @@ class RepairLoop:
                 break
             attempts += (repair for _, repair in tried if repair.outcome != "none")
             doubtful |= {
-                each.candidate.id for each, repair in tried if each is not None and repair.risks
+                assessment.candidate.id
+                for assessment, repair in tried
+                if assessment is not None and repair.risks
             }
             ranking = await self._ranker.rank(
                 question,
@@ -113,10 +116,10 @@ class RepairLoop:
         *,
         ask_model: bool = False,
     ) -> list[_Tried]:
-        """One repair for each candidate that needs one, side by side; what came of them.
+        """Tries one repair for each candidate that needs one, concurrently.
 
-        What no rule could repair is not handed to the rules again. From the deadline on, the model
-        is not waited for any longer than until one of its repairs works.
+        Candidates that no rule could repair are not passed to the rules again. After the deadline,
+        the model's repairs are awaited only until one of them works.
         """
         failed = self._find_repairable(ranking)
 
@@ -131,8 +134,8 @@ class RepairLoop:
         if self._deadline.has_passed:
             self._has_asked_late = True
             failed = failed[:1]
-        tried = await self._deadline.gather([attempt(each) for each in failed], _works)
-        return [each for each in tried if each is not None]
+        tried = await self._deadline.gather(list(map(attempt, failed)), _works)
+        return [outcome for outcome in tried if outcome is not None]
 
     async def _try(
         self,
@@ -154,7 +157,7 @@ class RepairLoop:
     async def _assess(
         self, question: Question, candidate: Candidate, context: SchemaContext, plan: Plan
     ) -> Assessment:
-        """One assessment of a text, for all repairs that came to it in this question."""
+        """Assesses each text once per question, however many repairs result in it."""
         task = self._assessing.get(candidate.sql)
         if task is None:
             work = self._assessor.guard_and_assess(question, candidate, context, plan)
@@ -162,9 +165,9 @@ class RepairLoop:
         return replace(await task, candidate=candidate)
 
     def _find_repairable(self, ranking: Ranking) -> tuple[Assessment, ...]:
-        """What does not work, has no repair yet, and has attempts left.
+        """The assessments that failed, have no repair yet, and have attempts left.
 
-        A repair that failed stands for what it repaired.
+        A failed repair is repaired in place of its original.
         """
         repaired = {assessment.candidate.repairs for assessment in ranking.assessments}
         return tuple(
@@ -177,7 +180,7 @@ class RepairLoop:
 
 
 def _trace_back(assessment: Assessment, ranking: Ranking) -> tuple[Assessment, ...]:
-    """What the assessment's candidate repairs, and what that repaired, the original first."""
+    """The chain of candidates that this one repairs, the original first."""
     by_id = {assessment.candidate.id: assessment for assessment in ranking.assessments}
     chain: list[Assessment] = []
     here = assessment
@@ -203,7 +206,7 @@ def _made(tried: Sequence[_Tried]) -> tuple[Assessment, ...]:
 def _hand_over(
     assessments: tuple[Assessment, ...], doubtful: Collection[str]
 ) -> tuple[Assessment, ...]:
-    """Repairs that work take over the samples of all that they repair, but for doubtful ones."""
+    """Moves the samples of repaired candidates to repairs that work and are not ``doubtful``."""
     samples = {assessment.candidate.id: assessment.candidate.samples for assessment in assessments}
     origin = {assessment.candidate.id: assessment.candidate.repairs for assessment in assessments}
     for assessment in assessments:

@@ -1,4 +1,4 @@
-"""Rounds of sampling: what a new round adds to the candidates that are known."""
+"""Merges the candidates of a new sampling round with those that are known."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from nl2sql.types import Assessment, Candidate
 def merge_round(
     known: tuple[Assessment, ...], drawn: tuple[Candidate, ...], dialect: str
 ) -> tuple[tuple[Assessment, ...], tuple[Candidate, ...]]:
-    """What was assessed before, with the samples of a new round, and what the round brings anew.
+    """Returns the known assessments with the new samples added, and the new candidates.
 
-    Candidates are the same by normal form; new ones are numbered on. The samples of one whose
-    repair stands for it go to the repair.
+    Candidates of the same normal form are the same; new ones get the next numbers. If a repair
+    took over the samples of a candidate, further samples go to the repair.
     """
     forms = {
-        normal_form(each.candidate.sql, dialect): number
-        for number, each in enumerate(known)
-        if not each.candidate.repairs
+        normal_form(assessment.candidate.sql, dialect): number
+        for number, assessment in enumerate(known)
+        if not assessment.candidate.repairs
     }
     merged = list(known)
     new: list[Candidate] = []
@@ -29,27 +29,29 @@ def merge_round(
         if number is None:
             new.append(replace(candidate, id=f"c{len(forms) + len(new) + 1}"))
             continue
-        heir = _find_heir(merged, number)
-        grown = add_samples(merged[heir].candidate, candidate.samples, candidate.logprob)
-        merged[heir] = replace(merged[heir], candidate=grown)
+        holder = _find_holder(merged, number)
+        grown = add_samples(merged[holder].candidate, candidate.samples, candidate.logprob)
+        merged[holder] = replace(merged[holder], candidate=grown)
     return tuple(merged), tuple(new)
 
 
 def add_samples(candidate: Candidate, samples: int, logprob: float | None) -> Candidate:
-    """The candidate with further samples, as likely as its likeliest.
+    """The candidate with further samples and the highest log-probability of any.
 
     >>> grown = add_samples(Candidate("c1", "SELECT 1", 2, logprob=-0.3), 1, -0.1)
     >>> grown.samples, grown.logprob
     (3, -0.1)
     """
-    told = [each for each in (candidate.logprob, logprob) if each is not None]
-    return replace(candidate, samples=candidate.samples + samples, logprob=max(told, default=None))
+    known = [value for value in (candidate.logprob, logprob) if value is not None]
+    return replace(candidate, samples=candidate.samples + samples, logprob=max(known, default=None))
 
 
-def _find_heir(assessments: Sequence[Assessment], number: int) -> int:
-    """Who holds the samples of a candidate: itself, or the last of its repairs that took them."""
+def _find_holder(assessments: Sequence[Assessment], number: int) -> int:
+    """The index of what holds a candidate's samples: itself, or its last repair that took them."""
     repairs = {
-        each.candidate.repairs: at for at, each in enumerate(assessments) if each.candidate.repairs
+        assessment.candidate.repairs: index
+        for index, assessment in enumerate(assessments)
+        if assessment.candidate.repairs
     }
     here = number
     while (after := repairs.get(assessments[here].candidate.id)) is not None:

@@ -1,8 +1,8 @@
-"""Prompts are files, ``NAME.txt`` with ``$variables``, beside the stage that uses them.
+"""Prompts are files, ``NAME.txt`` with ``$variables``, in the folder of the stage that uses them.
 
-All of them share one system message, and the schema comes first in the user's: so a repair and the
-next question on the same tables find their beginning in the engine's prefix cache, which on a CPU
-is most of what a prompt costs.
+All share one system message, and the user message begins with the schema. So a repair or the next
+question on the same tables finds its beginning in the engine's prefix cache, which on a CPU saves
+most of a prompt's cost.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from nl2sql.types import Message, Prompt
 
 
 def render_prompt(package: str, name: str, *, dialect: str, **variables: str) -> Prompt:
-    """The prompt ``name`` in ``package`` with its variables put in; values are no templates.
+    """Renders the prompt ``name`` of ``package``; variables inside values are not expanded.
 
-    The system message names the ``dialect``, so that the model writes for this database.
-
-    Raises KeyError naming a variable that the file wants and the caller did not give.
+    The system message names the ``dialect``. Raises KeyError naming a variable of the file that
+    the caller did not give.
     """
     user = render_text(package, name, **variables)
     system = render_text("nl2sql.prompts", "system", dialect=dialect_name(dialect))
@@ -28,7 +27,7 @@ def render_prompt(package: str, name: str, *, dialect: str, **variables: str) ->
 
 
 def render_text(package: str, name: str, **variables: str) -> str:
-    """The text ``name`` in ``package``, a part of a prompt. Raises KeyError likewise."""
+    """Renders the text ``name`` of ``package``, a part of a prompt. Raises KeyError likewise."""
     return _read(package, name).substitute(variables).strip()
 
 

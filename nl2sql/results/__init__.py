@@ -1,1 +1,1 @@
-"""Results: when two are equivalent, and the form of a cell for comparing and for JSON."""
+"""Results: their equivalence, and the form of a cell for comparison and for JSON."""

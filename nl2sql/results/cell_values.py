@@ -1,6 +1,6 @@
-"""The form of a cell in which equal values are equal, whatever driver or column type gave them.
+"""Normalises cells for comparison, independent of the driver and the column type.
 
-The rules, one for each kind of value (their reasons: docs/reference/result-comparison.md):
+The rules, one for each kind of value (reasons: docs/reference/result-comparison.md):
 
     NULL          equal to NULL, to nothing else
     boolean       1 or 0: SQLite has no booleans
@@ -15,9 +15,8 @@ The rules, one for each kind of value (their reasons: docs/reference/result-comp
     bytes         as they are, bytearray and memoryview too
     array, object item by item, the keys of an object in any order
 
-Knows nothing of rows and columns, nor of which database a value came from. What it does not cover:
-text that spells a number, text under a collation, and types that have no rule here, which are
-compared by their ``repr``.
+Knows nothing of rows, columns and databases. Does not cover text that spells a number and
+collations. Types without a rule are compared by their ``repr``.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ from uuid import UUID
 
 _DECIMALS = 4
 _DIGITS = 13
-# From here on 13 digits end left of the decimal point: numbers are rounded to whole ones, no more.
+# From here on, 13 digits have no decimals: numbers are only rounded to whole ones.
 _WHOLE = 10.0**_DIGITS
-# PostgreSQL's numeric goes on to 131,072 digits, but Python writes out no integer past 4,300.
+# PostgreSQL's numeric has up to 131,072 digits; Python refuses to print integers of over 4,300.
 _LONG = 10**4000
 _NAN = ("number", "NaN")
 _MIDNIGHT = " 00:00:00"
@@ -46,7 +45,7 @@ _JSON_TIMESTAMP = re.compile(
 
 
 def normalize_value(value: object) -> object:
-    """``value`` in a hashable form: None, int, float, str, bytes, or a tuple headed by its kind.
+    """``value`` in a hashable form: None, int, float, str, bytes, or a tuple led by its kind.
 
     >>> normalize_value(Decimal("2.50")) == normalize_value(2.5)
     True
@@ -60,7 +59,7 @@ def normalize_value(value: object) -> object:
 
 
 def _find_kind(kind: type) -> type:
-    """The nearest base that has a rule: drivers may give subclasses."""
+    """The nearest base class that has a rule: drivers may return subclasses."""
     return next((base for base in kind.__mro__ if base in _RULES), object)
 
 
@@ -73,10 +72,10 @@ def _normalize_integer(value: int) -> object:
 
 
 def _normalize_float(value: float) -> object:
-    """Rounds twice, so that values on the edge of the last decimal fall on one side together.
+    """Rounds twice, so that nearly equal values halfway between two decimals round alike.
 
-    0.03125 lies exactly between 0.0312 and 0.0313, and a sum that should give it may end a digit
-    above or below. To 13 digits all of these are 0.03125; what comes after that is one choice.
+    0.03125 lies exactly between 0.0312 and 0.0313, and a sum that should give it may be slightly
+    above or below. Rounded to 13 digits first, all of these are 0.03125.
     """
     if value.is_integer():
         return _normalize_integer(int(value))
@@ -92,18 +91,18 @@ def _normalize_decimal(value: Decimal) -> object:
     if not value.is_finite():
         return _NAN if value.is_nan() else float(value)
     if value.adjusted() < _DIGITS:
-        # By way of the nearest double, as the same number is when it comes as one.
+        # Through the nearest double, so that the same number compares equal as either type.
         return _normalize_float(float(value))
     return _normalize_integer(round(value))
 
 
 def _normalize_text(value: str) -> str:
-    # The form that JSON gives a timestamp; values that came over HTTP have it.
+    # The form of a timestamp in JSON, and so of values received over HTTP.
     if len(value) >= 19 and value[10] == "T" and _JSON_TIMESTAMP.fullmatch(value):
         try:
             return _normalize_timestamp(dt.datetime.fromisoformat(value))
         except ValueError:
-            return value  # a month 13, or an hour 25
+            return value  # such as month 13 or hour 25
     return value
 
 
@@ -112,7 +111,7 @@ def _normalize_timestamp(value: dt.datetime) -> str:
         try:
             value = value.astimezone(dt.UTC).replace(tzinfo=None)
         except OverflowError:
-            return value.isoformat(" ")  # in UTC its year would be 0 or 10000
+            return value.isoformat(" ")  # in UTC the year would be 0 or 10000
     return value.isoformat(" ").removesuffix(_MIDNIGHT)
 
 
@@ -137,7 +136,7 @@ def _describe(value: object) -> object:
     return ("other", repr(value))
 
 
-# By the exact type, since a chain of isinstance takes longer than all the rest on a million rows.
+# Looked up by the exact type: on a million rows, a chain of isinstance would dominate the time.
 _RULES: dict[type, Callable[[Any], object]] = {
     NoneType: _keep,
     bool: int,

@@ -1,25 +1,26 @@
-"""When two results are the same. The vote, the evaluation and the guard's oracle share this.
+"""Decides whether two results are equivalent, for the vote, the evaluation and the oracle tests.
 
-The field's convention, that of test-suite-sql-eval (Zhong, Yu and Klein, EMNLP 2020, ``result_eq``
-of ``exec_eval.py``): rows as a multiset, under any permutation of columns; row order counts where
-the gold query orders its rows. Names of columns do not count. Cells are compared in the form that
+The convention is that of test-suite-sql-eval (Zhong, Yu and Klein, EMNLP 2020, ``result_eq`` of
+``exec_eval.py``): rows are a multiset, under any permutation of columns; row order counts if the
+gold query orders its rows. Column names do not count. Cells are compared in the form that
 ``cell_values`` gives them, which also rounds; docs/reference/result-comparison.md compares both
 with the original.
 
-The original tries permutations, factorially many (its issue 12). Here columns are told apart by
-colour refinement (Weisfeiler and Leman 1968): a row's colour is made of its cells and the colours
-of their columns, a column's of its cells and the colours of their rows, until no round tells more.
-Columns still tied after that are paired as they stand; where that fails, one is singled out and
-tried against each of its counterparts (individualisation-refinement, McKay and Piperno, Practical
-graph isomorphism II, 2014), at most ``_MOST_ATTEMPTS`` times and at most columns squared.
+The original tries permutations, factorially many (its issue 12). Here columns are distinguished by
+colour refinement (Weisfeiler and Leman 1968): a row's colour depends on its cells and the colours
+of their columns, a column's on its cells and the colours of their rows, until a round
+distinguishes no more columns. Columns that are still tied are paired in their order; if that
+fails, one is singled out and paired with each of its counterparts (individualisation-refinement,
+McKay and Piperno, Practical graph isomorphism II, 2014), at most ``_MOST_ATTEMPTS`` times and at
+most columns squared.
 
-Colours only ever rule pairings out. What makes two results equal is the multiset of whole rows
-under the pairing found: counted exactly in small results; in large ones, which are read as often
-as needed but never copied, compared by the sum of a keyed 128-bit hash over all rows (Clarke and
-others, Incremental multiset hash functions, ASIACRYPT 2003).
+Colours only rule pairings out. Two results are equal if the multisets of whole rows are equal
+under the pairing: counted exactly in small results; in large ones, which are read repeatedly but
+never copied, compared by the sum of a keyed 128-bit hash over all rows (Clarke and others,
+Incremental multiset hash functions, ASIACRYPT 2003).
 
-Knows nothing of SQL: whether order counts is the caller's to say. What it does not cover: a pair of
-results so regular that the attempts run out counts as different.
+Knows nothing of SQL: the caller says whether order counts. A pair of results so regular that the
+attempts run out counts as different.
 """
 
 from __future__ import annotations
@@ -38,20 +39,20 @@ Row = Sequence[object]
 Cells = tuple[object, ...]
 Hashes = list[int]
 
-# Up to here both results are normalised once and kept, some 60 MB; larger ones never are.
+# Up to this size both results are normalised once and kept, some 60 MB; larger ones are not kept.
 _SMALL_CELLS = 200_000
 _MOST_ATTEMPTS = 256
 _HASH_BYTES = 16
-# Without a key, rows could be made up whose hashes add up to those of other rows.
+# Without a key, rows could be crafted whose hashes add up to those of other rows.
 _KEY = secrets.token_bytes(_HASH_BYTES)
 
 
 def are_equivalent(left: Sequence[Row], right: Sequence[Row], *, ordered: bool = False) -> bool:
-    """True when both hold the same rows under some permutation of columns.
+    """True if both hold the same rows under some permutation of columns.
 
     ``ordered`` compares the rows in their order. Two empty results are equal, whatever their
-    columns. All rows of a result have the same length. Time grows with cells, times a polynomial of
-    the columns where columns cannot be told apart.
+    columns. All rows of a result have the same length. Time is linear in the cells, times a
+    polynomial of the columns if columns cannot be distinguished.
 
     >>> are_equivalent([(1, "a"), (2, "b")], [("b", 2), ("a", 1)])
     True
@@ -86,17 +87,17 @@ class _Table(Protocol):
     def width(self) -> int: ...
 
     def read_hashes(self) -> Iterator[tuple[Hashes, int]]:
-        """Each row as a hash for each cell, with how often the row is there.
+        """Yields the cell hashes of each row, with the number of times that the row occurs.
 
-        Equal values have equal hashes. Different ones need not differ: this is for colours only.
+        Equal values have equal hashes; different ones may collide, which colours tolerate.
         """
 
     def summarize(self, order: Sequence[int]) -> object:
-        """What two tables share if and only if they hold the same rows, columns in ``order``."""
+        """A value that two tables share only if they hold the same rows, columns in ``order``."""
 
 
 class _SmallTable:
-    """A table whose distinct rows are kept."""
+    """A table whose distinct normalised rows are kept."""
 
     def __init__(self, counts: Mapping[Cells, int]) -> None:
         self._counts = counts
@@ -111,7 +112,7 @@ class _SmallTable:
 
 
 class _LargeTable:
-    """A table that is normalised anew whenever it is read."""
+    """A table that is normalised again at each reading."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self._rows = rows
@@ -130,8 +131,8 @@ def _normalize_rows(rows: Iterable[Row]) -> Iterator[Cells]:
 
 
 def _hash_cells(row: Cells) -> Hashes:
-    # Text is hashed by SipHash (PEP 456). The hashes of numbers and tuples are next to linear: the
-    # cells 1 and 4 would add up to the same as 2 and 3.
+    # Text is hashed by SipHash (PEP 456). The hashes of numbers and tuples are almost linear: those
+    # of 1 and 4 would have the same sum as those of 2 and 3.
     return list(map(hash, map(repr, row)))
 
 
@@ -145,7 +146,7 @@ def _digest_columns(rows: Sequence[Row]) -> list[bytes]:
     hashes = [blake2b(digest_size=_HASH_BYTES, key=_KEY) for _ in rows[0]]
     for row in _normalize_rows(rows):
         for column, value in zip(hashes, row, strict=True):
-            # A repr holds no line end, so that it ends one value wherever it stands.
+            # A repr contains no line break, so one separates the values.
             column.update(f"{value!r}\n".encode())
     return [column.digest() for column in hashes]
 
@@ -188,7 +189,7 @@ def _pair_columns(
 
 
 def _refine(table: _Table, colours: Hashes) -> Hashes:
-    """Colours after as many rounds as tell more columns apart, one at the least."""
+    """The colours after at least one round, until no further columns are distinguished."""
     while True:
         finer = _refine_once(table, colours)
         before, after = len(set(colours)), len(set(finer))
@@ -198,7 +199,7 @@ def _refine(table: _Table, colours: Hashes) -> Hashes:
 
 
 def _refine_once(table: _Table, colours: Hashes) -> Hashes:
-    """One round. All that is summed up is the same for every order of rows and columns."""
+    """One round. The sums do not depend on the order of rows and columns."""
     totals = [0] * table.width
     for row, count in table.read_hashes():
         row_colour = _hash_pair(sum(map(mul, colours, row)), count)

@@ -1,14 +1,13 @@
-"""Cell values as JSON, and the one value that Python has no type for: an interval with months.
+"""Converts cell values to JSON, and defines intervals with months, for which Python has no type.
 
-A JSON number stands only for what a double gives back as it was, since that is what a browser and
-most other readers make of it. So an integer from 2^53 on is text, and so is a ``numeric`` that a
-double would round. NaN and the infinities are text, in PostgreSQL's spelling. Dates and times are
-ISO 8601, intervals its durations, bytes hexadecimal. What Python's types cannot hold (``infinity``
-as a date, the year 44 BC) arrives here as the database's own text, and stays it.
+Browsers and most other readers read a JSON number as a double, so only values that a double holds
+exactly are numbers. An integer from 2^53 on is text, and so is a ``numeric`` that a double would
+round. NaN and the infinities are text, in PostgreSQL's spelling. Dates and times are ISO 8601,
+intervals its durations, bytes hexadecimal. Values that Python's types cannot hold (the date
+``infinity``, the year 44 BC) arrive as the database's text and remain text.
 
-Knows nothing of columns: the type that a column was declared with travels beside its values. What
-it does not cover: a ``numeric``'s trailing zeros, and a jsonb ``null`` beside an SQL NULL.
-docs/reference/result-values.md has the table.
+Knows nothing of columns. Does not preserve a ``numeric``'s trailing zeros, and does not distinguish
+a jsonb ``null`` from an SQL NULL. docs/reference/result-values.md has the table.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ _MICROSECONDS_A_DAY = 86_400_000_000
 
 
 class Interval(dt.timedelta):
-    """Months, days and microseconds, kept apart as PostgreSQL does: a month is no number of days.
+    """Months, days and microseconds as separate parts, as in PostgreSQL.
 
-    As a ``timedelta`` it is as long as ``EXTRACT(EPOCH FROM …)`` says: a year of 365.25 days, a
-    month of 30. Raises OverflowError past 999,999,999 days.
+    As a ``timedelta`` it has the length of ``EXTRACT(EPOCH FROM …)``: a year is 365.25 days, a
+    month 30. Raises OverflowError above 999,999,999 days.
 
     >>> Interval(14, 3, 7_500_000).iso
     'P1Y2M3DT7.5S'
@@ -50,12 +49,12 @@ class Interval(dt.timedelta):
 
     @property
     def iso(self) -> str:
-        """The duration as ISO 8601 writes it, with a sign on each negative part."""
+        """The ISO 8601 duration, with a sign on each negative part."""
         return _render_duration(*self.parts)
 
 
 def to_json_value(value: object) -> Any:
-    """``value`` as something that ``json.dumps`` takes.
+    """``value`` in a form that ``json.dumps`` accepts.
 
     >>> to_json_value(Decimal("12.50")), to_json_value(Decimal("0.12345678901234567"))
     (12.5, '0.12345678901234567')
@@ -127,6 +126,6 @@ def _render_duration(months: int, days: int, microseconds: int) -> str:
 
 
 def _divide(value: int, by: int) -> tuple[int, int]:
-    """Quotient towards zero and the rest, so that both have the sign of ``value``."""
+    """Divides towards zero, so that quotient and remainder have the sign of ``value``."""
     quotient, rest = divmod(abs(value), by)
     return (quotient, rest) if value >= 0 else (-quotient, -rest)

@@ -1,7 +1,7 @@
-"""The schema as a model reads it: three forms, in name order, within the model's window.
+"""Renders the schema for a prompt: in three forms, in name order, within the context window.
 
 ``view`` chooses what is shown, ``ddl``, ``m_schema`` and ``names_only`` render it, ``fitting``
-decides what is left out, ``writer`` does it all for a prompt.
+decides what is left out, ``writer`` combines these for a prompt.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The DDL form: ``CREATE TABLE`` with keys, comments after ``--``.
 
-Keys that were inferred are told as comments: a model must not take them for promises.
+Inferred keys are written as comments, so that the model does not take them for constraints.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from nl2sql.schema_text.view import SchemaView, shorten
 
 
 def build_ddl(view: SchemaView) -> SchemaText:
-    """The view as compact DDL; a brief one has a line a table, where nothing is said of it.
+    """Renders the view as compact DDL; in a brief one, a table without notes takes one line.
 
-    A key is told in the table that holds it; that of a shared table to one that is not shared
-    stands at the end, as what is shared must not tell what this question brought along.
+    A key is written in the table that holds it. A key from a shared table to another is written at
+    the end: the text of shared tables must be the same for every question.
     """
     keys: dict[str, list[ForeignKey]] = {}
     outward = []
@@ -42,7 +42,7 @@ def _build_table(view: SchemaView, table: Table, keys: list[ForeignKey]) -> Tabl
         return TableText(
             table=table.qualified,
             head=head,
-            # The space is the next name's: that is how tokenizers split.
+            # Tokenizers join a space to the following name.
             columns=tuple(
                 (name, (" " if place else "") + text)
                 for place, (name, text, _) in enumerate(columns)
@@ -70,7 +70,7 @@ def _render_column(
     column: Column,
     key: ForeignKey | None,
 ) -> tuple[str, tuple[str, ...]]:
-    """The column, and what there is to say of it."""
+    """The column's definition and its notes."""
     parts = [f"{view.quote(column.name)} {view.type_of(column)}".rstrip()]
     notes = view.describe(f"{table.qualified}.{column.name}", column.comment)
     if table.primary_key == (column.name,):
@@ -87,7 +87,7 @@ def _render_column(
 def _render_constraints(
     view: SchemaView, table: Table, keys: list[ForeignKey]
 ) -> list[tuple[str, str]]:
-    """Each as SQL, or, where it is none, as a remark."""
+    """Pairs of the constraint's SQL and a note, one of which is empty."""
     shown = {column.name for column in view.columns_of(table)}
     lines = []
     if len(table.primary_key) > 1 and shown.issuperset(table.primary_key):
@@ -109,7 +109,7 @@ def _render_outward(view: SchemaView, key: ForeignKey) -> str:
 
 
 def _render_target(view: SchemaView, key: ForeignKey) -> str:
-    """The table and its columns; in a brief view without those of the very names of the key's."""
+    """The table and its columns; a brief view omits columns named as the key's own."""
     name = view.name(key.target)
     if view.is_brief and key.columns == key.target_columns:
         return name

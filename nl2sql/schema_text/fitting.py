@@ -1,7 +1,7 @@
-"""What is left out of a schema that is longer than its room: pure, over token counts.
+"""Decides what to leave out of a schema that is too long, from token counts.
 
-Columns go first, the least relevant before the others; only when none is left that may go, tables
-go, from the lowest rank. What a table has freed is given back to the columns of better ones.
+Columns are dropped first, the least relevant before the others; then tables, from the lowest rank.
+The space that a dropped table frees goes back to the columns of better tables.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class SchemaSizes:
 
     @property
     def total(self) -> int:
-        """Tokens of the whole schema, at most."""
+        """Upper bound of the tokens of the whole schema."""
         return self.fixed + sum(self.frames.values()) + sum(self.columns.values())
 
 
@@ -45,11 +45,11 @@ def measure(text: SchemaText, tokens: Mapping[str, int]) -> SchemaSizes:
 
 
 def rank_droppable(view: SchemaView, plan: Plan) -> list[Place]:
-    """The columns that may go, least relevant first.
+    """The columns that may be left out, least relevant first.
 
-    Not among them: keys, columns that were linked, found by search or hold a value that the
-    question names, and each table's first. Of the others, a column's place in its table times its
-    table's rank decides: the last columns of the last tables go first.
+    Never left out are keys, the first column of each table, and columns that were linked, found by
+    search, or hold a value that the question names. The others are ordered by their position in
+    the table times the table's rank: the last columns of the last tables go first.
     """
     kept: set[Place] = {(link.table, link.column) for link in plan.links.links}
     kept |= {(match.table, match.column) for match in view.context.values}
@@ -70,9 +70,9 @@ def rank_droppable(view: SchemaView, plan: Plan) -> list[Place]:
 def choose_left_out(
     sizes: SchemaSizes, room: int, droppable: Sequence[Place], tables: Sequence[str]
 ) -> tuple[str, ...]:
-    """Columns (``schema.table.column``), then tables, in the order in which they went.
+    """The columns (``schema.table.column``), then tables to leave out, in the order of dropping.
 
-    ``tables`` come best first; the best one stays, whatever the room.
+    ``room`` is in tokens. ``tables`` come best first; the best one is always kept.
 
     >>> columns = {("s.a", "x"): 5, ("s.a", "y"): 5, ("s.b", "x"): 5}
     >>> sizes = SchemaSizes(columns, frames={"s.a": 2, "s.b": 2})

@@ -28,6 +28,6 @@ def render_schema(
     columns: tuple[tuple[str, tuple[str, ...]], ...] = (),
     database: str = "",
 ) -> str:
-    """The whole context, however long; ``columns`` as in ``Plan.columns``."""
+    """Renders the whole context, however long; ``columns`` as in ``Plan.columns``."""
     view = SchemaView(context, dict(columns), comments=comments, database=database)
     return FORMS[form](view).render()

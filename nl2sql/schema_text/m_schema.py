@@ -1,9 +1,9 @@
-"""The M-Schema form (Gao et al. 2024, XiYan-SQL, arXiv:2411.08599): a line of facts a column.
+"""The M-Schema form (Gao et al. 2024, XiYan-SQL, arXiv:2411.08599): one line for each column.
 
 ``(name:TYPE, comment, Primary Key, Examples: [a, b])``, and the keys between all tables at the end.
-Names are quoted where SQL wants it, so that a model may copy them. The examples of a column are the
-values that a gloss tells (``values: 'a', 'b'``); cell values that a question named stand beside the
-question, so that the schema reads the same for every question.
+Names are quoted as SQL requires, so that the model can copy them. A column's examples are the
+values in its gloss (``values: 'a', 'b'``). Cell values that the question names are written with the
+question, so that the schema text is the same for every question.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _build_table(view: SchemaView, table: Table) -> TableText:
 
 def _render_column(view: SchemaView, table: Table, column: Column) -> str:
     name, kind = view.quote(column.name), view.type_of(column)
-    # What a type holds in brackets may be values, whose case matters.
+    # The brackets of a type may hold values, whose case matters.
     word, bracket, rest = kind.partition("(")
     facts = [f"{name}:{word.upper()}{bracket}{rest}" if kind else name]
     notes = view.describe(f"{table.qualified}.{column.name}", column.comment)
@@ -55,7 +55,7 @@ def _render_column(view: SchemaView, table: Table, column: Column) -> str:
 
 
 def _render_key(view: SchemaView, key: ForeignKey) -> str:
-    """A line a key; all columns of a composite one are on it, as they are needed together."""
+    """One line for the key; a composite key has all its columns on it."""
     source, target = view.name(key.table), view.name(key.target)
     pairs = " AND ".join(
         f"{source}.{view.quote(column)}={target}.{view.quote(other)}"

@@ -1,4 +1,4 @@
-"""The names-only form, a line a table: a wide view for few tokens."""
+"""The names-only form, one line for each table: many tables in few tokens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def build_names_only(view: SchemaView) -> SchemaText:
             TableText(
                 table=table.qualified,
                 head=f"{view.name(table.qualified)}(",
-                # The space is the next name's: that is how tokenizers split.
+                # Tokenizers join a space to the following name.
                 columns=tuple(
                     (column.name, (" " if place else "") + view.quote(column.name))
                     for place, column in enumerate(view.columns_of(table))

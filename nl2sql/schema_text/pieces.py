@@ -1,4 +1,4 @@
-"""A rendered schema in pieces: what can be left out stands by itself, so that it can be counted."""
+"""A rendered schema in pieces, so that the tokens of all that can be left out are countable."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class TableText:
 
     @property
     def frame(self) -> tuple[str, str]:
-        """What is there as long as the table is."""
+        """The text of the table without its columns."""
         return self.head, self.tail
 
     def column_pieces(self) -> dict[str, str]:
-        """Column → its text with the separator, the way it is counted."""
+        """Column → its text with the separator, as it is counted."""
         return {name: text + self.separator for name, text in self.columns}
 
 
@@ -42,13 +42,13 @@ class SchemaText:
     closing: str = ""
 
     def render(self) -> str:
-        """The whole text, without a line end at its end."""
+        """The whole text, without a trailing line break."""
         tables = "".join(table.render() for table in self.tables)
         return f"{self.opening}{tables}{self.closing}".removesuffix("\n")
 
     def pieces(self) -> list[str]:
-        """All pieces. Their token counts add up to no less than those of the whole text: pieces end
-        at line ends, commas and brackets, where tokenizers of code models split anyway."""
+        """All pieces. The sum of their token counts is at least that of the whole text: pieces end
+        at line breaks, commas and brackets, where tokenizers of code models split anyway."""
         found = [self.opening, self.closing]
         for table in self.tables:
             found += (*table.frame, *table.column_pieces().values())

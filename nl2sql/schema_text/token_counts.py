@@ -1,7 +1,7 @@
-"""Token counts by the model's own tokenizer, remembered.
+"""Token counts by the model's own tokenizer, cached.
 
-The pieces of a schema come again with every question, and the tokenizer may live in another
-process: what was counted once is not asked again, as long as it is among the last ones used.
+The same pieces of a schema are counted for every question, and the tokenizer may run in another
+process. The cache drops the least recently used texts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MOST_REMEMBERED = 50_000
 
 
 class TokenCounts:
-    """Counts texts; one call to the engine for all that are not known."""
+    """Counts the tokens of texts, with one call to the engine for all that are not cached."""
 
     def __init__(self, engine: Engine, *, most_remembered: int = _MOST_REMEMBERED) -> None:
         self._engine = engine

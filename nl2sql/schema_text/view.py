@@ -1,6 +1,6 @@
-"""What of a context is shown: which tables and columns, under which names, with which comments.
+"""Selects what is shown of a context: tables and columns, their names and their comments.
 
-Every form renders one of these, so that all forms show the same schema.
+Every form renders a view, so that all forms show the same schema.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from nl2sql.sql.names import quote_name
 from nl2sql.types import RetrievedTable, SchemaContext
 
 _LONGEST_COMMENT = 240
-# An enumeration of DuckDB has its values in the type; SQLite takes any text for one.
+# The type of a DuckDB enumeration lists its values; SQLite accepts any text as a type.
 _LONGEST_TYPE = 120
-# A length helps no query, and costs as many tokens as the name.
+# A length helps no query, and costs as many tokens as the type's name.
 _LENGTH = re.compile(r"\s*\([\d\s,]*\)")
 _SHORT_TYPES = {
     "character varying": "varchar",
@@ -32,11 +32,10 @@ _SHORT_TYPES = {
 class SchemaView:
     """The part of ``context`` that is shown.
 
-    ``columns`` maps a qualified name to the columns left of that table; a table that is not among
-    them keeps all. ``left_out`` names tables (``schema.table``) and columns
-    (``schema.table.column``) that are not shown at all. ``comments`` are those of the database: the
-    glosses of ``context`` are shown without them too. ``order`` 0 is by name, any other number a
-    shuffle of its own.
+    ``columns`` maps a qualified table name to the columns that are kept; other tables keep all.
+    ``left_out`` names tables (``schema.table``) and columns (``schema.table.column``) that are not
+    shown. ``comments`` switches the database's comments; the glosses of ``context`` are always
+    shown. ``order`` 0 sorts by name, any other number gives a different shuffle.
     """
 
     context: SchemaContext
@@ -77,7 +76,7 @@ class SchemaView:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The tables that are shown, the shared ones first, each part by name or ``order``."""
+        """The tables that are shown, shared ones first, then by name or ``order``."""
         return tuple(sorted((hit.table for hit in self.hits), key=self._place))
 
     def _place(self, table: Table) -> tuple[bool, int, str]:
@@ -86,12 +85,12 @@ class SchemaView:
         return (not self.is_shared(name), number, name)
 
     def is_shared(self, qualified: str) -> bool:
-        """Whether the table is shown in other questions too, and must read the same there."""
+        """Whether the table is shown for other questions too, with the same text."""
         return qualified in self.context.shared
 
     @property
     def keys(self) -> tuple[ForeignKey, ...]:
-        """The keys of which both ends are shown, declared ones before inferred ones, by name."""
+        """The keys whose columns are all shown, declared ones before inferred ones, by name."""
         shown = {name: {column.name for column in columns} for name, columns in self._shown.items()}
         keys = [
             key
@@ -131,10 +130,10 @@ class SchemaView:
 
     @property
     def is_brief(self) -> bool:
-        """Whether few words are made of each table, since others are left out altogether.
+        """Whether tables are written briefly, because only part of the database is shown.
 
-        A database that is shown whole is told at length: of 56 questions on Spider's small ones the
-        0.5B model got seven right that it did not get in the brief form, and lost none.
+        A database that is shown whole is written in full: of 56 questions on Spider's small ones,
+        the 0.5B model got seven right that it did not get in the brief form, and lost none.
         """
         return not self.context.is_whole
 
@@ -143,20 +142,19 @@ class SchemaView:
         kind = shorten(column.type, _LONGEST_TYPE)
         if not self.is_brief:
             return kind
-        # What brackets hold is a length, or values, as those of an enumeration, that may be asked
-        # for.
+        # The brackets hold a length, or the values of an enumeration, which queries need.
         plain = kind if "'" in kind else _LENGTH.sub("", kind)
         return _SHORT_TYPES.get(plain.lower(), plain)
 
     def describe(self, name: str, comment: str) -> tuple[str, ...]:
         """The comment and the glosses of ``schema.table`` or ``schema.table.column``.
 
-        Each is on one line, short enough to stand beside the name.
+        Each is on one line, shortened to fit beside the name.
         """
         own = comment if self.comments else ""
         texts = [shorten(text) for text in (own, *self._glosses.get(name, ()))]
         *others, last = dict.fromkeys(text for text in texts if text) or [""]
-        # Others follow in the same line, so their sentences go on.
+        # All are joined on one line, so only the last keeps its full stop.
         return (*(text.rstrip(".") for text in others), last) if last else ()
 
 

@@ -1,4 +1,4 @@
-"""Writes a schema that fits: into the model's window, beside all else that stands in the prompt."""
+"""Writes a schema that fits into the context window together with the rest of the prompt."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from nl2sql.schema_text.view import SchemaView
 from nl2sql.settings import Settings
 from nl2sql.types import Plan, SchemaContext
 
-# What a chat template puts around a system and a user message, and the answer's first line: 16
-# tokens with Qwen's, about 45 with Llama 3's.
+# Tokens that a chat template adds to a system and a user message and the start of the answer: 16
+# with Qwen's, about 45 with Llama 3's.
 CHAT_MARKS = 48
-# What it puts around one more message, at most.
+# The most tokens that it adds to one more message.
 MESSAGE_MARKS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenSchema:
-    """The text, and what of the view is not in it, in the order in which it went."""
+    """The text, and the tables and columns that were left out, in the order of dropping."""
 
     text: str
     left_out: tuple[str, ...] = ()
@@ -45,11 +45,11 @@ class SchemaWriter:
         form: Form | None = None,
         order: int = 0,
     ) -> WrittenSchema:
-        """The schema that fits into the window with the texts ``beside`` it and the answer.
+        """Writes a schema that fits into the window with the texts ``beside`` it and the answer.
 
-        Where it does not fit, the least relevant columns go first, then the tables of the lowest
-        rank; keys and linked columns of the best table stay even if they do not fit either. Raises
-        EngineUnavailable. ``order`` is that of the tables, see ``SchemaView``.
+        If it is too long, the least relevant columns are left out first, then the tables of the
+        lowest rank; keys and linked columns of the best table are always kept. ``order`` is that of
+        the tables, see ``SchemaView``. Raises EngineUnavailable.
         """
         plan = plan or Plan()
         view = SchemaView(
@@ -63,14 +63,14 @@ class SchemaWriter:
         whole = build(view)
         room = self._settings.model.max_model_len - answer_tokens - CHAT_MARKS
         text = whole.render()
-        # A text has no more tokens than bytes: most prompts are known to fit without a count.
-        if sum(len(each.encode()) for each in (text, *beside)) <= room:
+        # A text has no more tokens than bytes: most prompts fit without counting tokens.
+        if sum(len(part.encode()) for part in (text, *beside)) <= room:
             return WrittenSchema(text)
         pieces = whole.pieces()
         counts = await self._tokens.count((*beside, *pieces))
         left_out = choose_left_out(
             measure(whole, counts),
-            room - sum(counts[each] for each in beside),
+            room - sum(counts[part] for part in beside),
             rank_droppable(view, plan),
             [hit.table.qualified for hit in view.hits],
         )

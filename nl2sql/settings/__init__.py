@@ -1,8 +1,8 @@
-"""The settings: one ``quorumsql.yaml``, checked whole before anything starts.
+"""The settings: one ``quorumsql.yaml``, validated completely before anything starts.
 
-Nothing is read at import. Secrets never stand in the file: a URL names its user, and
-``password_env`` names the environment variable that holds the password. An unknown key is an error
-that names the nearest known one.
+Nothing is read at import. The file contains no secrets: a URL names its user, and ``password_env``
+names the environment variable that holds the password. An unknown key is an error that names the
+nearest known one.
 """
 
 from nl2sql.settings.file import load_settings, parse_settings

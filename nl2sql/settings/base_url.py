@@ -1,4 +1,4 @@
-"""The address of a model's server, checked before any question goes there."""
+"""Checks the address of a model's server."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 
 
 def check_base_url(url: str) -> None:
-    """Raises ValueError for what is no plain http or https address.
+    """Raises ValueError for anything but a plain http or https address.
 
-    A key belongs into the environment: an address is printed, logged and kept with measurements.
+    Keys belong in the environment: an address is printed, logged and stored with measurements.
 
     >>> check_base_url("http://127.0.0.1:8000/v1")
     >>> check_base_url("https://me:secret@example.com/v1")
@@ -24,12 +24,12 @@ def check_base_url(url: str) -> None:
         )
     if parts.query or parts.fragment:
         raise ValueError("base_url must end with its path, without ? or #")
-    # Raises ValueError by itself for a port that is none.
+    # Raises ValueError for an invalid port.
     _ = parts.port
 
 
 def is_on_loopback(url: str) -> bool:
-    """Whether the address is this machine's own.
+    """Whether the address is a loopback address.
 
     >>> is_on_loopback("http://localhost:11434/v1"), is_on_loopback("http://gpu.example.com/v1")
     (True, False)

@@ -1,6 +1,6 @@
-"""Where a database is: a URL, and the environment variable with its password.
+"""The connection to a database: a URL, and the environment variable with the password.
 
-A server is named by a URL without its password, or by the word ``embedded``; a file by a URL with
+A server is named by a URL without password, or by the word ``embedded``; a file by a URL with
 three slashes before a relative path, four before an absolute one.
 """
 
@@ -22,7 +22,7 @@ _EMBEDDED = "embedded"
 
 
 class ConnectionSettings(Section):
-    """How one role reaches one PostgreSQL database, or where an SQLite or DuckDB file lies."""
+    """One role's connection to a PostgreSQL database, or the path of an SQLite or DuckDB file."""
 
     url: str = Field(
         description="postgresql://user@host:port/database, without a password; "
@@ -57,7 +57,7 @@ class ConnectionSettings(Section):
         return self.url.split(":", 1)[0] == _EMBEDDED
 
     def embedded_database(self, name: str) -> str:
-        """The database of the embedded server that is meant; ``name`` where none is named."""
+        """The name of the database in the embedded server; ``name`` if the URL names none."""
         return self.url.partition(":")[2] or name
 
     @property
@@ -72,11 +72,11 @@ class ConnectionSettings(Section):
 
     @property
     def file_path(self) -> Path | None:
-        """The file that the database is, or None for a server."""
+        """The SQLite or DuckDB file, or None for a server."""
         return self.sqlite_path or self.duckdb_path
 
     def resolve(self, environ: Mapping[str, str] = os.environ) -> str:
-        """The URL with its password put in. Raises SettingsError when the variable is unset."""
+        """The URL with its password. Raises SettingsError when the variable is not set."""
         if not self.password_env:
             return self.url
         if self.password_env not in environ:

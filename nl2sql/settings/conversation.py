@@ -1,4 +1,4 @@
-"""What surrounds the query: the gate before it, the session around it, the words after it."""
+"""The sections ``gate``, ``sessions`` and ``answer``."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from nl2sql.settings.section import Section
 
 
 class GateSettings(Section):
-    """When a question is refused as not about the database; flags.intent_gate is the switch."""
+    """When a question is refused as not about the database; flags.intent_gate switches it."""
 
     refuse_below: float = Field(
         0.18,
         ge=-1,
         le=1,
-        description="Below this cosine of the nearest table a question is refused, unless it "
-        "names a cell value, or more of its words than refuse_words stand in the schema.",
+        description="A question is refused if the cosine of the nearest table is below this, "
+        "unless it names a cell value, or the schema has more of its words than refuse_words.",
     )
     refuse_words: float = Field(
         0.5,
         ge=0,
         le=1,
-        description="The share of a question's words in the names and comments of the tables "
-        "found, up to which refuse_below refuses.",
+        description="refuse_below applies up to this share of the question's words in the names "
+        "and comments of the tables found.",
     )
     pass_above: float = Field(
         0.3,
         ge=-1,
         le=1,
-        description="From this cosine on a question passes at once; in between the model decides, "
-        "where gate.model is auto.",
+        description="From this cosine on a question passes at once; in between, the model decides "
+        "if gate.model is auto.",
     )
     model: Literal["auto", "off"] = Field(
         "off", description="Ask the model about doubtful questions, or let them pass."
@@ -45,22 +45,22 @@ class GateSettings(Section):
 
 
 class SessionSettings(Section):
-    """Conversations: earlier turns of a session make a follow-up a whole question."""
+    """Conversations: follow-up questions are completed from earlier turns of the session."""
 
     turns: int = Field(5, ge=1, le=50, description="Turns of a session that are kept and read.")
-    keep_hours: int = Field(24, ge=1, le=8760, description="A turn older than this is forgotten.")
+    keep_hours: int = Field(24, ge=1, le=8760, description="Older turns are deleted.")
 
 
 class AnswerSettings(Section):
-    """Answers in words; flags.answer_text is the switch."""
+    """Answers in words; flags.answer_text switches them."""
 
     text: Literal["off", "rule", "model"] = Field(
         "rule",
-        description="Who words an answer when the request does not say: nobody; a rule, which "
-        "says little; or the model, with what it says checked against the rows.",
+        description="What words an answer when the request does not say: nothing; a rule, which "
+        "says little; or the model, whose text is checked against the rows.",
     )
-    model_rows: int = Field(20, ge=1, le=200, description="Most rows that the model is shown.")
+    model_rows: int = Field(20, ge=1, le=200, description="Most rows shown to the model.")
     model_chars: int = Field(
-        4000, ge=200, le=50_000, description="Most characters of rows that the model is shown."
+        4000, ge=200, le=50_000, description="Most characters of rows shown to the model."
     )
-    max_tokens: int = Field(96, ge=16, le=1024, description="Longest text of the model.")
+    max_tokens: int = Field(96, ge=16, le=1024, description="Longest text of the model, in tokens.")

@@ -1,4 +1,4 @@
-"""What ``quorumsql.yaml`` says of one database: roles, policy, modules, indexed values."""
+"""The settings of one database: roles, policy, modules, indexed values."""
 
 from __future__ import annotations
 
@@ -14,27 +14,31 @@ Milliseconds = Annotated[int, Field(ge=1, le=600_000)]
 
 
 class ValueIndexSettings(Section):
-    """Which cell values are indexed, so that a word of a question can be found among them."""
+    """Which cell values are indexed, so that they are found in questions."""
 
     enabled: bool = Field(True, description="Index the distinct values of text columns.")
     max_distinct: int = Field(
-        10_000, ge=1, le=1_000_000, description="A column with more distinct values is left out."
+        10_000, ge=1, le=1_000_000, description="Columns with more distinct values are left out."
     )
     max_length: int = Field(
-        100, ge=1, le=1000, description="A longer value, in characters, is left out."
+        100, ge=1, le=1000, description="Longer values, in characters, are left out."
     )
     max_values: int = Field(
-        1_000_000, ge=1, description="Values of the whole database, smallest columns first."
+        1_000_000,
+        ge=1,
+        description="Most values of the whole database; the smallest columns come first.",
     )
     skip: tuple[str, ...] = Field(
         default=(),
-        description="Patterns of columns never to read (`hr.employees.iban`, `*.*.email`).",
+        description="Patterns of columns that are never read (`hr.employees.iban`, `*.*.email`).",
     )
-    timeout_ms: Milliseconds = Field(5000, description="One table; a slower one is left out.")
+    timeout_ms: Milliseconds = Field(
+        5000, description="Time limit for one table; a slower one is left out."
+    )
 
 
 class DatabaseSettings(Section):
-    """One database that may be asked. Its index and its queries use different roles."""
+    """One database. Indexing and queries use different roles."""
 
     reader: ConnectionSettings = Field(
         description="The role that runs queries: SELECT only, neither owner nor superuser; "
@@ -42,46 +46,49 @@ class DatabaseSettings(Section):
     )
     indexer: ConnectionSettings | None = Field(
         None,
-        description="The role that reads the system catalog. Only a postgresql:// reader needs "
-        "it named.",
+        description="The role that reads the system catalog. Required for a postgresql:// reader "
+        "only.",
     )
     schemas: tuple[str, ...] = Field(
         default=(),
-        description="Schemas to index, in search-path order; none means all that are visible.",
+        description="Schemas to index, in search-path order; empty: all that are visible.",
     )
     policy: Path | None = Field(
         None,
-        description="Row policies: who may see which tables, rows and columns. Without one, all "
-        "that the reader may SELECT.",
+        description="The policy file: who may see which tables, rows and columns. Without one, "
+        "everything that the reader may SELECT.",
     )
     fence: bool = Field(
         True,
-        description="Keep conditions of a query away from rows that a policy filters out, so that "
-        "no error or pause tells of them. Off is faster and leaks through errors.",
+        description="Prevent conditions of a query from being evaluated on rows that a policy "
+        "filters out, so that errors and timings reveal nothing about them. Off is faster, but "
+        "leaks through errors.",
     )
     row_level_security: bool = Field(
         False,
-        description="The policy is in the database too (`quorumsql policy apply`): queries run "
-        "under the database role of the principal's role. PostgreSQL only.",
+        description="The policy is also applied in the database (`quorumsql policy apply`): "
+        "queries run under the database role of the principal's role. PostgreSQL only.",
     )
     allowlist: Path | None = Field(
         None, description="Functions, types and system tables to allow besides the built-in ones."
     )
-    description: str = Field("", description="One sentence about it, for people and the model.")
+    description: str = Field(
+        "", description="One sentence about the database, for people and the model."
+    )
     modules: dict[str, tuple[str, ...]] = Field(
         default={},
-        description="Module → patterns of its tables (`sales.*`, `*.invoice_*`). A table that none "
-        "matches belongs to the module that is found for it.",
+        description="Module → patterns of its tables (`sales.*`, `*.invoice_*`). Tables that match "
+        "no pattern are assigned to a module automatically.",
     )
     synonyms: Path | None = Field(
-        None, description="A YAML file of words that people use for tables, columns and values."
+        None, description="A YAML file of synonyms for tables, columns and values."
     )
     values: ValueIndexSettings = ValueIndexSettings()
-    demo: bool = Field(False, description="Load the demo ERP into it (embedded server only).")
+    demo: bool = Field(False, description="Load the demo ERP (embedded server only).")
 
     @property
     def dialect(self) -> str:
-        """What it speaks, under sqlglot's name."""
+        """Its SQL dialect, under sqlglot's name."""
         if self.reader.sqlite_path is not None:
             return "sqlite"
         return "postgres" if self.reader.duckdb_path is None else "duckdb"

@@ -1,4 +1,4 @@
-"""Reads ``quorumsql.yaml``, and names the nearest key where one is unknown."""
+"""Reads ``quorumsql.yaml``, and names the nearest key if one is unknown."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from nl2sql.yaml_file import read_yaml
 
 
 def load_settings(path: Path) -> Settings:
-    """The settings in the YAML file at ``path``; relative paths in it are relative to the file.
+    """Reads the YAML file at ``path``; relative paths in it are relative to the file.
 
-    Raises SettingsError when the file is missing, is no YAML, or holds an unknown or bad key.
+    Raises SettingsError if the file is missing, is not YAML, or has an unknown or bad key.
     """
     hint = "Name one with --config, or copy the quorumsql.yaml of the repository."
     value = read_yaml(path, hint=hint)
@@ -88,7 +88,7 @@ def _known_keys(section: type[BaseModel], path: list[str]) -> list[str]:
     """The keys that are allowed where ``path`` leads."""
     for part in path:
         if part not in section.model_fields:
-            continue  # a database's own name, which is data and not a key
+            continue  # the name of a database, which is not a key
         annotation = section.model_fields[part].annotation
         inner = getattr(annotation, "__args__", (annotation,))[-1]
         if isinstance(inner, type) and issubclass(inner, BaseModel):

@@ -1,9 +1,8 @@
-"""Who asks: the ``identity`` section of ``quorumsql.yaml``.
+"""Who asks: the section ``identity``.
 
-A principal is known by name on the command line and by its bearer token over HTTP. Tokens are
-never in the file, only the names of the environment variables that hold them. Does not cover signed
-tokens of an identity provider: what authenticates people in front of the service brings one of
-these.
+A principal is identified by name on the command line and by a bearer token over HTTP. The file
+holds the names of the environment variables with the tokens, never the tokens. Signed tokens of an
+identity provider are not supported: a proxy that authenticates people must send one of these.
 """
 
 from __future__ import annotations
@@ -18,34 +17,33 @@ from nl2sql.errors import SettingsError
 from nl2sql.settings.section import Section
 from nl2sql.types import AttributeValue, Principal
 
-# The principal that asks where nobody says who does.
+# The principal of requests that name none.
 LOCAL = "local"
 
 
 class PrincipalSettings(Section):
-    """Who may ask: what row policies know of one person or program."""
+    """One principal: its roles and attributes in policies, and its token."""
 
     roles: tuple[str, ...] = Field((), description="Roles of the policy files.")
     attributes: dict[str, AttributeValue] = Field(
-        {}, description="What row filters bind, such as department_id: 3 or regions: [1, 2]."
+        {}, description="Values for row filters, such as department_id: 3 or regions: [1, 2]."
     )
     token_env: str = Field(
         "",
-        description="Environment variable with the bearer token that requests of this principal "
-        "carry.",
+        description="Environment variable with the bearer token of this principal's requests.",
     )
 
 
 class IdentitySettings(Section):
-    """Who is asking."""
+    """The principals that may ask."""
 
     local: PrincipalSettings = Field(
         PrincipalSettings(),
-        description="Who asks on the command line and, as long as no principal has a token, over "
-        "HTTP.",
+        description="The principal on the command line and, as long as no principal has a token, "
+        "over HTTP.",
     )
     principals: dict[str, PrincipalSettings] = Field(
-        {}, description="Others, by name. Once one has a token, HTTP requests need one."
+        {}, description="Other principals by name. Once one has a token, HTTP requests need one."
     )
 
     @model_validator(mode="after")
@@ -68,13 +66,16 @@ class IdentitySettings(Section):
         return _build_principal(name, self.principals[name])
 
     def read_token(self, name: str, environ: Mapping[str, str] = os.environ) -> str:
-        """The bearer token of a principal; empty for the local one. Raises SettingsError."""
+        """The bearer token of a principal; empty for the local one.
+
+        Raises SettingsError for an unknown principal or a missing token.
+        """
         self.principal(name)
         if name == LOCAL:
             return ""
         variable = self.principals[name].token_env
         if not variable:
-            # Without one the service would answer as somebody else.
+            # Without a token the service would answer as another principal.
             raise SettingsError(
                 f"{name} has no token, so the service cannot know who asks.",
                 hint=f"Name one under identity.principals.{name}.token_env, or ask --in-process.",
@@ -89,17 +90,17 @@ class IdentitySettings(Section):
     @property
     def needs_token(self) -> bool:
         """Whether HTTP requests must carry a bearer token."""
-        return any(each.token_env for each in self.principals.values())
+        return any(settings.token_env for settings in self.principals.values())
 
     def find_by_token(
         self, token: str, environ: Mapping[str, str] = os.environ
     ) -> Principal | None:
-        """Whose token it is, compared in constant time."""
+        """The principal with this token, or None; tokens are compared in constant time."""
         found = None
-        for name, each in self.principals.items():
-            own = environ.get(each.token_env, "") if each.token_env else ""
+        for name, settings in self.principals.items():
+            own = environ.get(settings.token_env, "") if settings.token_env else ""
             if own and secrets.compare_digest(own.encode(), token.encode()):
-                found = _build_principal(name, each)
+                found = _build_principal(name, settings)
         return found
 
 

@@ -21,7 +21,7 @@ class ModelSettings(Section):
     )
     folders: tuple[Path, ...] = Field(
         default=(),
-        description="Folders looked in first for the weights' files, before anything is fetched.",
+        description="Folders that are searched for the weights' files before any download.",
     )
     max_model_len: int = Field(6144, ge=512, description="Context window in tokens.")
     enforce_eager: bool | None = Field(
@@ -30,7 +30,9 @@ class ModelSettings(Section):
     )
     reserved_cores: int = Field(0, ge=0, description="CPU cores that the engine leaves idle.")
     kv_cache_gib: int = Field(2, ge=1, description="Memory for the KV cache on a CPU, in GiB.")
-    gpu_memory_utilization: float = Field(0.9, gt=0, le=1, description="Share of a GPU to use.")
+    gpu_memory_utilization: float = Field(
+        0.9, gt=0, le=1, description="Share of the GPU memory to use."
+    )
     tensor_parallel_size: int = Field(1, ge=1, description="GPUs that share one model.")
     adapters: tuple[Path, ...] = Field(
         default=(), description="LoRA adapters, as GGUF files, that llama.cpp adds to the model."
@@ -43,24 +45,24 @@ class ModelSettings(Section):
     )
     base_url: str = Field(
         "",
-        description="The server's address with its path, as http://host:8000/v1; for anthropic "
-        "empty means Anthropic's own. No key in it.",
+        description="The server's address with its path, as http://host:8000/v1, without a key; "
+        "for anthropic, empty means Anthropic's own server.",
     )
     served_name: str = Field("", description="The model's name at the server.")
     api_key_env: str = Field(
-        "", description="Environment variable that holds the server's key; empty: it wants none."
+        "", description="Environment variable that holds the server's key; empty: no key."
     )
     timeout_ms: Milliseconds = Field(
-        600_000, description="One request to the server, which may be a slow one."
+        600_000, description="Time limit of one request to the server."
     )
     retries: int = Field(
-        2, ge=0, le=10, description="Repetitions after a failed connection, 429 or 5xx."
+        2, ge=0, le=10, description="Retries after a failed connection, 429 or 5xx."
     )
     concurrency: int = Field(16, ge=1, le=1000, description="Requests to the server at a time.")
 
     @property
     def is_remote(self) -> bool:
-        """True where a server runs the model, so that no weights and no GPU are needed here."""
+        """True if a server runs the model, so that no weights and no GPU are needed here."""
         return self.engine in ("openai", "anthropic")
 
     @model_validator(mode="after")

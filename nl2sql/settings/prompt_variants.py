@@ -1,7 +1,8 @@
-"""Prompt variants by name: what the settings may say of how candidates are asked for.
+"""Prompt variants by name, as the settings list them.
 
-Prompts that differ make mistakes that differ, so a vote over several of them errs less often than
-one over as many samples of one prompt. A name is made of parts: ``m_schema+plan``, ``order2+t1.0``.
+Different prompts lead to different mistakes, so a vote over several prompts is wrong less often
+than one over as many samples of one prompt. A name is made of parts: ``m_schema+plan``,
+``order2+t1.0``.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-# The variant that is exactly what the other sampling settings say.
+# The variant that changes nothing of the sampling settings.
 STANDARD = "standard"
 
 _PARTS: dict[str, dict[str, Any]] = {
@@ -28,10 +29,10 @@ _TEMPERATURE = re.compile(r"t([01]\.\d{1,2}|2\.0)")
 
 @dataclass(frozen=True, slots=True)
 class PromptVariant:
-    """One way to ask for the same query. None leaves a thing to the sampling settings.
+    """One way to ask for the same query. None means: as the sampling settings say.
 
-    ``order`` 0 writes the tables in name order, any other number shuffles them by it. ``worked``
-    puts packaged examples on a schema of their own before the question.
+    ``order`` 0 writes the tables in name order, any other number is the seed of a shuffle.
+    ``worked`` puts packaged examples on another schema before the question.
     """
 
     name: str = STANDARD
@@ -44,7 +45,7 @@ class PromptVariant:
 
 
 def parse_variant(name: str) -> PromptVariant:
-    """The variant of that name. Raises ValueError naming the part that is not known.
+    """The variant of that name. Raises ValueError naming an unknown part.
 
     >>> parse_variant("m_schema+plan+t0.9").temperature
     0.9

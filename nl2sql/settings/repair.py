@@ -1,4 +1,4 @@
-"""The settings of stage 7."""
+"""When and how often failed candidates are repaired: the section ``repair``."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ class RepairSettings(Section):
 
     when: Literal["no_quorum", "always"] = Field(
         "no_quorum",
-        description="Repair where the vote has no quorum, or every failed candidate.",
+        description="Repair failed candidates only if the vote has no quorum, or always.",
     )
-    rounds: int = Field(
-        3, ge=0, le=10, description="Most attempts at one candidate, each at what the last left."
-    )
+    rounds: int = Field(3, ge=0, le=10, description="Most successive repairs of one candidate.")

@@ -1,4 +1,4 @@
-"""What all parts of ``quorumsql.yaml`` have in common."""
+"""The base class of all sections of ``quorumsql.yaml``."""
 
 from __future__ import annotations
 

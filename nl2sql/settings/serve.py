@@ -1,4 +1,4 @@
-"""Where the HTTP service listens, whom it answers, and how much it takes on at a time."""
+"""The HTTP service's address, its allowed clients, and its load limits."""
 
 from __future__ import annotations
 
@@ -24,28 +24,27 @@ class ServeSettings(Section):
     )
     allowed_origins: tuple[str, ...] = Field(
         (),
-        description="Web pages that may ask from a browser, as https://app.example.com; pages of "
-        "the service itself always may.",
+        description="Origins of web pages that may send requests, as https://app.example.com; the "
+        "service's own pages always may.",
     )
     allow_anonymous: bool = Field(
         False,
-        description="Serve beyond this machine although no principal has a token: whoever reaches "
-        "the service asks as identity.local.",
+        description="Serve other machines although no principal has a token: every client asks as "
+        "identity.local.",
     )
     dashboard: bool = Field(True, description="Start the Ray dashboard (port 8265).")
     fuse_cpu_stages: bool = Field(
         True,
-        description="All CPU stages in the ingress replica: right for one machine. "
-        "false gives each stage a deployment that scales on its own.",
+        description="Run all CPU stages in the ingress replica: right for one machine. false gives "
+        "each stage a deployment that scales separately.",
     )
     max_ongoing_requests: int = Field(
-        64, ge=1, description="Requests in flight a replica; the engine batches them."
+        64, ge=1, description="Concurrent requests for each replica; the engine batches them."
     )
     max_waiting_requests: int = Field(
         256,
         ge=0,
-        description="Requests a replica that wait until one in flight has ended; more are "
-        "answered 503.",
+        description="Waiting requests for each replica; further ones are answered with 503.",
     )
 
     @field_validator("allowed_hosts")

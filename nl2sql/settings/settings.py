@@ -27,9 +27,9 @@ class Settings(Section):
 
     home: Path = Field(
         Path("~/.cache/quorumsql"),
-        description="Weights, embedded server and logs; relative to the file.",
+        description="Folder of weights, embedded server and logs; relative to this file.",
     )
-    default_database: str = Field("", description="Database when a request names none.")
+    default_database: str = Field("", description="The database if a request names none.")
     databases: dict[str, DatabaseSettings] = Field(min_length=1)
     identity: IdentitySettings = IdentitySettings()
     index: IndexSettings = IndexSettings()
@@ -64,7 +64,7 @@ class Settings(Section):
 
     @property
     def uses_embedded_server(self) -> bool:
-        """True when any connection lives in the embedded PostgreSQL."""
+        """True if any connection is to the embedded PostgreSQL."""
         connections = [self.index.connection]
         for database in self.databases.values():
             connections += [database.reader, database.indexer or database.reader]

@@ -1,1 +1,1 @@
-"""Reading SQL: parsing, names, the normal form, and the query in a model's answer."""
+"""Reads SQL: parsing, names, the normal form, and the query in a model's answer."""

@@ -1,8 +1,8 @@
-"""What kind of values a column's declared type holds, as its database spells the type.
+"""Classifies a column by its declared type, as its database spells the type.
 
-sqlglot knows the databases' types by their names. Names that it does not know are of types that
-users made, which may hold anything; SQLite takes any text at all for a type, and goes by parts of
-it (https://www.sqlite.org/datatype3.html, 3.1).
+sqlglot knows the databases' own types. Other names are user-defined types, which can hold anything.
+SQLite accepts any text as a type and derives the affinity from parts of it
+(https://www.sqlite.org/datatype3.html, 3.1).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Kind = Literal[
     "other",
     "",
 ]
-"""``number`` is exact and may have decimals; nothing is declared where it is empty."""
+"""``number`` is exact and may have decimals; empty if no type is declared."""
 
 NUMBERS: frozenset[Kind] = frozenset({"integer", "number", "float", "money"})
 TEXTS: frozenset[Kind] = frozenset({"text", "enum"})
@@ -55,11 +55,11 @@ _KINDS: dict[exp.DType, Kind] = {
     _D.INTERVAL: "interval",
     _D.UUID: "uuid",
 }
-# SQLite's tables bear the names that they had elsewhere.
+# SQLite tables often keep the type names of another database.
 _READERS = {"sqlite": ("sqlite", "postgres", "tsql")}
 # Text under names that sqlglot does not know.
 _POSTGRES = {"citext": _D.TEXT, '"char"': _D.CHAR}
-# Of the part of any other name, in this order. What has none of them tells nothing.
+# SQLite's affinities by parts of other type names, in this order.
 _AFFINITIES = (
     ("int", _D.INT),
     ("char", _D.TEXT),
@@ -84,13 +84,13 @@ def find_kind(declared: str, dialect: str) -> Kind:
 
 
 def kind_of(type_: exp.Expr) -> Kind:
-    """The kind of a type that stands in a query's tree."""
+    """The kind of a type in a query's tree."""
     return _KINDS.get(_read_tree(type_), "other")
 
 
 @lru_cache(maxsize=1 << 12)
 def read_type(declared: str, dialect: str) -> exp.DType:
-    """sqlglot's name of the type, without what is in brackets; ``USERDEFINED`` for any other."""
+    """sqlglot's name of the type, without its parameters; ``USERDEFINED`` if it has none."""
     for reader in _READERS.get(dialect, (dialect,)):
         try:
             return _read_tree(parse_type(declared, reader))
@@ -98,7 +98,7 @@ def read_type(declared: str, dialect: str) -> exp.DType:
             continue
     name = declared.lower()
     if dialect == "sqlite":
-        # The values of a SET('point') are no part of its name.
+        # The values of a SET('point') do not belong to its name.
         name = name.partition("(")[0]
         return next((type_ for part, type_ in _AFFINITIES if part in name), _D.USERDEFINED)
     return _POSTGRES.get(name.rpartition(".")[2], _D.USERDEFINED)

@@ -1,4 +1,4 @@
-"""The dialects that databases here speak, under sqlglot's names."""
+"""The supported SQL dialects, under sqlglot's names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ _NAMES = {"postgres": "PostgreSQL", "sqlite": "SQLite", "duckdb": "DuckDB"}
 
 
 def dialect_name(dialect: str) -> str:
-    """How people, and models, call a dialect. Raises KeyError for one that is not supported.
+    """The usual name of a dialect. Raises KeyError for one that is not supported.
 
     >>> dialect_name("postgres")
     'PostgreSQL'

@@ -1,14 +1,14 @@
-"""The query in a model's answer, whatever the model puts around it.
+"""Extracts the query from a model's answer.
 
-A model thinks aloud, fences, wraps in JSON, explains before and after. The rules, in this order:
+Models reason aloud, use code fences and JSON, and explain before and after. The rules, in order:
 
-1. What it thought (``<think>`` and its like) is dropped, closed or not.
-2. An answer that begins with the query is the query, up to a fence; else the first fenced block
-   that holds one; else the first JSON value under a usual key; else the prose itself.
-3. Of several statements the first SELECT or WITH that parses; if none does, the first.
-4. An explanation behind the query goes, where the query does not parse with it.
+1. Reasoning (``<think>`` and similar tags) is dropped, even if the tag is not closed.
+2. If the answer begins with a query, it is taken up to a fence; else the first fenced block with a
+   query; else the first JSON value under a usual key; else the prose itself is searched.
+3. Of several statements, the first SELECT or WITH that parses is chosen; if none does, the first.
+4. An explanation after the query is removed if the query does not parse with it.
 
-Knows nothing of what a query may do: that is the guard's business. Never raises.
+Does not judge what a query does; the guard does. Never raises.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from nl2sql.sql.statements import choose_statement, split_literals
 
 _TAGS = "think|thinking|thought|reasoning|reflection|analysis|scratchpad"
 _THINKING = re.compile(rf"<({_TAGS})>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-# Where the template of the chat has already opened it.
+# Reasoning whose opening tag was in the chat template.
 _THOUGHT = re.compile(rf"\A.*</(?:{_TAGS})>", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(
     r"(?:```|~~~)[ \t]*(?!(?:SELECT|WITH)\b)[\w+.-]*[ \t]*\n?(.*?)(?:```|~~~|\Z)",
@@ -55,9 +55,9 @@ def _drop_thinking(text: str) -> str:
 
 
 def _list_parts(answer: str) -> Iterator[str]:
-    """Where the query may stand, the likeliest place first."""
+    """The parts that may contain the query, the likeliest first."""
     for block in _list_blocks(answer):
-        # Braces may be the query's own.
+        # In a query, braces are not JSON.
         if not _QUERY_FIRST.match(block):
             for inside in find_json_answers(block):
                 yield from _list_blocks(inside)
@@ -72,7 +72,7 @@ def _list_blocks(answer: str) -> Iterator[str]:
 
 
 def _unescape(sql: str) -> str:
-    """HTML entities outside of literals as what they stand for.
+    """Replaces HTML entities outside literals.
 
     >>> _unescape("a &lt; 5 AND b = '&lt;'")
     "a < 5 AND b = '&lt;'"

@@ -1,4 +1,4 @@
-"""Which names stand for which tables inside one SELECT, by the order in which they come."""
+"""Resolves names to numbered tables inside one SELECT, for the normal form."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from nl2sql.sql.scopes import find_name
 
 
 class Unresolved(Exception):
-    """A query whose names cannot be followed: its form is its own text."""
+    """The query's names cannot be resolved, so its form is its own text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What is visible at one place of a query.
+    """The names that are visible at one place of a query.
 
-    ``tables`` maps a table's name or alias to its number, of this SELECT and those around it;
-    ``ctes`` a CTE's name likewise. ``only`` is the one table that a column of this SELECT can
-    belong to, where there is just one and nothing around it; ``outputs`` are the names that the
-    SELECT gives to its columns.
+    ``tables`` maps the names or aliases of the tables of this SELECT and the enclosing ones to
+    numbers, ``ctes`` the names of CTEs. ``only`` is the number of the only table, if there is just
+    one and no enclosing SELECT; ``outputs`` are the aliases of the SELECT's columns.
     """
 
     tables: Mapping[str, str] = field(default_factory=dict)
@@ -61,6 +60,6 @@ def list_sources(select: exp.Select) -> Iterator[exp.Expr]:
 
 
 def name_source(source: exp.Expr, dialect: str) -> str:
-    """The name under which columns speak of a source; empty where it has none."""
+    """The name by which columns refer to a source; empty if it has none."""
     identifier = find_name(source)
     return fold(identifier, dialect) if identifier is not None else ""

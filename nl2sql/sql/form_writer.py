@@ -1,7 +1,7 @@
-"""Writes a query's tree as its form: names by number, what commutes in order.
+"""Writes a query's tree as its normal form: tables numbered, commutative operands sorted.
 
-Rules about one kind of node are methods named like it; every other node is written as it is, with
-its parts in order of their names.
+Each rule for a kind of node is a method named after it; all other nodes are written unchanged,
+with their arguments in the order of their names.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from sqlglot import exp
 from nl2sql.sql.form_scopes import Scope, Unresolved, fold, list_sources, name_source
 from nl2sql.sql.names import enquote
 
-# What may raise: the database may come to it or not, by the order of conditions.
+# Expressions that can raise: whether they are evaluated depends on the order of conditions.
 _RAISES = re.compile(r"\b(?:Div|IntDiv|Mod|Anonymous|StrTo\w+)\(|Cast\((?!this=')|\bSELECT ")
 _PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
-# Names that mean something else without their quotes.
+# Names with another meaning when they are not quoted.
 _KEYWORDS = frozenset(
     "current_catalog current_date current_role current_schema current_time current_timestamp "
     "current_user default localtime localtimestamp session_user system_user user".split()
@@ -28,16 +28,16 @@ _KEYWORDS = frozenset(
 
 
 class FormWriter:
-    """Writes one query; numbers count its tables."""
+    """Writes one query, numbering its tables."""
 
     def __init__(self, dialect: str) -> None:
         self._dialect = dialect
         self._numbers = 0
-        # Columns that name no table, as far as written: they may mean an output column.
+        # Unqualified columns written so far: they may refer to an output column.
         self._bare: set[str] = set()
 
     def write(self, tree: exp.Expr) -> str:
-        """The form. Raises Unresolved."""
+        """The normal form. Raises Unresolved."""
         if isinstance(tree, exp.Select):
             return self._select(tree, Scope(), is_root=True)
         return self._node(tree, Scope())
@@ -47,7 +47,7 @@ class FormWriter:
             rule = self._RULES.get(type(node))
             return rule(self, node, scope) if rule else self._plain(node, scope)
         if isinstance(node, list):
-            return ",".join([self._node(each, scope) for each in node])
+            return ",".join([self._node(child, scope) for child in node])
         return str(getattr(node, "value", node))
 
     def _plain(self, node: exp.Expr, scope: Scope, leave: Sequence[str] = ()) -> str:
@@ -90,10 +90,10 @@ class FormWriter:
         folded = fold(column, self._dialect)
         self._bare.add(folded)
         if folded in scope.tables:
-            # The whole row, or a column of the table's own name.
+            # The whole row, or a column with the table's name.
             return f"row {enquote(folded)} {scope.tables[folded]}"
         if column.args.get("quoted") and self._dialect == "sqlite":
-            # A text, where no column is called so.
+            # SQLite reads it as a text if there is no such column.
             return enquote(str(column.this))
         return name
 
@@ -103,13 +103,13 @@ class FormWriter:
             raise Unresolved
         return number
 
-    # -- what commutes -------------------------------------------------------------------------
+    # -- commutative nodes ---------------------------------------------------------------------
 
     def _paren(self, node: exp.Expr, scope: Scope) -> str:
         return self._node(node.this, scope)
 
     def _connector(self, node: exp.Expr, scope: Scope) -> str:
-        operands = [self._node(each, scope) for each in flatten(node)]
+        operands = [self._node(operand, scope) for operand in flatten(node)]
         if self._dialect == "sqlite" or not any(map(_RAISES.search, operands)):
             operands.sort()
         return f"{type(node).__name__}({' '.join(operands)})"
@@ -173,7 +173,7 @@ class FormWriter:
         return f"{ctes}{self._plain(node, inner, ('with_',))}"
 
     def _ctes(self, node: exp.Expr, scope: Scope) -> tuple[Scope, str]:
-        """The scope with the CTEs of a query in it, and their forms."""
+        """The scope extended by the CTEs of a query, and their forms."""
         with_ = node.args.get("with_")
         if with_ is None:
             return scope, ""
@@ -183,14 +183,14 @@ class FormWriter:
         if len(set(names)) < len(names):
             raise Unresolved
         numbers = {name: f"@{self._take_number()}" for name in names}
-        # A recursive one sees itself; SQLite takes any for one.
+        # A recursive CTE sees itself; in SQLite, every CTE can be recursive.
         sees_all = bool(with_.args.get("recursive")) or self._dialect == "sqlite"
         known = {**scope.ctes, **numbers} if sees_all else dict(scope.ctes)
         forms = []
-        for name, each in zip(names, with_.expressions, strict=True):
-            body = self._node(each.this, replace(scope, ctes=dict(known), only=""))
-            rest = self._plain(each, scope, ("this", "alias"))
-            forms.append(f"{numbers[name]}{self._column_names(each, scope)} {rest} {body};")
+        for name, cte in zip(names, with_.expressions, strict=True):
+            body = self._node(cte.this, replace(scope, ctes=dict(known), only=""))
+            rest = self._plain(cte, scope, ("this", "alias"))
+            forms.append(f"{numbers[name]}{self._column_names(cte, scope)} {rest} {body};")
             known[name] = numbers[name]
         kind = "recursive " if with_.args.get("recursive") else ""
         return replace(scope, ctes=known), f"With({kind}{''.join(forms)})"
@@ -215,26 +215,26 @@ class FormWriter:
             only=next(iter(own.values())) if len(own) == 1 and not outer.tables else "",
             outputs=frozenset(outputs),
         )
-        # A derived table sees what stands around the SELECT, not its neighbours.
+        # A derived table sees the enclosing SELECT, not its neighbours.
         read = "".join(
             f"{own[self._name(source)]}={self._node(source, outer)};" for source in sources
         )
         bare, self._bare = self._bare, set()
         columns = [self._output(expression, inner) for expression in node.expressions]
         if self._dialect != "duckdb":
-            # A column's own expression cannot speak of an output column.
+            # Here an output expression cannot refer to another output column.
             bare, self._bare = bare | self._bare, set()
         rest = self._plain(node, inner, ("with_", "from_", "joins", "expressions", "order"))
         on = "".join(self._join(arg, inner) for arg in node.args.get("joins") or ())
         order = self._order(node, inner, outputs)
-        # Nobody sees the names of the answer's columns, unless the query itself speaks of one.
+        # The names of the result's columns do not count, unless the query itself uses one.
         kept = self._bare if is_root else set(outputs)
         named = [f"{form} AS {enquote(name)}" if name in kept else form for name, form in columns]
         self._bare |= bare
         return f"{ctes}SELECT {','.join(named)} FROM {read}{on} {rest}{order}"
 
     def _output(self, node: exp.Expr, scope: Scope) -> tuple[str, str]:
-        """The name that a SELECT gives to a column, empty for none of its own, and its form."""
+        """The alias of an output column, empty if it has none, and its form."""
         if isinstance(node, exp.Alias):
             name = "" if self._is_own_name(node) else fold(node.args["alias"], self._dialect)
             return name, self._node(node.this, scope)
@@ -250,7 +250,7 @@ class FormWriter:
         )
 
     def _order(self, node: exp.Select, scope: Scope, outputs: dict[str, exp.Expr]) -> str:
-        """ORDER BY, where an output column's name stands for the column itself."""
+        """ORDER BY, with the names of output columns replaced by their expressions."""
         order = node.args.get("order")
         if order is None:
             return ""
@@ -298,7 +298,7 @@ class FormWriter:
 
 
 def _has_only(node: exp.Expr, *names: str) -> bool:
-    """Whether a node is no more than these parts."""
+    """Whether a node has no other arguments than these."""
     return all(name in names for name, value in node.args.items() if value)
 
 
@@ -311,23 +311,24 @@ def flatten(node: exp.Expr) -> list[exp.Expr]:
 
     >>> import sqlglot
     >>> from nl2sql.sql.parsing import parse_one
-    >>> [each.sql() for each in flatten(parse_one("a AND (b AND c) AND (d OR e)", "postgres"))]
+    >>> tree = parse_one("a AND (b AND c) AND (d OR e)", "postgres")
+    >>> [operand.sql() for operand in flatten(tree)]
     ['a', 'b', 'c', '(d OR e)']
     """
     operands: list[exp.Expr] = []
     pending: list[exp.Expr] = [node]
     while pending:
-        each = pending.pop()
-        inner = each.unnest()
+        operand = pending.pop()
+        inner = operand.unnest()
         if type(inner) is type(node):
             pending += [inner.args["expression"], inner.args["this"]]
         else:
-            operands.append(each)
+            operands.append(operand)
     return operands
 
 
 def fold_identifiers(tree: exp.Expr) -> exp.Expr:
-    """The tree with the names that bear no quotes in small letters, in place."""
+    """Folds the unquoted names of the tree to lower case, in place, and returns it."""
     for identifier in tree.find_all(exp.Identifier):
         if not identifier.args.get("quoted"):
             identifier.set("this", str(identifier.this).lower())

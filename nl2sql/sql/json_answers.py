@@ -1,4 +1,4 @@
-"""Queries in JSON: under any usual key, nested, in a list, cut off in the middle."""
+"""Finds queries in JSON: under any usual key, nested, in a list, or truncated."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-# In falling order of trust: an "answer" may be prose.
+# The most reliable first: an "answer" may be prose.
 _KEYS = (
     "sql",
     "sql_query",
@@ -35,7 +35,7 @@ _DEEPEST = 20
 
 
 def find_json_answers(text: str) -> Iterator[str]:
-    """The texts with a query in them, the most trusted key of the first object first.
+    """The texts that contain a query: by object, then the most reliable key first.
 
     >>> list(find_json_answers('It is {"answer": {"SQL": "SELECT 1"}}'))
     ['SELECT 1']
@@ -46,7 +46,7 @@ def find_json_answers(text: str) -> Iterator[str]:
             found = True
             yield answer[1]
     if not found:
-        # An object that was cut off, or is none by the letter.
+        # The object is truncated or malformed.
         for match in _PAIR.finditer(text):
             if _QUERY.search(match[1]):
                 yield _decode(match[1])
@@ -67,7 +67,7 @@ def _read_objects(text: str) -> Iterator[Any]:
 
 
 def _list_answers(value: Any, key: str, depth: int) -> Iterator[tuple[int, str]]:
-    """Pairs of how little the key is trusted, and the text under it."""
+    """Pairs of the key's position in ``_KEYS`` and the text under it."""
     if depth > _DEEPEST:
         return
     if isinstance(value, dict):
@@ -82,7 +82,7 @@ def _list_answers(value: Any, key: str, depth: int) -> Iterator[tuple[int, str]]
 
 
 def _decode(text: str) -> str:
-    """A JSON string's inside, as far as it can be read."""
+    """The content of a JSON string, as far as it can be decoded."""
     try:
         return str(json.loads(f'"{text}"', strict=False))
     except ValueError:

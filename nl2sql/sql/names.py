@@ -1,4 +1,4 @@
-"""Names as the databases want them written, and when two of them are the same name.
+"""Quotes names as the databases require, and folds them for comparison.
 
 Knows the dialects by their sqlglot names. Does not resolve a name to a table: ``catalog.py`` does.
 """
@@ -9,8 +9,8 @@ import os
 from pathlib import Path
 from urllib.parse import quote
 
-# Reserved, as PostgreSQL 18 has them (documentation, appendix C), those that only a function or a
-# type may bear included.
+# The reserved words of PostgreSQL 18 (documentation, appendix C), including those that can name a
+# function or a type.
 _POSTGRES_RESERVED = frozenset(
     "all analyse analyze and any array as asc asymmetric authorization binary both case cast check "
     "collate collation column concurrently constraint create cross current_catalog current_date "
@@ -23,8 +23,8 @@ _POSTGRES_RESERVED = frozenset(
     "when where window with".split()
 )
 
-# All keywords (sqlite.org/lang_keywords.html): which of them may stand bare depends on the place.
-# True and false are no keywords there, and yet no names when bare.
+# All keywords (sqlite.org/lang_keywords.html): which of them need quotes depends on the place.
+# True and false are not in that list, but unquoted they are not names.
 _SQLITE_KEYWORDS = frozenset(
     "abort action add after all alter always analyze and as asc attach autoincrement before begin "
     "between by cascade case cast check collate column commit conflict constraint create cross "
@@ -40,8 +40,8 @@ _SQLITE_KEYWORDS = frozenset(
     "with without".split()
 )
 
-# As DuckDB 2.0 has them (duckdb_keywords()): reserved, and those that only a function or a type may
-# bear.
+# The keywords of DuckDB 2.0 (duckdb_keywords()): reserved, and those that can only name a function
+# or a type.
 _DUCKDB_RESERVED = frozenset(
     "all analyse analyze and anti any array as asc asof asymmetric at authorization binary both by "
     "case cast check collate collation column columns concurrently constraint create cross default "
@@ -55,8 +55,8 @@ _DUCKDB_RESERVED = frozenset(
 )
 
 
-# Bare names to the databases, or to some of them, and something else to sqlglot in some place of a
-# query (found by asking for columns and tables of every word that it knows).
+# Unquoted names that some of the databases accept, but sqlglot misreads in some place of a query
+# (found by parsing columns and tables named like every word that it knows).
 _MISREAD = frozenset(
     "alter array between connect_by_root cube describe drop fetch force glob grant if ilike insert "
     "install interval lateral list lock map nullable object partitioned_by qualify range regexp "
@@ -65,7 +65,7 @@ _MISREAD = frozenset(
 
 
 def quote_name(name: str, dialect: str = "postgres") -> str:
-    """The name as SQL: quoted where the database would fold or refuse it, or the guard misread it.
+    """The name as SQL: quoted if the database would fold or refuse it, or sqlglot misread it.
 
     >>> quote_name("amt"), quote_name("Order Total"), quote_name("user"), quote_name("values")
     ('amt', '"Order Total"', '"user"', '"values"')
@@ -87,7 +87,7 @@ def quote_name(name: str, dialect: str = "postgres") -> str:
 
 
 def enquote(name: str) -> str:
-    """The name in double quotes, as all three dialects take it.
+    """The name in double quotes, for all three dialects.
 
     >>> enquote("Order Total")
     '"Order Total"'
@@ -97,10 +97,10 @@ def enquote(name: str) -> str:
 
 
 def fold_name(name: str, dialect: str) -> str:
-    """What is equal for all spellings of one name, as the database compares them.
+    """A key that is equal for names that the database considers equal.
 
-    PostgreSQL compares exactly what it has stored; SQLite and DuckDB ignore the case of ASCII
-    letters, quoted or not.
+    PostgreSQL compares stored names exactly; SQLite and DuckDB ignore the case of ASCII letters,
+    quoted or not.
 
     >>> fold_name("Ürün ID", "sqlite"), fold_name("ID", "postgres")
     ('Ürün id', 'ID')
@@ -113,7 +113,7 @@ def fold_name(name: str, dialect: str) -> str:
 
 
 def build_sqlite_uri(path: Path) -> str:
-    """The URI under which SQLite opens a file read-only, whatever signs its path holds.
+    """The URI under which SQLite opens a file read-only, with all characters of its path escaped.
 
     >>> build_sqlite_uri(Path("/data/100% sure?mode=rwc#.db"))
     'file:///data/100%25%20sure%3Fmode%3Drwc%23.db?mode=ro'

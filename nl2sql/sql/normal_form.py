@@ -1,12 +1,12 @@
-"""The normal form under which two answers of a model are one candidate.
+"""The normal form: answers of a model with the same form are one candidate.
 
-Built from the parsed tree, so that nothing depends on spelling: aliases of tables and CTEs, case,
-parentheses, the order of ``AND``, ``OR``, ``=``, ``<>`` and ``IN``, ``<`` for ``>``, ``INNER`` and
-``OUTER``, ``count(1)``, names of output columns. Two queries of one form give the same rows; many
-that give the same rows have different forms. One exception: in SQLite ``a = b`` compares by the
-collation of its left column, and is here the same as ``b = a``.
+It is built from the parsed tree and ignores aliases of tables and CTEs, case, parentheses, the
+operand order of ``AND``, ``OR``, ``=``, ``<>`` and ``IN``, ``<`` for ``>``, the words ``INNER`` and
+``OUTER``, ``count(1)``, and names of output columns. Queries with equal forms give the same rows;
+queries that give the same rows can have different forms. One exception: SQLite compares ``a = b``
+by the collation of its left column, but the form is the same as that of ``b = a``.
 
-A form is for comparing. It is no SQL.
+A form serves only for comparison and is not SQL.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from nl2sql.sql.form_scopes import Unresolved
 from nl2sql.sql.form_writer import FormWriter, fold_identifiers
 from nl2sql.sql.parsing import read_tree
 
-# A service sees the same few queries over and over: in rounds, in repairs, in votes.
+# A service normalises the same few queries repeatedly: in rounds, in repairs, in votes.
 _REMEMBERED = 8192
 
 
 @lru_cache(_REMEMBERED)
 def normal_form(sql: str, dialect: str = "postgres") -> str:
-    """The form of a query; of what does not parse, the text with its white space folded.
+    """The form of a query; if it does not parse, the text with its white space folded.
 
     >>> normal_form("select T1.A from T as T1 -- note") == normal_form("SELECT a FROM t")
     True

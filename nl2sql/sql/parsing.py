@@ -1,14 +1,14 @@
-"""Parses SQL within bounds: no text keeps a core busy for longer than its length explains.
+"""Parses SQL with bounded time: the time is proportional to the length of the text.
 
-sqlglot's parser tries, goes back and tries again, and some texts make it do so at each level: time
-doubles with each level of ``DATE(DATE(…`` or ``ARRAY[ARRAY[…``. Each of its ways begins with a move
-over the tokens, so the moves are counted: ordinary queries take 1.1 of them a token and at most 2.9
-(8,430 gold queries of Spider and of four schemas on PostgreSQL, read in three dialects).
-What takes more than ``_STEPS_PER_TOKEN`` is given up, and so is what is too long or nested too
-deeply for any query that people or models write, before any parser sees it. Moves do not tell what
-a dot costs: before ``.f()`` the parser copies all that the dot stands behind. That is counted too.
+sqlglot's parser backtracks, and some texts make it do so at each level: time doubles with each
+level of ``DATE(DATE(…`` or ``ARRAY[ARRAY[…``. Each attempt begins with a step over the tokens, so
+steps are counted: ordinary queries take 1.1 a token and at most 2.9 (8,430 gold queries of Spider
+and of four schemas on PostgreSQL, read in three dialects). Parsing stops above
+``_STEPS_PER_TOKEN``. Texts that are longer or nested more deeply than any query of people or models
+are refused before they are parsed. Steps do not reflect the cost of dots: before ``.f()`` the
+parser copies everything to the left of the dot. So that is limited separately.
 
-Every parse of a text that a user or a model can shape goes through here; a test says so.
+Every text that a user or a model can influence is parsed here; a test checks that.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ MOST_CHARS = 20_000
 MOST_TOKENS = 4_000
 MOST_DEPTH = 40
 MOST_SOURCES = 150
-"""Tables and SELECTs of a query: what resolves names looks at each from each other."""
+"""Tables and SELECTs of a query: the time of resolving names grows with the square."""
 
 MOST_BEFORE_DOTS = 40_000
-"""Words and signs that dots stand behind, summed up: 140 calls in one chain, a fifth of a second.
+"""Tokens to the left of dots, summed up: 140 calls in one chain, a fifth of a second.
 
-Ordinary queries come to some hundreds."""
+Ordinary queries have some hundreds."""
 
 _STEPS_PER_TOKEN = 4
 _SPARE_STEPS = 1_000
-# Some texts in quotes are read as a language of their own: a type's name, the path of ``->``.
+# Some quoted texts are parsed as another language: a type's name, the path of ``->``.
 _CHARS_PER_STEP = 4
 
 # The candidates and repairs of a few questions at once.
 _REMEMBERED = 64
 
-# What sqlglot raises of itself over texts that nobody had in mind, such as ``SELECT {:1}``.
+# The errors that defects of sqlglot raise for unusual texts such as ``SELECT {:1}``.
 _DEFECTS = (AssertionError, AttributeError, LookupError, TypeError, ValueError)
 
 _OPENING = frozenset((TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE))
@@ -53,7 +53,7 @@ _CLOSING = frozenset((TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE,
 _BRACKETS = (_OPENING | _CLOSING) - {TokenType.CASE, TokenType.END}
 
 
-# What ends the text that a dot may stand behind; a sign that is missing here is only counted along.
+# Tokens that end the text to the left of a dot; for others, more tokens than necessary are counted.
 _SEPARATING = frozenset(
     (
         *(TokenType.COMMA, TokenType.SEMICOLON, TokenType.PLUS, TokenType.DASH, TokenType.STAR),
@@ -69,23 +69,22 @@ _SEPARATING = frozenset(
 class TooComplex(SqlglotError):
     """The text is longer, nested more deeply or more ambiguous than any query needs to be.
 
-    No ParseError: the parser catches those, and tries the next way.
+    It is not a ParseError, because the parser catches those and continues.
     """
 
 
 def parse_statements(sql: str, dialect: Reader, *, times: int = 1) -> list[exp.Expr | None]:
-    """One tree for each statement. Raises SqlglotError, of it TooComplex, and RecursionError.
+    """One tree for each statement. Raises SqlglotError, including TooComplex, and RecursionError.
 
-    ``times`` as long a text is read: one that we made of a shorter one.
+    ``times`` multiplies the limits, for texts that were generated from shorter ones.
     """
     return _parse(sql, dialect, times, lambda parser, tokens: parser.parse(tokens, sql))
 
 
 def parse_type(name: str, dialect: Reader) -> exp.Expr | None:
-    """The tree of a type as a database spells it; what it cost is in proportion to its length.
+    """The tree of a type as a database spells it; the time is proportional to its length.
 
-    Raises as ``parse_statements`` does, but for no length: an enumeration has as many values as
-    it has.
+    Raises as ``parse_statements`` does, but the length is not limited: enumerations can be long.
 
     >>> parse_type("numeric(10,2)", "postgres").sql("duckdb")
     'DECIMAL(10, 2)'
@@ -134,9 +133,9 @@ def parse_one(sql: str, dialect: Reader) -> exp.Expr:
 
 @lru_cache(_REMEMBERED)
 def read_tree(sql: str, dialect: str) -> exp.Expr:
-    """As ``parse_one``, the same tree for each reader of a text: who would change it copies it.
+    """As ``parse_one``, but cached: callers share the tree and must copy it before changing it.
 
-    One text is read for its normal form, by lint and score, by autocorrect and for its words.
+    The normal form, lint, score, autocorrect and the wording all read the same texts.
     """
     return parse_one(sql, dialect)
 
@@ -155,7 +154,7 @@ def check_depth(tokens: Sequence[Token]) -> None:
 
 
 def _check_dots(tokens: Sequence[Token], most: int) -> None:
-    """Raises TooComplex for long chains of ``.f()``, in brackets or not."""
+    """Raises TooComplex for long chains of ``.f()``, within brackets too."""
     before = 0
     # Where the text before a dot begins, by level of brackets.
     starts = [0]
@@ -164,7 +163,7 @@ def _check_dots(tokens: Sequence[Token], most: int) -> None:
         is_behind = previous == TokenType.DOT
         kind = previous = token.token_type
         if is_behind and kind not in _BRACKETS:
-            # A name, whatever word it is, or a star.
+            # After a dot, any word is a name.
             continue
         if kind in _OPENING:
             starts.append(position)
@@ -190,9 +189,9 @@ def _check_sources(trees: Sequence[exp.Expr | None], most: int) -> None:
 
 
 class _Budget:
-    """The steps that one text has left, in all parsers that read parts of it.
+    """The remaining steps for one text, shared by all parsers that read parts of it.
 
-    ``reader`` is the dialect in which they are counted.
+    ``reader`` is the dialect instance that counts them.
     """
 
     def __init__(self, reader: Dialect, steps: int) -> None:
@@ -200,7 +199,7 @@ class _Budget:
         self.reader = reader
         self._tokenize = reader.tokenize
         self._to_json_path = reader.to_json_path
-        # An instance of its own: get_or_raise makes one for each text.
+        # The instance is not shared: get_or_raise makes one for each text.
         vars(reader).update(
             parser_class=_bound(type(reader).parser_class),
             budget=self,
@@ -209,25 +208,25 @@ class _Budget:
         )
 
     def charge(self, steps: int) -> None:
-        """Takes steps away. Raises TooComplex when they are used up."""
+        """Subtracts steps. Raises TooComplex when none are left."""
         self.steps -= steps
         if self.steps < 0:
             raise TooComplex("It can be read in too many ways.")
 
     def tokenize(self, sql: str) -> list[Token]:
-        """The tokens of a part in quotes."""
+        """Tokenizes a quoted part."""
         self.charge(len(sql) // _CHARS_PER_STEP)
         return self._tokenize(sql)
 
     def to_json_path(self, path: exp.Expr | None) -> exp.Expr | None:
-        """The path of ``->``, parsed where it is a text."""
+        """Parses the path of ``->`` if it is a text."""
         if isinstance(path, exp.Literal):
             self.charge(len(path.name) // _CHARS_PER_STEP)
         return self._to_json_path(path)
 
 
 class _BoundedParser(Parser):
-    """Counts its moves."""
+    """Counts its steps."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

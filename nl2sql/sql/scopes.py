@@ -1,8 +1,8 @@
-"""What stands in a SELECT's FROM, under which names, and which SELECT it sees around it.
+"""The sources in a SELECT's FROM, their names, and the enclosing SELECT that it sees.
 
-For readers that must take wrong queries too: nothing is raised, and what cannot be told stays open.
-sqlglot's own scopes (``sqlglot.optimizer.scope``) tell names of another case apart and refuse a
-query with one name twice. Not for the guard, which resolves names strictly, by itself.
+For callers that must accept wrong queries: nothing is raised, and what cannot be resolved is None.
+sqlglot's own scopes (``sqlglot.optimizer.scope``) distinguish names by case and refuse duplicate
+names. Not for the guard, which resolves names strictly and separately.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from sqlglot import exp
 from nl2sql.sql.nodes import find_all
 
 Fold: TypeAlias = Callable[[exp.Identifier], str]
-"""A name of the query as its reader compares names."""
+"""Folds a name for comparison."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One thing in FROM: a table of the database, a query, or neither, such as a function.
+    """One source in FROM: a table of the database, a query, or neither, such as a function.
 
-    ``query`` is what a derived table reads, or the CTE that is meant; ``renamed`` are the names
-    that the alias, or the CTE, gives to its columns. ``bracketed``: a part of ``(a JOIN b ON …)``.
+    ``query`` is that of the derived table or CTE; ``renamed`` holds the column names that the alias
+    or the CTE gives. ``bracketed``: it is part of ``(a JOIN b ON …)``.
     """
 
     identifier: exp.Identifier | None
@@ -35,11 +35,11 @@ class Source:
 
 
 def list_sources(select: exp.Select, fold: Fold) -> Iterator[Source]:
-    """What stands in FROM, its joins and lateral views, joins in brackets opened.
+    """The sources in FROM, its joins and lateral views, including those of joins in brackets.
 
     >>> from nl2sql.sql.parsing import parse_one
     >>> tree = parse_one("SELECT 1 FROM a JOIN (b JOIN c ON b.x = c.x) ON a.x = b.x", "postgres")
-    >>> [(each.identifier.name, each.bracketed) for each in list_sources(tree, fold_case)]
+    >>> [(source.identifier.name, source.bracketed) for source in list_sources(tree, fold_case)]
     [('a', False), ('b', True), ('c', True)]
     """
     for node, bracketed in _list_nodes(select):
@@ -56,10 +56,10 @@ def read_sources(select: exp.Select, fold: Fold) -> dict[str, Source]:
 
 
 def find_outer(select: exp.Select) -> exp.Select | None:
-    """The SELECT around whose columns it may use too.
+    """The enclosing SELECT whose columns ``select`` can use, or None.
 
-    None for what stands in its FROM, unless LATERAL. A CTE sees what is around the query that it
-    belongs to, and nothing of that query.
+    A subquery in FROM has none unless it is LATERAL. A CTE sees what encloses its query, but
+    nothing of that query.
     """
     here: exp.Expr = select
     while (parent := here.parent) is not None:
@@ -75,7 +75,7 @@ def find_outer(select: exp.Select) -> exp.Select | None:
 
 
 def find_name(node: exp.Expr) -> exp.Identifier | None:
-    """The name under which columns speak of what stands in FROM."""
+    """The name by which columns refer to a source in FROM."""
     alias = node.args.get("alias")
     identifier = alias.this if alias is not None else None
     if identifier is None and isinstance(node, exp.Table):
@@ -84,7 +84,7 @@ def find_name(node: exp.Expr) -> exp.Identifier | None:
 
 
 def find_cte(table: exp.Table, fold: Fold) -> exp.CTE | None:
-    """The CTE that a name in FROM means where it stands: the nearest one."""
+    """The nearest CTE that a name in FROM refers to, or None."""
     if table.args.get("db") is not None or not isinstance(table.this, exp.Identifier):
         return None
     name = fold(table.this)
@@ -104,14 +104,14 @@ def name_ctes(tree: exp.Expr, fold: Fold) -> frozenset[str]:
 
 
 def list_outputs(query: exp.Expr) -> list[exp.Expr]:
-    """The expressions whose values a query returns; those of the first query of a UNION."""
+    """The output expressions of a query; for a UNION, those of its first query."""
     while isinstance(query, exp.SetOperation | exp.Subquery):
         query = query.this
     return query.expressions if isinstance(query, exp.Select) else []
 
 
 def fold_case(identifier: exp.Identifier) -> str:
-    """For readers that never tell two names apart by their case."""
+    """The name in lower case, for callers that ignore case."""
     return identifier.name.lower()
 
 
@@ -141,7 +141,7 @@ def _list_nodes(select: exp.Select) -> Iterator[tuple[exp.Expr, bool]]:
 
 
 def _open(node: exp.Expr, bracketed: bool) -> Iterator[tuple[exp.Expr, bool]]:
-    """The sources in brackets, which hide behind an alias where they have one."""
+    """Yields the sources inside brackets; brackets with an alias are one source."""
     inner = node.this
     opens = isinstance(node, exp.Subquery) and isinstance(inner, exp.Table | exp.Subquery)
     if opens and node.args.get("alias") is None:

@@ -1,4 +1,4 @@
-"""Which part of a text is the query: where it may begin, where it ends."""
+"""Finds where a query in a text begins and ends."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from sqlglot.errors import SqlglotError
 
 from nl2sql.sql.parsing import parse_one
 
-# Literals, quoted names and comments: what stands in them ends nothing. What is never closed goes
-# on to the end: looked for again from each further opening, it would cost the square of the length.
+# Literals, quoted names and comments: semicolons inside them do not end a statement. Unclosed ones
+# extend to the end: searching again from each opening would take quadratic time.
 _LITERAL = re.compile(
     r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(\w*)\$.*?(?:\$\1\$|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)",
     re.DOTALL,
 )
-# The patterns below begin where a run of spaces begins and never give back what they took of it
-# (``*+``): so none is looked at twice.
+# The patterns below match from the start of a run of spaces and never backtrack (``*+``), so no
+# space is read twice.
 _START = re.compile(
     r"(?<![(\s])\s*+(?P<select>[(\s]*+\bSELECT\b)"
     r"|\b(?P<with>WITH\s++(?:RECURSIVE\s++)?(?:\w++|\"[^\"]+\"|`[^`]+`|\[[^\[\]]+\])\s*+(?:\(|AS\b))",
     re.IGNORECASE,
 )
-# At the beginning of a line, behind a label or a mark: not in the middle of a sentence.
+# At the beginning of a line, or after a label or mark: not in the middle of a sentence.
 _BEFORE = re.compile(r"(?:\A|[:`>*\n])[ \t(]*\Z")
 _CONTINUES = (
     "AND|AS|CASE|CROSS|ELSE|END|EXCEPT|FETCH|FROM|FULL|GROUP|HAVING|INNER|INTERSECT|JOIN|LEFT|LIMIT"
@@ -34,8 +34,8 @@ _EXPLAINS = (
     "|Result|Schema|The|This|User|We|You"
 )
 _LINE_END = r"[^\S\n]*+\n"
-# Where an explanation may begin: a new paragraph that goes on with no clause, or a line that begins
-# like a sentence.
+# Where an explanation may begin: a new paragraph that does not start with a clause, or a line that
+# begins like a sentence.
 _PROSE = re.compile(
     rf"(?<!\s){_LINE_END}{_LINE_END}\s*+(?!--|/\*|[(),]|(?:{_CONTINUES}|SELECT|WITH)\b)"
     rf"|(?<!\s){_LINE_END}\s*+(?:[*#>-]++\s*+)?(?:{_EXPLAINS})\b(?!\s*\()",
@@ -44,7 +44,7 @@ _PROSE = re.compile(
 _NEXT_QUERY = re.compile(rf"(?<!\s){_LINE_END}\s*+(?=(?:SELECT|WITH)\b)", re.IGNORECASE)
 _BACKTICK = re.compile("`")
 _KEYWORD_FIRST = re.compile(r"[\s(]*(?:SELECT|WITH)\b")
-# An answer has a few; what has more is no answer.
+# Answers have only a few.
 _MOST_STARTS = 8
 _MOST_ENDINGS = 6
 # Characters that are parsed in search of a query, all attempts together.
@@ -52,7 +52,7 @@ _MOST_TRIED = 12_000
 
 
 def choose_statement(text: str, dialect: str) -> str:
-    """The first query of the text that parses; the first of all where none does; or nothing.
+    """The first query of the text that parses; if none does, the first; empty if there is none.
 
     >>> choose_statement("I select: SELECT a FROM t; SELECT b FROM t", "postgres")
     'SELECT a FROM t'
@@ -61,14 +61,14 @@ def choose_statement(text: str, dialect: str) -> str:
     starts = find_starts(text)
     for start in starts[:_MOST_STARTS]:
         if start < end:
-            # Part of a query that does not parse, such as its subquery: no answer by itself.
+            # Part of a query that does not parse, such as its subquery: not an answer itself.
             continue
         statement = _cut(text[start:])
         explained = _cut_at(_PROSE, statement)
         shortest = min([statement, *explained], key=len)
         alone = not text[:start].strip() and not text[start + len(statement) :].strip("; \n\t`")
         if alone and not explained and not _NEXT_QUERY.search(statement):
-            # It is a query from its first word to its last: that needs no proof.
+            # The whole text is one query, so it need not parse.
             return statement
         quoted = _cut_at(_BACKTICK, statement)[::-1] if text[start - 1 : start] == "`" else []
         for ending in (*quoted, statement, *explained, *_cut_at(_NEXT_QUERY, statement)):
@@ -81,7 +81,7 @@ def choose_statement(text: str, dialect: str) -> str:
 
 
 def find_starts(text: str) -> list[int]:
-    """Where a query may begin, the beginnings of lines before the middles of sentences.
+    """Positions where a query may begin: starts of lines first, then inside sentences.
 
     >>> text = "To select them: SELECT a FROM t"
     >>> [text[at:at + 8] for at in find_starts(text)]
@@ -93,7 +93,7 @@ def find_starts(text: str) -> list[int]:
 
 
 def split_literals(sql: str) -> Iterator[tuple[str, bool]]:
-    """The parts of a text, each with whether it is a literal, a quoted name or a comment."""
+    """The parts of a text; True marks a literal, a quoted name or a comment."""
     position = 0
     for match in _LITERAL.finditer(sql):
         yield sql[position : match.start()], False
@@ -103,7 +103,7 @@ def split_literals(sql: str) -> Iterator[tuple[str, bool]]:
 
 
 def _cut(text: str) -> str:
-    """The text up to the first semicolon outside of literals."""
+    """The text up to the first semicolon outside literals."""
     position = 0
     for part, is_literal in split_literals(text):
         if not is_literal and (at := part.find(";")) >= 0:

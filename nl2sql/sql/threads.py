@@ -1,8 +1,8 @@
-"""Runs what takes long to compute beside the event loop, one call at a time.
+"""Runs long computations on SQL texts in a thread beside the event loop, one at a time.
 
-Reading is all Python and needs its lock: in one thread it is no slower than in many, and the event
-loop gets the lock back within milliseconds, however many texts wait. How long one of them may take
-is for ``parsing.py`` to bound; a text that nobody waits for any more is not begun.
+Parsing holds Python's global lock: one thread is as fast as many, and the event loop gets the lock
+back within milliseconds, however many texts wait. ``parsing.py`` bounds the time of one text; a
+text whose caller was cancelled is not started.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 async def read_aside(
     read: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Result:
-    """What ``read`` returns for these arguments. Raises what it raises."""
+    """Runs ``read`` with these arguments in the thread. Raises what it raises."""
     work = partial(read, *args, **kwargs)
     return await asyncio.get_running_loop().run_in_executor(_open_thread(), work)
 

@@ -1,7 +1,7 @@
-"""The values that travel through the pipeline: frozen, slotted, tuples inside.
+"""The values that the stages exchange: frozen, slotted dataclasses that hold tuples.
 
-They hold no behaviour beyond reading themselves, cross process boundaries by pickle, and carry the
-field's standard names. What crosses HTTP is pydantic and lives in ``serve_app``.
+They have no behaviour beyond derived properties and cross process boundaries by pickle. The models
+that cross HTTP are in ``nl2sql.contract``.
 """
 
 from __future__ import annotations

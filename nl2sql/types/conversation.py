@@ -1,4 +1,4 @@
-"""What surrounds the query: the gate's verdict, earlier turns, the answer in words."""
+"""The gate's verdict, earlier turns of a session, and the answer in words."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What the gate makes of a question: with an empty ``code`` it goes on.
+    """The gate's verdict on a question; an empty ``code`` lets it pass.
 
-    ``code`` is ``off_topic`` or ``read_only``; ``reason`` and ``suggestions``, which are questions
-    that can be asked, are for people and name nothing that the principal may not see. ``method``
-    says who decided: ``rule``, ``score``, ``doubt`` (let pass) or ``model``.
+    ``code`` is ``off_topic`` or ``read_only``; ``reason`` and the suggested questions are for
+    people and name nothing that the principal may not see. ``method`` says what decided: ``rule``,
+    ``score``, ``doubt`` (let pass) or ``model``.
     """
 
     code: str = ""
@@ -27,10 +27,10 @@ PASSED = Intent()
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """An earlier question of a session, as it was understood, and what came of it.
+    """An earlier question of a session, after rewriting, and its outcome.
 
-    ``outcome`` is the kind of answer in lower case, ``sql`` the query of an answered one,
-    ``interpretations`` the queries of one that was asked back. Never a cell of a result.
+    ``outcome`` is the kind of answer in lower case, ``sql`` the query of an answered question,
+    ``interpretations`` the queries offered by a clarify answer. It never holds cells of a result.
     """
 
     question: str
@@ -41,10 +41,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """A follow-up as a whole question; ``text`` is empty where the question stands as it is.
+    """A follow-up as a complete question; ``text`` is empty if the question is unchanged.
 
-    ``method`` is ``model``, or ``picked`` where it chose a reading, whose query is ``picked``; it
-    is ``kept`` where the model was asked in vain, and empty where nobody was.
+    ``method`` is ``model``; ``picked`` if the follow-up chose an interpretation, whose query is
+    ``picked``; ``kept`` if the model gave nothing usable; empty if the model was not asked.
     """
 
     text: str = ""
@@ -59,7 +59,7 @@ AS_ASKED = Rewriting()
 
 @dataclass(frozen=True, slots=True)
 class AnswerText:
-    """An answer in words. ``source`` is ``rule`` or ``model``; empty where nothing is said."""
+    """An answer in words. ``source`` is ``rule`` or ``model``, empty if there is no text."""
 
     text: str = ""
     source: str = ""

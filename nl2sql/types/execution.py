@@ -1,4 +1,4 @@
-"""What passes the guard and what the database gives back."""
+"""Guarded queries, violations, and the database's results and errors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SessionIdentity:
-    """Under which role of the database a query runs, and the settings that its policies read."""
+    """The database role under which a query runs, and the settings that its policies read."""
 
     role: str
     settings: tuple[tuple[str, str], ...] = ()
@@ -20,14 +20,14 @@ class GuardedQuery:
     ``sql`` is the guard's own rendering, ``tables`` the physical tables it reads (qualified),
     ``predicates`` the row-policy predicates that were injected, as ``table: predicate``, ``params``
     their bound values, for the placeholders ``$1`` … (SQLite: ``?1`` …). ``restricted`` says that
-    something is withheld from who asks, so that no error may carry a value. ``session`` is the
-    row-level security, where the database has one.
+    something is withheld from the principal, so that no error may contain a value. ``session`` is
+    the identity for row-level security, if the database uses it.
 
-    The rest is what the database's own reading of the text is held against. On PostgreSQL
-    ``functions`` may be called beside those of the allowlist; ``wrapped`` says that every table
-    stands in a derived table of the guard's, and ``filters`` on which of a table's columns a
-    condition must stand. On SQLite and DuckDB ``reads`` are the columns (``schema.table.column``,
-    folded) that the text may touch, those of filters included; None: any of its tables'.
+    The other fields are compared with the database's own analysis of the text. On PostgreSQL,
+    ``functions`` may be called in addition to those of the allowlist; ``wrapped`` says that every
+    table is inside a wrapper of the guard, and ``filters`` lists the columns of each table that a
+    condition must use. On SQLite and DuckDB, ``reads`` lists the columns (``schema.table.column``,
+    folded) that the text may read, including those of filters; None: all columns of its tables.
     """
 
     database: str
@@ -45,7 +45,7 @@ class GuardedQuery:
     reads: frozenset[str] | None = None
 
 
-# The code of a violation, and of a refused answer: it is there, but not for this principal.
+# The code of a violation and of a refused answer: the object exists, but not for this principal.
 NOT_PERMITTED = "not_permitted"
 
 
@@ -62,8 +62,8 @@ class Violation:
 class Diagnostic:
     """The one form in which a database's error travels. Branch on ``sqlstate`` only.
 
-    ``position`` counts characters from 1; 0 when the server named none. ``explained`` is what the
-    planner expects of a query that is not run because that is too much.
+    ``position`` counts characters from 1; 0 if the server gives none. ``explained`` is the
+    planner's estimate if the query was not run because that is too high.
     """
 
     sqlstate: str
@@ -77,8 +77,8 @@ class Diagnostic:
 class Explained:
     """The root of an EXPLAIN: the planner's total cost (its own unit) and estimated rows.
 
-    Queries of one ``plan`` give the same result; empty where the database does not tell enough, or
-    nobody asked.
+    Queries with the same ``plan`` give the same result; it is empty if the database's EXPLAIN is
+    not detailed enough, or if it was not requested.
     """
 
     cost: float
@@ -96,10 +96,10 @@ class ExecutionLimits:
 
 @dataclass(frozen=True, slots=True)
 class ResultSet:
-    """A page of rows. ``truncated`` says that there were more than a limit let through.
+    """A page of rows. ``truncated`` says that a limit left out further rows. ``ms``: milliseconds.
 
-    ``cut`` lists the cells (row, column, from 0) that were longer than a cell may be: text and
-    bytes end early, anything else is withheld and stands as None.
+    ``cut`` lists the cells (row, column, from 0) that exceeded the limit: text and bytes are
+    truncated, any other value is replaced by None.
     """
 
     columns: tuple[str, ...]

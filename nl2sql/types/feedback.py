@@ -1,4 +1,4 @@
-"""What a user says of an answer, and what came of it."""
+"""Users' feedback on answers, and its outcome."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from nl2sql.types.question import Principal
 FeedbackOutcome = Literal["stored", "known", "removed", "recorded", "refused"]
 
 MOST_CHARS = 4000
-"""Of an example's question, and of its query: longer ones would fill the prompt."""
+"""Most characters of an example's question, and of its query: longer ones would fill the prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """Whether ``sql`` answers the question, and the query that does where it is another one."""
+    """Whether ``sql`` answers the question, and otherwise the ``correction``, if it is known."""
 
     database: str
     question: str
@@ -26,17 +26,17 @@ class Feedback:
 
     @property
     def right_sql(self) -> str:
-        """The query that answers the question, as far as was said; else empty."""
+        """The query that answers the question according to the feedback; else empty."""
         return self.correction or (self.sql if self.is_right else "")
 
 
 @dataclass(frozen=True, slots=True)
 class FeedbackReceipt:
-    """What came of it.
+    """The outcome of a feedback.
 
-    ``stored`` as the example of that id, ``known`` already, ``removed`` from the examples,
-    ``recorded`` only, or ``refused``: the query cannot be run by who sent it, and ``reason`` says
-    why.
+    The query was ``stored`` as the example with this id, was ``known`` already, was ``removed``
+    from the examples, the feedback was only ``recorded``, or it was ``refused``: the principal
+    cannot run the query, and ``reason`` says why.
     """
 
     outcome: FeedbackOutcome

@@ -1,4 +1,4 @@
-"""What passes between the generator and the engine, and the candidates that come of it."""
+"""Requests to the engine, its completions, and the candidates made from them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Prompt:
 class SamplingRequest:
     """One request to the engine: ``k`` completions of one prompt.
 
-    ``answer_start`` is put before the model's own words, which end at any of ``stop``. ``grammar``
-    (EBNF; empty: none) admits nothing else, where the engine can hold a model to one.
+    ``answer_start`` is the given beginning of the answer, which ends at any of ``stop``.
+    ``grammar`` (EBNF; empty: none) restricts the answer, if the engine supports that.
 
-    ``time_limit_s``, from when the engine gets the request: then it ends with those completions
-    that are finished, or goes on to the first; an engine that cannot, gives all. None: no end.
+    After ``time_limit_s`` seconds, the engine returns the finished completions, or waits for the
+    first; engines that cannot do so return all. None: no limit.
     """
 
     prompt: Prompt
@@ -45,10 +45,9 @@ class SamplingRequest:
 
 @dataclass(frozen=True, slots=True)
 class Completions:
-    """The engine's answer: ``k`` texts, or fewer after a time limit; what they cost in tokens.
+    """The engine's answer: ``k`` texts, or fewer after a time limit, and their token counts.
 
-    ``logprobs`` holds the mean log-probability of a token, a text; empty where the engine tells
-    none.
+    ``logprobs`` holds each text's mean token log-probability; empty if the engine reports none.
     """
 
     texts: tuple[str, ...]
@@ -61,9 +60,9 @@ class Completions:
 class Candidate:
     """One query. ``samples`` is how many completions had this normal form.
 
-    ``origin`` is ``sample`` or ``repair``; a repair names the candidate it ``repairs``. ``variant``
-    names the prompt that it was first sampled from, ``logprob`` is the mean log-probability of a
-    token in its likeliest sample (None: not told).
+    ``origin`` is ``sample``, ``repair`` or ``picked``; ``repairs`` is the id of the candidate that
+    a repair was made from. ``variant`` names the prompt that it was first sampled from; ``logprob``
+    is the mean token log-probability of its likeliest sample (None: unknown).
     """
 
     id: str
@@ -77,7 +76,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class DraftQuery:
-    """A first draft of the query, empty where none came, and what it cost in tokens."""
+    """A first draft of the query, empty if the model wrote none, and its token counts."""
 
     sql: str = ""
     prompt_tokens: int = 0
@@ -86,14 +85,13 @@ class DraftQuery:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """What one round of sampling made of a question; the next one is handed it.
+    """The result of one round of sampling; the next round receives it.
 
-    ``samples`` completions were drawn in it of ``wanted``: fewer where the deadline ended it.
-    ``more`` says whether another round may follow.
-    ``prompts`` pairs the variants drawn from, in this round or before it, with their prompts, of
-    which ``prompt`` is the first. ``left_out`` names the tables (``schema.table``) and columns
-    (``schema.table.column``) that did not fit into that one. ``grammar`` held the model, where it
-    is not empty. Rounds count from 0.
+    ``samples`` of the ``wanted`` completions were drawn: fewer if the deadline ended the round.
+    ``more`` says whether another round may follow. ``prompts`` pairs the variants used in this and
+    earlier rounds with their prompts; ``prompt`` is the first. ``left_out`` names the tables
+    (``schema.table``) and columns (``schema.table.column``) that did not fit into it. ``grammar``
+    is the grammar that restricted the model, or empty. Rounds count from 0.
     """
 
     prompt: Prompt

@@ -10,9 +10,9 @@ from nl2sql.types.ranking import Assessment, Ranking, Repair
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """``done`` of ``total`` of what a stage works on: candidates; 0 of 0 where nothing is counted.
+    """A stage has processed ``done`` of ``total`` candidates; 0 of 0 if it counts none.
 
-    Where the language model works: how many of the ``prompt_tokens`` it has read, and how many
+    While the language model runs: how many of the ``prompt_tokens`` it has read, and how many
     ``answer_tokens`` it has written, in all candidates together.
     """
 

@@ -1,4 +1,4 @@
-"""Who asks, and what."""
+"""A question, and the principal who asks it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ AttributeValue = Scalar | tuple[Scalar, ...]
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks. ``roles`` name roles of the policy files, ``attributes`` what their rows bind."""
+    """Who asks. ``roles`` are those of policy files, ``attributes`` are bound in row filters."""
 
     name: str
     roles: tuple[str, ...] = ()
@@ -22,13 +22,12 @@ class Principal:
 class Question:
     """A question in plain language about one database, and how to answer it.
 
-    ``k`` candidates are sampled with ``seed``, or as many as it takes where ``k`` is 0; at most
-    ``max_rows`` rows come back. ``evidence`` is what the asker knows besides, shown
-    to the model beside the question. ``session`` names the conversation it belongs to (empty:
-    none). ``picked`` is the query of the interpretation that the asker chose: it is run, and none
-    is sampled.
-    ``answer_text`` says who may put the answer in words: ``rule``, ``model``, or nobody (``off`` or
-    empty).
+    ``k`` candidates are sampled with ``seed``, or as many as needed if ``k`` is 0; at most
+    ``max_rows`` rows are returned. ``evidence`` is additional knowledge, shown to the model with
+    the question. ``session`` is the id of the conversation (empty: none). ``picked`` is the query
+    of the interpretation that the principal chose: it is run, and nothing is sampled.
+    ``answer_text`` says what puts the answer into words: ``rule``, ``model``, or nothing (``off``
+    or empty).
     """
 
     text: str
@@ -44,5 +43,5 @@ class Question:
 
     @property
     def search_text(self) -> str:
-        """All that was said: what retrieval and linking look for."""
+        """Question and evidence together: the text for retrieval and linking."""
         return f"{self.text} {self.evidence}".strip()

@@ -1,4 +1,4 @@
-"""What is known of each candidate, their ranking, and the repairs."""
+"""Assessments of candidates, their ranking, and the repairs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nl2sql.types.generation import Candidate
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one lint rule found. ``severity`` is ``error`` or ``warning``."""
+    """A fault that a lint rule found. ``severity`` is ``error`` or ``warning``."""
 
     rule: str
     severity: str
@@ -43,13 +43,13 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """All that is known of one candidate: guard verdict, EXPLAIN, result, score and vote.
+    """Everything known about one candidate: guard verdict, EXPLAIN, result, score and vote.
 
-    ``diagnostic`` is the first database error it met, at EXPLAIN or execution. ``group`` numbers
-    the candidates with equivalent results (-1: no result); ``votes`` counts the samples in it.
-    ``weight`` is what they weigh together. ``unrun`` says why a query has no result though nothing
-    is wrong with it: ``estimate``, its plan expects too much; ``timeout``, it takes longer than the
-    vote waits; ``budget``, the time for the vote was spent before. Its group is one of equal plans.
+    ``diagnostic`` is the first database error, at EXPLAIN or execution. ``group`` is the number of
+    the group with equivalent results (-1: no result); ``votes`` counts its samples and ``weight``
+    is their total weight. ``unrun`` says why a valid query has no result: ``estimate``, its
+    estimated rows are too many; ``timeout``, it exceeded the vote's time limit; ``budget``, the
+    vote's time was used up before. Such queries are grouped by equal plans.
     """
 
     candidate: Candidate
@@ -66,15 +66,15 @@ class Assessment:
 
     @property
     def failed(self) -> bool:
-        """True when the candidate cannot win: refused, or in error."""
+        """True if the candidate cannot win: the guard refused it, or the database failed."""
         return isinstance(self.verdict, Violation) or self.diagnostic is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Interpretation:
-    """One way to understand the question: its query, and what that asks for, in words.
+    """One interpretation of the question: its query, and a description of that in words.
 
-    ``share`` is the part of all samples whose result is this one's.
+    ``share`` is the share of all samples with the same result.
     """
 
     sql: str
@@ -84,13 +84,13 @@ class Interpretation:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Candidates best first. ``quorum`` is true when more than half of at least two samples agree.
+    """Candidates best first. ``quorum``: more than half of at least two samples agree.
 
-    ``confidence`` is how likely the winner is right, as calibrated on a benchmark; without a
-    calibration the lower end of the 95 % Wilson interval on the share that agrees. ``settled`` says
-    that no further sample is worth its time; ``features`` are what the confidence was read from. A
-    winner whose confidence is below ``threshold`` is no answer: ``interpretations`` are offered
-    instead, one or two, best first.
+    ``confidence`` is the calibrated probability that the winner is right; without a calibration,
+    the lower end of the 95 % Wilson interval of the share that agrees. ``settled`` says that no
+    further samples are needed; ``features`` are the inputs of the confidence. If the confidence is
+    below ``threshold``, one or two ``interpretations`` are offered instead of an answer, best
+    first.
     """
 
     assessments: tuple[Assessment, ...] = ()
@@ -114,11 +114,11 @@ class Ranking:
 class Repair:
     """One attempt to repair a failed candidate; ``outcome`` is ``fixed``, ``failed`` or ``none``.
 
-    ``none`` means that no new query came of it. ``method`` is ``normalize``, ``autocorrect``,
+    ``none`` means that no new query was found. ``method`` is ``normalize``, ``autocorrect``,
     ``whitelist`` or ``model``; ``rules`` names the rules that changed something; ``error_class`` is
-    the class of the error in the taxonomy, ``suggestion`` its advice; ``attempt`` counts from 1.
-    ``risks`` tells where one kind of thing took the place of another, such as a name for a number:
-    such a repair takes over no samples.
+    the class of the error, ``suggestion`` its advice; ``attempt`` counts from 1. ``risks`` lists
+    replacements that may change the meaning, such as a name for a number: such a repair takes over
+    no samples.
     """
 
     candidate: str

@@ -1,4 +1,4 @@
-"""What retrieval and planning find: modules, tables, values, links and joins."""
+"""The results of retrieval and planning: modules, tables, values, links and joins."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ class ModuleRoute:
 
 @dataclass(frozen=True, slots=True)
 class RetrievedTable:
-    """A table that may be needed. Ranks count from 1; None where that ranking did not list it.
+    """A table that may be needed. Ranks count from 1; None if the ranking does not list it.
 
     ``via`` is ``hit``, ``foreign_key``, ``draft`` or ``module``; ``score`` is that of the
-    reciprocal rank fusion. ``columns`` names the columns that search found by themselves, best
-    first.
+    reciprocal rank fusion. ``columns`` names the columns whose own cards search found, best first.
     """
 
     table: Table
@@ -36,9 +35,9 @@ class RetrievedTable:
 
 @dataclass(frozen=True, slots=True)
 class ValueMatch:
-    """A phrase of the question that is a value of a text column, as it is stored.
+    """A phrase of the question that matches a stored ``value`` of a text column.
 
-    ``score`` is 1 for the same text in any case and spacing, less for a similar one.
+    ``score`` is 1 for texts that differ only in case and spacing, less for similar ones.
     """
 
     phrase: str
@@ -61,14 +60,14 @@ class FewShot:
 class SchemaContext:
     """The part of the schema that the model sees, and the keys between its tables.
 
-    ``names`` gives, table by table, the shortest SQL name that the database resolves. ``refusal``
-    says why the principal may see nothing of the database at all. ``glosses`` pairs
-    ``schema.table`` or ``schema.table.column`` with a description that the database does not hold
-    itself. ``foreign_keys`` holds inferred keys too. Nothing in it is hidden from the principal.
-    ``catalog_tables`` counts all tables of the database that the principal may see, ``modules``
-    names the groups that they are in. ``row_rules`` pairs a table whose rows the policy limits with
-    the condition, empty where that is not told. ``shared`` names the tables that other questions
-    are shown too, whole and before all others: a module, or all of a small database.
+    ``names`` gives the shortest SQL name of each table that the database resolves. ``refusal``
+    says why the principal may see nothing of the database. ``glosses`` pairs ``schema.table`` or
+    ``schema.table.column`` with a description that is not in the database. ``foreign_keys``
+    includes inferred keys. The context holds nothing that the principal may not see.
+    ``catalog_tables`` counts all visible tables of the database, ``modules`` names their modules.
+    ``row_rules`` pairs a table whose rows the policy limits with the condition, empty if the
+    principal may not read it. ``shared`` names the tables that are also shown for other questions,
+    whole and before all others: a module, or all of a small database.
     """
 
     tables: tuple[RetrievedTable, ...]
@@ -97,7 +96,7 @@ class SchemaContext:
 
     @property
     def has_keyword_hit(self) -> bool:
-        """True when some word of the question stands in some table's card."""
+        """True if a table's card contains a word of the question."""
         return any(hit.bm25_rank is not None for hit in self.tables)
 
 
@@ -120,7 +119,7 @@ class SchemaLink:
 class SchemaLinks:
     """All links found, best first.
 
-    ``technique`` is the one that found them; ``note`` says why it is not the one asked for.
+    ``technique`` found them; ``note`` says why it is not the configured one.
     """
 
     links: tuple[SchemaLink, ...] = ()
@@ -132,7 +131,7 @@ class SchemaLinks:
 class JoinPath:
     """Tables in the order of joining (qualified names), the keys, and the skeleton as SQL.
 
-    A table may stand twice, under a role: employees and their manager.
+    A table may occur twice, in different roles: employees and their manager.
     """
 
     tables: tuple[str, ...] = ()
@@ -142,7 +141,7 @@ class JoinPath:
 
 @dataclass(frozen=True, slots=True)
 class JoinPlan:
-    """The best way to join what was linked, and the next best ``alternatives``, shortest first."""
+    """The best join path of the linked tables, and the ``alternatives``, shortest first."""
 
     tables: tuple[str, ...] = ()
     keys: tuple[ForeignKey, ...] = ()
@@ -152,10 +151,10 @@ class JoinPlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the planner stage found: links, joins, and which columns are worth showing.
+    """The result of the planner stage: links, joins, and the columns to show.
 
-    ``columns`` pairs a qualified table name with the columns that are left of it; a table that is
-    not among them keeps all of its columns. The tokens are those of linking by the model.
+    ``columns`` pairs a qualified table name with the columns that are kept; other tables keep all
+    columns. The tokens are those of linking by the model.
     """
 
     links: SchemaLinks = SchemaLinks()

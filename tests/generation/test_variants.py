@@ -182,7 +182,7 @@ def test_a_variant_stands_once_and_there_is_one_at_least() -> None:
 
 
 def test_the_rounds_may_not_fall() -> None:
-    with pytest.raises(SettingsError, match="must not fall"):
+    with pytest.raises(SettingsError, match="ascending order"):
         build_settings(sampling={"k_easy": 5})
 
 

@@ -32,8 +32,8 @@ def test_a_mapping_may_be_built_on_another(file: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"a: 1\nb: 2\na: 3\n", "the key 'a' stands here twice"),
-        (b"a: {b: 1, b: 2}", "the key 'b' stands here twice"),
+        (b"a: 1\nb: 2\na: 3\n", "duplicate key 'a'"),
+        (b"a: {b: 1, b: 2}", "duplicate key 'b'"),
         (b"a: [", "is not valid YAML"),
         (b"? [1, 2]\n: x", "unhashable"),
         (b"a: !!python/object/apply:os.getcwd []", "is not valid YAML"),

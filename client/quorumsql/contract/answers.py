@@ -1,4 +1,4 @@
-"""The answer to ``POST /query``: one of four kinds, told apart by ``outcome``."""
+"""The answer to ``POST /query``: one of four kinds, discriminated by ``outcome``."""
 
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ class _Response(ResponseModel):
     database: Text
     session: Text | None = Field(None, description="The conversation it belongs to.")
     rewritten: Text | None = Field(
-        None, description="The whole question, where it was completed from earlier ones."
+        None, description="The complete question, if it was completed from earlier ones."
     )
-    notes: list[Text] = Field([], description="What the asker should know besides.")
-    trace: TraceResponse | None = Field(None, description="All that led to the answer, if asked.")
+    notes: list[Text] = Field([], description="Remarks, such as that sampling ended early.")
+    trace: TraceResponse | None = Field(
+        None, description="Everything that led to the answer, if requested."
+    )
 
 
 class ResultColumn(ResponseModel):
@@ -51,7 +53,7 @@ _EXAMPLE: JsonDict = {
 
 
 class AnsweredResponse(_Response):
-    """The query, its rows, and how sure the vote is."""
+    """The query, its rows and the confidence."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
@@ -59,12 +61,12 @@ class AnsweredResponse(_Response):
     sql: Text = Field(description="The query before the guard's rewriting.")
     confidence: float = Field(description="The probability that the answer is right, 0 to 1.")
     quorum: bool = Field(description="Whether enough samples agree on this result.")
-    text: Text = Field(description="The answer in words; empty where nobody was asked for them.")
+    text: Text = Field(description="The answer in words; empty if not requested.")
     text_source: Text
     columns: list[ResultColumn]
-    rows: Rows = Field(description="Values as JSON has them; dates and long numbers as text.")
+    rows: Rows = Field(description="JSON values; dates and long numbers as text.")
     truncated: bool = Field(description="Whether there are more rows than these.")
-    cut: list[list[int]] = Field(description="[row, column] of each cell that was cut short.")
+    cut: list[list[int]] = Field(description="[row, column] of each truncated cell, from 0.")
 
     def to_arrow(self) -> pa.Table:
         """The rows as an Arrow table. Raises ImportError without pyarrow."""
@@ -79,10 +81,10 @@ class AnsweredResponse(_Response):
 
 
 class RefusedResponse(_Response):
-    """The question is not answered on purpose."""
+    """The question is deliberately not answered."""
 
     outcome: Literal["refused"] = "refused"
-    code: Text = Field(description="Why, as a word for programs.")
+    code: Text = Field(description="The reason as a stable code for programs.")
     reason: Text
     suggestions: list[Text] = Field([], description="Questions that could be answered.")
 
@@ -91,7 +93,7 @@ class RefusedResponse(_Response):
 
 
 class InterpretationResponse(ResponseModel):
-    """One of the queries that divided the vote."""
+    """One of the queries that a `clarify` answer offers."""
 
     sql: Text
     description: Text = Field(description="What the query asks for, in words.")
@@ -99,13 +101,13 @@ class InterpretationResponse(ResponseModel):
 
 
 class ClarifyResponse(_Response):
-    """Not sure enough to answer."""
+    """The confidence is too low to answer."""
 
     outcome: Literal["clarify"] = "clarify"
     reason: Text
     confidence: float
     interpretations: list[InterpretationResponse] = Field(
-        description="To choose from with `picked`."
+        description="Choose one by sending its `sql` as `picked`."
     )
 
     def _repr_html_(self) -> str:
@@ -142,6 +144,6 @@ _RESPONSES: TypeAdapter[Any] = TypeAdapter(QueryResponse)
 
 
 def read_response(body: Any) -> QueryResponse:
-    """The answer in the JSON of a service. Raises ValidationError for another document."""
+    """Reads an answer from parsed JSON. Raises ValidationError for any other document."""
     response: QueryResponse = _RESPONSES.validate_python(body)
     return response

@@ -1,4 +1,4 @@
-"""The body of ``POST /feedback``, checked strictly, and what came of it."""
+"""The strictly validated body of ``POST /feedback``, and its response."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ class FeedbackRequest(BaseModel):
     )
 
     question: str = Field(description="The question as it was asked.")
-    sql: str = Field(description="The query that was answered with.")
+    sql: str = Field(description="The query of the answer.")
     verdict: Literal["right", "wrong"] = Field(description="Whether it answers the question.")
     correction: str | None = Field(
-        None, description="Where it is wrong: the query that answers the question."
+        None, description="If it is wrong: the query that answers the question."
     )
-    database: str | None = Field(None, description="The database it is about.")
+    database: str | None = Field(None, description="The database that was asked.")
 
 
 class FeedbackResponse(BaseModel):
-    """What came of it.
+    """What the service did with the feedback.
 
-    ``stored``: the query is an example now, ``known``: it was one already, ``removed``: it was one
-    and is no more, ``recorded``: noted, and nothing else to do.
+    ``stored``: the query was added to the examples; ``known``: it already was an example;
+    ``removed``: it was removed from the examples; ``recorded``: the feedback was only recorded.
     """
 
     outcome: Literal["stored", "known", "removed", "recorded"]
-    example: str = Field("", description="The example's id; empty where there is none.")
+    example: str = Field("", description="The example's id; empty if there is none.")

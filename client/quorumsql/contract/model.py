@@ -1,4 +1,4 @@
-"""What all models of an answer have in common."""
+"""The base of all response models."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, SkipValidation
 
 Text = SkipValidation[str]
-"""A text from anywhere. It may hold half a character (a lone surrogate), which pydantic refuses."""
+"""Text that is not validated: it may hold a lone surrogate, which pydantic refuses."""
 
 Rows = SkipValidation[list[list[Any]]]
-"""Rows of JSON values, which are not looked at one by one."""
+"""Rows of JSON values that are not validated one by one."""
 
 
 class ResponseModel(BaseModel):
-    """Every key is always there. Keys that a later version adds are ignored by an older client."""
+    """Every key is always present. Older clients ignore keys that a later version adds."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")

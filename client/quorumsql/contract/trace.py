@@ -10,7 +10,7 @@ from quorumsql.contract.model import ResponseModel, Text
 
 
 class PaceResponse(ResponseModel):
-    """How fast the model is (tokens a second; null: unknown) and when sampling ends."""
+    """The model's speed in tokens a second (null: unknown) and the time limit of sampling."""
 
     prompt_tokens_per_s: float | None
     answer_tokens_per_s: float | None
@@ -25,7 +25,7 @@ class ModuleResponse(ResponseModel):
 
 
 class TableResponse(ResponseModel):
-    """A table that search found, or that came in with one."""
+    """A table that search found, or that was added with one that it found."""
 
     table: Text
     via: Text
@@ -53,7 +53,7 @@ class LinkingResponse(ResponseModel):
 
 
 class ValueResponse(ResponseModel):
-    """A phrase of the question that is a stored value."""
+    """A phrase of the question that matches a stored value."""
 
     phrase: Text
     table: Text
@@ -85,14 +85,14 @@ class ViolationResponse(ResponseModel):
 
 
 class EstimateResponse(ResponseModel):
-    """What the planner expects; null where it would tell of withheld rows."""
+    """The database planner's estimate; null where it would reveal withheld rows."""
 
     cost: float
     rows: float
 
 
 class ErrorResponse(ResponseModel):
-    """What the database said."""
+    """The database's error."""
 
     sqlstate: Text
     message: Text
@@ -114,12 +114,12 @@ class ScoreResponse(ResponseModel):
 
 
 class CandidateResponse(ResponseModel):
-    """A candidate, the best first."""
+    """A candidate; the trace lists the best first."""
 
     id: Text
     sql: Text
     origin: Text
-    repairs: Text = Field(description="The candidate that it repairs; empty for none.")
+    repairs: Text = Field(description="The id of the candidate that it repairs; empty: none.")
     samples: int
     variant: Text
     logprob: float | None
@@ -155,7 +155,7 @@ class RepairResponse(ResponseModel):
 
 
 class StageResponse(ResponseModel):
-    """How long a stage took, and its tokens."""
+    """The duration of a stage in milliseconds, and its tokens."""
 
     stage: Text
     ms: float
@@ -179,7 +179,9 @@ class TraceResponse(ResponseModel):
     tables: list[TableResponse]
     links: list[LinkResponse]
     linking: LinkingResponse
-    columns: dict[str, list[Text]] = Field(description="Table → columns, where some were pruned.")
+    columns: dict[str, list[Text]] = Field(
+        description="The columns that were kept, by table, where some were pruned."
+    )
     values: list[ValueResponse]
     glosses: list[list[Text]]
     examples: list[ExampleResponse]

@@ -10,9 +10,9 @@ import pytest
 from evaluation.metrics.calibration_fit import (
     Case,
     Model,
+    assign_folds,
     collect_cases,
     cross_fit,
-    deal_folds,
     fit_model,
     measure_fit,
     render_model,
@@ -78,7 +78,7 @@ def test_no_database_has_a_part_in_its_own_confidence() -> None:
 def test_folds_hold_whole_databases_or_whole_questions_of_about_equal_size() -> None:
     cases = [*draw(40), *draw(40)]
     for by_database in (True, False):
-        parts = deal_folds(cases, 4, by_database=by_database)
+        parts = assign_folds(cases, 4, by_database=by_database)
         seen: dict[str, set[int]] = {}
         for case, part in zip(cases, parts, strict=True):
             seen.setdefault(case.database if by_database else case.question, set()).add(part)

@@ -27,7 +27,7 @@ def test_everything_there_is_to_see_of_a_curve() -> None:
     ]
     assert titles(*runs) == [
         "Accuracy, oracle and a random sample",
-        "More candidates",
+        "Accuracy over K",
         "Accuracy and coverage",
         "Reliability of the confidence, K=4",
         "Retrieval recall, K=4",
@@ -39,7 +39,7 @@ def test_everything_there_is_to_see_of_a_curve() -> None:
 
 
 def test_a_curve_needs_two_numbers_of_candidates() -> None:
-    assert "More candidates" not in titles(build_run("plain", baseline="plain"), build_run("K=4"))
+    assert "Accuracy over K" not in titles(build_run("plain", baseline="plain"), build_run("K=4"))
 
 
 def test_a_curve_is_of_runs_that_differ_in_k_alone() -> None:
@@ -51,7 +51,7 @@ def test_a_curve_is_of_runs_that_differ_in_k_alone() -> None:
     (section,) = build_sections(runs, ())
     assert [each.label for each in section.curve] == ["K=2", "K=4"]
     assert "K=1 is not in the curve over K" in section.notes[0]
-    chart = next(chart for chart in build_charts(section) if chart.title == "More candidates")
+    chart = next(chart for chart in build_charts(section) if chart.title == "Accuracy over K")
     assert "K=1" not in chart.svg
 
 
@@ -59,7 +59,7 @@ def test_a_curve_shows_what_simpler_choices_give() -> None:
     group = CandidateRecord(id="c1", sql="SELECT 1", samples=2, group=0, correct=True)
     runs = [build_run(f"K={k}", build_record(k=k, candidates=(group,))) for k in (1, 2)]
     (section,) = build_sections(runs, ())
-    chart = next(chart for chart in build_charts(section) if chart.title == "More candidates")
+    chart = next(chart for chart in build_charts(section) if chart.title == "Accuracy over K")
     for label in ("vote", "majority", "first sample", "oracle"):
         assert f">{label}<" in chart.svg
 
@@ -87,7 +87,7 @@ def test_an_ablation_is_drawn_as_the_difference_to_all_stages() -> None:
     full = build_run("all stages", *build_rich_records(4, right=8), k=4)
     less = build_run("without bm25", *build_rich_records(4, right=3), k=4)
     (section,) = build_sections([full, less], ())
-    chart = next(chart for chart in build_charts(section) if chart.title.startswith("What each"))
+    chart = next(chart for chart in build_charts(section) if chart.title.startswith("Effect of"))
     assert "without bm25" in chart.svg
     assert "without bm25: \N{MINUS SIGN}50.0 points" in chart.svg
     assert "all stages (80.0" in chart.caption
@@ -96,7 +96,7 @@ def test_an_ablation_is_drawn_as_the_difference_to_all_stages() -> None:
 def test_a_section_in_which_nothing_counts_is_drawn_all_the_same() -> None:
     failing = build_record("q1", gold_error="the database is missing: no file")
     runs = [build_run(variant, failing) for variant in ("K=1", "K=4")]
-    assert titles(*runs) == ["Accuracy, oracle and a random sample", "More candidates"]
+    assert titles(*runs) == ["Accuracy, oracle and a random sample", "Accuracy over K"]
 
 
 def test_a_chart_says_what_it_shows_without_being_seen() -> None:

@@ -63,10 +63,10 @@ def test_what_was_asked_back_has_a_column_where_there_is_any() -> None:
     table = build_accuracy_table(section)
     row = dict(zip(table.columns, (cell.text for cell in table.rows[0]), strict=True))
     assert row["accuracy"].startswith("0.0")
-    assert row["with what was asked back"].startswith("100.0")
+    assert row["with clarify counted"].startswith("100.0")
     assert row["oracle gap"] == "0.0"
     (sure,) = build_sections([build_run("K=4")], ())
-    assert "with what was asked back" not in build_accuracy_table(sure).columns
+    assert "with clarify counted" not in build_accuracy_table(sure).columns
 
 
 def test_no_speed_is_shown_where_samples_came_from_a_file() -> None:

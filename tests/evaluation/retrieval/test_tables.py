@@ -46,7 +46,7 @@ def test_the_page_says_what_was_asked_and_what_was_not_counted() -> None:
 def test_the_page_draws_what_each_way_finds() -> None:
     section = build_section(MANIFEST, summarize(MANIFEST, RECORDS), "retrieval-0", drawn=True)
     assert [chart.title for chart in section.charts] == [
-        "What each way to search finds",
+        "Recall of each variant",
         "Gold tables among the first k",
     ]
     page = render_page([], [], [section])

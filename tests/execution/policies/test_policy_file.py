@@ -54,7 +54,7 @@ def test_a_wrong_key_or_value_is_named(change: dict[str, Any], said: str) -> Non
     [
         ("roles: [", "not valid YAML"),
         ("- a", "must be a mapping"),
-        ("version: 1\nversion: 1\n", "stands here twice"),
+        ("version: 1\nversion: 1\n", "duplicate key"),
         ("!!python/object/apply:os.system ['true']", "not valid YAML"),
     ],
     ids=["broken", "list", "key_twice", "object"],
