@@ -1,6 +1,6 @@
-"""Asks a running service over HTTP.
+"""The client of a running service, over HTTP.
 
-A question is waited for as long as the service says that it is at work on it, however slow that is.
+It waits for an answer as long as the service reports that it is working on it, however slow it is.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from nl2sql.types import Progress
 
 _EVENT_STREAM = "text/event-stream"
 _CONNECT_S = 10.0
-# The service says something every few seconds.
+# The service sends something every few seconds.
 _SILENCE_S = 120.0
 # For requests that need no model.
 _TIMEOUT_S = 60.0
@@ -35,7 +35,7 @@ _PROGRESS_FIELDS = frozenset(field.name for field in fields(Progress))
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """An answer's rows in the format asked for, and the headers that say what goes with them."""
+    """An answer's rows in the requested format, and the headers that describe them."""
 
     content: bytes
     headers: Mapping[str, str]
@@ -51,10 +51,10 @@ class NoRows:
 
 @dataclass(frozen=True, slots=True)
 class ServiceClient:
-    """The service at ``url``, with a bearer ``token`` where it asks for one.
+    """The service at ``url``, asked with a bearer ``token`` if it needs one.
 
-    Every method raises Unavailable where nothing answers, Unauthenticated, InvalidRequest, and
-    QuorumError for whatever else the service says.
+    Every method raises Unavailable if nothing answers, Unauthenticated, InvalidRequest, and
+    QuorumError for any other problem that the service reports.
     """
 
     url: str
@@ -63,7 +63,7 @@ class ServiceClient:
     def query(
         self, request: QueryRequest, *, show: Callable[[Progress], None] = lambda _: None
     ) -> QueryResponse:
-        """The answer, however long it takes; ``show`` hears how far it is."""
+        """Returns the answer, however long it takes; ``show`` is called with its progress."""
         accept = f"{_EVENT_STREAM}, application/json;q=0.5"
         with self._stream("/query", request, accept) as response:
             if not response.headers.get("content-type", "").startswith(_EVENT_STREAM):
@@ -79,7 +79,7 @@ class ServiceClient:
         raise Unavailable(f"The service at {self.url} ended the connection.", hint="Ask again.")
 
     def export(self, request: QueryRequest, media_type: str) -> Export | NoRows:
-        """The rows of the answer as ``media_type``, whenever it comes."""
+        """Returns the rows of the answer as ``media_type``, however long it takes."""
         response = self._send("POST", "/query", request, accept=media_type, timeout_s=None)
         if response.is_success:
             return Export(response.content, response.headers)
@@ -89,11 +89,11 @@ class ServiceClient:
         raise _translate(response)
 
     def feedback(self, request: FeedbackRequest) -> FeedbackResponse:
-        """What came of it."""
+        """Sends the feedback and returns its outcome."""
         return FeedbackResponse.model_validate(_read_json(self._send("POST", "/feedback", request)))
 
     def forget(self, session: str) -> int:
-        """Forgets a conversation; how many questions of it were kept."""
+        """Deletes a conversation and returns how many questions of it were stored."""
         return int(_read_json(self._send("DELETE", f"/sessions/{session}"))["turns"])
 
     def _send(
@@ -134,14 +134,14 @@ class ServiceClient:
 
 
 def _read_events(pieces: Iterator[bytes]) -> Iterator[tuple[str, bytes]]:
-    """(name, data) of each event; those of ours have one line of data.
+    """Yields (name, data) of each event; the service's events have one line of data.
 
     >>> list(_read_events(iter([b": still at work\\n\\nevent: sta", b"ge\\ndata: {}\\n\\n"])))
     [('stage', b'{}')]
     """
     name, rest = "", b""
     for piece in pieces:
-        # Not as text is split: JSON may hold other line ends, such as U+2028.
+        # Not splitlines(): JSON may contain other line ends, such as U+2028.
         *lines, rest = (rest + piece).split(b"\n")
         for line in lines:
             field, _, value = line.partition(b": ")
@@ -152,7 +152,7 @@ def _read_events(pieces: Iterator[bytes]) -> Iterator[tuple[str, bytes]]:
 
 
 def _read_progress(fields: dict[str, Any]) -> Progress:
-    """What an event tells; a newer service may tell more.
+    """Reads a stage event; ignores fields that a newer service may add.
 
     >>> _read_progress({"stage": "plan", "mood": "good"}).stage
     'plan'
@@ -172,7 +172,7 @@ def _told_when_gone(url: str) -> Iterator[None]:
 
 
 def _read_json(response: httpx.Response) -> dict[str, Any]:
-    """The JSON in a response that is no problem. Raises what the problem document says."""
+    """The JSON of a successful response. Raises the error of a problem document."""
     if response.is_success:
         answer: dict[str, Any] = response.json()
         return answer
@@ -180,7 +180,7 @@ def _read_json(response: httpx.Response) -> dict[str, Any]:
 
 
 def read_query(response: httpx.Response) -> QueryResponse:
-    """The answer in the response to ``POST /query``. Raises what its problem document says."""
+    """The answer in the response to ``POST /query``. Raises the error of a problem document."""
     return _read_query(_read_json(response))
 
 
@@ -189,13 +189,13 @@ def _read_query(body: Any) -> QueryResponse:
         return read_response(body)
     except ValidationError as error:
         raise QuorumError(
-            "What answers there is no service of this version.",
-            hint="Give the address of one, or bring client and service to one version.",
+            "The response is not one of a service of this version.",
+            hint="Check the address, and install the same version of client and service.",
         ) from error
 
 
 def _read_problem(response: httpx.Response) -> dict[str, Any]:
-    """The problem document, or nothing where the response holds none."""
+    """The problem document; empty if the response contains none."""
     try:
         problem = response.json()
     except ValueError:
