@@ -12,7 +12,7 @@ from nl2sql.settings import Settings, parse_settings
 from nl2sql.skipped import Skipped
 from serve_app.composition.empty_databases import describe_emptiness
 from serve_app.composition.wiring import Wiring
-from serve_app.operations.checks import check_schema
+from serve_app.operations.checks.databases import check_schema
 
 _DENIED = (
     Skipped("table", "hr.a", "no SELECT for the reader", remedy="GRANT SELECT ON hr.a TO r;"),
