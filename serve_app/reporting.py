@@ -1,4 +1,4 @@
-"""Where the progress of long steps goes, and one that says nothing."""
+"""The interface to which long steps report their progress, and an implementation that is silent."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Protocol
 
 
 class Reporter(Protocol):
-    """Where progress goes."""
+    """Receives the progress of long steps."""
 
     def step(self, text: str) -> AbstractContextManager[StepProgress]: ...
 
     def warn(self, text: str) -> None:
-        """Something that was left out or failed, while the rest goes on."""
+        """Reports something that was left out or failed while the rest continues."""
         ...
 
 
 class StepProgress(Protocol):
-    """One step under way."""
+    """One running step."""
 
     def update(self, done: int, total: int | None = None, phase: str = "") -> None:
         """``done`` of ``total`` (None: unknown) of that phase; each phase counts from 0."""
@@ -27,7 +27,7 @@ class StepProgress(Protocol):
 
 
 class Silence:
-    """A reporter and its step that say nothing."""
+    """A reporter and a step that print nothing."""
 
     def step(self, text: str) -> AbstractContextManager[StepProgress]:
         return nullcontext(self)

@@ -10,7 +10,8 @@ from rich.markup import escape
 from execution.policies.row_level_security.ddl import check_dialect
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import CONSOLE
-from serve_app.operations.checks import Check, run_checks
+from serve_app.operations.checks.check import Check
+from serve_app.operations.checks.run import run_checks
 from serve_app.operations.preparation import build_wiring, start_embedded_server
 from serve_app.operations.reachable_functions import render_revocations
 

@@ -1,1 +1,1 @@
-"""Which real part stands behind each stage, for every way to run the pipeline."""
+"""Builds the implementation of every stage, for all ways to run the pipeline."""

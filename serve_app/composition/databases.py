@@ -1,4 +1,4 @@
-"""What stands behind a configured database, by its dialect: a new one is added here."""
+"""The implementations for each dialect of a configured database; new dialects are added here."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def open_database(wiring: Wiring, name: str) -> Database:
 
 
 def build_source(wiring: Wiring, name: str) -> SourceDatabase:
-    """What indexing reads. Raises SettingsError."""
+    """The source that indexing reads. Raises SettingsError."""
     return _SOURCES[wiring.settings.databases[name].dialect](wiring, name)
 
 
@@ -66,10 +66,10 @@ def _build_postgres_source(wiring: Wiring, name: str) -> SourceDatabase:
     database = wiring.settings.databases[name]
 
     def find_values_login() -> tuple[str, str]:
-        """The URL, and the role to become, that may read all that any query may.
+        """The URL, and the role to switch to, that can read everything that any query can.
 
-        That is the reader itself, except where row-level security is applied: there the reader
-        itself may SELECT nothing.
+        That is the reader itself, except under row-level security, where the reader's own role
+        cannot SELECT anything.
         """
         if database.policy is not None:
             url = wiring.indexer_url(name)
@@ -98,7 +98,7 @@ def _build_duckdb_source(wiring: Wiring, name: str) -> SourceDatabase:
 
 def _find_file(wiring: Wiring, name: str) -> Path:
     file = wiring.settings.databases[name].reader.file_path
-    assert file is not None, "the dialect is told by the URL of a file"
+    assert file is not None, "databases of this dialect are files"
     return file
 
 

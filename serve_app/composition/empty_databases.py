@@ -1,4 +1,4 @@
-"""What to say of a database in which there is nothing to ask about."""
+"""Describes a database without tables to ask about, and the remedy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nl2sql.skipped import Skipped, list_remedies
 
 @dataclass(frozen=True, slots=True)
 class Emptiness:
-    """What is missing, and what to do about it: statements or settings, a line each."""
+    """What is missing, and the remedy: statements or settings, one a line."""
 
     message: str
     remedy: str
@@ -20,16 +20,16 @@ class Emptiness:
 def describe_emptiness(
     database: str, settings: DatabaseSettings, skipped: Sequence[Skipped]
 ) -> Emptiness:
-    """For a database without a single table that may be asked about."""
+    """Describes a database of which no table can be asked about."""
     remedies = list_remedies(skipped)
     if remedies:
         return Emptiness(
-            f"The reader may see no table of {database}: nothing can be asked about it",
-            "\n".join(("As the tables' owner, as far as the reader should see them:", *remedies)),
+            f"The reader cannot SELECT from any table of {database}: it cannot be asked about",
+            "\n".join(("As the owner of the tables, for those to be asked about:", *remedies)),
         )
     key = f"databases.{database}.schemas"
-    if any(each.kind == "schema" for each in skipped):
-        return Emptiness(f"{database} has no schema of those in {key}", f"Correct {key}.")
+    if any(item.kind == "schema" for item in skipped):
+        return Emptiness(f"{database} has none of the schemas in {key}", f"Correct {key}.")
     where = f" in {', '.join(settings.schemas)}" if settings.schemas else ""
     other = f", or name other schemas in {key}" if settings.schemas else ""
     return Emptiness(

@@ -1,4 +1,4 @@
-"""The parts that examples are verified, stored and listed with, opened and closed together."""
+"""Opens and closes the parts that verify, store and list examples."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from serve_app.reporting import Reporter
 
 @asynccontextmanager
 async def open_examples(wiring: Wiring) -> AsyncIterator[ExampleStore]:
-    """The examples of an index that is set up if it was not. Raises IndexUnavailable."""
+    """The examples in the index, which is created if needed. Raises IndexUnavailable."""
     store = wiring.build_index_store()
     try:
         await store.prepare()
@@ -36,7 +36,7 @@ async def open_examples(wiring: Wiring) -> AsyncIterator[ExampleStore]:
 
 @dataclass(frozen=True, slots=True)
 class VerifyingParts:
-    """What verifies examples and feedback: the index, the guard over it, and the databases."""
+    """The parts that verify examples and feedback: the index, the guard, the databases."""
 
     store: IndexStore
     guard: SqlGuard
@@ -45,7 +45,7 @@ class VerifyingParts:
 
 @asynccontextmanager
 async def open_verifying_parts(wiring: Wiring) -> AsyncIterator[VerifyingParts]:
-    """Open until the block ends. Raises SettingsError."""
+    """Opens the parts until the block ends. Raises SettingsError."""
     store = wiring.build_index_store()
     executor = ReadOnlyExecutor(wiring.build_databases())
     try:
@@ -63,7 +63,9 @@ async def add_examples(
     *,
     run: bool = False,
 ) -> ImportReport:
-    """Stores the pairs that pass the guard and EXPLAIN, with ``run`` a run, as ``principal``.
+    """Stores the pairs whose query passes the guard and EXPLAIN as ``principal``.
+
+    With ``run``, the query is run too.
 
     Raises Unavailable, PolicyError, SettingsError.
     """
@@ -84,19 +86,18 @@ async def add_examples(
 
 
 def describe_import(report: ImportReport) -> str:
-    """Its counts, for the terminal."""
+    """The counts of the report, for the terminal."""
     return f"{report.stored} stored, {report.known} known, {len(report.left_out)} left out"
 
 
 async def seed_demo_examples(wiring: Wiring, databases: Iterable[str], reporter: Reporter) -> None:
-    """The demo's own examples for every demo database among these that has none yet.
+    """Adds the demo's examples to each of the databases that is a demo and has none yet.
 
-    A database without an index is left alone. Raises DatabaseUnavailable, PolicyError,
-    SettingsError.
+    Skips a database without an index. Raises DatabaseUnavailable, PolicyError, SettingsError.
     """
     for name in databases:
         if wiring.settings.databases[name].demo:
-            with suppress(IndexUnavailable):  # whoever indexed told why it could not
+            with suppress(IndexUnavailable):  # indexing reported the reason
                 await _seed(wiring, name, reporter)
 
 

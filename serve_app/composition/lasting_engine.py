@@ -1,6 +1,6 @@
-"""An engine for long runs in this process: one that cannot mend itself is opened anew.
+"""An engine for long runs in this process, which is reopened when it has died.
 
-In the service Ray does that: it replaces a replica whose ``check_health`` raises.
+In the service, Ray replaces a replica whose ``check_health`` raises.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from nl2sql.types import Completions, SamplingRequest
 
 
 class LastingEngine:
-    """Does all that the opened engine does; ``probe`` also mends it.
+    """Forwards all calls to the opened engine; ``probe`` also reopens a dead one.
 
-    ``open_engine`` is called now, and for each engine that died for good.
+    ``open_engine`` is called now, and again for each engine that died.
     """
 
     def __init__(self, open_engine: Callable[[], OpenEngine]) -> None:
         """Raises what ``open_engine`` raises."""
         self._open = open_engine
         self._engine: OpenEngine | None = open_engine()
-        self._mending = asyncio.Lock()
+        self._reopening = asyncio.Lock()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -37,8 +37,8 @@ class LastingEngine:
         return getattr(self._engine, name)
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
-        """See ``Probe.probe``; after an attempt to open anew what has died."""
-        async with self._mending:
+        """See ``Probe.probe``; reopens a dead engine first."""
+        async with self._reopening:
             if (engine := self._engine) is not None:
                 try:
                     engine.check_health()
@@ -53,13 +53,13 @@ class LastingEngine:
         return await self._engine.probe()
 
     async def close(self) -> None:
-        """Frees what the engine holds."""
+        """Closes the engine."""
         if self._engine is not None:
             await self._engine.close()
 
 
 class PatientEngine:
-    """Asks again what an engine that died was asked, once it is ready."""
+    """Repeats a request to an engine that died, once the engine is ready again."""
 
     def __init__(self, engine: Engine, say: Callable[[str], None]) -> None:
         self._engine = engine
@@ -79,7 +79,7 @@ class PatientEngine:
 
 
 async def describe_problem(engine: object) -> str:
-    """What is wrong with an engine now; empty where all is well, or where it does not tell."""
+    """The problem of an engine; empty if it has none, or cannot be probed."""
     if not isinstance(engine, Probe):
         return ""
-    return next((wrong for _, wrong in await engine.probe() if wrong), "")
+    return next((problem for _, problem in await engine.probe() if problem), "")

@@ -1,7 +1,7 @@
-"""Everything in this process: the model, the databases, the index, without Ray or HTTP.
+"""Runs the model, the databases and the index in this process, without Ray or HTTP.
 
-What ``quorumsql ask --in-process`` and the evaluation run on. One engine serves any number of
-pipelines whose settings differ in anything but the model and the index.
+``quorumsql ask --in-process`` and the evaluation use it. One engine serves any number of pipelines,
+whose settings may differ in everything except the model and the index.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from serve_app.reporting import Reporter
 
 @dataclass(frozen=True, slots=True)
 class LocalParts:
-    """What pipelines in this process share."""
+    """The parts that pipelines in this process share."""
 
     wiring: Wiring
     engine: Engine
@@ -45,7 +45,7 @@ class LocalParts:
     def build_pipeline(self, settings: Settings) -> Dialogue:
         """The pipeline under ``settings``, which must name the same model and index.
 
-        Loads the embedder, so that no question waits for it.
+        Loads the embedder now, so that the first question need not wait for it.
         """
         self.embedder.load()
         wiring = Wiring(settings, self.wiring.socket_folder)
@@ -81,9 +81,9 @@ class LocalParts:
 async def open_parts(
     wiring: Wiring, reporter: Reporter, *, engine: Engine | None = None
 ) -> AsyncIterator[LocalParts]:
-    """Loads the model; closes everything at the end.
+    """Loads the model and opens the parts until the block ends.
 
-    ``engine`` takes the place of the configured model. Raises ModelError, EngineUnavailable.
+    ``engine`` replaces the configured model. Raises ModelError, EngineUnavailable.
     """
     async with AsyncExitStack() as stack:
         if engine is None:
@@ -110,10 +110,10 @@ async def open_parts(
 async def open_engine(wiring: Wiring, reporter: Reporter) -> AsyncIterator[Engine]:
     """The configured model, closed at the end. Raises ModelError, EngineUnavailable.
 
-    It is a ``LastingEngine``: who finds it dead can ask it how it is, and it is opened anew.
+    It is a ``LastingEngine``: a caller that finds it dead can reopen it with ``probe``.
     """
     with reporter.step("Language model"):
-        # Not in the event loop's thread: what else runs there has time limits of its own.
+        # In a thread, because other tasks of the event loop have time limits.
         engine = await asyncio.to_thread(LastingEngine, wiring.models.open_engine)
     try:
         yield cast(Engine, engine)

@@ -1,4 +1,4 @@
-"""The language model's engine, the embedder, and where their weights are."""
+"""Builds the language model's engine and the embedder, and locates their weights."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Models:
     settings: Settings
 
     def build_embedder(self) -> Embedder:
-        """The embedder; its model loads at the first use."""
+        """The embedder; its model is loaded at the first use."""
         return Embedder(self.settings.index.embedder, self.fetch_embedder)
 
     def fetch_embedder(self, progress: ProgressReporter | None = None) -> Path:
-        """The weights of the default embedding model, fetched where they are not here.
+        """The weights of the default embedding model, fetched if they are missing.
 
         Raises ModelError.
         """
@@ -42,14 +42,14 @@ class Models:
         return next(self.build_embedder_store(progress).pull(name).glob("*.safetensors"))
 
     def find_embedder(self) -> Path | None:
-        """The default embedding model if it is here; never touches the network."""
+        """The default embedding model if it is on this machine; never uses the network."""
         with suppress(FileNotFoundError):
             return find_installed_weights()
         (name,) = load_embedders()
         return self.build_embedder_store().find(name)
 
     def build_embedder_store(self, progress: ProgressReporter | None = None) -> ModelStore:
-        """Where it is kept unless it is installed."""
+        """The store of the embedding model, if it is not installed as a package."""
         return ModelStore(
             self.settings.home / "models",
             EMBEDDER,
@@ -59,7 +59,7 @@ class Models:
         )
 
     def build_model_store(self, progress: ProgressReporter | None = None) -> ModelStore:
-        """The weights under ``home``, in the form that the engine here wants."""
+        """The store of weights under ``home``, in the format of the engine used here."""
         return ModelStore(
             self.settings.home / "models",
             GGUF if self._is_llama else SAFETENSORS,
@@ -68,10 +68,10 @@ class Models:
         )
 
     def open_engine(self) -> OpenEngine:
-        """The configured engine, its weights fetched where it runs here.
+        """The configured engine; fetches the weights if it runs here.
 
-        Raises ModelError, EngineUnavailable; SettingsError for a key that is not set, or for what
-        this machine or this model cannot do.
+        Raises ModelError, EngineUnavailable; SettingsError for a missing key, or for settings that
+        this machine or this model does not support.
         """
         model = self.settings.model
         if model.engine == "openai":
@@ -84,17 +84,17 @@ class Models:
         return VllmEngine(weights, model)
 
     def fetch_weights(self, progress: ProgressReporter | None = None) -> Path:
-        """What the engine here loads, fetched and checked.
+        """Fetches and checks the weights that the engine here loads.
 
-        Raises ModelError, EngineUnavailable, and SettingsError for what this machine or this model
-        cannot do.
+        Raises ModelError, EngineUnavailable, and SettingsError for settings that this machine or
+        this model does not support.
         """
         folder = self.build_model_store(progress).pull(self.model_name())
         self.check_weights(folder)
         return find_weights(folder) if self._is_llama else folder
 
     def check_weights(self, folder: Path) -> None:
-        """Whether the engine here can run what is in ``folder``. Raises as ``fetch_weights``."""
+        """Checks that the engine here can run the weights. Raises as ``fetch_weights``."""
         if self._is_llama:
             check_processor(read_cpu_flags())
             check_system()
@@ -105,6 +105,6 @@ class Models:
         return choose_engine(self.settings.model) == "llama.cpp"
 
     def model_name(self) -> str:
-        """The configured model; ``auto`` is the default for a GPU or a CPU, whichever is here."""
+        """The configured model; ``auto`` is the default model for this machine's GPU or CPU."""
         model = resolve_model(self.settings.model, on_gpu=has_gpu())
         return model.served_name if model.is_remote else model.name

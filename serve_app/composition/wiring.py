@@ -1,7 +1,7 @@
-"""Which real part stands behind each stage: the one place that builds them from the settings.
+"""Builds the implementation of each stage from the settings; no other module does.
 
-A ``Wiring`` is a small value that crosses process boundaries; every replica builds its own pools
-and models from it. Passwords are read where they are used, so they never travel.
+A ``Wiring`` is a small value that is sent between processes; every replica builds its own pools and
+models from it. Passwords are read where they are used, so they are never sent.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from serve_app.service.prompt_preparation import PromptPreparation
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """Settings, and where the embedded server listens (empty when it is not used)."""
+    """The settings, and the socket folder of the embedded server (empty if it is not used)."""
 
     settings: Settings
     socket_folder: str = ""
@@ -65,11 +65,11 @@ class Wiring:
     # -- connections ---------------------------------------------------------------------------
 
     def reader_url(self, database: str) -> str:
-        """The URL under which queries on ``database`` run. Raises SettingsError."""
+        """The URL for queries on ``database``. Raises SettingsError."""
         return self._resolve(self.settings.databases[database].reader, database, READER)
 
     def indexer_url(self, database: str) -> str:
-        """The URL under which the catalog of ``database`` is read. Raises SettingsError."""
+        """The URL for reading the catalog of ``database``. Raises SettingsError."""
         settings = self.settings.databases[database]
         return self._resolve(settings.indexer or settings.reader, database, INDEXER)
 
@@ -85,7 +85,7 @@ class Wiring:
         return connection.resolve()
 
     def resolve_model(self, *, on_gpu: bool) -> Wiring:
-        """The wiring whose replicas agree on engine and model, whatever machine they are on."""
+        """The wiring with engine and model fixed, so that replicas on all machines agree."""
         model = resolve_model(self.settings.model, on_gpu=on_gpu)
         return replace(self, settings=self.settings.model_copy(update={"model": model}))
 
@@ -108,7 +108,7 @@ class Wiring:
         executor: Executor,
         memory: ValueMemory,
     ) -> HybridRetriever:
-        """Stages 1 and 2, over parts that others share. Raises SettingsError."""
+        """Stages 1 and 2, over shared parts. Raises SettingsError."""
         return HybridRetriever(
             store,
             embedder,
@@ -126,7 +126,7 @@ class Wiring:
         return SchemaPlanner(self.settings.retrieval, self.settings.flags, engine)
 
     def module_patterns(self) -> dict[str, dict[str, tuple[str, ...]]]:
-        """Database → module → patterns of its tables, as far as they are configured."""
+        """Database → module → patterns of its tables, for databases with configured modules."""
         return {
             name: database.modules
             for name, database in self.settings.databases.items()
@@ -134,17 +134,20 @@ class Wiring:
         }
 
     def build_value_memory(self, store: IndexStore) -> ValueMemory:
-        """The indexed cell values, for the value search and the glossary together."""
-        databases = self.settings.databases.items()
+        """The indexed cell values, shared by the value search and the glossary."""
         return ValueMemory(
             ValueStore(store),
-            {name: each.values.max_values for name, each in databases if each.values.enabled},
+            {
+                name: database.values.max_values
+                for name, database in self.settings.databases.items()
+                if database.values.enabled
+            },
         )
 
     def build_value_search(
         self, memory: ValueMemory, guard: SqlGuard, executor: Executor
     ) -> IndexedValueSearch:
-        """The search for cell values; what a principal may not see at once, ``guard`` confirms."""
+        """The search for cell values; ``guard`` confirms those with restricted visibility."""
         limit = self.settings.retrieval.max_values
         return IndexedValueSearch(memory, guard, guard, executor, limit=limit)
 
@@ -169,7 +172,7 @@ class Wiring:
     def build_feedback_recorder(
         self, store: IndexStore, embedder: Embedder, guard: SqlGuard, executor: Executor
     ) -> FeedbackRecorder:
-        """What takes feedback, over the shared index."""
+        """The recorder of feedback, over the shared index."""
         databases = self.settings.databases.items()
         return FeedbackRecorder(
             ExampleStore(store),
@@ -179,11 +182,11 @@ class Wiring:
         )
 
     def build_sessions(self, store: IndexStore, guard: SqlGuard) -> GuardedSessions:
-        """What was asked before in a session, over the shared index."""
+        """The stored sessions, over the shared index."""
         return GuardedSessions(SessionStore(store), guard, self.settings.sessions)
 
     def build_guard(self, catalogs: CatalogSource | None = None) -> SqlGuard:
-        """Stage 5, over ``catalogs``, or over the indexed ones through a store of its own.
+        """Stage 5, over ``catalogs``; by default over those of an index store that it opens.
 
         Raises SettingsError, PolicyError for a policy or allowlist that cannot be read.
         """
@@ -205,7 +208,7 @@ class Wiring:
         )
 
     def source(self, database: str) -> SourceDatabase:
-        """What indexing reads of ``database``. Raises SettingsError."""
+        """The source that indexing reads for ``database``. Raises SettingsError."""
         return build_source(self, database)
 
     def read_synonyms(self, database: str, catalog: Catalog) -> Synonyms:
@@ -226,7 +229,7 @@ class Wiring:
         return CandidateRanker(guard, executor, self.settings, self.read_calibration())
 
     def read_calibration(self) -> Calibration | None:
-        """What makes a confidence of the vote. Raises SettingsError."""
+        """The configured calibration. Raises SettingsError."""
         choice = self.settings.ranking.calibration
         return load_calibration(choice, self.models.model_name() if choice == AUTO else "")
 
@@ -237,7 +240,7 @@ class Wiring:
     def build_prompt_preparation(
         self, engine: Engine, retriever: Retriever
     ) -> PromptPreparation | None:
-        """What reads ahead; a server elsewhere would be paid for it, or asked in others' time."""
+        """The preparation of prompts; None for a remote model, where it could cost money."""
         if self.settings.model.is_remote:
             return None
         return PromptPreparation(retriever, CandidateGenerator(engine, self.settings))

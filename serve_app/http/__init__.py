@@ -1,1 +1,1 @@
-"""What stands between a connection and the routes: who may ask, from where, and how slowly."""
+"""The HTTP interface: routes, and the checks of connection, origin, token and body before them."""

@@ -1,9 +1,8 @@
 """The HTTP interface as a plain ASGI application over a ``QueryService``.
 
-A request passes, in this order: its host and origin, its token, its body, its route. An answer is
-JSON unless the client accepts something else more: the rows alone, in that format, and what has to
-be said with them in headers; or a stream of events that tells how far the question is. A client
-that leaves ends its request.
+A request is checked in this order: host and origin, token, body, route. An answer is JSON unless
+the client prefers another media type: the rows alone in that format, with the rest in headers; or a
+stream of events that reports progress. When a client disconnects, the work for it is cancelled.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ from serve_app.service.feedback import FeedbackService
 from serve_app.service.query_service import QueryService
 from serve_app.service.sessions import Forgotten, SessionService
 
-# nginx's status for a client that closed the request; nobody reads it but a log.
+# nginx's status for a client that closed the request; only logs show it.
 _CLIENT_GONE = 499
 
-# Bodies that come in pieces where no proxy of ours is in front.
+# Unfinished bodies at a time, where our middleware in Ray's proxy does not collect them first.
 _MOST_OPEN_BODIES = 64
 
 _SERVED = (*MEDIA_TYPES, EVENT_STREAM)
@@ -44,8 +43,8 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The answer as JSON, or its rows in the accepted format, with the headers "
         "QuorumSQL-SQL (percent-encoded), -Database, -Confidence, -Quorum, -Truncated, -Cut-Cells; "
-        "in a session -Session, -Rewritten and -Notes (percent-encoded). As events: `stage` as "
-        "often as anything moves, then `answer` with the JSON, or `problem`.",
+        "in a session -Session, -Rewritten and -Notes (percent-encoded). As events: `stage` for "
+        "each progress, then `answer` with the JSON, or `problem`.",
         "model": QueryResponse,
         "content": {media_type: {} for media_type in _SERVED if media_type != "application/json"},
     },
@@ -56,20 +55,20 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
 
 _FEEDBACK_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"description": "An example was stored or removed, or was there already."},
-    202: {"description": "Recorded; no example comes or goes by it.", "model": FeedbackResponse},
-    401: {"description": "Nobody knows who sends it."},
+    202: {"description": "Recorded; no example was added or removed.", "model": FeedbackResponse},
+    401: {"description": "The request carries no known token."},
     404: {"description": "There is no such database."},
     413: {"description": "The body is too large."},
-    422: {"description": "The request is invalid, or its query may not or cannot be run."},
-    503: {"description": "The index or the database is away; try again later."},
+    422: {"description": "The request is invalid, or its query is not allowed or fails."},
+    503: {"description": "The index or the database is unavailable; try again later."},
 }
 
 
 _SESSION_RESPONSES: dict[int | str, dict[str, Any]] = {
-    200: {"description": "Nothing of the session is kept any more; nothing may have been."},
-    401: {"description": "Nobody knows who sends it."},
-    422: {"description": "That is no id of a session."},
-    503: {"description": "The index is away; try again later."},
+    200: {"description": "The session is deleted, or did not exist."},
+    401: {"description": "The request carries no known token."},
+    422: {"description": "The id is not a valid session id."},
+    503: {"description": "The index is unavailable; try again later."},
 }
 
 
@@ -80,8 +79,8 @@ def build_http_app(
     feedback: FeedbackService | None = None,
     sessions: SessionService | None = None,
 ) -> ASGIApp:
-    """Routes ``/query``, ``/healthz``, ``/readyz``; ``/feedback``, ``/sessions`` over services."""
-    # Read by Identification; here it only tells /docs that there are tokens.
+    """Serves ``/query``, ``/healthz`` and ``/readyz``; ``/feedback`` and ``/sessions`` if given."""
+    # Identification reads the token; here it is only declared for /docs.
     token = HTTPBearer(auto_error=False, description="A token of one of the principals.")
     app = FastAPI(
         title="QuorumSQL",
@@ -112,9 +111,9 @@ def build_http_app(
         if format_ is None:
             return _render(build_response(answer, trace=body.trace))
         if not isinstance(answer, Answered):
-            told = build_response(answer, trace=False).model_dump(include={"outcome", "code"})
-            return render_problem(422, "No rows", answer.reason, members=told)
-        # In a thread: the largest results take seconds to render.
+            members = build_response(answer, trace=False).model_dump(include={"outcome", "code"})
+            return render_problem(422, "No rows", answer.reason, members=members)
+        # In a thread, because the largest results take seconds to render.
         content = await asyncio.to_thread(
             export_answer, answer, format_, spreadsheet_safe=body.spreadsheet_safe
         )
@@ -137,13 +136,13 @@ def build_http_app(
         response.status_code = 200 if ready else 503
         if request.state.principal is None:
             return {"ready": ready}
-        told: dict[str, Any] = {
+        body: dict[str, Any] = {
             "ready": ready,
-            "parts": {name: wrong or "ok" for name, wrong in parts.items()},
+            "parts": {name: problem or "ok" for name, problem in parts.items()},
         }
         if (pace := await service.pace()) is not None:
-            told["pace"] = build_pace(pace).model_dump()
-        return told
+            body["pace"] = build_pace(pace).model_dump()
+        return body
 
     front = pick_front_settings(settings)
     return surround(app, front, most_open_bodies=_MOST_OPEN_BODIES)

@@ -1,8 +1,8 @@
-"""Reads a request's body whole before its route is called: within a size, a time, and a number.
+"""Reads the whole body of a request before its route is called, with limits on size and time.
 
-A client that never finishes its body takes a place among those that are open. There are few, and
-who has waited longest loses it to the next, so that such clients keep out nobody but each other: a
-body that is really sent comes with its headers or soon after.
+The number of unfinished bodies is limited too. At the limit, the oldest is refused in favour of a
+new one, so that clients that never finish displace only one another: an honest client sends its
+body with the headers or soon after.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from serve_app.http.disconnection import ClientGone
 from serve_app.http.entrance import find_header
 from serve_app.http.problems import render_problem
 
-# No route of these reads one.
+# No route with these methods reads a body.
 _BODILESS = ("GET", "HEAD", "OPTIONS", "DELETE")
 
 
 class BoundedBodies:
-    """Answers 413 to a body over ``most_bytes``, whatever its headers promise.
+    """Answers 413 to a body over ``most_bytes``, whatever its headers declare.
 
-    408 to one that is not there after ``timeout_s``, or is the oldest of more than ``most_open``.
+    Answers 408 if it is not complete after ``timeout_s``, or is the oldest of over ``most_open``.
     """
 
     def __init__(self, app: ASGIApp, *, most_bytes: int, timeout_s: float, most_open: int) -> None:
@@ -73,7 +73,7 @@ class BoundedBodies:
                 self._open.pop(deadline, None)
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes | None:
-        """The body; None where it is too large. Raises ClientGone."""
+        """The body; None if it is too large. Raises ClientGone."""
         if any(
             not text.isdecimal() or len(text) > 18 or int(text) > self._most_bytes
             for text in find_header(scope, b"content-length")

@@ -1,7 +1,7 @@
-"""Connections of the HTTP server that send no request, or half of one, and how many there may be.
+"""Limits the number of connections, and the time and size of a request's head.
 
-uvicorn waits for the headers of a request without end and counts no connections. What a request
-does once its headers are there is not looked at here.
+uvicorn waits for the headers of a request without a deadline and does not limit connections. This
+module checks nothing after the headers.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-# A browser may open a connection and ask a little later. Nobody needs longer for some lines.
+# A browser may open a connection and use it a little later; sending a head needs no more.
 HEAD_TIMEOUT_S = 10.0
-# Those of nginx and Apache are 8 to 32 KiB.
+# The limits of nginx and Apache are 8 to 32 KiB.
 _MOST_HEAD_BYTES = 65_536
 _MOST_CONNECTIONS = 1000
-# The process opens files of its own, too.
+# The process opens other files, too.
 _SHARE_OF_FILES = 2
 
 
 def count_connections() -> int:
-    """How many connections are kept open: 1000, or half of the files that this process may open."""
+    """The limit on open connections: 1000, or half of this process's limit on open files."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     # RLIM_INFINITY is negative.
     return min(_MOST_CONNECTIONS, soft // _SHARE_OF_FILES) if soft > 0 else _MOST_CONNECTIONS
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """uvicorn's protocol, with a deadline and a size for the head of a request.
+    """uvicorn's protocol with a deadline and a size limit for the head of a request.
 
-    Beyond ``most_connections`` the one that has gone longest without a whole head is closed; where
-    all are being answered, the new one.
+    Beyond ``most_connections`` the connection that has waited longest for a complete head is
+    closed; if all are being answered, the new one.
     """
 
     head_timeout_s = HEAD_TIMEOUT_S
@@ -45,7 +45,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     @property
     def is_waiting(self) -> bool:
-        """No request is being answered: none came yet, or the last was answered."""
+        """Whether no request is being answered."""
         return self.cycle is None or self.cycle.response_complete
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -98,5 +98,5 @@ class BoundedProtocol(HttpToolsProtocol):
         oldest.transport.abort()
 
     def _waits_until(self) -> float:
-        # Between two requests uvicorn's own deadline runs, and nothing is lost.
+        # Between two requests uvicorn's own deadline applies; closing then loses nothing.
         return self._head_deadline.when() if self._head_deadline else 0.0

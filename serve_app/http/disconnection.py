@@ -1,7 +1,7 @@
-"""Ends the work for a client that is no longer there.
+"""Cancels the work for a client that has disconnected.
 
-An ASGI server tells an application that its client has gone by a message, and does nothing else
-about it. What it does not cover: a client that is gone but has not closed its connection.
+An ASGI server only sends the application a message when the client disconnects. A client that is
+gone without closing its connection is not detected.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ _T = TypeVar("_T")
 
 
 class ClientGone(Exception):
-    """Nobody waits for the answer any more."""
+    """The client has disconnected."""
 
 
 async def run_while_connected(receive: Receive, work: Coroutine[Any, Any, _T]) -> _T:
-    """What ``work`` returns. Cancels it, and raises ClientGone, when the client leaves.
+    """Returns the result of ``work``. Cancels it and raises ClientGone if the client disconnects.
 
     The request's body must have been read. Returns or raises only when the work has ended.
     """
@@ -34,7 +34,7 @@ async def run_while_connected(receive: Receive, work: Coroutine[Any, Any, _T]) -
     finally:
         watch.cancel()
         task.cancel()
-        # Unlike awaiting them, this raises nothing of theirs.
+        # Unlike awaiting the tasks, this does not raise their errors.
         await asyncio.wait({watch, task})
 
 

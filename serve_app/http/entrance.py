@@ -1,7 +1,7 @@
-"""The first to see a request: refuses foreign hosts and pages, and signs every response.
+"""The first check of a request: refuses foreign hosts and pages, adds headers to every response.
 
-Knows nothing of tokens and routes, but for the probes: what asks whether the service lives may do
-so by any name; then it is told less.
+Knows nothing of tokens and routes except the probes: a health check may use any host name, and then
+gets a shorter answer.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from serve_app.http.origins import HostRule, OriginRule
 from serve_app.http.problems import render_problem
 
-# The last is that of Ray's proxy, which KubeRay asks.
+# The last is the probe of Ray's proxy, which KubeRay calls.
 PROBES = ("/healthz", "/readyz", "/-/healthz")
-# No browser guesses another type, and no cache keeps what was said to one principal.
-_SIGNATURE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+# Browsers must not guess another type, and caches must not store one principal's answer.
+_RESPONSE_HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 
 
 class Entrance:
@@ -35,19 +35,19 @@ class Entrance:
             await self._app(scope, receive, send)
             return
 
-        async def sign(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(raw=list(message.get("headers", ())))
-                headers.update(_SIGNATURE)
+                headers.update(_RESPONSE_HEADERS)
                 message = {**message, "headers": headers.raw}
             await send(message)
 
         refusal = self._refuse(scope)
         if refusal is not None and scope["path"] not in PROBES:
-            await refusal(scope, receive, sign)
+            await refusal(scope, receive, send_with_headers)
             return
         state = {**scope.get("state", {}), "is_foreign": refusal is not None}
-        await self._app({**scope, "state": state}, receive, sign)
+        await self._app({**scope, "state": state}, receive, send_with_headers)
 
     def _refuse(self, scope: Scope) -> JSONResponse | None:
         hosts = find_header(scope, b"host")
@@ -56,8 +56,8 @@ class Entrance:
             return render_problem(
                 421,
                 "Unknown host",
-                "The service does not go by the name that the Host header gives. Ask by an IP "
-                "address or localhost, or add the name to serve.allowed_hosts.",
+                "The Host header names no host of this service. Use an IP address or localhost, "
+                "or add the name to serve.allowed_hosts.",
             )
         origin = ", ".join(origins) if origins else None
         if not self._origins.allows(origin, hosts[0]) or (
@@ -66,19 +66,19 @@ class Entrance:
             return render_problem(
                 403,
                 "Foreign page",
-                "A web page of another origin may not ask here. Add it to serve.allowed_origins "
-                "if it should.",
+                "Web pages of other origins may not use this service. To allow this one, add its "
+                "origin to serve.allowed_origins.",
             )
         return None
 
 
 def find_header(scope: Scope, name: bytes) -> list[str]:
     """All values of a header, as text."""
-    return [value.decode("latin-1") for each, value in scope["headers"] if each == name]
+    return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
 
 
 def _is_embedded_elsewhere(scope: Scope) -> bool:
-    """Whether another site's page loads this as an image, a script, a frame; a link is none."""
+    """Whether another site's page loads this as an image, script or frame, and not by a link."""
     site = find_header(scope, b"sec-fetch-site")
     mode = find_header(scope, b"sec-fetch-mode")
     dest = find_header(scope, b"sec-fetch-dest")

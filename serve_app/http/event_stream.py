@@ -1,9 +1,9 @@
 """An answer as server-sent events: what happens on the way, then the answer.
 
-The events are those of ``quorumsql.contract.events``, numbered; ``event: answer`` holds the body of
-the answer as it is without a stream, ``event: problem`` a problem document in its place. A comment
-line every two seconds tells that the service is there. What is wrong with a request from the start
-is answered with a status of its own, as without a stream.
+The events are those of ``quorumsql.contract.events``, numbered. ``event: answer`` contains the same
+body as without a stream, ``event: problem`` a problem document instead of it. A comment line every
+two seconds shows that the service is alive. An invalid request is answered with its HTTP status, as
+without a stream.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _BEAT = b": still at work\n\n"
 
 
 class EventStream(Response):
-    """Sends what ``work`` reports to the observer that it is handed, then the body it returns."""
+    """Sends the progress that ``work`` reports to its observer, then the body that it returns."""
 
     media_type = EVENT_STREAM
 
     def __init__(self, work: Callable[[Observer], Coroutine[Any, Any, bytes]]) -> None:
-        # A proxy that gathers a response would keep it to itself until its end.
+        # A proxy that buffers the response would hold back the events until its end.
         super().__init__(headers={"X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._work = work

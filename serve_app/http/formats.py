@@ -1,7 +1,7 @@
-"""The forms in which an answer's rows may leave: names for the command line, media types for HTTP.
+"""The formats of an answer's rows: names for the command line, media types for HTTP.
 
-JSON is not among them: it carries the whole answer, these carry the rows and what has to be said
-with them. Knows nothing of requests; ``negotiation.py`` reads what a client accepts.
+JSON is not among them: it contains the whole answer, these only the rows and their metadata. Knows
+nothing of requests; ``negotiation.py`` reads which types a client accepts.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from nl2sql.answers import Answered
 from nl2sql.types import ResultSet
 
 JSON = "application/json"
-# A header of more is refused by some proxies and clients.
+# Some proxies and clients refuse longer headers.
 _LONGEST_HEADER = 4000
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """``render`` takes the result, what Parquet and Arrow keep beside it, and spreadsheet_safe."""
+    """``render`` takes the result, metadata for Parquet and Arrow, and ``spreadsheet_safe``."""
 
     name: str
     media_type: str
@@ -32,7 +32,7 @@ class Format:
 
     @property
     def disposition(self) -> str:
-        """The ``Content-Disposition``: a browser stores it and shows nothing of it."""
+        """The ``Content-Disposition`` that makes a browser save the rows as a file."""
         return f'attachment; filename="rows.{self.suffix}"'
 
 
@@ -88,10 +88,10 @@ def export_answer(answer: Answered, format_: Format, *, spreadsheet_safe: bool =
 
 
 def describe_answer(answer: Answered) -> dict[str, str]:
-    """What has to be said with the rows, as HTTP headers.
+    """The HTTP headers that describe the rows.
 
-    ``QuorumSQL-SQL``, and in a session ``-Rewritten`` and ``-Notes``, are UTF-8, percent-encoded;
-    one is left out where it would be longer than 4,000 characters.
+    ``QuorumSQL-SQL``, and in a session ``-Rewritten`` and ``-Notes``, are UTF-8, percent-encoded. A
+    header that would be longer than 4,000 characters is left out.
     """
     trace = answer.trace
     texts = {"QuorumSQL-SQL": _quote(answer.sql, " ()*,.;:=<>'\"+-/")}
@@ -115,5 +115,5 @@ def describe_answer(answer: Answered) -> dict[str, str]:
 
 
 def _quote(text: str, safe: str) -> str:
-    # A model can write half a character, which no encoding can.
+    # A model can write half a surrogate pair, which UTF-8 cannot encode.
     return quote(text, safe=safe, errors="replace")

@@ -1,6 +1,6 @@
-"""Says who asks, before a byte of the body is read.
+"""Identifies the principal of a request before its body is read.
 
-Probes need no token, for Kubernetes asks without one; they say less then.
+Probes need no token, because Kubernetes sends none; without one they return less.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from serve_app.http.problems import render_error
 
 
 def identify(settings: IdentitySettings, authorization: str) -> Principal:
-    """Who sends a request with this ``Authorization`` header.
+    """The principal of a request with this ``Authorization`` header.
 
-    The local principal, as long as no principal of the settings has a token. Raises
-    Unauthenticated.
+    The local principal if no principal of the settings has a token. Raises Unauthenticated.
     """
     if not settings.needs_token:
         return settings.principal()
@@ -34,7 +33,7 @@ def identify(settings: IdentitySettings, authorization: str) -> Principal:
 
 
 class Identification:
-    """Leaves ``principal`` in the scope's state, or answers 401; at a probe, leaves None."""
+    """Sets ``principal`` in the scope's state, or answers 401; at a probe, sets None."""
 
     def __init__(self, app: ASGIApp, settings: IdentitySettings) -> None:
         self._app = app
@@ -46,7 +45,7 @@ class Identification:
             return
         principal: Principal | None = None
         try:
-            # Of several, none is believed: what comes between may have read another.
+            # Several headers are refused: a proxy in front may have checked another of them.
             principal = identify(self._settings, ", ".join(find_header(scope, b"authorization")))
         except Unauthenticated as error:
             if scope["path"] not in PROBES:

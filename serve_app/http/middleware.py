@@ -1,8 +1,8 @@
-"""What every request passes before its route: host and origin, token, body.
+"""The checks that every request passes before its route: host and origin, token, body.
 
-It stands twice, around Ray's HTTP proxy and around the routes themselves. In the proxy it is where
-connections end, so that nothing half-sent crosses into a replica; around the routes it holds
-whatever server is in front. Passing it twice is the same as passing it once.
+They run twice, in Ray's HTTP proxy and around the routes. In the proxy they keep unfinished
+requests away from the replicas; around the routes they apply behind any server. Passing them twice
+has the same effect as once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from serve_app.http.entrance import Entrance
 from serve_app.http.identification import Identification
 from serve_app.http.origins import HostRule, OriginRule
 
-# What a page of an allowed origin may read of an answer's headers.
+# The response headers that a page of an allowed origin may read.
 _EXPOSED = [
     f"QuorumSQL-{name}"
     for name in "SQL Database Confidence Quorum Truncated Cut-Cells Session Rewritten Notes".split()
@@ -30,7 +30,7 @@ _EXPOSED = [
 
 
 class FrontSettings(BaseModel):
-    """The sections of ``quorumsql.yaml`` that decide about requests as such."""
+    """The sections of ``quorumsql.yaml`` that these checks use."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -40,21 +40,21 @@ class FrontSettings(BaseModel):
 
 
 def pick_front_settings(settings: Settings) -> FrontSettings:
-    """The sections of the settings."""
+    """Those sections of the settings."""
     return FrontSettings(identity=settings.identity, limits=settings.limits, serve=settings.serve)
 
 
 def read_front_settings(path: Path) -> FrontSettings:
-    """The sections of a whole settings file, or of one that has only these.
+    """Reads those sections of a settings file, which may contain others.
 
-    Raises SettingsError where there is no such file, pydantic's ValidationError for its content:
-    the service itself, which reads the same, tells better what is wrong.
+    Raises SettingsError if there is no such file, pydantic's ValidationError for its content: the
+    service itself reads the same file and reports errors in it better.
     """
     return FrontSettings.model_validate(read_yaml(path))
 
 
 def surround(app: ASGIApp, settings: FrontSettings, *, most_open_bodies: int) -> ASGIApp:
-    """The application behind its front."""
+    """The application behind all checks."""
     limits, serve = settings.limits, settings.serve
     app = BoundedBodies(
         app,
@@ -64,7 +64,7 @@ def surround(app: ASGIApp, settings: FrontSettings, *, most_open_bodies: int) ->
     )
     app = Identification(app, settings.identity)
     if serve.allowed_origins:
-        # Outside of the token: what a browser asks beforehand carries none.
+        # Before the token is checked, because a browser's preflight request carries none.
         app = CORSMiddleware(
             app,
             allow_origins=serve.allowed_origins,

@@ -1,7 +1,6 @@
-"""Which media type a client gets (RFC 9110, section 12.5.1).
+"""Chooses the media type of a response (RFC 9110, section 12.5.1).
 
-Knows nothing of what is served. What it does not cover: parameters of media types but ``q``; a
-range with any other is taken without it.
+Knows nothing of what is served. Ignores parameters of media types except ``q``.
 """
 
 from __future__ import annotations
@@ -10,9 +9,9 @@ from collections.abc import Sequence
 
 
 def choose_media_type(accept: str, offered: Sequence[str]) -> str | None:
-    """The offered type that ``accept`` likes best, the first of equals; None where none will do.
+    """The offered type that ``accept`` prefers, the first of equals; None if it accepts none.
 
-    An empty header accepts everything. A q that is no number from 0 to 1 counts as 1.
+    An empty header accepts everything. A q that is not a number from 0 to 1 counts as 1.
 
     >>> offered = ("application/json", "text/csv")
     >>> choose_media_type("text/*;q=0.5, application/json;q=0.1", offered)
@@ -41,7 +40,7 @@ def _read_range(text: str) -> tuple[str, float]:
 
 
 def _rate(media_type: str, ranges: Sequence[tuple[str, float]]) -> float:
-    """The q of the most specific range that matches; 0 when none does."""
+    """The q of the most specific range that matches; 0 if none does."""
     family = f"{media_type.partition('/')[0]}/*"
     for wanted in (media_type, family, "*/*"):
         found = [quality for name, quality in ranges if name == wanted]

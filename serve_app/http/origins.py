@@ -1,8 +1,8 @@
-"""Which hosts and which web pages a request may come by.
+"""Checks the ``Host`` and ``Origin`` headers of a request.
 
-A page of somebody else's may give its own name the address of this machine (DNS rebinding) and then
-ask the service from the visitor's browser as if it were its own. Such a request names a foreign
-host. One that the page sends here openly names its origin. Knows nothing of requests' other parts.
+A foreign web page may let its own host name resolve to this machine (DNS rebinding) and then call
+the service from a visitor's browser as its own origin: the ``Host`` header of such a request names
+a foreign host. A request that the page sends to this service directly names the page in ``Origin``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _HOST = re.compile(r"(?:\[([0-9a-f:.]{2,45})\]|([a-z0-9_.-]{1,253}))(?::[0-9]{1,
 
 
 def read_host(header: str) -> str:
-    """The host of a ``Host`` header, without port and in lower case; empty if it is none.
+    """The host of a ``Host`` header, without port and in lower case; empty if it is invalid.
 
     >>> read_host("Example.COM:8000"), read_host("[::1]:8000"), read_host("a b"), read_host("")
     ('example.com', '::1', '', '')
@@ -26,9 +26,9 @@ def read_host(header: str) -> str:
 
 
 class HostRule:
-    """Allows ``names``, and what no name server of a stranger's can point here.
+    """Allows ``names``, and all hosts that a foreign name server cannot point here.
 
-    That is an IP address, ``localhost`` and what lies under it, and this machine's own name.
+    Those are IP addresses, ``localhost`` and its subdomains, and this machine's own name.
     """
 
     def __init__(self, names: Iterable[str], machine: str | None = None) -> None:
@@ -38,8 +38,8 @@ class HostRule:
     def allows(self, header: str) -> bool:
         """Whether a request with that ``Host`` header is answered.
 
-        >>> rule = HostRule(["*.example.com"], machine="desk")
-        >>> [rule.allows(host) for host in ("sql.example.com", "127.0.0.1:8000", "desk", "evil.io")]
+        >>> rule = HostRule(["*.example.com"], machine="box")
+        >>> [rule.allows(host) for host in ("sql.example.com", "127.0.0.1:8000", "box", "evil.io")]
         [True, True, True, False]
         """
         host = read_host(header)
@@ -52,7 +52,7 @@ class HostRule:
 
 
 class OriginRule:
-    """Allows ``origins``, pages of the service itself, and whatever is no web page."""
+    """Allows ``origins``, pages of the service itself, and clients that are not web pages."""
 
     def __init__(self, origins: Iterable[str]) -> None:
         self._origins = frozenset(origins)

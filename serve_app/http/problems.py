@@ -1,7 +1,7 @@
 """Errors as ``application/problem+json`` (RFC 9457).
 
-No traceback ever leaves the service, and however much of a request an error quotes, the document
-has at most 16 KiB.
+A traceback never leaves the service. The document has at most 16 KiB, however much of a request an
+error quotes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from serve_app.http.responses import AnyTextJSONResponse
 
 _LOG = logging.getLogger("quorumsql")
 _RETRY_AFTER_S = "5"
-# A request can be wrong in as many places as it has bytes, and JSON may write six for a character.
+# A request can have as many errors as bytes, and JSON may need six bytes for a character.
 _MOST_ERRORS = 6
 _LONGEST_DETAIL = 800
 _LONGEST_FIELD = 100
@@ -46,7 +46,7 @@ def render_problem(
     errors: Sequence[dict[str, str]] = (),
     members: Mapping[str, str] = MappingProxyType({}),
 ) -> JSONResponse:
-    """A problem document; ``errors`` name fields of the request, ``members`` are added as such."""
+    """A problem document; ``errors`` name fields of the request, ``members`` are added to it."""
     body: dict[str, Any] = {"type": "about:blank", "title": title, "status": status}
     body |= {"detail": _shorten(detail, _LONGEST_DETAIL), **members}
     if errors:
@@ -64,7 +64,7 @@ def render_problem(
 
 
 def render_error(error: Exception) -> JSONResponse:
-    """The problem document of an error; of one that is not our own it tells nothing."""
+    """The problem document of an error; an unexpected error is not described in it."""
     match error:
         case UnknownDatabase():
             return _render_field(404, "Unknown database", error)
@@ -73,7 +73,7 @@ def render_error(error: Exception) -> JSONResponse:
         case PromptTooLong():
             return render_problem(422, "Prompt too long", str(error))
         case Unauthenticated():
-            response = render_problem(401, "Who are you?", str(error))
+            response = render_problem(401, "Not authenticated", str(error))
             response.headers["WWW-Authenticate"] = "Bearer"
             return response
         case Unavailable() | InsecureRole() | PolicyError():
@@ -93,12 +93,12 @@ def _render_field(status: int, title: str, error: InvalidRequest) -> JSONRespons
 def _render_unexpected(error: Exception) -> JSONResponse:
     _LOG.error("unexpected error", exc_info=error)
     return render_problem(
-        500, "Internal error", "Something went wrong on our side; the service's log has more."
+        500, "Internal error", "The service failed unexpectedly; its log has the details."
     )
 
 
 def install_problem_handlers(app: FastAPI) -> None:
-    """Every error of ``app`` becomes a problem document."""
+    """Makes ``app`` answer every error with a problem document."""
 
     @app.exception_handler(QuorumError)
     async def own(_: Request, error: QuorumError) -> JSONResponse:
@@ -107,7 +107,7 @@ def install_problem_handlers(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
         found = error.errors()
-        errors = [_describe(each) for each in found[:_MOST_ERRORS]]
+        errors = [_describe(problem) for problem in found[:_MOST_ERRORS]]
         detail = "; ".join(f"{error['field']}: {error['message']}" for error in errors)
         if len(found) > len(errors):
             detail = f"{len(found)} errors, the first of them: {detail}"

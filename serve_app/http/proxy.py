@@ -1,9 +1,9 @@
-"""Puts our front and our limits on connections into Ray Serve's HTTP proxy.
+"""Installs our middleware and limits on connections in Ray Serve's HTTP proxy.
 
-Ray's proxy hands every request to a replica at once, however little of it has come, and offers one
-hook: it calls the function that ``RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH`` names, in its own
-process, before it starts its server. ``QUORUMSQL_SETTINGS`` tells that function the settings file.
-Both must be set where the node's Ray is started.
+Ray's proxy forwards a request to a replica before its body is complete. Its only hook is a function
+that ``RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH`` names, which it calls in its own process before
+it starts its server. ``QUORUMSQL_SETTINGS`` is the settings file for that function. Both must be
+set where the node's Ray is started.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from serve_app.http.middleware import FrontSettings, read_front_settings, surrou
 _CALLBACK = "serve_app.http.proxy:build_middlewares"
 _CALLBACK_VARIABLE = "RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH"
 _SETTINGS_VARIABLE = "QUORUMSQL_SETTINGS"
-# Ray's own headers: they switch off its deadline and its watch for clients that leave, choose a
-# replica, or make the proxy fail where they are no UTF-8. None is for clients of ours.
-_RAYS_OWN = frozenset(
+# Ray's internal headers: they switch off its deadline and its detection of disconnected clients,
+# choose a replica, or make the proxy fail if they are not UTF-8. Our clients need none of them.
+_RAY_HEADERS = frozenset(
     {
         b"x-request-timeout-seconds",
         b"x-request-disconnect-disabled",
@@ -40,9 +40,9 @@ _PLAIN_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
 def prepare_proxy(
     settings: FrontSettings, folder: Path, environ: MutableMapping[str, str] = os.environ
 ) -> None:
-    """Has the proxies of the Ray that is started next stand behind the front.
+    """Makes the proxies of the Ray that is started next use the middleware.
 
-    The settings go through a file in ``folder``; no secret is among them.
+    Writes the settings to a file in ``folder``; they contain no secrets.
     """
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "front.yaml"
@@ -52,18 +52,18 @@ def prepare_proxy(
 
 
 def build_middlewares() -> list[Middleware]:
-    """Called by Ray Serve. Raises KeyError where the settings file is not named."""
+    """Ray Serve calls this. Raises KeyError if ``QUORUMSQL_SETTINGS`` is not set."""
     HTTP_PROTOCOLS["auto"] = "serve_app.http.connections:BoundedProtocol"
     settings = read_front_settings(Path(os.environ[_SETTINGS_VARIABLE]))
     return [
         Middleware(PlainHeaders),
-        # Here an open body costs a connection and its bytes, and nothing else.
+        # In the proxy an unfinished body costs only its connection and its bytes.
         Middleware(surround, settings=settings, most_open_bodies=count_connections()),
     ]
 
 
 class PlainHeaders:
-    """Takes the headers away that only Ray itself should set, and ids that are none."""
+    """Removes headers that only Ray itself should set, and invalid request ids."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -79,4 +79,4 @@ def _is_kept(name: bytes, value: bytes) -> bool:
     name = name.lower().replace(b"_", b"-")
     if name == _REQUEST_ID:
         return bool(_PLAIN_ID.fullmatch(value))
-    return name not in _RAYS_OWN
+    return name not in _RAY_HEADERS

@@ -1,4 +1,4 @@
-"""JSON whose texts may come from anywhere: a request, a cell, a model."""
+"""JSON responses with texts from any source: a request, a cell, a model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 
 
 class AnyTextJSONResponse(JSONResponse):
-    """As its base, but half a character, which UTF-8 cannot hold, goes as JSON's escape of it."""
+    """A JSONResponse that escapes lone surrogates, which UTF-8 cannot encode."""
 
     def render(self, content: Any) -> bytes:
         """The bytes of the body."""

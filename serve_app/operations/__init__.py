@@ -1,1 +1,1 @@
-"""Long jobs behind commands: index, serve, doctor, measure."""
+"""The long jobs behind commands: index, serve, doctor, measure."""

@@ -1,6 +1,6 @@
-"""The service as a program on this machine sees it: its address, and a process that runs it.
+"""The service's address on this machine, and the background process that runs it.
 
-Knows nothing of Ray, which takes seconds to import.
+Does not import Ray, which takes seconds.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from nl2sql.settings.serve import ServeSettings
 
 
 def service_url(settings: Settings) -> str:
-    """Where the service listens, as a client on this machine sees it."""
+    """The URL of the service for a client on this machine."""
     host = "127.0.0.1" if settings.serve.host in ("0.0.0.0", "::") else settings.serve.host
     return f"http://{host}:{settings.serve.port}"
 
 
 def is_ready(url: str) -> bool:
-    """True when a service of ours answers there and could answer questions."""
+    """Whether a QuorumSQL service answers at ``url`` and is ready for questions."""
     try:
         answer = httpx.get(f"{url}/readyz", timeout=10)
         return bool(answer.json()["ready"])
@@ -37,7 +37,7 @@ def is_ready(url: str) -> bool:
 
 
 def check_port(settings: ServeSettings) -> None:
-    """Raises SettingsError when nobody may listen where the service would."""
+    """Raises SettingsError if the service cannot listen on its port."""
     if problem := describe_port(settings.host, settings.port):
         raise SettingsError(
             f"Port {settings.port} of {settings.host}: {problem}.",
@@ -46,11 +46,11 @@ def check_port(settings: ServeSettings) -> None:
 
 
 def describe_port(host: str, port: int) -> str:
-    """Why nobody may listen there; empty where one may."""
+    """Why a server cannot listen there; empty if it can."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family) as probe:
-            # As servers do: connections that are closing do not count.
+            # As servers do, so that connections that are closing do not count.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
     except OSError as error:
@@ -61,7 +61,7 @@ def describe_port(host: str, port: int) -> str:
 
 
 def read_pace(url: str) -> dict[str, float | None] | None:
-    """How fast the service there found its model, as ``/readyz`` tells; None where it does not."""
+    """The model speed that ``/readyz`` of the service reports; None if it reports none."""
     try:
         pace: dict[str, float | None] | None = httpx.get(f"{url}/readyz", timeout=10).json()["pace"]
     except (httpx.HTTPError, ValueError, KeyError, TypeError):
@@ -70,15 +70,12 @@ def read_pace(url: str) -> dict[str, float | None] | None:
 
 
 def spawn_service(config: Path, home: Path) -> None:
-    """Starts ``quorumsql serve`` in a session of its own and notes its process id.
-
-    Raises Unavailable, with the end of its log, when it ends before it is ready.
-    """
+    """Starts ``quorumsql serve`` in a new session and stores its process id under ``home``."""
     home.mkdir(parents=True, exist_ok=True)
     log = home / "serve.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            # -P: no module of the folder it is started in may take the place of one of ours.
+            # -P: modules in the current folder must not shadow ours.
             [sys.executable, "-P", "-m", "serve_app.cli", "--config", str(config), "serve"],
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -89,9 +86,9 @@ def spawn_service(config: Path, home: Path) -> None:
 
 
 def wait_until_ready(url: str, home: Path) -> None:
-    """Returns when the spawned service is ready, however long that takes it.
+    """Returns when the spawned service is ready, however long that takes.
 
-    Raises Unavailable when it ended.
+    Raises Unavailable, with the end of its log, if the service ends before that.
     """
     while spawned_process(home) is not None:
         if is_ready(url):
@@ -103,7 +100,7 @@ def wait_until_ready(url: str, home: Path) -> None:
 
 
 def spawned_process(home: Path) -> psutil.Process | None:
-    """The service in the background, if one runs."""
+    """The process of the background service, if it runs."""
     try:
         process = psutil.Process(int(_pid_file(home).read_text()))
         alive = process.is_running() and process.status() != psutil.STATUS_ZOMBIE
@@ -113,7 +110,7 @@ def spawned_process(home: Path) -> psutil.Process | None:
 
 
 def stop_spawned(home: Path, *, timeout_s: float = 60) -> bool:
-    """Stops the service in the background; False when none ran."""
+    """Stops the background service; False if none ran."""
     process = spawned_process(home)
     if process is None:
         return False

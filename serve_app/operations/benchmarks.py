@@ -1,7 +1,7 @@
-"""Makes a benchmark's databases ready: restored where they are dumps, indexed, described.
+"""Prepares the databases of a benchmark: restores dumps, indexes, adds descriptions.
 
-A benchmark adds its databases to the settings under names of its own; what the settings file says
-of its own databases stays as it is.
+A benchmark adds its databases to the settings under names of its own; configured databases do not
+change.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from serve_app.reporting import Reporter
 
 @dataclass(frozen=True, slots=True)
 class ReadyBenchmark:
-    """A benchmark whose databases can be asked, through ``wiring``."""
+    """A benchmark whose databases are ready for questions through ``wiring``."""
 
     benchmark: Benchmark
     wiring: Wiring
 
 
 def add_databases(settings: Settings, benchmark: Benchmark) -> Settings:
-    """The settings with the benchmark's databases in them."""
+    """The settings with the benchmark's databases added."""
     added = {
         name: _describe(source)
         for name, source in benchmark.databases.items()
@@ -51,7 +51,7 @@ def add_databases(settings: Settings, benchmark: Benchmark) -> Settings:
 async def prepare_benchmark(
     settings: Settings, benchmark: Benchmark, reporter: Reporter
 ) -> ReadyBenchmark:
-    """Restores and indexes what is not ready yet.
+    """Restores and indexes the databases that are not ready yet.
 
     Raises SettingsError, DatabaseUnavailable, IndexUnavailable.
     """
@@ -76,11 +76,11 @@ async def prepare_benchmark(
 
 
 def select(benchmark: Benchmark, ids: Iterable[str]) -> Benchmark:
-    """The benchmark with the examples of these ids only, and the databases that they need."""
+    """The benchmark with only the examples of these ids and the databases that they need."""
     wanted = set(ids)
     examples = tuple(example for example in benchmark.examples if example.id in wanted)
     needed = {example.database for example in examples}
-    databases = {name: each for name, each in benchmark.databases.items() if name in needed}
+    databases = {name: source for name, source in benchmark.databases.items() if name in needed}
     return replace(benchmark, examples=examples, databases=databases)
 
 
@@ -95,16 +95,16 @@ def _describe(source: Source) -> DatabaseSettings:
 
 
 def name_restored(path: Path) -> str:
-    """The embedded database that holds a file, which several databases of a benchmark may share.
+    """The name of the embedded database for a dump, which databases of a benchmark may share.
 
-    Files of one name in different folders are kept apart.
+    Files of the same name in different folders get different names.
     """
     digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()
     return f"benchmark_{path.stem.lower()}_{digest[:6]}"
 
 
 def _find_fault(wiring: Wiring, name: str) -> str:
-    """Why a file cannot be read; empty when it can."""
+    """Why a database file cannot be read; empty if it can."""
     try:
         wiring.source(name).read_catalog()
     except DatabaseUnavailable as error:
@@ -113,7 +113,7 @@ def _find_fault(wiring: Wiring, name: str) -> str:
 
 
 def _restore(benchmark: Benchmark, server: EmbeddedServer, reporter: Reporter) -> dict[str, str]:
-    """Restores every file; database → why it could not be."""
+    """Restores every dump; returns database → why it could not be restored."""
     failed: dict[Path, str] = {}
     files = dict.fromkeys(
         source.path for source in benchmark.databases.values() if isinstance(source, PostgresFile)

@@ -1,6 +1,6 @@
-"""Where pairs of a question and its query come from: a file of them, or a benchmark's train set.
+"""Reads pairs of a question and its query from a benchmark's train set.
 
-A benchmark's other parts are what evaluations ask: they never become examples.
+The other parts of a benchmark are for evaluation and never become examples.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ TRAIN = "train"
 def select_train_set(benchmark: Benchmark, name: str, database: str) -> Benchmark:
     """The train questions about ``database`` of the benchmark ``name``.
 
-    A question is one by its ``split``, or where the benchmark has none, by its file's name.
-    Raises SettingsError when there is none.
+    A train question has the ``split`` train, or is in a file whose name begins with train. Raises
+    SettingsError if there is none.
     """
     is_train_file = Path(name.rpartition(":")[2]).stem.startswith(TRAIN)
     examples = tuple(
@@ -37,8 +37,8 @@ def select_train_set(benchmark: Benchmark, name: str, database: str) -> Benchmar
     if not examples:
         raise SettingsError(
             f"{name} has no train questions about {database!r}.",
-            hint="Only a train set becomes examples: what an evaluation asks may not be shown to "
-            "the model. Its databases: "
+            hint="Only a train set becomes examples: the model must not see questions of an "
+            "evaluation. Its databases: "
             f"{', '.join(sorted({example.database for example in benchmark.examples})[:5])}, …",
         )
     return replace(
@@ -47,7 +47,7 @@ def select_train_set(benchmark: Benchmark, name: str, database: str) -> Benchmar
 
 
 def build_pairs(examples: Iterable[Example], dialect: str) -> tuple[Pair, ...]:
-    """The questions with their first golds; what is too long for a prompt is left out."""
+    """The questions with their first gold queries; leaves out pairs too long for a prompt."""
     pairs = []
     for example in examples:
         sql = (
@@ -65,7 +65,7 @@ def build_pairs(examples: Iterable[Example], dialect: str) -> tuple[Pair, ...]:
 def qualify_tables(sql: str, schema: str, dialect: str) -> str:
     """The query with ``schema`` before every table that has none.
 
-    A query that cannot be parsed comes back as it is.
+    A query that cannot be parsed is returned unchanged.
 
     >>> qualify_tables("WITH a AS (SELECT 1) SELECT * FROM a JOIN b ON true", "s", "postgres")
     'WITH a AS (SELECT 1) SELECT * FROM a JOIN s.b ON TRUE'

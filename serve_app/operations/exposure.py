@@ -1,4 +1,4 @@
-"""Whether the service would answer whoever reaches it over the network."""
+"""Checks that the service does not answer anonymous clients on the network by accident."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from nl2sql.settings import Settings
 
 
 def check_exposure(settings: Settings, *, is_exposed: bool) -> None:
-    """``is_exposed``: other machines can reach the service. Raises SettingsError."""
+    """Raises SettingsError if other machines could ask anonymously and this is not allowed."""
     if is_exposed and not (settings.identity.needs_token or settings.serve.allow_anonymous):
         raise SettingsError(
-            "The service would answer anybody who reaches it: it listens beyond this machine, and "
+            "The service would answer anyone on the network: it listens beyond this machine, and "
             "no principal has a token.",
-            hint="Name a token under identity.principals.NAME.token_env; set "
-            "serve.allow_anonymous: true where something in front of it knows who asks.",
+            hint="Name a token under identity.principals.NAME.token_env, or set "
+            "serve.allow_anonymous: true if a proxy in front of it authenticates clients.",
         )
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address to listen on is this machine's alone.
+    """Whether only this machine can reach an address to listen on.
 
     >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("localhost")
     (True, True, True)

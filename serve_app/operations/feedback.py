@@ -1,4 +1,4 @@
-"""What was said of answers, out of the index and into it."""
+"""Exports feedback on answers from the index, and imports it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from serve_app.reporting import Reporter
 
 
 async def list_feedback(settings: Settings, database: str) -> tuple[FeedbackNote, ...]:
-    """All that was said of answers about ``database``. Raises SettingsError, IndexUnavailable."""
+    """All feedback on answers about ``database``. Raises SettingsError, IndexUnavailable."""
     server = await asyncio.to_thread(start_embedded_server, settings)
     async with open_examples(build_wiring(settings, server)) as examples:
         return await examples.list_feedback(database)
@@ -30,7 +30,7 @@ async def add_feedback(
     principal: Principal,
     reporter: Reporter,
 ) -> ImportReport:
-    """Takes the entries that pass the guard and EXPLAIN as ``principal``.
+    """Stores the entries that pass the guard and EXPLAIN as ``principal``.
 
     Raises Unavailable, PolicyError, SettingsError.
     """

@@ -1,4 +1,4 @@
-"""The indexing job of a configured database: its phases, and what the reporter hears of them."""
+"""The indexing job of a configured database: its phases and their progress."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from serve_app.reporting import Reporter, StepProgress
 
 @dataclass(frozen=True, slots=True)
 class DatabaseJob:
-    """What it takes to index one database. ``descriptions`` stand in for comments it lacks."""
+    """Indexes one database. ``descriptions`` replace missing comments of tables and columns."""
 
     wiring: Wiring
     database: str
@@ -37,7 +37,7 @@ class DatabaseJob:
     descriptions: Mapping[str, str]
 
     def phases(self) -> tuple[Phase, ...]:
-        """The phases in order: what search reads, the swap, then what lives beside the index."""
+        """The phases in order: the index and its swap, then values and examples beside it."""
         return (
             Phase("reading the schema", self._read_schema),
             Phase("inferring keys", self._infer_keys),
@@ -55,7 +55,7 @@ class DatabaseJob:
         return replace(draft, catalog=catalog, fingerprint=fingerprint, skipped=read.skipped)
 
     async def _infer_keys(self, draft: Draft, bench: Workbench) -> Draft:
-        """From sampled rows; while the schema is unchanged, the live index's own."""
+        """Infers keys from sampled rows; reuses those of the live index for the same schema."""
         if not self.wiring.settings.index.infer_keys:
             return draft
         head = await bench.writer.head()
@@ -95,24 +95,24 @@ class DatabaseJob:
 
 
 async def add_model_glosses(wiring: Wiring, store: IndexStore, catalog: Catalog) -> Catalog:
-    """The catalog with what the model wrote about it, where that is switched on."""
+    """The catalog with the glosses that the model wrote, if they are enabled."""
     if not wiring.settings.index.model_glosses:
         return catalog
     return apply_glosses(catalog, await GlossStore(store).load(catalog.database))
 
 
 def describe_for_index(wiring: Wiring, catalog: Catalog) -> dict[str, str]:
-    """The glosses that the cards of ``catalog`` are made with.
+    """The glosses for the cards of ``catalog``.
 
-    General synonyms are left to the question, where they can count for less than the schema's own
-    words. Raises SettingsError for a synonym file that does not fit.
+    General synonyms are applied to the question instead, where they can weigh less than the words
+    of the schema. Raises SettingsError for a synonym file that does not fit.
     """
     synonyms = wiring.read_synonyms(catalog.database, catalog)
     return build_glosses(catalog, synonyms)
 
 
 def fingerprint_schema(wiring: Wiring, catalog: Catalog) -> str:
-    """Changes with the schema of ``catalog``, and with whether its keys are inferred."""
+    """A hash that changes with the schema of ``catalog`` and with the setting to infer keys."""
     keys = "inferred" if wiring.settings.index.infer_keys else "declared"
     return f"{replace(catalog, inferred_keys=()).fingerprint[:32]} {keys}"
 
@@ -128,10 +128,9 @@ async def index_databases(
 ) -> list[IndexReport]:
     """Brings the index of the named databases up to date.
 
-    One that cannot be indexed does not keep the others from it. Its error is raised at the end if
-    ``strict``, or if there was no other; else the reporter hears it. ``descriptions`` gives, by
-    database, texts for tables and columns that have no comment. ``verbose`` names all that the
-    schema's reader left out.
+    If one fails, the others are still indexed. Its error is reported, and raised at the end if
+    ``strict`` or if all failed. ``descriptions`` contains, by database, texts for tables and
+    columns without a comment. ``verbose`` names all objects that were left out.
     """
     store = wiring.build_index_store()
     embedder = wiring.models.build_embedder()

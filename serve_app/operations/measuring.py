@@ -1,8 +1,8 @@
 """Runs variants over a benchmark: the pipeline in this process, or a service over HTTP.
 
-Joins what ``evaluation`` knows (records, folders, figures) with what only this folder may know (how
-the parts are wired). Each variant is a run folder of its own under ``output``; its name ends in a
-hash over all that figures depend on, so the same command goes on with its own run and nothing else.
+Connects ``evaluation`` (records, folders, figures) with the parts that this folder builds. Each
+variant has a run folder under ``output``, whose name ends in a hash over all that the figures
+depend on. The same command therefore continues its own run and no other.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ _NOT_IN_NAME = re.compile(r"[^a-z0-9]+")
 class MeasureOptions:
     """How a benchmark is run. ``service`` is the URL of a running one; empty: in this process.
 
-    ``sample`` questions are drawn with ``seed`` (0: all); ``seed`` is also that of the model.
-    ``samples`` is the file that keeps the model's samples.
+    ``sample`` questions are drawn with ``seed`` (0: all); the model uses ``seed`` too. ``samples``
+    is the file that stores the model's samples.
     """
 
     output: Path
@@ -68,7 +68,7 @@ class MeasureOptions:
 
 
 def draw_sample(benchmark: Benchmark, sample: int, seed: int) -> tuple[Example, ...]:
-    """``sample`` examples in their own order, the same for the same seed; 0 takes all."""
+    """Draws ``sample`` examples, in their order, the same for the same seed; 0 takes all."""
     if sample <= 0 or sample >= len(benchmark.examples):
         return benchmark.examples
     chosen = random.Random(seed).sample(range(len(benchmark.examples)), sample)
@@ -107,7 +107,7 @@ def build_manifest(
 
 
 def name_run(manifest: Manifest) -> str:
-    """A folder name for people, made unique by a hash over what makes it this run."""
+    """A readable folder name, made unique by a hash over the identity of the run."""
     return make_run_name(
         manifest,
         (
@@ -120,7 +120,7 @@ def name_run(manifest: Manifest) -> str:
 
 
 def make_run_name(manifest: RunManifest, parts: Sequence[str]) -> str:
-    """The parts that are not empty and a hash over the manifest's identity, as a folder name."""
+    """Joins the non-empty parts and a hash over the manifest's identity to a folder name."""
     identity = json.dumps(manifest.identity(), sort_keys=True)
     digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
     return "-".join(
@@ -137,17 +137,17 @@ async def measure(
     follow: Progress | None = None,
     engine: Engine | None = None,
 ) -> list[Path]:
-    """Runs the variants over all examples, one after the other; their folders.
+    """Runs the variants over all examples, one after the other, and returns their folders.
 
-    The sample is drawn before: ``options.sample`` only says so. The model is loaded once. When it
-    or the service stops answering, the run waits for it, and goes on by itself.
+    The sample is already drawn; ``options.sample`` is only recorded. The model is loaded once. If
+    it or the service stops answering, the run waits and then continues.
 
-    ``engine`` takes the place of the configured model. Raises SettingsError, Unavailable.
+    ``engine`` replaces the configured model. Raises SettingsError, Unavailable.
     """
     benchmark = ready.benchmark
     examples = benchmark.examples
     runs = [_open_run(benchmark, examples, variant, options) for variant in variants]
-    # A run that is complete needs no model; a service has its own.
+    # Complete runs need no model.
     if all(run.is_complete() for run in runs):
         return [run.folder for run in runs]
     if options.service:
@@ -186,7 +186,7 @@ async def measure(
 async def _keep_samples(
     wiring: Wiring, options: MeasureOptions, reporter: Reporter, engine: Engine | None
 ) -> AsyncIterator[Engine | None]:
-    """The engine behind the file of samples; as it is where none is named."""
+    """The engine behind the file of samples; the engine itself if no file is named."""
     if options.samples is None:
         yield engine
         return
@@ -222,10 +222,10 @@ async def _open_system(
         async with httpx.AsyncClient(base_url=options.service, timeout=_TIMEOUT_S) as client:
             yield lambda question: _ask_service(client, question)
         return
-    # The answer to a question that is measured may not stand in its own prompt.
+    # The prompt of a measured question must not contain its own answer.
     changes = ["retrieval.same_question=false"]
     if variant.settings.limits.sampling_timeout_ms is None:
-        # What a machine manages in time is not what is measured.
+        # Figures must not depend on the speed of the machine.
         changes.append("limits.sampling_timeout_ms=0")
     settings = override(variant.settings, changes)
     pipeline = (
@@ -262,7 +262,7 @@ async def _ask_service(client: httpx.AsyncClient, question: Question) -> Respons
     except httpx.HTTPError as error:
         raise Unavailable(
             f"The service at {client.base_url} does not answer ({type(error).__name__}).",
-            hint="What is judged is kept: run the same command again when it is back.",
+            hint="Judged answers are stored: run the same command again when it is available.",
         ) from error
 
 
@@ -277,7 +277,7 @@ def _build_outage(parts: LocalParts, options: MeasureOptions, reporter: Reporter
 
 
 class _NoEngine:
-    """Stands for the model of a service: here nothing may ask it."""
+    """A placeholder for the model of a service, which this process must not call."""
 
     async def sample(self, request: Any) -> Any:
         raise SettingsError("The model runs in the service.")
@@ -292,14 +292,14 @@ class _NoEngine:
 def check_service(
     url: str, settings: Settings, benchmark: Benchmark, variants: Sequence[Variant]
 ) -> None:
-    """Refuses what a running service cannot do. Raises SettingsError."""
+    """Raises SettingsError for databases or variants that a running service does not support."""
     if unknown := sorted(set(benchmark.databases) - set(settings.databases)):
         raise SettingsError(
             f"The service at {url} does not know the databases {', '.join(unknown)}.",
-            hint="Add them to its settings file, or leave --service out: they load by themselves.",
+            hint="Add them to its settings file, or omit --service: then they load by themselves.",
         )
     if any(variant.baseline or variant.settings != settings for variant in variants):
         raise SettingsError(
-            f"A baseline or other settings cannot be asked of the service at {url}.",
-            hint="Leave --service out: the pipeline runs in this process then.",
+            f"The service at {url} cannot run a baseline or other settings.",
+            hint="Omit --service: then the pipeline runs in this process.",
         )

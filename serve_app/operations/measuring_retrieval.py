@@ -1,7 +1,6 @@
 """Runs the variants of retrieval over a benchmark, side by side in one run folder.
 
-Joins what ``evaluation.retrieval`` knows with what only this folder may know: how the parts are
-wired. No language model is loaded.
+Connects ``evaluation.retrieval`` with the parts that this folder builds. Loads no language model.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ from serve_app.reporting import Reporter
 class RetrievalOptions:
     """How retrieval is measured.
 
-    ``sample`` questions were drawn with ``seed`` (0: all). ``rewords`` names, by the id of each
-    question in other words, the question that it was; they come from ``paraphrases``.
+    ``sample`` questions were drawn with ``seed`` (0: all). ``paraphrases`` is a file of reworded
+    questions; ``rewords`` maps the id of each to the id of the original question.
     """
 
     output: Path
@@ -88,7 +87,7 @@ def build_manifest(
 
 
 def name_run(manifest: RetrievalManifest) -> str:
-    """A folder name for people, made unique by a hash over what makes it this run."""
+    """A readable folder name, made unique by a hash over the identity of the run."""
     return make_run_name(
         manifest,
         (
@@ -108,7 +107,7 @@ async def measure_retrieval(
     options: RetrievalOptions,
     reporter: Reporter,
 ) -> Path:
-    """Asks all variants all questions; the run's folder, with ``report.md`` and ``figures.json``.
+    """Runs all questions on all variants and returns the run's folder with report and figures.
 
     The settings of ``variants`` must know the benchmark's databases. Raises SettingsError,
     Unavailable.
@@ -140,7 +139,7 @@ async def measure_retrieval(
 
 
 def write_report(folder: Path) -> RetrievalFigures:
-    """Puts ``report.md`` and ``figures.json`` into a run's folder. Raises SettingsError."""
+    """Writes ``report.md`` and ``figures.json`` into a run's folder. Raises SettingsError."""
     manifest, figures = read_figures(folder)
     section = build_section(manifest, figures, drawn=False)
     (folder / "report.md").write_text(render_markdown([], [], [section]), encoding="utf-8")
@@ -150,7 +149,7 @@ def write_report(folder: Path) -> RetrievalFigures:
 
 
 def read_figures(folder: Path) -> tuple[RetrievalManifest, RetrievalFigures]:
-    """A retrieval run's manifest and figures. Raises SettingsError when there is none."""
+    """A retrieval run's manifest and figures. Raises SettingsError if there are none."""
     manifest, records = read_journal(folder, RetrievalManifest, RetrievalRecord)
     return manifest, summarize(manifest, records)
 
@@ -164,12 +163,12 @@ def _build_system(parts: LocalParts, settings: Settings) -> SearchSystem:
 
 
 class _NoModel:
-    """Stands for the model: retrieval as it is measured here asks none."""
+    """A placeholder for the model, which is not used when only retrieval is measured."""
 
     async def sample(self, request: SamplingRequest) -> Completions:
         raise SettingsError(
             "Retrieval is measured without a language model.",
-            hint="Leave retrieval.linking at deterministic.",
+            hint="Keep retrieval.linking at deterministic.",
         )
 
     async def speed(self) -> None:

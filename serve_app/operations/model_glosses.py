@@ -1,4 +1,4 @@
-"""Has the model describe, before an index is built, the columns that nothing describes."""
+"""Makes the model describe columns without a description, before an index is built."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from serve_app.reporting import Reporter
 async def write_model_glosses(
     wiring: Wiring, names: Sequence[str], reporter: Reporter, *, engine: Engine | None = None
 ) -> int:
-    """How many columns of the named databases were described.
+    """Writes glosses for the named databases and returns how many columns were described.
 
-    The configured model is loaded only if there is anything to ask; ``engine`` takes its place. One
-    that dies is waited for.
+    Loads the configured model only if a description is missing; ``engine`` replaces it. Waits for
+    an engine that has died.
     Raises DatabaseUnavailable, IndexUnavailable, ModelError, EngineUnavailable.
     """
     store = wiring.build_index_store()
@@ -35,7 +35,7 @@ async def write_model_glosses(
                 continue
             if engine is None:
                 with reporter.step("Language model"):
-                    # In this thread: the engine belongs to the event loop that it is made in.
+                    # In this thread, because the engine is bound to the event loop that opens it.
                     loaded = LastingEngine(wiring.models.open_engine)
                     engine = cast(Engine, loaded)
             patient = PatientEngine(engine, reporter.warn)

@@ -1,7 +1,6 @@
-"""Everything that has to be there before questions can be answered, made if it is missing.
+"""Prepares what the service needs: the embedded server, demo data, indexes and weights.
 
-The embedded server with its demo data, the index of every database, the weights. Each step is
-skipped in a moment when nothing changed, and reports to a ``Reporter``.
+Each step returns quickly if nothing has changed, and reports its progress to a ``Reporter``.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ async def prepare(
     strict: bool = True,
     verbose: bool = False,
 ) -> Wiring:
-    """Embedded server, demo data and the indexes of ``databases``; the wiring over them.
+    """Prepares the embedded server, demo data and the indexes of ``databases``; returns the wiring.
 
-    Unless ``strict``, a database that cannot be indexed now is reported, and only if none can be is
-    that an error. Raises SettingsError, PolicyError where a policy does not fit its database,
-    DatabaseUnavailable, IndexUnavailable, ModelError where the embedding model cannot be had.
+    Unless ``strict``, a database that cannot be indexed is only reported, and it is an error only
+    if all fail. Raises SettingsError, PolicyError if a policy does not fit its database,
+    DatabaseUnavailable, IndexUnavailable, ModelError if the embedding model cannot be fetched.
     """
     server = await asyncio.to_thread(start_embedded_server, settings)
     if server is not None:
@@ -53,19 +52,19 @@ async def prepare(
 
 
 async def _check_policies(wiring: Wiring, databases: list[str]) -> None:
-    """What a policy names wrongly is an error now, not at the first query."""
+    """Raises PolicyError for wrong names in a policy now, not at the first query."""
     store = wiring.build_index_store()
     guard = wiring.build_guard(IndexedCatalogs(store))
     try:
         for name in databases:
-            with suppress(IndexUnavailable):  # one that could not be indexed was reported
+            with suppress(IndexUnavailable):  # a failure to index was already reported
                 await guard.check(name)
     finally:
         await store.close()
 
 
 def pull_model(settings: Settings) -> None:
-    """Fetches and checks the configured model's weights; none where a server runs the model.
+    """Fetches and checks the configured model's weights, unless the model is remote.
 
     Raises ModelError, EngineUnavailable, SettingsError.
     """
@@ -74,7 +73,7 @@ def pull_model(settings: Settings) -> None:
 
 
 def start_embedded_server(settings: Settings) -> EmbeddedServer | None:
-    """The embedded server, started, or None when no connection uses it."""
+    """Starts the embedded server; None if no connection uses it."""
     if not settings.uses_embedded_server:
         return None
     server = EmbeddedServer(settings.home / "postgres")
@@ -83,12 +82,12 @@ def start_embedded_server(settings: Settings) -> EmbeddedServer | None:
 
 
 def build_wiring(settings: Settings, server: EmbeddedServer | None) -> Wiring:
-    """The wiring over the embedded server, if there is one."""
+    """The wiring that uses the embedded server, if there is one."""
     return Wiring(settings, server.socket_folder if server else "")
 
 
 def load_demo_databases(settings: Settings, server: EmbeddedServer, reporter: Reporter) -> None:
-    """Fills every database marked ``demo``; one that holds this version already is left alone.
+    """Loads demo data into every database marked ``demo`` that does not have this version.
 
     Raises SettingsError for a demo database outside the embedded server.
     """
@@ -98,7 +97,7 @@ def load_demo_databases(settings: Settings, server: EmbeddedServer, reporter: Re
         if not database.reader.is_embedded:
             raise SettingsError(
                 f"databases.{name} is marked demo but is not embedded.",
-                hint="Demo data is loaded only into the embedded server; drop `demo: true`.",
+                hint="Demo data is loaded only into the embedded server; remove `demo: true`.",
             )
         with reporter.step(f"Demo data into {name}") as step:
             counts: list[int] = []
@@ -118,7 +117,7 @@ def load_demo_databases(settings: Settings, server: EmbeddedServer, reporter: Re
 
 
 def demo_version() -> str:
-    """A hash over the demo's schema and generator: other code means other data."""
+    """A hash over the demo's schema and generator, which determine the data."""
     folder = Path(data.demo_erp.__file__).parent
     digest = hashlib.sha256()
     for path in _sources(folder):

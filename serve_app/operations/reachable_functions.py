@@ -1,7 +1,6 @@
-"""What ``quorumsql doctor`` says of the functions that queries could reach in PostgreSQL.
+"""Finds functions in PostgreSQL that the reader can execute but no query should call.
 
-The guard keeps queries from them. What the database does not let the reader execute, no gap in the
-guard gives it.
+The guard refuses them. Revoking them in the database protects against gaps in the guard.
 """
 
 from __future__ import annotations
@@ -14,17 +13,17 @@ from serve_app.composition.wiring import Wiring
 from serve_app.operations.row_level_security import find_login, find_reader
 
 _HEAD = """\
--- What {login} may execute in {database} and no query of the service should, with what ends it.
+-- Revokes the functions that {login} can execute in {database} and no query should call.
 -- Run it in that database, as a superuser or as the owner of each function.
--- Everybody else but the owner loses these functions too: GRANT them to the roles that need one.
--- pg_dump run by anybody but a superuser needs set_config; pollers of pg_stat_activity need
+-- All other roles except the owner lose these functions too: GRANT them to roles that need them.
+-- pg_dump without a superuser needs set_config; readers of pg_stat_activity need
 -- pg_stat_get_activity; an index of the service in the same database needs pg_advisory_…lock.
--- The service makes its own settings with SET LOCAL and needs none of them.
+-- The service's own settings use SET LOCAL and need none of them.
 """
 
 
 def find_functions(wiring: Wiring, database: str) -> tuple[ReachableFunction, ...]:
-    """What the reader of a PostgreSQL database, or a role that it may become, may execute.
+    """Finds what a PostgreSQL database's reader, or a role it can switch to, can execute.
 
     Raises SettingsError, DatabaseUnavailable.
     """
@@ -33,7 +32,7 @@ def find_functions(wiring: Wiring, database: str) -> tuple[ReachableFunction, ..
 
 
 def render_revocations(wiring: Wiring, database: str) -> str:
-    """The statements that end it all, for psql. Raises SettingsError, DatabaseUnavailable."""
+    """The REVOKE statements, for psql. Raises SettingsError, DatabaseUnavailable."""
     lines = [_HEAD.format(login=find_reader(wiring, database), database=database)]
     family = ""
     for function in find_functions(wiring, database):
@@ -46,7 +45,7 @@ def render_revocations(wiring: Wiring, database: str) -> str:
 
 
 def describe_families(functions: Sequence[ReachableFunction]) -> str:
-    """How many of each family, in a line; empty when there are none.
+    """The number of functions of each family, in one line; empty if there are none.
 
     >>> one = ReachableFunction("sleep", "pg_sleep(float8)", "FUNCTION", ("PUBLIC",), "postgres")
     >>> describe_families([one, one])

@@ -1,4 +1,4 @@
-"""Row-level security of a configured database: its logins, its policy, whether it is applied."""
+"""Row-level security of a configured database: its logins, its plan, and whether it is applied."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from serve_app.composition.wiring import Wiring
 
 
 def owner_url(wiring: Wiring, database: str) -> str:
-    """The URL of the login that applies it: the indexer, or the owner of an embedded database.
+    """The URL of the login that applies it: the indexer, or the superuser of the embedded server.
 
     Raises SettingsError.
     """
@@ -31,17 +31,17 @@ def owner_url(wiring: Wiring, database: str) -> str:
 
 
 def find_reader(wiring: Wiring, database: str) -> str:
-    """The login that queries run under. Raises SettingsError."""
+    """The login of queries. Raises SettingsError."""
     return find_login(wiring.reader_url(database))
 
 
 def find_login(url: str) -> str:
-    """Who logs in under the URL; empty where it names nobody."""
+    """The login in the URL; empty if it names none."""
     return unquote(urlsplit(url).username or "")
 
 
 def plan_row_security(wiring: Wiring, database: str, compiled: CompiledPolicy) -> RowSecurity:
-    """The statements for the database as it is now.
+    """The statements that apply the policy to the database in its current state.
 
     Raises SettingsError, PolicyError, DatabaseUnavailable.
     """
@@ -57,8 +57,8 @@ def plan_row_security(wiring: Wiring, database: str, compiled: CompiledPolicy) -
     return build_row_security(compiled, reader=reader, indexer=indexer, own_security=own_security)
 
 
-def stands_unused(wiring: Wiring, database: str) -> bool:
-    """Whether row-level security stands in a database whose settings do not use it.
+def is_applied_but_unused(wiring: Wiring, database: str) -> bool:
+    """Whether row-level security is applied in a database whose settings do not use it.
 
     Raises SettingsError, DatabaseUnavailable.
     """
@@ -69,7 +69,7 @@ def stands_unused(wiring: Wiring, database: str) -> bool:
 
 
 def check_row_level_security(wiring: Wiring, database: str) -> str:
-    """What is wrong with row-level security in the database; empty when it matches the policy.
+    """The difference of row-level security in the database from the policy; empty if none.
 
     Raises SettingsError, PolicyError, DatabaseUnavailable.
     """
@@ -77,7 +77,7 @@ def check_row_level_security(wiring: Wiring, database: str) -> str:
     if settings.policy is None:
         raise PolicyError(
             f"databases.{database}.row_level_security is on, but there is no policy.",
-            hint=f"Name a file under databases.{database}.policy, or switch it off.",
+            hint=f"Name a policy file under databases.{database}.policy, or switch it off.",
         )
     check_dialect(database, settings.dialect)
     compiled = CompiledPolicy(

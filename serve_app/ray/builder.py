@@ -1,7 +1,7 @@
 """Turns the stages into a Ray Serve application.
 
-One deployment a stage that scales on its own, or, with ``serve.fuse_cpu_stages``, all CPU stages in
-the ingress replica: then a question crosses processes only on its way to the language model.
+Each stage that scales on its own is one deployment. With ``serve.fuse_cpu_stages``, all CPU stages
+run in the ingress replica, and only calls of the language model cross processes.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from serve_app.ray.deployments import (
     build_retrieval,
 )
 
-# Who gets an answer when is decided in the ingress: Serve itself holds back no request that waits,
-# reads its body or asks whether the service lives.
+# The ingress decides which request is answered next. Serve itself must not hold back requests that
+# wait, are still sending their body, or are probes.
 _INGRESS_SPARE = 256
 # Probes of the stages, beside the questions.
 _STAGE_SPARE = 16
@@ -53,10 +53,10 @@ class BuildArguments(BaseModel):
 def build_app(arguments: BuildArguments) -> Application:
     """For ``import_path: serve_app.ray.builder:build_app`` in a Serve config or a RayService.
 
-    Uses external databases only: an embedded server is the laptop's. Raises SettingsError.
+    Supports external databases only, not the embedded server. Raises SettingsError.
     """
     settings = load_settings(Path(arguments.config))
-    # Where it listens stands in Serve's own config, which nothing here sees.
+    # Serve's own config says where it listens; it is not visible here.
     check_exposure(settings, is_exposed=True)
     return build_application(Wiring(settings))
 
@@ -86,7 +86,7 @@ def _bind_engine(wiring: Wiring, options: dict[str, Any], cluster_gpus: float) -
     deployment = serve.deployment(
         EngineReplica,
         name="engine",
-        # The engine batches what is in flight, so the replica takes as much as the ingress sends.
+        # The engine batches concurrent requests, so the replica accepts all that the ingress sends.
         ray_actor_options={
             "num_cpus": _STAGE_CPUS if model.is_remote else _ENGINE_CPUS,
             "num_gpus": model.tensor_parallel_size if on_gpu else 0,

@@ -1,7 +1,6 @@
-"""What runs in a replica: each stage's plain class, built from the wiring inside the replica.
+"""The classes that run in replicas: each builds its stage from the wiring inside the replica.
 
-Undecorated, so that each can be made and called without ray; ``builder`` turns them into
-deployments.
+They are not decorated, so that they can be used without Ray; ``builder`` makes deployments of them.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from serve_app.service.progress_queue import ProgressQueue
 from serve_app.service.query_service import QueryService
 from serve_app.service.sessions import SessionService
 
-# How long a stream looks for news before it looks again.
+# How long a stream waits for progress before it checks again.
 _SILENCE_S = 5.0
 _SWITCH_S = 0.0005
 
@@ -53,7 +52,7 @@ class EngineReplica:
     # Ray Serve awaits it.
     async def __init__(self, wiring: Wiring) -> None:  # type: ignore[misc]
         self._engine = wiring.models.open_engine()
-        # Before the first question comes, which would be measured with it.
+        # Measured now, because a question at the same time would distort it.
         with suppress(EngineUnavailable):
             await self._engine.speed()
 
@@ -64,7 +63,7 @@ class EngineReplica:
     async def sample_observed(
         self, request: SamplingRequest
     ) -> AsyncIterator[Progress | Completions]:
-        """As ``sample``, with how far it is before."""
+        """As ``sample``, but yields progress before the completions."""
         queue = ProgressQueue()
 
         async def sample() -> Completions:
@@ -103,7 +102,7 @@ class EngineReplica:
 
 
 class StageReplica:
-    """A stage in a deployment of its own: built inside the replica, and called as it is."""
+    """A stage in a deployment of its own; forwards all calls to the stage that it builds."""
 
     def __init__(
         self, build: Callable[..., object], wiring: Wiring, *handles: DeploymentHandle[Any]
@@ -117,7 +116,7 @@ class StageReplica:
 
 
 class GuardedExecutor:
-    """The security boundary in one place: the guard, and the read-only executor behind it."""
+    """The security boundary: the guard, and the read-only executor behind it."""
 
     def __init__(self, wiring: Wiring) -> None:
         self._guard = wiring.build_guard()
@@ -133,12 +132,12 @@ class GuardedExecutor:
 
 
 class Retrieval:
-    """Stages 1 and 2, feedback and sessions: here are the index, the embedder and the examples."""
+    """Stages 1 and 2, feedback and sessions: all that uses the index and the embedder."""
 
     def __init__(self, wiring: Wiring, executor: Executor) -> None:
         store = wiring.build_index_store()
         embedder = wiring.models.build_embedder()
-        # No question waits for it.
+        # Loaded now, so that the first question need not wait for it.
         embedder.load()
         guard = wiring.build_guard(IndexedCatalogs(store))
         memory = wiring.build_value_memory(store)
@@ -177,7 +176,7 @@ def build_repairer(wiring: Wiring, engine: DeploymentHandle[Any]) -> Repairer:
 
 @dataclass(frozen=True, slots=True)
 class CpuStages:
-    """The stages that need no GPU, in this replica or each in a deployment of its own."""
+    """The stages that need no GPU, in this replica or in deployments of their own."""
 
     retrieval: Retrieval | RemoteRetrieval
     planner: Planner
@@ -187,7 +186,7 @@ class CpuStages:
 
     @classmethod
     def build_here(cls, wiring: Wiring, engine: Engine) -> CpuStages:
-        """All of them in this process."""
+        """Builds all of them in this process."""
         executor = GuardedExecutor(wiring)
         return cls(
             Retrieval(wiring, executor),
@@ -199,7 +198,7 @@ class CpuStages:
 
     @classmethod
     def reach(cls, handles: Mapping[str, DeploymentHandle[Any]]) -> CpuStages:
-        """All of them behind handles, by the names of their deployments."""
+        """Reaches all of them through handles, which are keyed by deployment name."""
         return cls(
             RemoteRetrieval("retriever", handles["retriever"]),
             RemotePlanner("planner", handles["planner"]),
@@ -218,8 +217,8 @@ class Ingress:
         engine: DeploymentHandle[Any],
         handles: Mapping[str, DeploymentHandle[Any]] | None = None,
     ) -> None:
-        # SQL is read in threads beside the event loop. Each time the loop waits for a socket they
-        # keep the interpreter for this long: 5 ms by default, and many such waits in a row.
+        # SQL is parsed in threads beside the event loop. Each time the loop waits for a socket, a
+        # thread keeps the interpreter for this interval (5 ms by default), and the waits add up.
         sys.setswitchinterval(_SWITCH_S)
         model = RemoteEngine(engine)
         stages = CpuStages.reach(handles) if handles else CpuStages.build_here(wiring, model)
@@ -250,8 +249,8 @@ class Ingress:
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
         """Ray Serve calls this once after the constructor."""
-        # What was loaded so far stays. Not to go through it again in each full collection of
-        # garbage keeps the event loop from pauses of a tenth of a second.
+        # Objects loaded so far are permanent. Excluding them from garbage collection avoids pauses
+        # of the event loop of a tenth of a second.
         gc.collect()
         gc.freeze()
         return build_http_app(

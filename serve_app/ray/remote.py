@@ -1,7 +1,7 @@
-"""Stages behind deployment handles, each with the methods of its protocol.
+"""Stages behind deployment handles, with the methods of their protocols.
 
-The pipeline calls coroutines; whether they run here or in another replica it does not know. Errors
-of ours come back as they were raised, and a cancelled call cancels the remote one.
+The pipeline calls coroutines and does not know whether they run here or in another replica. Our own
+errors are raised again unchanged, and cancelling a call cancels the remote one.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _NO_PLAN = Plan()
 
 
 class RemoteStage:
-    """A stage behind a handle; ``name`` is what errors call it."""
+    """A stage behind a handle; error messages contain ``name``."""
 
     def __init__(self, name: str, handle: DeploymentHandle[Any]) -> None:
         self._name = name
@@ -202,7 +202,7 @@ class RemoteRepairer(RemoteStage):
 
 
 class RemoteEngine(RemoteStage):
-    """The engine; it tells a question's observer how far it is."""
+    """The engine; it reports progress to the observer of a question."""
 
     def __init__(self, handle: DeploymentHandle[Any]) -> None:
         super().__init__("engine", handle)
@@ -232,7 +232,7 @@ class RemoteEngine(RemoteStage):
 
 @contextmanager
 def _translate(name: str, response: Any) -> Iterator[None]:
-    """Inside, the response of the stage ``name`` is waited for."""
+    """Translates Ray's errors while the block waits for the response of the stage ``name``."""
     try:
         yield
     except asyncio.CancelledError:
@@ -250,6 +250,6 @@ def _translate(name: str, response: Any) -> Iterator[None]:
         RequestCancelledError,
     ) as error:
         raise Unavailable(
-            f"The {name} does not answer right now.",
-            hint="It restarts or is overloaded; try again later.",
+            f"The {name} does not answer.",
+            hint="It is restarting or overloaded; try again later.",
         ) from error

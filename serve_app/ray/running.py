@@ -25,13 +25,13 @@ _OWN_ERROR = re.compile(r"^nl2sql\.errors\.\w+: (?P<text>.+)$", re.MULTILINE)
 def start_service(wiring: Wiring, engine: Application | None = None) -> None:
     """Starts Ray (or joins the cluster of RAY_ADDRESS) and runs the application in it.
 
-    Returns when every replica is up. ``engine`` replaces the language model's deployment. Raises
-    SettingsError when the port is taken or strangers would be answered, Unavailable when a replica
-    does not start; nothing is left running then.
+    Returns when every replica is ready. ``engine`` replaces the language model's deployment. Raises
+    SettingsError if the port is taken or anonymous clients of other machines would be answered,
+    Unavailable if a replica does not start; then everything is stopped.
     """
     settings = wiring.settings.serve
     check_exposure(wiring.settings, is_exposed=not is_loopback(settings.host))
-    # Without an address of its own, never join a cluster that happens to run here.
+    # "local" prevents Ray from joining a cluster that happens to run on this machine.
     address = os.environ.get("RAY_ADDRESS", "local")
     if address == "local":
         check_port(settings)
@@ -53,12 +53,12 @@ def start_service(wiring: Wiring, engine: Application | None = None) -> None:
     try:
         serve.start(http_options={"host": settings.host, "port": settings.port})
         serve.run(build_application(wiring, engine), name=APPLICATION, route_prefix="/")
-    except RuntimeError as error:  # Serve's only word for a deployment that failed
+    except RuntimeError as error:  # Serve raises nothing more specific for a failed deployment
         reason = find_reason(read_messages())
         stop_service()
         raise Unavailable(
             f"The service did not start: {reason or error}",
-            hint="" if reason else "Ray's logs under /tmp/ray/session_latest/logs say more.",
+            hint="" if reason else "See Ray's logs under /tmp/ray/session_latest/logs.",
         ) from error
     except BaseException:
         stop_service()
@@ -66,13 +66,13 @@ def start_service(wiring: Wiring, engine: Application | None = None) -> None:
 
 
 def stop_service() -> None:
-    """Stops the application, and Ray with it when it was started here."""
+    """Stops the application, and Ray if it was started here."""
     serve.shutdown()
     ray.shutdown()
 
 
 def read_messages() -> list[str]:
-    """What Serve says of each deployment; nothing where it does not answer any more."""
+    """Serve's status message of each deployment; none if Serve does not answer."""
     try:
         deployments = serve.status().applications[APPLICATION].deployments.values()
     except (KeyError, RuntimeError, ray.exceptions.RayError):
@@ -81,10 +81,10 @@ def read_messages() -> list[str]:
 
 
 def find_reason(messages: list[str]) -> str:
-    """The first error of ours in what Serve says of its deployments; empty where there is none.
+    """The first of our own errors in Serve's messages; empty if there is none.
 
-    >>> find_reason(["", "Traceback …\\nnl2sql.errors.EngineUnavailable: It is gone. Mend it.\\n"])
-    'It is gone. Mend it.'
+    >>> find_reason(["", "Traceback …\\nnl2sql.errors.EngineUnavailable: It has died.\\n"])
+    'It has died.'
     """
     found = (_OWN_ERROR.search(message) for message in messages)
     return next((match["text"].strip() for match in found if match), "")

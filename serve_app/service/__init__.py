@@ -1,1 +1,1 @@
-"""Between the pipeline and its interfaces: requests checked, limited, answered."""
+"""The services between the pipeline and its interfaces: they check, limit and answer requests."""

@@ -1,4 +1,4 @@
-"""``POST /feedback``: checked against the limits and handed on.
+"""``POST /feedback``: checks feedback against the limits and passes it on.
 
 Knows nothing of FastAPI, so that tests and the command line use it directly.
 """
@@ -18,7 +18,7 @@ from serve_app.service.turns import Turns
 
 
 class FeedbackService:
-    """Checks feedback against the limits and hands it on."""
+    """Checks feedback against the limits and passes it on."""
 
     def __init__(self, settings: Settings, taker: FeedbackTaker, turns: Turns) -> None:
         self._settings = settings
@@ -26,9 +26,9 @@ class FeedbackService:
         self._turns = turns
 
     async def take(self, request: FeedbackRequest, principal: Principal) -> FeedbackResponse:
-        """What came of it.
+        """Records the feedback and returns its outcome.
 
-        Raises InvalidRequest, also for a query that the principal may not run or that does not run;
+        Raises InvalidRequest, also for a query that is not allowed to the principal or fails;
         UnknownDatabase, Unavailable, DeadlineExceeded.
         """
         feedback = build_feedback(request, self._settings, principal)
@@ -38,13 +38,13 @@ class FeedbackService:
                 receipt = await self._taker.take_feedback(feedback)
         except TimeoutError as error:
             raise DeadlineExceeded(
-                f"The feedback was not taken within {seconds:.0f} seconds.", hint="Send it again."
+                f"The feedback was not stored within {seconds:.0f} seconds.", hint="Send it again."
             ) from error
         return _render(receipt, "correction" if feedback.correction else "sql")
 
 
 def build_feedback(request: FeedbackRequest, settings: Settings, principal: Principal) -> Feedback:
-    """The request with defaults put in and limits checked. Raises InvalidRequest."""
+    """Checks the request and fills in defaults. Raises InvalidRequest."""
     most = min(settings.limits.question_chars, MOST_CHARS)
     correction = request.correction or ""
     if correction and request.verdict == "right":

@@ -1,4 +1,4 @@
-"""Follows work that tells how far it is, and passes on what is worth telling."""
+"""Passes on the progress of running work, at a limited rate."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 from nl2sql.types import Progress, QuestionEvent
 
-# Nobody reads faster.
+# People read no faster than this.
 _INTERVAL_S = 0.2
 
 
 class ProgressQueue:
-    """An observer: of each stage's progress the latest is kept until it is passed on."""
+    """An observer that keeps the latest progress of each stage until it is passed on."""
 
     def __init__(self) -> None:
         self._waiting: list[QuestionEvent] = []
@@ -30,7 +30,7 @@ class ProgressQueue:
     async def follow(
         self, work: asyncio.Future[Any], *, silence_s: float
     ) -> AsyncIterator[QuestionEvent | None]:
-        """What was observed, until ``work`` has ended; None after each silence of so long."""
+        """Yields events until ``work`` has ended; None after each ``silence_s`` without any."""
         while not work.done():
             change = asyncio.ensure_future(self._changed.wait())
             try:

@@ -1,9 +1,9 @@
-"""Has the engine read the beginnings of prompts before anybody asks.
+"""Makes the engine process the common beginnings of prompts before a question needs them.
 
-Questions on one module begin with the same tables; what the engine has read of them it need not
-read again. So after a start, and after an index was replaced, the modules of the principals who
-ask are read one by one, while no question is worked on: one that comes ends the reading, which
-begins again when it is answered.
+Prompts of questions on one module begin with the same tables, and the engine caches what it has
+processed. After a start, and after an index was replaced, the modules of the active principals are
+processed one by one while no question is being answered. A new question interrupts this; it starts
+again when the question is answered.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from nl2sql.protocols import Generator, Retriever
 from nl2sql.types import Principal, SchemaContext
 from serve_app.service.turns import Turns
 
-# What is read ahead for one principal and database. At 12 KB a token (Qwen2.5, 0.5B) that is 100 MB
+# The limit for one principal and database. At 12 KB a token (Qwen2.5, 0.5B) that is 100 MB
 # of the engine's memory for prompts, and at 100 tokens a second 80 s of an idle machine's time.
 _MOST_TOKENS = 8000
-# A question often follows the start, or the answer before, at once.
+# A question often follows directly after the start or the previous answer.
 _QUIET_S = 1.0
 _LOG = logging.getLogger(__name__)
 
 
 class PromptPreparation:
-    """Reads ahead in the background, once for each index of a database and the roles that ask."""
+    """Prepares prompts in the background, once for each index version and set of roles."""
 
     def __init__(
         self, retriever: Retriever, generator: Generator, *, quiet_s: float = _QUIET_S
     ) -> None:
-        """Reading begins when nothing was worked on for ``quiet_s``."""
+        """Preparation begins when no request was being answered for ``quiet_s``."""
         self._retriever = retriever
         self._generator = generator
         self._quiet_s = quiet_s
@@ -38,9 +38,9 @@ class PromptPreparation:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self, database: str, principal: Principal, version: str, turns: Turns) -> None:
-        """Returns at once; reads where ``version`` of the index is new, while no turn is taken.
+        """Starts preparation if this ``version`` of the index is new; returns at once.
 
-        An empty version is whichever there is.
+        An empty version means the current one.
         """
         key = (database, principal.roles)
         if key in self._versions and (not version or self._versions[key] in ("", version)):
@@ -54,13 +54,16 @@ class PromptPreparation:
         try:
             tokens = await self.prepare(database, principal, turns)
         except QuorumError as error:
-            # The next question finds out for itself what is wrong, and says so.
+            # The next question fails with the same error and reports it.
             _LOG.info("The prompts of %s are not prepared: %s", database, error)
         else:
             _LOG.info("The prompts of %s are prepared: %d tokens", database, tokens)
 
     async def prepare(self, database: str, principal: Principal, turns: Turns) -> int:
-        """How many tokens were read. Raises what retrieval and the engine raise."""
+        """Prepares the prompts and returns how many tokens the engine processed.
+
+        Raises the errors of retrieval and the engine.
+        """
         tokens = 0
         await self._wait_for_quiet(turns)
         for context in await self._retriever.list_beginnings(database, principal):

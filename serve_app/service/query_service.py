@@ -1,4 +1,4 @@
-"""The service behind HTTP: checks a request against the limits and asks the pipeline.
+"""The service behind HTTP: checks a request against the limits and passes it to the pipeline.
 
 Knows nothing of ray or FastAPI, so that tests and the command line use it directly.
 """
@@ -27,12 +27,12 @@ from serve_app.service.texts import check_filled, check_text
 from serve_app.service.turns import Turns
 
 _PROBE_TIMEOUT_S = 5.0
-# However often somebody asks, the parts are probed once in that time.
+# The parts are probed at most once in this time, however often readiness is requested.
 _PROBE_INTERVAL_S = 1.0
 
 
 class QueryService:
-    """Answers requests and tells whether it could."""
+    """Answers requests and reports its readiness."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class QueryService:
         pace: Callable[[], Awaitable[Pace]] | None = None,
         preparation: PromptPreparation | None = None,
     ) -> None:
-        """``pace`` tells how fast the language model is; ``preparation`` reads prompts ahead."""
+        """``pace`` measures the language model's speed; ``preparation`` prepares prompts."""
         self._settings = settings
         self._pipeline = pipeline
         self._probes = dict(probes)
@@ -56,7 +56,7 @@ class QueryService:
     async def query(
         self, request: QueryRequest, principal: Principal, observer: Observer | None = None
     ) -> Answer:
-        """The answer; ``observer`` is told how far it is.
+        """Answers a request; ``observer`` receives the progress.
 
         Raises InvalidRequest, UnknownDatabase, Unavailable, DeadlineExceeded.
         """
@@ -79,7 +79,7 @@ class QueryService:
         return answer
 
     async def pace(self) -> Pace | None:
-        """How fast the language model is and when sampling ends; None where nobody tells."""
+        """The speed of the language model and the deadline of sampling; None if unknown."""
         if self._pace is None:
             return None
         try:
@@ -89,20 +89,20 @@ class QueryService:
             return None
 
     async def readiness(self) -> Mapping[str, str]:
-        """Part → what is wrong with it, empty where all is well; as of the last second."""
+        """Part → its problem, empty if it has none; at most one second old."""
         now = time.monotonic()
         is_old = now - self._probed >= _PROBE_INTERVAL_S
         if self._probing is None or (self._probing.done() and is_old):
             self._probing = asyncio.create_task(self._probe_all())
             self._probed = now
-        # Who asks may leave; others wait for the same.
+        # A caller may be cancelled while others wait for the same task.
         return await asyncio.shield(self._probing)
 
     async def _probe_all(self) -> Mapping[str, str]:
         outcomes = await asyncio.gather(
             *(self._probe(name, probe) for name, probe in self._probes.items())
         )
-        found = {name: wrong for pairs in outcomes for name, wrong in pairs}
+        found = {name: problem for pairs in outcomes for name, problem in pairs}
         if self._preparation is not None and not any(found.values()):
             local = self._settings.identity.principal()
             for database in self._settings.databases:
@@ -120,7 +120,7 @@ class QueryService:
 
 
 def build_question(request: QueryRequest, settings: Settings, principal: Principal) -> Question:
-    """The request with defaults put in and limits checked. Raises InvalidRequest."""
+    """Checks the request and fills in defaults. Raises InvalidRequest."""
     limits, sampling = settings.limits, settings.sampling
     return Question(
         text=check_filled("question", request.question, limits.question_chars),
@@ -137,10 +137,10 @@ def build_question(request: QueryRequest, settings: Settings, principal: Princip
 
 
 def _choose_k(asked: int | None, sampling: SamplingSettings) -> int:
-    """0 is a choice of its own: as many as the question needs."""
+    """The requested K, or the configured one; 0 means as many as the question needs."""
     if asked is not None and not 0 <= asked <= sampling.max_k:
         raise InvalidRequest(
-            f"k must be from 1 to {sampling.max_k}, or 0 for as many as the question needs, "
+            f"k must be from 1 to {sampling.max_k}, or 0 for as many as the question needs; "
             f"it is {asked}.",
             field="k",
         )
@@ -151,5 +151,5 @@ def _in_range(field: str, value: int | None, default: int, most: int) -> int:
     if value is None:
         return min(default, most)
     if not 1 <= value <= most:
-        raise InvalidRequest(f"{field} must be from 1 to {most}, it is {value}.", field=field)
+        raise InvalidRequest(f"{field} must be from 1 to {most}; it is {value}.", field=field)
     return value

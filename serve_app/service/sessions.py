@@ -14,32 +14,35 @@ from nl2sql.errors import InvalidRequest
 from nl2sql.protocols import Sessions
 from nl2sql.types import Principal
 
-# Asks the service for an id of its own making.
+# Requests a new id from the service.
 NEW = "new"
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 class Forgotten(BaseModel):
-    """What came of forgetting a session."""
+    """The result of deleting a session."""
 
     session: str
-    turns: int = Field(description="How many questions of it were kept.")
+    turns: int = Field(description="How many questions were stored and are now deleted.")
 
 
 class SessionService:
-    """Forgets sessions of whoever asks for it."""
+    """Deletes sessions of the principal who requests it."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     async def forget(self, session: str, principal: Principal) -> Forgotten:
-        """Raises InvalidRequest, Unavailable. That there was none is no error."""
+        """Deletes a session; one that does not exist is not an error.
+
+        Raises InvalidRequest, Unavailable.
+        """
         turns = await self._sessions.forget(principal, check_session(session))
         return Forgotten(session=session, turns=turns)
 
 
 def check_session(session: str) -> str:
-    """The id as it is. Raises InvalidRequest."""
+    """The id, unchanged. Raises InvalidRequest."""
     if not _ID.fullmatch(session):
         raise InvalidRequest(
             "A session's id is 1 to 64 letters, digits, dots, dashes or underscores.",

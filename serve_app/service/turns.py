@@ -1,4 +1,4 @@
-"""How many requests are worked on at a time, and how many may wait for it."""
+"""Limits how many requests are answered at a time, and how many may wait."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nl2sql.errors import Unavailable
 
 
 class Turns:
-    """``most`` at a time, first come, first served; ``most_waiting`` more wait."""
+    """Admits ``most`` requests at a time, in order; ``most_waiting`` more may wait."""
 
     def __init__(self, most: int, most_waiting: int) -> None:
         self._free = asyncio.Semaphore(most)
@@ -22,16 +22,16 @@ class Turns:
         self._busy = asyncio.Event()
 
     async def wait_until_idle(self) -> None:
-        """Until no request is being worked on."""
+        """Waits until no request is being answered."""
         await self._idle.wait()
 
     async def wait_until_busy(self) -> None:
-        """Until a request is being worked on."""
+        """Waits until a request is being answered."""
         await self._busy.wait()
 
     @asynccontextmanager
     async def take(self) -> AsyncIterator[None]:
-        """Waits for a turn, and has it inside. Raises Unavailable."""
+        """Waits for a turn and holds it until the block ends. Raises Unavailable."""
         if self._free.locked() and self._waiting >= self._most_waiting:
             raise Unavailable("Too many requests are waiting already.", hint="Try again later.")
         self._waiting += 1

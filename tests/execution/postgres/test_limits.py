@@ -12,7 +12,7 @@ from execution.postgres.database import PostgresDatabase
 from execution.postgres.role import find_missing_limits
 from nl2sql.errors import DatabaseUnavailable, InsecureRole
 from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet, SessionIdentity
-from serve_app.operations.checks import check_role_limits
+from serve_app.operations.checks.databases import check_role_limits
 from tests.execution.conftest import Opener, Scratch
 from tests.execution.trusted import trust
 

@@ -16,13 +16,10 @@ from execution.postgres.embedded import EmbeddedServer
 from nl2sql.settings import Settings, load_settings
 from nl2sql.speed import EngineSpeed, Pace
 from serve_app.cli.show_settings import describe_settings
-from serve_app.operations.checks import (
-    check_disk,
-    check_memory,
-    check_speed,
-    check_weights,
-    run_checks,
-)
+from serve_app.operations.checks.machine import check_disk, check_memory
+from serve_app.operations.checks.models import check_weights
+from serve_app.operations.checks.run import run_checks
+from serve_app.operations.checks.service import check_speed
 from tests.conftest import ROOT
 from tests.evaluation.builders import build_manifest, build_record
 from tests.fakes import build_settings
@@ -158,7 +155,7 @@ def test_checks_tell_what_to_do(demo_settings: Settings) -> None:
     [
         (Pace(EngineSpeed(90.2, 36), 67), "90 tokens a second of a prompt, 36 of 4 answers"),
         (Pace(EngineSpeed(90.2, 36), 67), "sampling ends after 67 s"),
-        (Pace(None, None), "not measured: the model is behind another's server"),
+        (Pace(None, None), "not measured: the model runs on a remote server"),
         (Pace(None, None), "no deadline"),
         (None, "measured when the service starts"),
     ],

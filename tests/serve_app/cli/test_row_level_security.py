@@ -13,12 +13,12 @@ from nl2sql.errors import PolicyError
 from nl2sql.settings import Settings, load_settings
 from serve_app.cli.app import app
 from serve_app.composition.wiring import Wiring
-from serve_app.operations.checks import check_functions, check_row_security
+from serve_app.operations.checks.databases import check_functions, check_row_security
 from serve_app.operations.row_level_security import (
     check_row_level_security,
     find_reader,
+    is_applied_but_unused,
     owner_url,
-    stands_unused,
 )
 from tests.conftest import ROOT
 
@@ -113,12 +113,12 @@ def test_behind_it_the_index_and_the_doctor_go_on(config: Path, wiring: Wiring) 
         with secured.source("demo_erp").build_value_reader() as reader:
             found = reader.survey(before.tables, most=100, longest=50)
         assert [each.qualified for each in found] == values
-        assert not stands_unused(secured, "demo_erp")
+        assert not is_applied_but_unused(secured, "demo_erp")
         demo = secured.settings.databases["demo_erp"].model_copy(
             update={"row_level_security": False}
         )
         off = secured.settings.model_copy(update={"databases": {"demo_erp": demo}})
-        assert stands_unused(Wiring(off, wiring.socket_folder), "demo_erp")
+        assert is_applied_but_unused(Wiring(off, wiring.socket_folder), "demo_erp")
         code, output = run(config, "test")
         assert code == 0
         assert "42501" not in output
@@ -132,7 +132,9 @@ def test_the_doctor_prints_what_takes_the_functions_away(config: Path, wiring: W
     (check,) = check_functions(secured, "demo_erp")
     assert check.status == "warning"
     assert "text as SQL (17), settings (2), sleep (3)" in check.message
-    assert check.remedy == "`quorumsql doctor --functions demo_erp` prints what ends it."
+    assert (
+        check.remedy == "`quorumsql doctor --functions demo_erp` prints REVOKE statements for them."
+    )
     script = (
         CliRunner()
         .invoke(app, ["--config", str(config), "doctor", "--functions", "demo_erp"])

@@ -12,7 +12,7 @@ from nl2sql.settings import Settings, parse_settings
 from nl2sql.skipped import Skipped
 from serve_app.composition.empty_databases import describe_emptiness
 from serve_app.composition.wiring import Wiring
-from serve_app.operations.checks import check_schema
+from serve_app.operations.checks.databases import check_schema
 
 _DENIED = (
     Skipped("table", "hr.a", "no SELECT for the reader", remedy="GRANT SELECT ON hr.a TO r;"),
@@ -33,10 +33,15 @@ def _build_settings(*schemas: str, url: str = "duckdb:////x.duckdb") -> Settings
         (
             ("hr",),
             (Skipped("schema", "hr", "there is no schema of that name"),),
-            "shop has no schema of those in databases.shop.schemas",
+            "shop has none of the schemas in databases.shop.schemas",
             "Correct databases.shop.schemas",
         ),
-        ((), _DENIED, "The reader may see no table of shop", "GRANT SELECT ON hr.b TO r;"),
+        (
+            (),
+            _DENIED,
+            "The reader cannot SELECT from any table of shop",
+            "GRANT SELECT ON hr.b TO r;",
+        ),
     ],
     ids=["nothing", "nothing_in_schema", "no_such_schema", "denied"],
 )

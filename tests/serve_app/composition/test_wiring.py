@@ -16,7 +16,7 @@ from nl2sql.types import GuardedQuery, Principal, ResultSet
 from quorumsql.contract import QueryRequest
 from retrieval.embedding.embedder import Embedder, find_installed_weights
 from serve_app.composition.wiring import Wiring
-from serve_app.operations.checks import run_checks
+from serve_app.operations.checks.run import run_checks
 from tests.execution.duckdb.shop import build_shop
 from tests.fakes import FakeCatalogs
 from tests.generation.gguf_files import write_gguf

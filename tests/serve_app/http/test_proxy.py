@@ -121,4 +121,4 @@ def test_ray_reads_that_variable_and_those_headers() -> None:
         constants.SERVE_HTTP_REQUEST_TIMEOUT_S_HEADER,
         constants.SERVE_HTTP_REQUEST_DISCONNECT_DISABLED_HEADER,
     }
-    assert {name.replace("_", "-").encode() for name in rays} == proxy._RAYS_OWN
+    assert {name.replace("_", "-").encode() for name in rays} == proxy._RAY_HEADERS

