@@ -79,7 +79,22 @@ def build_http_app(
     feedback: FeedbackService | None = None,
     sessions: SessionService | None = None,
 ) -> ASGIApp:
-    """Serves ``/query``, ``/healthz`` and ``/readyz``; ``/feedback`` and ``/sessions`` if given."""
+    """The routes behind their front: hosts, origins, tokens, bodies."""
+    app = build_routes(settings, service, feedback=feedback, sessions=sessions)
+    return surround(app, pick_front_settings(settings), most_open_bodies=_MOST_OPEN_BODIES)
+
+
+def build_routes(
+    settings: Settings,
+    service: QueryService,
+    *,
+    feedback: FeedbackService | None = None,
+    sessions: SessionService | None = None,
+) -> FastAPI:
+    """Serves ``/query``, ``/healthz`` and ``/readyz``; ``/feedback`` and ``/sessions`` if given.
+
+    The principal is expected in the scope's state.
+    """
     # Identification reads the token; here it is only declared for /docs.
     token = HTTPBearer(auto_error=False, description="A token of one of the principals.")
     app = FastAPI(
@@ -144,8 +159,7 @@ def build_http_app(
             body["pace"] = build_pace(pace).model_dump()
         return body
 
-    front = pick_front_settings(settings)
-    return surround(app, front, most_open_bodies=_MOST_OPEN_BODIES)
+    return app
 
 
 def _render(response: QueryResponse) -> AnyTextJSONResponse:

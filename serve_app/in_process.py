@@ -1,0 +1,251 @@
+"""Clients that are answered in this process, without a network.
+
+The service's own HTTP application runs here, and the client of ``quorumsql`` talks to it as it does
+over a network: the same requests, streams and errors. Its front (hosts, tokens) is left out; the
+principal is the one that the caller names.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import httpx
+from starlette.types import ASGIApp, Message, Scope
+
+from nl2sql.settings import Settings, load_settings
+from nl2sql.types import Principal
+from quorumsql.async_client import AsyncClient
+from quorumsql.client import Client
+from serve_app.composition.local import open_parts
+from serve_app.http.app import build_routes
+from serve_app.operations.preparation import prepare
+from serve_app.reporting import Silence
+from serve_app.service.feedback import FeedbackService
+from serve_app.service.query_service import QueryService
+from serve_app.service.sessions import SessionService
+
+_FILE = Path("quorumsql.yaml")
+_URL = "http://in-process"
+
+
+def open_client(config: str | Path | None, principal: str) -> Client:
+    """See ``quorumsql.open_local``."""
+    return Client(_URL, transport=LoopTransport(open_transport(config, principal)))
+
+
+async def open_async_client(config: str | Path | None, principal: str) -> AsyncClient:
+    """See ``quorumsql.open_local_async``."""
+    return AsyncClient(_URL, transport=await open_transport(config, principal))
+
+
+async def open_transport(config: str | Path | None, principal: str) -> AppTransport:
+    """Index, databases and model of the settings file, ready for questions.
+
+    Closing the transport releases them. Raises SettingsError, PolicyError, ModelError, Unavailable.
+    """
+    settings = load_settings(Path(config) if config else _FILE)
+    who = settings.identity.principal(principal)
+    stack = AsyncExitStack()
+    try:
+        app = await _build_app(settings, stack)
+    except BaseException:
+        await stack.aclose()
+        raise
+    return AppTransport(app, who, stack)
+
+
+async def _build_app(settings: Settings, stack: AsyncExitStack) -> ASGIApp:
+    wiring = await prepare(settings, Silence(), databases=list(settings.databases))
+    parts = await stack.enter_async_context(open_parts(wiring, Silence()))
+    queries = QueryService(settings, parts.build_pipeline(settings), {})
+    recorder = wiring.build_feedback_recorder(
+        parts.store, parts.embedder, parts.guard, parts.executor
+    )
+    return build_routes(
+        settings,
+        queries,
+        feedback=FeedbackService(settings, recorder, queries.turns),
+        sessions=SessionService(wiring.build_sessions(parts.store, parts.guard)),
+    )
+
+
+class AppTransport(httpx.AsyncBaseTransport):
+    """Hands requests to an ASGI application, as ``principal``; responses stream.
+
+    httpx's own ASGITransport collects a response before it returns it.
+    """
+
+    def __init__(
+        self, app: ASGIApp, principal: Principal, stack: AsyncExitStack | None = None
+    ) -> None:
+        """``stack`` holds what is released when the transport is closed."""
+        self._app = app
+        self._principal = principal
+        self._stack = stack or AsyncExitStack()
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Returns when the response begins."""
+        call = _Call(await request.aread())
+        call.task = asyncio.create_task(self._run(request, call))
+        start = await call.begin()
+        return httpx.Response(start["status"], headers=start["headers"], stream=_Stream(call))
+
+    async def aclose(self) -> None:
+        """Releases what was opened."""
+        await self._stack.aclose()
+
+    async def _run(self, request: httpx.Request, call: _Call) -> None:
+        await self._app(self._build_scope(request), call.receive, call.send)
+
+    def _build_scope(self, request: httpx.Request) -> Scope:
+        return {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": request.method,
+            "scheme": request.url.scheme,
+            "path": request.url.path,
+            "raw_path": request.url.raw_path,
+            "query_string": request.url.query,
+            "root_path": "",
+            "headers": [(name.lower(), value) for name, value in request.headers.raw],
+            "server": (request.url.host, 80),
+            "client": ("in-process", 1),
+            "state": {"principal": self._principal},
+        }
+
+
+class _Call:
+    """One request under way."""
+
+    task: asyncio.Task[None]
+
+    def __init__(self, body: bytes) -> None:
+        self._body: bytes | None = body
+        self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
+        self._left = asyncio.Event()
+
+    async def receive(self) -> Message:
+        """The body, then nothing until the client leaves."""
+        if self._body is not None:
+            body, self._body = self._body, None
+            return {"type": "http.request", "body": body, "more_body": False}
+        await self._left.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Message) -> None:
+        """What the application sends."""
+        await self._messages.put(message)
+        if message["type"] == "http.response.body" and not message.get("more_body", False):
+            await self._messages.put(None)
+
+    async def begin(self) -> Message:
+        """The start of the response. Raises what the application raises before it."""
+        waiting = asyncio.create_task(self._messages.get())
+        await asyncio.wait({waiting, self.task}, return_when=asyncio.FIRST_COMPLETED)
+        if not waiting.done():
+            waiting.cancel()
+            self.task.result()
+            raise httpx.RemoteProtocolError("The application sent no response.")
+        message = waiting.result()
+        assert message is not None
+        return message
+
+    async def read(self) -> AsyncIterator[bytes]:
+        """The body, piece by piece."""
+        while (message := await self._messages.get()) is not None:
+            if body := message.get("body", b""):
+                yield body
+
+    async def leave(self) -> None:
+        """The client is gone; returns when the application has noticed."""
+        self._left.set()
+        self.task.cancel()
+        await asyncio.wait({self.task})
+
+
+class _Stream(httpx.AsyncByteStream):
+    def __init__(self, call: _Call) -> None:
+        self._call = call
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._call.read()
+
+    async def aclose(self) -> None:
+        await self._call.leave()
+
+
+class LoopTransport(httpx.BaseTransport):
+    """The same for a program without an event loop: one runs in a thread of its own.
+
+    ``opening`` is awaited there; what it raises is raised here.
+    """
+
+    def __init__(self, opening: Coroutine[Any, Any, AppTransport]) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(
+            target=self._loop.run_forever, name="quorumsql", daemon=True
+        )
+        self._thread.start()
+        try:
+            self._transport: AppTransport = self.run(opening)
+        except BaseException:
+            self._stop()
+            raise
+
+    def run(self, work: Any) -> Any:
+        """The result of a coroutine in the loop."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """See ``AppTransport.handle_async_request``."""
+        content = request.read()
+        forwarded = httpx.Request(
+            request.method, request.url, headers=request.headers, content=content
+        )
+        response = self.run(self._transport.handle_async_request(forwarded))
+        return httpx.Response(
+            response.status_code, headers=response.headers, stream=_LoopStream(self, response)
+        )
+
+    def close(self) -> None:
+        """Releases what was opened, and ends the thread."""
+        if self._thread.is_alive():
+            self.run(self._transport.aclose())
+            self._stop()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        traceback: TracebackType | None = None,
+    ) -> None:
+        self.close()
+
+    def _stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+class _LoopStream(httpx.SyncByteStream):
+    def __init__(self, transport: LoopTransport, response: httpx.Response) -> None:
+        self._transport = transport
+        self._response = response
+
+    def __iter__(self) -> Iterator[bytes]:
+        pieces = self._response.stream.__aiter__()  # type: ignore[union-attr]
+        while True:
+            try:
+                yield self._transport.run(anext(pieces))
+            except StopAsyncIteration:
+                return
+
+    def close(self) -> None:
+        self._transport.run(self._response.stream.aclose())  # type: ignore[union-attr]

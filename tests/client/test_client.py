@@ -1,0 +1,239 @@
+"""The client, over HTTP and in process, blocking and asynchronous: one interface."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import httpx
+import pytest
+from starlette.types import ASGIApp
+
+import quorumsql
+from nl2sql.types import FeedbackReceipt, Principal
+from quorumsql.async_client import AsyncClient
+from quorumsql.client import Client
+from quorumsql.contract import AnsweredResponse, QueryRequest, QueryResponse
+from quorumsql.contract.events import Event
+from quorumsql.errors import (
+    DeadlineExceeded,
+    Forbidden,
+    InvalidRequest,
+    LimitReached,
+    QuorumError,
+    Unauthenticated,
+    Unavailable,
+)
+from quorumsql.wire import Export, NoRows, translate
+from serve_app.in_process import AppTransport, LoopTransport
+from tests.conftest import ROOT
+from tests.fakes import FakeGenerator, FakeSessions, build_result
+from tests.serve_app.http.test_event_stream import GENERATED
+from tests.serve_app.http.test_feedback import FakeTaker
+from tests.serve_app.served import build_app, serve
+
+QUESTION = "How many orders?"
+LOCALHOST = "http://localhost"
+ANN = Principal("ann")
+
+
+def build_service() -> ASGIApp:
+    return build_app(
+        generator=FakeGenerator(*[GENERATED] * 8),
+        results={"SELECT 1": [build_result((1,))] * 16},
+        taker=FakeTaker(FeedbackReceipt("stored", "abc")),
+        sessions=FakeSessions(),
+    )
+
+
+@contextmanager
+def over_http() -> Iterator[Client]:
+    with serve(build_service()) as url, quorumsql.connect(url) as client:
+        yield client
+
+
+async def open_app() -> AppTransport:
+    return AppTransport(build_service(), ANN)
+
+
+@contextmanager
+def in_process() -> Iterator[Client]:
+    with Client(LOCALHOST, transport=LoopTransport(open_app())) as client:
+        yield client
+
+
+class Blocking:
+    """The asynchronous client, each call run to its end."""
+
+    def __init__(self, client: AsyncClient, runner: asyncio.Runner) -> None:
+        self._client = client
+        self._runner = runner
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._client, name)
+        return lambda *arguments, **options: self._runner.run(method(*arguments, **options))
+
+    def stream(self, question: str) -> Iterator[Event]:
+        async def collect() -> list[Event]:
+            return [event async for event in self._client.stream(question)]
+
+        return iter(self._runner.run(collect()))
+
+
+@contextmanager
+def asynchronous() -> Iterator[Any]:
+    with asyncio.Runner() as runner:
+        client = AsyncClient(LOCALHOST, transport=runner.run(open_app()))
+        yield Blocking(client, runner)
+        runner.run(client.close())
+
+
+WAYS = {"http": over_http, "in_process": in_process, "async": asynchronous}
+every_way = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+Way = Callable[[], AbstractContextManager[Client]]
+
+
+@every_way
+def test_an_answer_and_what_can_be_said_of_it(way: Way) -> None:
+    with way() as client:
+        answer = client.ask(QUESTION, k=2, trace=True)
+        assert isinstance(answer, AnsweredResponse)
+        assert (answer.sql, answer.rows) == ("SELECT 1", [[1]])
+        assert answer.trace is not None
+        assert client.rate(answer, "right").outcome == "stored"
+        assert client.forget("my-chat") == 0
+
+
+@every_way
+def test_a_stream_ends_with_the_answer(way: Way) -> None:
+    with way() as client:
+        kinds = [event.event for event in client.stream(QUESTION)]
+    assert kinds[-1] == "answer"
+    assert {"stage", "candidate", "vote", "rows"} <= {*kinds[:-1]}
+
+
+@every_way
+def test_rows_in_another_format(way: Way) -> None:
+    with way() as client:
+        exported = client.export(QUESTION, "text/csv")
+    assert isinstance(exported, Export)
+    assert exported.content.splitlines()[-1] == b"1"
+    assert exported.headers["QuorumSQL-Database"] == "shop"
+
+
+@every_way
+@pytest.mark.parametrize(
+    ("options", "field"), [({"k": 1000}, "k"), ({"kk": 1}, "kk"), ({"k": "many"}, "k")]
+)
+def test_what_is_wrong_with_a_request_is_named(
+    way: Way, options: dict[str, Any], field: str
+) -> None:
+    with way() as client, pytest.raises(InvalidRequest) as caught:
+        client.ask(QUESTION, **options)
+    assert caught.value.field == field
+
+
+def test_a_request_can_be_given_whole() -> None:
+    with in_process() as client:
+        answer: QueryResponse = client.ask(QueryRequest(question=QUESTION), session="my-chat")
+    assert answer.session == "my-chat"
+
+
+def test_a_stream_that_is_left_ends_its_question() -> None:
+    with in_process() as client:
+        for _ in client.stream(QUESTION):
+            break
+        assert client.ask(QUESTION).outcome == "answered"
+
+
+def test_nobody_there() -> None:
+    with (
+        quorumsql.connect("http://127.0.0.1:9") as client,
+        pytest.raises(Unavailable, match="No service answers"),
+    ):
+        client.ask(QUESTION)
+
+
+def test_the_address_and_the_token_come_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        body = {"outcome": "failed", "question": "Q?", "database": "shop", "reason": "None ran."}
+        return httpx.Response(200, json=body)
+
+    monkeypatch.setenv("QUORUMSQL_URL", "http://sql.example.com/")
+    monkeypatch.setenv("QUORUMSQL_TOKEN", "s3cret")
+    with Client(transport=httpx.MockTransport(answer)) as client:
+        assert client.ask(QUESTION).outcome == "failed"
+    assert str(seen[0].url) == "http://sql.example.com/query"
+    assert seen[0].headers["authorization"] == "Bearer s3cret"
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (401, Unauthenticated),
+        (403, Forbidden),
+        (429, LimitReached),
+        (500, QuorumError),
+        (503, Unavailable),
+        (504, DeadlineExceeded),
+    ],
+)
+def test_problems_are_errors(status: int, kind: type[QuorumError]) -> None:
+    problem = {"title": "T", "status": status, "detail": "Because."}
+    error = translate(httpx.Response(status, json=problem, headers={"retry-after": "2.5"}))
+    assert type(error) is kind
+    assert error.message == "Because."
+    if isinstance(error, LimitReached):
+        assert error.retry_after_s == 2.5
+
+
+def test_what_is_no_problem_document_is_shown() -> None:
+    error = translate(httpx.Response(502, text="<html>Bad gateway</html>"))
+    assert "502" in str(error)
+    assert "Bad gateway" in str(error)
+
+
+def test_no_rows_have_a_reason() -> None:
+    body = {"title": "No rows", "status": 422, "detail": "Not about shops.", "outcome": "refused"}
+    transport = httpx.MockTransport(lambda _: httpx.Response(422, json=body))
+    with Client(transport=transport) as client:
+        assert client.export(QUESTION, "text/csv") == NoRows("refused", "Not about shops.")
+
+
+def test_without_the_service_it_says_what_to_install() -> None:
+    program = (
+        "import sys; sys.modules['serve_app'] = None\n"
+        "import quorumsql\n"
+        "try:\n    quorumsql.open_local()\n"
+        "except quorumsql.QuorumError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "pip install quorumsql" in done.stdout, done.stderr
+
+
+def test_the_client_needs_httpx_and_pydantic_alone() -> None:
+    program = (
+        "import json, sys; before = {*sys.modules}\n"
+        "import quorumsql\n"
+        "client = quorumsql.connect()\n"
+        "print(json.dumps(sorted({name.partition('.')[0] for name in {*sys.modules} - before})))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(ROOT / "client")},
+    )
+    loaded = {*json.loads(done.stdout)} - sys.stdlib_module_names
+    ours = {"nl2sql", "retrieval", "generation", "ranking", "execution", "serve_app", "data"}
+    assert not loaded & (ours | {"ray", "fastapi", "starlette", "pandas", "pyarrow", "numpy"})
