@@ -88,12 +88,24 @@ def wheel(folder: Path, sdist: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def bin_folder(folder: Path, wheel: Path) -> Path:
+def client_wheel(folder: Path, sdist: Path) -> Path:
+    """The client's own wheel."""
+    run(
+        *(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"),
+        *("--wheel-dir", folder / "client", folder / "source" / "client"),
+        cwd=folder,
+    )
+    (built,) = (folder / "client").glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def bin_folder(folder: Path, wheel: Path, client_wheel: Path) -> Path:
     """Programs of an environment that holds the wheel and what it asks for."""
     venv.create(folder / "venv", with_pip=True)
     python = folder / "venv" / "bin" / "python"
     run(
-        *(python, "-m", "pip", "install", "--quiet", wheel),
+        *(python, "-m", "pip", "install", "--quiet", wheel, client_wheel),
         *("--constraint", ROOT / "constraints.txt"),
         cwd=folder,
     )
@@ -141,6 +153,23 @@ def test_the_wheel_out_of_the_sdist_is_that_of_the_tree(
 def test_it_brings_nothing_heavy(folder: Path, bin_folder: Path) -> None:
     (packages,) = (folder / "venv" / "lib").glob("python3*/site-packages")
     assert not [each.name for each in packages.iterdir() if each.name.startswith(HEAVY)]
+
+
+def test_the_client_alone_brings_httpx_and_pydantic(folder: Path, client_wheel: Path) -> None:
+    venv.create(folder / "client-venv", with_pip=True)
+    python = folder / "client-venv" / "bin" / "python"
+    run(
+        *(python, "-m", "pip", "install", "--quiet", client_wheel),
+        *("--constraint", ROOT / "constraints.txt"),
+        cwd=folder,
+    )
+    asked = "import quorumsql; quorumsql.connect('http://127.0.0.1:9').ask('How many?')"
+    done = subprocess.run((python, "-c", asked), cwd=folder, capture_output=True, text=True)
+    assert "Unavailable: No service answers" in done.stderr
+    (packages,) = (folder / "client-venv" / "lib").glob("python3*/site-packages")
+    names = {each.name for each in packages.iterdir()}
+    assert "quorumsql" in names
+    assert not names & {"nl2sql", "serve_app", "data", "evaluation", "numpy", "ray", "starlette"}
 
 
 def test_help_takes_less_than_half_a_second_of_processor_time(
