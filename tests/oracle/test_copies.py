@@ -138,7 +138,7 @@ def source(embedded_server: EmbeddedServer) -> Iterator[EmbeddedServer]:
 
 @contextmanager
 def copied(source: EmbeddedServer, principal: Principal, **options: str) -> Iterator[str]:
-    """The principal's copy, by its name."""
+    """Makes the principal's copy, gives its name, and drops it afterwards."""
     roles = list_grants(POLICY, principal, TABLES, "postgres")
     build_copy(source, SOURCE, "oracle_copy", roles, **options)
     yield "oracle_copy"
