@@ -49,7 +49,7 @@ _LONG = "test_ordinary_queries.py"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """1 when something survived."""
+    """Judges the mutants of the arguments; gives 1 when one survived."""
     options = _build_parser().parse_args(arguments)
     mutants = [*map(undo_repair, load_repairs())] if options.repairs else _draw(options)
     print(f"{len(mutants)} mutants", file=sys.stderr)
@@ -89,7 +89,7 @@ def list_mutants(path: str) -> tuple[Mutant, ...]:
 
 
 def _draw(options: argparse.Namespace) -> list[Mutant]:
-    """Those of the smallest hashes: what is drawn of a file does not depend on the others."""
+    """The mutants of the smallest hashes: the draw of a file does not depend on other files."""
     every = [mutant for path in list_targets() for mutant in list_mutants(path)]
     every.sort(key=lambda mutant: sha256(f"{options.seed}:{mutant.key}".encode()).digest())
     wanted = set(options.module)
@@ -142,7 +142,7 @@ def _run_phase(phase: str, mutants: Sequence[Mutant], options: argparse.Namespac
 
 
 def _trace(items: Sequence[pytest.Item], phase: str, *, anew: bool) -> dict[str, Traced]:
-    """What each test executes: as it was found before, and found out for tests that are new."""
+    """What each test executes, known from before or traced now for tests that are new."""
     file = _FOLDER / f"trace-{phase}.json"
     known = {} if anew or not file.exists() else load_trace(file)
     digests = {path: digest_file(path) for path in {item.nodeid.split("::")[0] for item in items}}

@@ -18,7 +18,7 @@ _FORK = multiprocessing.get_context("fork")
 
 
 class OutOfTime(Exception):
-    """The fork did not end by itself."""
+    """The fork did not end within its time."""
 
 
 def run_in_fork(work: Callable[[], Any], limit_s: float) -> Any:

@@ -70,7 +70,7 @@ def list_faults(node: ast.expr) -> Found:
 
 
 def negate_test(test: ast.expr) -> Found:
-    """The test turned round, where no other fault does that."""
+    """The negated test, where no other fault negates it."""
     if not (isinstance(test, ast.Compare) and len(test.ops) == 1) and not (
         isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
     ):
@@ -96,7 +96,7 @@ def _boolean(node: ast.BoolOp) -> Found:
 
 def _binary(node: ast.BinOp) -> Found:
     if isinstance(node.op, ast.BitOr) and _are_types(node):
-        # isinstance(x, A | B): the left side may itself be such a union, whose parts come by it.
+        # isinstance(x, A | B): the left side may be a union too, whose parts are visited later.
         yield "type dropped", _render(node.left)
         yield "type dropped", _render(node.right)
     elif type(node.op) in _ARITHMETIC:

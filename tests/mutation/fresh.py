@@ -56,7 +56,7 @@ def judge_afresh(mutant: Mutant, names: Sequence[str], limit_s: float) -> dict[s
 
 
 class _Loader(importlib.machinery.SourceFileLoader):
-    """Loads the mutant's text; a package whose data file is the mutant has all its data so."""
+    """Loads the mutant's text, or the data of a package with the mutant in it."""
 
     def __init__(self, name: str, path: str, mutant: Mutant) -> None:
         super().__init__(name, path)
@@ -129,7 +129,7 @@ class _Selection:
 
 
 def main(order: str, result: str) -> None:
-    """Writes to ``result`` what the order asks for."""
+    """Runs the tests of the file ``order`` and writes the outcome to the file ``result``."""
     wanted = json.loads(Path(order).read_text())
     value = wanted["mutant"]
     edits = tuple(Edit(**edit) for edit in value["edits"])

@@ -56,7 +56,7 @@ class Judge:
         self._kills: Counter[tuple[str, str]] = Counter()
 
     def judge(self, mutant: Mutant) -> Judgement:
-        """What the tests say."""
+        """Judges one mutant."""
         before = _read_cpu()
         judgement = self._judge(mutant)
         return replace(judgement, cpu_s=round(_read_cpu() - before, 2))
@@ -81,7 +81,7 @@ class Judge:
         return Judgement("killed" if by else "survived", by, found["ran"])
 
     def _choose(self, path: str, names: list[str]) -> list[str]:
-        """Not more than ``most``: half of them by their success, half by even steps."""
+        """At most ``most``: half those that noticed most mutants, half drawn at even steps."""
         names.sort(key=lambda name: -self._kills[path, name])
         if len(names) <= self._most:
             return names

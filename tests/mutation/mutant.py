@@ -63,7 +63,7 @@ class Mutant:
 
 
 def digest_file(path: str) -> str:
-    """What changes when the file at ``path`` (relative to the root) does."""
+    """A checksum of the file at ``path``, relative to the root."""
     return hashlib.sha256((ROOT / path).read_bytes()).hexdigest()[:12]
 
 
@@ -92,7 +92,7 @@ def _cut_to_difference(before: str, after: str) -> tuple[str, str]:
 
 
 def _count_common(left: str, right: str) -> int:
-    """How many signs both begin with."""
+    """The length of the beginning that both have in common."""
     return sum(
         1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False))
     )

@@ -33,7 +33,7 @@ class CannotPatch(Exception):
 
 
 def patch_modules(mutant: Mutant, source: bytes) -> bool:
-    """Whether nothing can have kept what was there before; raises CannotPatch, SyntaxError."""
+    """Whether no other object can have kept the original. Raises CannotPatch, SyntaxError."""
     if mutant.path.endswith(".yaml"):
         _patch_allowlist(mutant, source)
         return True
@@ -129,7 +129,7 @@ def _exchange_function(
 def _exchange_constant(
     new: ast.Assign | ast.AnnAssign, following: list[Statement], module: ModuleType
 ) -> bool:
-    """Also what later constants of the module are made of it.
+    """Exchanges the constant and what later constants of the module are made of it.
 
     False where something else may have been: a default, a class, another module.
     """
@@ -160,7 +160,7 @@ def _list_early_names(statement: Statement) -> set[str]:
 
 @cache
 def _read_lists() -> dict[str, Any]:
-    """All lists as they are; read before the forks, since reading them takes long."""
+    """All allowlists, read before the forks because reading them takes long."""
     folder = ROOT / "execution" / "allowlists"
     return {path.stem: _parse_list(path.read_bytes()) for path in folder.glob("*.yaml")}
 
@@ -176,7 +176,7 @@ def _patch_allowlist(mutant: Mutant, source: bytes) -> None:
 
 
 def prepare() -> None:
-    """What takes long, done once."""
+    """Does once what takes long, before the forks."""
     for dialect in ("postgres", "sqlite", "duckdb"):
         allowlists.load_allowlist(dialect)
     _read_lists()
@@ -206,7 +206,7 @@ def _list_modules() -> list[ModuleType]:
 
 
 def _clear_caches() -> None:
-    """What was remembered before the mutant came would hide it."""
+    """Empties the caches, whose old entries would hide the mutant."""
     for module in _list_modules():
         # The allowlists take long to read, and are no function's result.
         if module.__name__.startswith("execution") and "allowlists" not in module.__name__:

@@ -87,7 +87,7 @@ def _list_statement_faults(
 
 
 def _list_children(node: ast.AST) -> Iterator[ast.AST]:
-    """What is below the node, less what is only read by people and type checkers."""
+    """The nodes below, without those that only people and type checkers read."""
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list", "type_comment", "pattern"):
             continue
@@ -137,7 +137,7 @@ def _is_left_out(node: ast.AST, parents: tuple[ast.AST, ...]) -> bool:
 
 
 def _is_list_of_names(parents: tuple[ast.AST, ...]) -> bool:
-    """Whether a tuple there is a list of names, and no pair of values."""
+    """Whether a tuple there is a list of names and not a pair of values."""
     parent = parents[-1]
     if isinstance(parent, ast.Compare | ast.ExceptHandler | ast.Starred):
         return True

@@ -69,7 +69,7 @@ def render_table(results: Iterable[Result]) -> str:
 
 
 def render_survivors(results: Iterable[Result]) -> str:
-    """Each survivor on a line."""
+    """Each survivor, with its change."""
     survivors = [result for result in results if result.verdict == "survived"]
     return "\n".join(
         f"{result.key}\n    {result.change}    ({result.ran} tests)"

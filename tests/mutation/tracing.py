@@ -55,7 +55,7 @@ class Tracer:
             current.lines = {path: sorted(executed.copy()) for path, executed in lines}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """A test that fails, or is skipped, without a mutant says nothing about one."""
+        """Notes that a test failed or was skipped without a mutant: it cannot judge one."""
         if not report.passed:
             self._current.passed = False
 

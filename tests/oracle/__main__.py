@@ -50,7 +50,7 @@ Report = tuple[str, bool]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The exit status."""
+    """Runs the command of the arguments; gives the exit status."""
     options = _build_parser().parse_args(arguments)
     rng = random.Random(options.seed)
     is_server = "database" not in options or options.database == "postgres"

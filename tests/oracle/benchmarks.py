@@ -23,7 +23,7 @@ NAMES = ("erp86", "spider_pg")
 def open_benchmark(
     server: EmbeddedServer, folder: Path, name: str, *, timeout_ms: int = 3000
 ) -> PostgresStage:
-    """The stage over one of ``NAMES``. Raises SettingsError, DatabaseUnavailable, OSError."""
+    """Opens the stage over one of ``NAMES``. Raises SettingsError, DatabaseUnavailable, OSError."""
     restore_postgres(server, name, folder / name / f"{name}.dump")
     catalog = read_postgres_catalog(
         server.url(name, SUPERUSER), database=name, reader_role=READER, schemas=()
@@ -35,7 +35,7 @@ def open_benchmark(
 
 
 def _build_subjects(catalog: Catalog, questions: list[dict[str, str]]) -> Iterator[Subject]:
-    """One for each schema that questions name as theirs, or one for all."""
+    """A subject for each schema that questions name, or one for the whole database."""
     golds: dict[str, list[tuple[str, str]]] = {}
     for number, entry in enumerate(questions):
         identifier = entry.get("id", f"{entry.get('db_id')}-{number}")

@@ -35,7 +35,7 @@ class Query:
 
 
 def build_gold_queries(catalog: Catalog, golds: Iterable[tuple[str, str]]) -> Iterator[Query]:
-    """Each of ``golds`` (identifier, SQL) as it is, less a semicolon, and in all its changes."""
+    """Each of ``golds`` (identifier, SQL) without its semicolon, and all changes of it."""
     for origin, gold in golds:
         sql = gold.strip().rstrip(";")
         yield Query(origin, "gold", sql)
@@ -43,7 +43,7 @@ def build_gold_queries(catalog: Catalog, golds: Iterable[tuple[str, str]]) -> It
 
 
 def mutate_query(catalog: Catalog, origin: str, sql: str) -> Iterator[Query]:
-    """All changes of one query, none where it cannot be read."""
+    """All changes of one query; none where it cannot be parsed."""
     try:
         tree = sqlglot.parse_one(sql, dialect=catalog.dialect)
     except SqlglotError:

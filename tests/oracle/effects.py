@@ -88,7 +88,7 @@ class WatchedSession:
         self._open()
 
     def read(self, query: GuardedQuery) -> None:
-        """Holds the plan against what the guard allowed, and what views bring along."""
+        """Compares the plan with what the guard allowed and with what views read."""
         values = bind_values(query.params)
         try:
             left = find_unexplained(self._plan(query.sql, values), query, self._functions)
@@ -101,7 +101,7 @@ class WatchedSession:
             self.troubles.append(f"the plan has {left}\n  {query.sql}")
 
     def run(self, statement: str, params: Sequence[object] = ()) -> Outcome:
-        """The outcome; what it did beside goes to ``troubles``."""
+        """Runs the statement; its effects beside the rows are added to ``troubles``."""
         self._explain(statement, params)
         try:
             outcome = self._session.run(statement, params)

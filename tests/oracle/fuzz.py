@@ -35,7 +35,7 @@ _MOST_UNKNOWN = 5
 
 
 class Watched(Protocol):
-    """A session that tells what its statements did beside returning rows."""
+    """A session that notes what its statements did beside returning rows."""
 
     troubles: list[str]
 
@@ -45,7 +45,7 @@ class Watched(Protocol):
 
 
 class Target:
-    """One principal: the guard, and where what it lets through runs; ``last`` came of it.
+    """One principal: the guard, and where what it lets through runs; ``last`` is the last outcome.
 
     ``hides`` says whether anything is hidden from the principal, by the oracle's own reading.
     """
@@ -88,7 +88,7 @@ Aimed = Iterator[tuple[Sequence[Target], str, str]]
 
 @dataclass
 class FuzzReport:
-    """What a run came to; ``troubles`` is empty when all is well.
+    """The results of a run; ``troubles`` is empty when nothing is wrong.
 
     ``unknown`` are statements that passed though they name what the database does not find: there
     the guard took a name for granted. Where that name stands behind a source's, it is a trouble:
@@ -105,7 +105,7 @@ class FuzzReport:
     troubles: list[str] = field(default_factory=list)
 
     def render(self) -> str:
-        """The counts, the verdicts' table, and each trouble whole."""
+        """The counts, the table of verdicts, and each trouble in full."""
         lines = [
             f"statements {self.statements:,} ({_render_counts(self.kinds)})",
             f"refused {self.refusals.total():,}, passed {self.tally.total:,},"
@@ -120,7 +120,7 @@ class FuzzReport:
         return "\n".join(lines)
 
     def throw(self, target: Target, query: Query) -> None:
-        """Adds what came of one statement for one principal."""
+        """Runs one statement for one principal and adds the result."""
         target.last = None
         try:
             guarded = target.guard(query.sql)

@@ -87,7 +87,7 @@ def _add_inheritance(
     filters: Mapping[str, str],
     inherit: dict[str, dict[str, Any]],
 ) -> None:
-    """Lets tables inherit from tables that are decided, until no more can; ``inherit`` grows."""
+    """Adds to ``inherit`` every table that has a key to a table already decided."""
     grows = True
     while grows:
         grows = False

@@ -125,7 +125,7 @@ class _Builder:
             return f"({left}) {operator} ({right})"
         inner, families = self._select(draw, depth - 1)
         reads = [_Read(f"d.c{at}", family, ()) for at, family in enumerate(families)]
-        outer, _ = self._outputs(draw, reads, "d", 0)
+        outer, _ = self._outputs(draw, reads, "d")
         if form == "cte":
             # Half of the time under the name of a table, which it then hides.
             table = draw(st.sampled_from(self._tables))
@@ -147,13 +147,11 @@ class _Builder:
             matching = [self._match(draw, reads, family) for family in families]
             columns = ", ".join(f"{text} AS c{at}" for at, text in enumerate(matching))
             return f"SELECT {columns} FROM {source}{where}", list(families)
-        outputs, found = self._outputs(draw, reads, f"{source}{where}", depth)
+        outputs, found = self._outputs(draw, reads, f"{source}{where}")
         return f"SELECT {outputs}", found
 
-    def _outputs(
-        self, draw: Draw, reads: Sequence[_Read], source: str, depth: int
-    ) -> tuple[str, list[str]]:
-        """All of a SELECT behind its first word; ``source`` stands behind FROM."""
+    def _outputs(self, draw: Draw, reads: Sequence[_Read], source: str) -> tuple[str, list[str]]:
+        """The text of a query after SELECT; ``source`` is the text after FROM."""
         chosen = draw(st.lists(st.sampled_from(list(reads)), min_size=1, max_size=3))
         form = draw(st.sampled_from(["plain", "distinct", "group", "aggregate", "window", "top"]))
         columns = [f"{read.sql} AS c{at}" for at, read in enumerate(chosen)]
@@ -197,10 +195,7 @@ class _Builder:
     # -- FROM ----------------------------------------------------------------------------------
 
     def _source(self, draw: Draw) -> tuple[str, list[_Read], list[_Hop]]:
-        """Tables joined over foreign keys, in either direction.
-
-        With all columns in reach, and all keys that lead on from there.
-        """
+        """Tables joined over foreign keys in either direction, their columns and their keys."""
         table = draw(st.sampled_from(self._tables))
         alias = self._next_alias()
         text = f"{self._name(draw, table)} AS {alias}"
@@ -293,7 +288,7 @@ class _Builder:
         return "NULL"
 
     def _match(self, draw: Draw, reads: Sequence[_Read], family: str) -> str:
-        """A column of that family, or NULL of it where there is none."""
+        """A column of that family, or a NULL of its type where there is none."""
         names = {"number": "numeric"}
         matching = [read.sql for read in reads if read.family == family]
         if matching:

@@ -113,7 +113,7 @@ def copy_database(server: EmbeddedServer, source: str, name: str) -> None:
 
 
 def note_version(server: EmbeddedServer, name: str, version: str) -> None:
-    """Notes of a copy what ``EmbeddedServer.load`` notes of a database that it fills."""
+    """Marks a copy as ``EmbeddedServer.load`` marks a database that it has filled."""
     with open_superuser(server, "postgres") as admin:
         admin.execute(
             sql.SQL("COMMENT ON DATABASE {} IS {}").format(
@@ -139,9 +139,9 @@ def drop_constraints(
 
 @contextmanager
 def quiet_server(server: EmbeddedServer) -> Iterator[None]:
-    """Within it the server syncs nothing: databases are made and dropped in a tenth of the time.
+    """Lets the server sync nothing: databases are made and dropped in a tenth of the time.
 
-    Nor does it vacuum by itself, which would connect it to a database that is to be copied.
+    It does not vacuum by itself either, which would connect it to a database to be copied.
     """
     _change_system(server, "SET fsync = off", "SET autovacuum = off")
     try:
@@ -225,7 +225,7 @@ class _CopyBuilder:
     # -- what stays ----------------------------------------------------------------------------
 
     def _keep(self, relation: Relation) -> _Kept | None:
-        """None when nothing of it is seen."""
+        """What is kept of the relation; None when nothing of it is seen."""
         seeing = [role for role, grants in enumerate(self._roles) if relation.name in grants]
         if relation.kind != "r":
             direct = [role for role in seeing if self._roles[role][relation.name].own]

@@ -8,7 +8,6 @@ reader in a READ ONLY transaction that is rolled back.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any
 
 import psycopg
@@ -38,7 +37,7 @@ class PostgresSession:
         timeout_ms: int = 3000,
         role: str = READER,
     ) -> None:
-        """A ``role`` that is not the reader's may write, and what it does stays.
+        """A ``role`` that is not the reader may write, and its changes stay.
 
         Its statements run as they are, without the page around them that allows queries only.
         """
@@ -109,17 +108,6 @@ class PostgresSession:
     def close(self) -> None:
         """Ends the connection."""
         self._connection.close()
-
-    def __enter__(self) -> PostgresSession:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _list_texts(error: psycopg.Error) -> str:

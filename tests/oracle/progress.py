@@ -14,7 +14,7 @@ _SECONDS_BETWEEN_REPORTS = 30.0
 
 
 class Progress:
-    """A line on standard error now and then."""
+    """Prints a line on standard error every half minute."""
 
     def __init__(self) -> None:
         self._last = time.monotonic()
@@ -27,7 +27,7 @@ class Progress:
 
 
 class PairProgress:
-    """A line on standard error for each change, and each leak as soon as it is found."""
+    """Prints a line on standard error for each change, and each leak as soon as it is found."""
 
     def __init__(self) -> None:
         self._told = 0
@@ -41,7 +41,7 @@ class PairProgress:
 
 
 class TroubleTeller:
-    """Each trouble on standard error as it comes, and a line of progress now and then."""
+    """Prints each trouble on standard error as it comes, and a line every half minute."""
 
     def __init__(self) -> None:
         self._progress = Progress()

@@ -26,7 +26,7 @@ Progress = Callable[[str, Tally], None]
 
 
 def ignore_progress(_name: str, _tally: Tally) -> None:
-    """For a run that nobody watches."""
+    """Reports no progress."""
 
 
 def list_queries(catalog: Catalog, golds: Sequence[tuple[str, str]]) -> list[Query]:
@@ -61,7 +61,7 @@ def judge_subjects(
 def judge_queries(
     judge: Judge, principal: Principal, queries: Sequence[Query], tally: Tally
 ) -> None:
-    """Adds the verdict on each query."""
+    """Judges the queries and adds the verdicts to ``tally``."""
     for query in queries:
         tally.add(Finding(principal.name, query, judge.judge(query.sql)))
 

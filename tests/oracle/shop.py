@@ -46,7 +46,7 @@ PRINCIPALS = {
 def open_shop_file(dialect: str, folder: Path) -> Iterator[FileStage]:
     """The stage over the shop, whose files go to ``folder``.
 
-    Its golds are what analysts write of it: the guard's harmless queries. Raises sqlite3.Error,
+    Its golds are the guard's harmless queries, such as analysts write. Raises sqlite3.Error,
     duckdb.Error.
     """
     path = folder / f"shop.{dialect}"

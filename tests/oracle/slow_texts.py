@@ -108,7 +108,7 @@ class Shape:
 
 
 class TooSlow(BaseException):
-    """Reading was given up. No Exception: nothing on the way may catch it."""
+    """Reading was stopped. Not an Exception, so that no code under test catches it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def list_shapes() -> Iterator[Shape]:
 
 
 def measure(read: Callable[[str], object], text: str) -> float:
-    """Milliseconds of this thread's processor; infinite where it was given up."""
+    """Milliseconds of processor time of this thread; infinite where reading was stopped."""
 
     def give_up(_signal: int, _frame: FrameType | None) -> None:
         raise TooSlow
@@ -212,7 +212,7 @@ def search(seconds: float, seed: int, sweep: bool) -> tuple[list[Finding], int]:
 
 
 def main() -> int:
-    """Searches and prints; 1 where a text took too long."""
+    """Searches and prints; gives 1 where a text took too long."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0)

@@ -44,7 +44,7 @@ def upper_case(sql: str, catalog: Catalog) -> str:
 
 
 def add_comments(sql: str, catalog: Catalog) -> str:
-    """A comment wherever a blank is.
+    """Puts a comment in the place of every blank.
 
     >>> add_comments("SELECT a", Catalog("d", ()))
     "SELECT /* ' ; -- */ a"
@@ -53,7 +53,7 @@ def add_comments(sql: str, catalog: Catalog) -> str:
 
 
 def add_line_comments(sql: str, catalog: Catalog) -> str:
-    """A comment to the end of the line wherever a blank is."""
+    """Puts a comment to the end of the line in the place of every blank."""
     return _change_free(sql, lambda part: _BLANKS.sub(" -- */ '\n", part))
 
 
@@ -128,7 +128,7 @@ def shadow_by_cte(sql: str, catalog: Catalog) -> str:
 
 
 def shadow_by_own_cte(sql: str, catalog: Catalog) -> str:
-    """The same, the table in the CTE without its schema: inside, the name is still the table's."""
+    """The same without the schema: within the CTE the name still means the table."""
     return _add_cte(sql, catalog, qualified=False)
 
 

@@ -78,7 +78,7 @@ def _build_guard(access: Access | Violation) -> Guarding:
 
 
 class PostgresCopy:
-    """A principal's own database, as often as there are orders of rows; each made when needed."""
+    """A principal's own database, one for each order of rows; each is made when needed."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class PostgresCopy:
         return self.session(FORWARD).run(statement, params)
 
     def run_otherwise(self, statement: str, params: Sequence[object] = ()) -> Iterator[Outcome]:
-        """Other orders of rows, then other plans over each of them."""
+        """The same over other orders of rows, then by other plans over each of them."""
         for order in ORDERS:
             if order != FORWARD:
                 yield self.session(order).run(statement, params)
@@ -124,7 +124,7 @@ class PostgresCopy:
         return self._sessions[order]
 
     def set_search_path(self, schemas: Sequence[str]) -> None:
-        """For all that runs from here on."""
+        """Sets the search path of all statements from now on."""
         self._search_path = schemas
         for session in self._sessions.values():
             session.set_search_path(schemas)

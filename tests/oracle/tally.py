@@ -24,7 +24,7 @@ class Finding:
     verdict: Verdict
 
     def render(self) -> str:
-        """All that is needed to see it again."""
+        """All that is needed to reproduce it."""
         lines = [f"{self.query.name}, as {self.principal}: {self.verdict.kind}"]
         if self.verdict.detail:
             lines.append(f"  {self.verdict.detail}")
@@ -113,7 +113,7 @@ class Tally(KindCounts[Kind]):
         return self.count(Kind.UNSETTLED) / self.total if self.total else 0.0
 
     def render(self) -> str:
-        """The table by principal, refusals by code and kind, and every mismatch whole."""
+        """The table by principal, refusals by code and kind, and every mismatch in full."""
         return "\n".join(self._render_lines())
 
     def _render_lines(self) -> Iterator[str]:

@@ -10,12 +10,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import psycopg
 import pytest
 
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.catalog import Table
 from nl2sql.types import Principal
+from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
 from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
 from tests.oracle.file_copies import FORMS, build_file_copy
 from tests.oracle.grants import Parent, list_grants
@@ -138,7 +140,7 @@ def source(embedded_server: EmbeddedServer) -> Iterator[EmbeddedServer]:
 
 @contextmanager
 def copied(source: EmbeddedServer, principal: Principal, **options: str) -> Iterator[str]:
-    """The principal's copy, by its name."""
+    """Makes the principal's copy, gives its name, and drops it afterwards."""
     roles = list_grants(POLICY, principal, TABLES, "postgres")
     build_copy(source, SOURCE, "oracle_copy", roles, **options)
     yield "oracle_copy"
@@ -230,9 +232,9 @@ def test_a_mark_is_found_wherever_it_stands(outcome: Outcome, marked: bool) -> N
     assert has_mark(outcome) is marked
 
 
-# -- SQLite ------------------------------------------------------------------------------------
+# -- files -------------------------------------------------------------------------------------
 
-SQLITE_SCHEMA = """
+FILE_SCHEMA = """
 CREATE TABLE teams (id integer PRIMARY KEY, name text NOT NULL);
 CREATE TABLE "People" (id integer PRIMARY KEY, team integer REFERENCES teams (id),
     mail text NOT NULL, salary real NOT NULL, code text);
@@ -243,7 +245,7 @@ INSERT INTO "People" VALUES
     (10, 1, 'a@x', 1.5, 'A'), (11, 2, 'b@x', 2.5, 'B'), (12, 1, 'c@x', 3, 'C');
 INSERT INTO trips VALUES (100, 10, 5), (101, 11, 6), (102, NULL, 7), (103, 12, 8);
 """
-SQLITE_POLICY: dict[str, Any] = {
+FILE_POLICY: dict[str, Any] = {
     "shared": ["main.teams"],
     "roles": {
         "member": {
@@ -261,7 +263,9 @@ SQLITE_POLICY: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS["sqlite"])
+@pytest.mark.parametrize(
+    ("dialect", "form"), [(dialect, form) for dialect, forms in FORMS.items() for form in forms]
+)
 @pytest.mark.parametrize(
     ("roles", "expected"),
     [
@@ -289,19 +293,26 @@ SQLITE_POLICY: dict[str, Any] = {
     ids=["one_role", "two_roles"],
 )
 def test_a_copy_of_a_file_holds_what_its_principal_sees(
-    tmp_path: Path, form: str, roles: tuple[str, ...], expected: dict[str, Rows]
+    tmp_path: Path, dialect: str, form: str, roles: tuple[str, ...], expected: dict[str, Rows]
 ) -> None:
-    whole, part = tmp_path / "whole.sqlite", tmp_path / "part.sqlite"
-    with closing(sqlite3.connect(whole)) as connection:
-        connection.executescript(SQLITE_SCHEMA)
-    catalog = read_sqlite_catalog(whole, database="d")
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    read = read_sqlite_catalog if dialect == "sqlite" else read_duckdb_catalog
+    with closing(open_file(dialect, whole)) as connection:
+        for statement in FILE_SCHEMA.split(";\n"):
+            connection.execute(statement)
+        connection.commit()
+    catalog = read(whole, database="d")
     principal = Principal("m", roles, (("team", 1),))
-    grants = list_grants(SQLITE_POLICY, principal, catalog.tables, "sqlite")
+    grants = list_grants(FILE_POLICY, principal, catalog.tables, dialect)
     build_file_copy(whole, part, catalog, grants, form=form)
-    with closing(sqlite3.connect(part)) as connection:
+    with closing(open_file(dialect, part)) as connection:
         tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         found = {
             name: connection.execute(f'SELECT * FROM "{name}"').fetchall()
             for (name,) in tables.fetchall()
         }
     assert {name: order(rows) for name, rows in found.items()} == expected
+
+
+def open_file(dialect: str, path: Path) -> sqlite3.Connection | duckdb.DuckDBPyConnection:
+    return sqlite3.connect(path) if dialect == "sqlite" else duckdb.connect(path)

@@ -136,7 +136,7 @@ def test_sqlsmith_writes_statements_over_the_tables_of_a_copy(
 
 @pytest.fixture(scope="module", autouse=True)
 def _drop_databases(embedded_server: EmbeddedServer) -> Iterator[None]:
-    """What the statements' sources looked at."""
+    """Drops the databases that sqlsmith read."""
     yield
     for principal in PRINCIPALS:
         embedded_server.drop_database(f"oracle_demo_{principal.name}_smith")

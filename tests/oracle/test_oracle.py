@@ -60,7 +60,7 @@ def let_pass(statement: str) -> GuardedQuery:
 
 
 def filter_outside(statement: str) -> GuardedQuery:
-    """The tenant filter as one finds it: behind the query, for the first table only."""
+    """A wrong tenant filter: appended to the query, for the first table only."""
     return let_pass(f"{statement} OR 1 = 1 AND department_id = 18")
 
 

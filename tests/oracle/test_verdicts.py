@@ -29,7 +29,7 @@ NO = Violation("not_permitted", "t", "No.")
 
 
 class FakeDatabase:
-    """Answers as it is told; otherwise laid, with ``others`` and ``guarded_others``."""
+    """Gives prepared answers; with rows in other orders ``others`` and ``guarded_others``."""
 
     def __init__(
         self,

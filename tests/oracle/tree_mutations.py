@@ -57,7 +57,7 @@ def mutate_tree(
 
 
 class _Donor:
-    """Gives parts of other statements."""
+    """Gives random parts of other statements."""
 
     def __init__(self, statements: Sequence[str], rng: random.Random) -> None:
         self._statements = statements

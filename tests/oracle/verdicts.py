@@ -38,7 +38,7 @@ Guarding = Callable[[str], GuardedQuery | Violation]
 
 
 class Kind(StrEnum):
-    """See the head of this module."""
+    """The kinds are explained at the top of this module."""
 
     EQUAL = "equal"
     FAILED_ALIKE = "failed_alike"
@@ -64,7 +64,7 @@ class Copy(Protocol):
         ...
 
     def run_otherwise(self, statement: str, params: Sequence[object] = ()) -> Iterator[Outcome]:
-        """The same with rows laid or planned in other ways, as many as there are."""
+        """The same with rows in other orders and by other plans, as many as there are."""
         ...
 
 
@@ -106,7 +106,7 @@ class Judge:
         self._tell = tell
 
     def judge(self, statement: str) -> Verdict:
-        """Raises what the guard and the sessions raise, which should be nothing."""
+        """The verdict on one query. Raises what the guard and the sessions raise."""
         guarded = self._guard(statement)
         expected = self._copy.run(statement)
         if isinstance(guarded, Violation):
@@ -153,7 +153,7 @@ class Judge:
         return Kind.MISMATCH, f"{_INNOCENT}{difference}" if is_innocent else difference
 
     def _is_other_cut(self, statement: str, expected: Outcome, actual: Outcome) -> bool:
-        """Whether both are as many of the rows that the copy gives without the last LIMIT.
+        """Whether both are equally many of the rows that the copy gives without the last LIMIT.
 
         Where nothing orders them, any would do.
         """
@@ -163,7 +163,7 @@ class Judge:
         return is_part(actual, self._copy.run(uncut))
 
     def _is_reread(self, statement: str, actual: Outcome) -> bool:
-        """Whether the copy answers so when the query is written as the guard reads it."""
+        """Whether the copy gives ``actual`` when the query is written as the guard reads it."""
         reread = self._reread(statement) if self._reread else None
         if not isinstance(reread, GuardedQuery):
             return False

@@ -18,7 +18,7 @@ WANTED = 100
 
 @dataclass
 class Counts:
-    """Of one generator: statements, those admitted, and the same by feature."""
+    """Counts of one generator: its statements, those admitted, and both by feature."""
 
     statements: int = 0
     admitted: int = 0
@@ -30,7 +30,7 @@ class Counts:
 def count_features(
     statements: Iterable[str], guard: Guarding, list_features: Callable[[str], set[str]]
 ) -> Counts:
-    """Counts over the text as it is written, not as the guard writes it."""
+    """Counts the features of the texts as they are written, not as the guard writes them."""
     counts = Counts()
     for statement in statements:
         features = list_features(statement)
@@ -55,7 +55,7 @@ class Coverage:
     counts: Mapping[str, Counts]
 
     def find_gaps(self) -> list[str]:
-        """What no generator produces often enough, though nothing explains it."""
+        """The features that no generator produces often enough, without a known reason."""
         return [
             feature
             for feature, reason in self.expected.items()
@@ -63,7 +63,7 @@ class Coverage:
         ]
 
     def render(self) -> str:
-        """The table as Markdown, and what can never be admitted with the reasons."""
+        """The table as Markdown, then the features that are never admitted, with the reasons."""
         return "\n".join(self._render_lines())
 
     def _list(self, feature: str, *, admitted: bool) -> Sequence[int]:

@@ -13,7 +13,7 @@ _WINDOWS = 0.05
 
 
 class Clauses:
-    """Writes them, most of the time so that the result is the same however rows lie."""
+    """Writes the clauses, mostly so that the result does not depend on the order of rows."""
 
     def __init__(self, dialect: Dialect, rng: random.Random, expressions: Expressions) -> None:
         self._dialect = dialect

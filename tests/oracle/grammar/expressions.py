@@ -102,7 +102,7 @@ class Expressions:
         return self.expand(self.choose(choices), scope, depth)
 
     def choose(self, choices: Sequence[str]) -> str:
-        """One of them, half of the time the one least used so far; one of the rare ones rarely."""
+        """Draws one, half of the time the one least used so far; rare templates rarely."""
         chosen = self._rng.choice(choices)
         if self._rng.random() < 0.5:
             chosen = min(choices, key=lambda choice: (choice in self.rare, self._uses[choice]))
@@ -114,7 +114,7 @@ class Expressions:
         return chosen
 
     def list_templates(self) -> Iterator[str]:
-        """All that there are, and literals."""
+        """All templates and all literals."""
         for group in (self._templates, self._dialect.aggregates, self._dialect.windows):
             for templates in group.values():
                 yield from templates
@@ -148,7 +148,7 @@ class Expressions:
         return _SLOT.sub(fill, template)
 
     def write_leaf(self, family: str, scope: Scope) -> str:
-        """A column, of an outer query's now and then, or a literal."""
+        """A column, sometimes one of an outer query, or a literal."""
         level, inner = scope, set[str]()
         while level.parent is not None and self._rng.random() < 0.15:
             inner |= level.names | {name for source in level.sources for name, _ in source.columns}
@@ -164,7 +164,7 @@ class Expressions:
         return self.choose(literals)
 
     def write_total(self, scope: Scope) -> str:
-        """All columns, so that nothing is left open in an order by them."""
+        """All columns: an order by them is total."""
         if scope.grouped is not None:
             columns = [text for group in scope.grouped.values() for text in group]
         else:
@@ -179,7 +179,7 @@ class Expressions:
         return ", ".join(columns[:_MOST_COLUMNS])
 
     def draw_family(self, scope: Scope) -> str:
-        """Any family, one of which there are many templates more often."""
+        """Draws a family, in proportion to the number of its templates."""
         groups = [self._templates]
         if scope.grouped is not None:
             groups += [self._dialect.aggregates] * _AGGREGATES
@@ -192,7 +192,7 @@ class Expressions:
     # -- parts ---------------------------------------------------------------------------------
 
     def _protect(self, text: str) -> str:
-        """In parentheses where an operator around it would take it apart."""
+        """The text, in parentheses where an operator around it would bind to a part of it."""
         return text if re.fullmatch(r"[\w.\"]+|'[^']*'|\w+\([^()]*\)", text) else f"({text})"
 
     def _write_query(self, families: Sequence[str], scope: Scope, depth: int, most: str) -> str:
@@ -222,7 +222,7 @@ class Expressions:
         return self._rng.choice(names) if names else "ROW(1, 2)"
 
     def _slip(self, scope: Scope) -> str:
-        """A name that means something else than it seems to, or nothing."""
+        """A name that does not mean what it seems to mean, or means nothing."""
         rng, dangerous = self._rng, self._rng.choice(self._dialect.dangerous)
         level = scope
         while level.parent is not None and rng.random() < 0.2:

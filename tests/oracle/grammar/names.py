@@ -21,7 +21,7 @@ class Names:
         self._number = 0
 
     def restart(self) -> None:
-        """Counts from one again."""
+        """Starts to number names from one again."""
         self._number = 0
 
     def draw(self, taken: Collection[str], *, plain: float = 0.5) -> str:

@@ -74,7 +74,7 @@ class QueryGrammar:
         return f"SELECT {self._expressions.expand(template, scope, 1)} AS x FROM {text}"
 
     def set_rare(self, templates: frozenset[str]) -> None:
-        """These stand in few queries from here on."""
+        """Lets few queries hold these templates from now on."""
         self._expressions.rare = templates
 
     def write_query(self, parent: Scope | None, depth: int) -> tuple[str, Columns]:
@@ -187,7 +187,7 @@ class QueryGrammar:
         return ", ".join(texts), tuple(columns)
 
     def _write_star(self, source: Source) -> tuple[str, Columns]:
-        """All columns of a source, where DuckDB reads it perhaps without one or with another."""
+        """All columns of a source; on DuckDB sometimes with one left out or replaced."""
         text, columns = f"{source.name}.*", source.columns
         texts = [name for name, family in columns if name and family == "text"]
         if not self._dialect.has("star_exceptions") or not texts or self._rng.random() < 0.5:

@@ -13,7 +13,7 @@ from tests.oracle.grammar.sources import TableShape
 def write_recursion(
     rng: random.Random, name: str, tables: Sequence[TableShape], names: Names
 ) -> tuple[str, Source]:
-    """The CTE called ``name``, and what it is to the rest of the query."""
+    """The CTE called ``name``, and the source that it is for the rest of the query."""
     trees = [
         (shape, key)
         for shape in tables

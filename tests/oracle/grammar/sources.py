@@ -68,7 +68,7 @@ def list_tables(catalog: Catalog, dialect: Dialect) -> list[TableShape]:
 
 
 class Sources:
-    """Writes FROM, and fills the scope with what it brings."""
+    """Writes FROM and adds its sources to the scope."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Sources:
         self.ctes: list[Source] = []
 
     def write(self, scope: Scope, depth: int) -> tuple[str, list[str]]:
-        """The text behind FROM, and conditions that link what stands between commas."""
+        """The text after FROM, and the conditions that link sources separated by commas."""
         text, first = self._write_item(scope, depth, first=True)
         scope.sources.append(first)
         links: list[str] = []
@@ -237,6 +237,6 @@ class Sources:
 
 
 def _forget_doubles(columns: Columns) -> Columns:
-    """Columns whose name is another's too, and so cannot be named, without it."""
+    """The columns; a name that several of them have is removed, since it is ambiguous."""
     names = [name for name, _ in columns]
     return tuple((name if names.count(name) == 1 else "", family) for name, family in columns)

@@ -6,17 +6,16 @@ what ``warehouse.py`` says in words. SQLite's is analysed; DuckDB keeps statisti
 
 from __future__ import annotations
 
-import asyncio
-import random
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import duckdb
 
 from execution.duckdb.database import DuckDbDatabase
 from execution.sqlite.database import SqliteDatabase
+from nl2sql.catalog import Catalog
 from nl2sql.settings import LimitSettings
 from nl2sql.types import GuardedQuery, Principal
 from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
@@ -24,21 +23,15 @@ from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
 from tests.oracle.corpus import Query
 from tests.oracle.file_sessions import SqliteSession
 from tests.oracle.metamorphic import warehouse
+from tests.oracle.metamorphic.error_probes import Values
 from tests.oracle.metamorphic.hidden_values import INTEGERS, TEXTS
 from tests.oracle.metamorphic.observations import Side
-from tests.oracle.metamorphic.pairs import (
-    Progress,
-    Seen,
-    choose_queries,
-    ignore_progress,
-    judge_pairs,
-    split_evenly,
-)
+from tests.oracle.metamorphic.pairs import Pairs
 from tests.oracle.metamorphic.postgres_changes import Change
-from tests.oracle.metamorphic.verdicts import PairJudge, PairTally
+from tests.oracle.metamorphic.verdicts import Settling
 from tests.oracle.metamorphic.warehouse import Row
 from tests.oracle.outcomes import describe_difference
-from tests.oracle.stage import build_guarding
+from tests.oracle.stage import Subject
 
 LIMITS = LimitSettings(
     statement_timeout_ms=3000, explain_timeout_ms=3000, pool_size=1, duckdb_memory_mib=256
@@ -62,61 +55,44 @@ _ADDED = 10_000
 Tables = dict[str, list[Row]]
 
 
-class FilePairs:
+class FilePairs(Pairs):
     """Judges pairs in ``folder`` for one dialect, ``sqlite`` or ``duckdb``."""
 
     def __init__(self, folder: Path, dialect: str) -> None:
         """Raises OSError, sqlite3.Error, duckdb.Error."""
         self._dialect = dialect
         self._folder = folder
-        self._left = folder / f"left.{dialect}"
+        self._left = self._right = folder / f"left.{dialect}"
         self._rows = warehouse.build_rows()
         _write_file(self._left, dialect, self._rows)
         read = read_duckdb_catalog if dialect == "duckdb" else read_sqlite_catalog
-        self.catalog = read(self._left, database=warehouse.NAME)
-        self._runner = asyncio.Runner()
+        catalog = read(self._left, database=warehouse.NAME)
+        super().__init__([Subject(warehouse.NAME, catalog, warehouse.POLICY, warehouse.GOLDS)])
 
-    def judge(
-        self,
-        principals: Sequence[Principal],
-        rng: random.Random,
-        *,
-        pairs: int,
-        progress: Progress = ignore_progress,
-    ) -> PairTally:
-        """About ``pairs`` pairs, the same share for each principal and change.
+    def _list_corpus(self, subject: Subject) -> Sequence[Query]:
+        return [Query(name, "gold", text) for name, text in subject.golds]
 
-        Raises DatabaseUnavailable, OSError, sqlite3.Error, duckdb.Error.
-        """
-        tally = PairTally()
-        most = split_evenly(pairs, len(principals) * len(Change))
-        corpus = [Query(name, "gold", text) for name, text in warehouse.GOLDS]
-        for principal in principals:
-            guard = build_guarding(warehouse.POLICY, self.catalog, principal)
-            queries = choose_queries(corpus, self.catalog, {}, guard, rng, most=most, tally=tally)
-            seen: Seen = {}
-            for change in Change:
-                changed = change_rows(self._rows, principal, change)
-                if changed == self._rows:
-                    continue
-                right = self._folder / f"{principal.name}_{change}.{self._dialect}"
-                _write_file(right, self._dialect, changed)
-                one, two = self._open(self._left), self._open(right)
-                judge = PairJudge(one, two, self._answers_otherwise)
-                judge_pairs(judge, one, queries, principal, change, seen, tally)
-                one.close()
-                two.close()
-                right.unlink()
-                progress(f"{principal.name} {change}", tally)
-        return tally
+    def _read_values(self, catalog: Catalog) -> Values:
+        return {}
 
-    def close(self) -> None:
-        """Ends what runs; the files stay."""
-        self._runner.close()
+    def _iterate_changes(self, principal: Principal, changes: Sequence[Change]) -> Iterator[Change]:
+        for change in changes:
+            changed = change_rows(self._rows, principal, change)
+            if changed != self._rows:
+                # DuckDB may know a file of the same name from before.
+                self._right = self._folder / f"{principal.name}_{change}.{self._dialect}"
+                _write_file(self._right, self._dialect, changed)
+                yield change
+                self._right.unlink()
 
-    def _open(self, path: Path) -> Side:
+    @contextmanager
+    def _open_sides(self, subject: Subject) -> Iterator[tuple[Side, Side, Settling]]:
         kind = DuckDbDatabase if self._dialect == "duckdb" else SqliteDatabase
-        return Side(kind(warehouse.NAME, path, LIMITS), self._runner)
+        left, right = (
+            Side(kind(warehouse.NAME, path, LIMITS), self._runner)
+            for path in (self._left, self._right)
+        )
+        yield left, right, self._answers_otherwise
 
     def _answers_otherwise(self, query: GuardedQuery) -> bool:
         """Whether SQLite gives several answers to the query; DuckDB's plan cannot be changed."""
@@ -144,7 +120,7 @@ def change_rows(rows: Tables, principal: Principal, change: Change) -> Tables:
 
 
 def _change_row(table: str, row: Row, change: Change, *, seen: bool, whole: bool) -> Iterator[Row]:
-    """What stands in its place. ``seen`` says whether the row is; ``whole`` are all of them."""
+    """What takes the place of a row: ``seen`` if it is seen; ``whole`` if all rows are."""
     if change is Change.DELETED:
         if seen:
             yield row

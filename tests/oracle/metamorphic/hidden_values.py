@@ -46,14 +46,6 @@ POSTGRES_VALUES: Mapping[str, Sequence[str]] = {
 """By the name of the type: input texts, the first of which is the only one where all are to be the
 same."""
 
-FILE_VALUES: Mapping[str, Sequence[object]] = {
-    "text": TEXTS,
-    "integer": INTEGERS,
-    "real": (0.0, -1.0, 7777.0, 1e308),
-    "date": ("9999-12-31", "0001-01-01", "2024-02-29"),
-}
-"""The same for SQLite and DuckDB, by the declared type in lower case."""
-
 
 def list_numerics(digits: int) -> tuple[str, ...]:
     """The values of a numeric column with so many digits before the point; 0 for no bound.

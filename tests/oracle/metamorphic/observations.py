@@ -101,7 +101,7 @@ def has_same_order(left: Observation, right: Observation) -> bool:
 
 
 def find_quickest(seen: list[Observation]) -> Observation:
-    """The first one, with the shortest times of all."""
+    """The first observation, with the shortest times of all of them."""
     return replace(
         seen[0],
         explain_ms=min(observation.explain_ms for observation in seen),
@@ -110,7 +110,7 @@ def find_quickest(seen: list[Observation]) -> Observation:
 
 
 def has_other_time(left: Observation, right: Observation) -> bool:
-    """Whether planning or running takes a second on one side and not half of that on the other."""
+    """Whether planning or running takes a second on one side, and less than half on the other."""
     pairs = ((left.explain_ms, right.explain_ms), (left.execute_ms, right.execute_ms))
     return any(max(pair) >= _SLOW_MS and min(pair) < _SLOW_MS / 2 for pair in pairs)
 
@@ -120,7 +120,7 @@ def _list_rows(result: ResultSet) -> list[tuple[object, ...]]:
 
 
 def _show(answer: ResultSet | Diagnostic | None) -> str:
-    """What is seen of a failure, the estimate left out."""
+    """What a principal sees of an answer, without estimates."""
     if isinstance(answer, Diagnostic):
         return repr(replace(answer, explained=None))
     return "no error" if answer is None else f"{len(answer.rows)} rows"

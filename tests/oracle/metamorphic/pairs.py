@@ -1,9 +1,12 @@
-"""What the pairs of all engines share: which queries are asked, and how a change is judged."""
+"""Pairs of databases: which queries are asked, and how a change is judged."""
 
 from __future__ import annotations
 
+import asyncio
 import random
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import islice
 
@@ -12,20 +15,15 @@ from nl2sql.types import Diagnostic, GuardedQuery, Principal
 from tests.oracle.corpus import Query
 from tests.oracle.metamorphic.error_probes import Values, draw_probes
 from tests.oracle.metamorphic.observations import Observation, Side
-from tests.oracle.metamorphic.verdicts import Finding, Pair, PairJudge, PairTally
+from tests.oracle.metamorphic.postgres_changes import Change
+from tests.oracle.metamorphic.verdicts import Finding, Pair, PairJudge, PairTally, Settling
+from tests.oracle.stage import Subject, build_guarding
 from tests.oracle.verdicts import Guarding
 
 # Of what is drawn the guard refuses a part; so many times as many are tried.
 _MOST_TRIED = 4
 
-Progress = Callable[[str, PairTally], None]
 Guarded = Sequence[tuple[Query, GuardedQuery]]
-Seen = dict[GuardedQuery, Observation]
-"""What the first database showed, by query."""
-
-
-def ignore_progress(_name: str, _tally: PairTally) -> None:
-    """For a run that nobody watches."""
 
 
 def choose_queries(
@@ -72,25 +70,97 @@ def cut_refused(catalog: Catalog, guard: Guarding) -> Catalog:
     return replace(catalog, tables=tuple(tables))
 
 
-def judge_pairs(
-    judge: PairJudge,
-    left: Side,
-    queries: Guarded,
-    principal: Principal,
-    change: str,
-    seen: Seen,
-    tally: PairTally,
-) -> None:
-    """Adds the verdict on each query. Raises DatabaseUnavailable, InsecureRole."""
-    for query, guarded in queries:
-        if guarded not in seen:
-            seen[guarded] = left.observe(guarded)
-        usual = seen[guarded]
-        pair = Pair(query.name, principal.name, change, query.sql, guarded)
-        state = usual.result.sqlstate if isinstance(usual.result, Diagnostic) else ""
-        tally.add(Finding(pair, *judge.judge(guarded, usual)), state)
+class Pairs(ABC):
+    """Judges pairs of databases: the one there is, and it with what is hidden changed.
 
+    A principal's queries are guarded and run on the first database once, then on each changed one.
+    """
 
-def split_evenly(pairs: int, parts: int) -> int:
-    """How many of ``pairs`` each of the parts has, rounded up."""
-    return -(-pairs // parts)
+    def __init__(self, subjects: Sequence[Subject]) -> None:
+        self.subjects = subjects
+        self._runner = asyncio.Runner()
+
+    def judge(
+        self,
+        principals: Sequence[Principal],
+        rng: random.Random,
+        *,
+        pairs: int,
+        changes: Sequence[Change] = tuple(Change),
+        progress: Callable[[str, PairTally], None] = lambda name, tally: None,
+    ) -> PairTally:
+        """About ``pairs`` pairs, the same share for each principal, subject and change.
+
+        Raises as ``judge_queries`` does.
+        """
+        tally = PairTally()
+        parts = len(principals) * len(self.subjects) * len(changes)
+        most = -(-pairs // parts)
+        corpora = [self._list_corpus(subject) for subject in self.subjects]
+        values = [self._read_values(subject.catalog) for subject in self.subjects]
+        for principal in principals:
+            queries = [
+                choose_queries(
+                    corpus,
+                    subject.catalog,
+                    known,
+                    build_guarding(subject.policy, subject.catalog, principal),
+                    rng,
+                    most=most,
+                    tally=tally,
+                )
+                for subject, corpus, known in zip(self.subjects, corpora, values, strict=True)
+            ]
+            self.judge_queries(principal, queries, tally, changes=changes, progress=progress)
+        return tally
+
+    def judge_queries(
+        self,
+        principal: Principal,
+        queries: Sequence[Guarded],
+        tally: PairTally,
+        *,
+        changes: Sequence[Change] = tuple(Change),
+        progress: Callable[[str, PairTally], None] = lambda name, tally: None,
+    ) -> None:
+        """Adds the verdicts on the queries of each subject, guarded for ``principal``.
+
+        A change that leaves everything as it is makes no pairs. Raises the errors of the drivers,
+        DatabaseUnavailable, InsecureRole, and AssertionError where the principal could see a
+        change.
+        """
+        seen: dict[GuardedQuery, Observation] = {}
+        for change in self._iterate_changes(principal, changes):
+            for subject, guarded in zip(self.subjects, queries, strict=True):
+                with self._open_sides(subject) as (left, right, is_open):
+                    judge = PairJudge(left, right, is_open)
+                    for query, asked in guarded:
+                        if asked not in seen:
+                            seen[asked] = left.observe(asked)
+                        usual = seen[asked]
+                        pair = Pair(query.name, principal.name, change, query.sql, asked)
+                        answer = usual.result
+                        state = answer.sqlstate if isinstance(answer, Diagnostic) else ""
+                        tally.add(Finding(pair, *judge.judge(asked, usual)), state)
+                    left.close()
+                    right.close()
+            progress(f"{principal.name} {change}", tally)
+
+    def close(self) -> None:
+        """Ends what runs."""
+        self._runner.close()
+
+    @abstractmethod
+    def _list_corpus(self, subject: Subject) -> Sequence[Query]: ...
+
+    @abstractmethod
+    def _read_values(self, catalog: Catalog) -> Values:
+        """A few values of each column, whoever may see them."""
+
+    @abstractmethod
+    def _iterate_changes(self, principal: Principal, changes: Sequence[Change]) -> Iterator[Change]:
+        """Makes the second database by one change after another, where it changes anything."""
+
+    @abstractmethod
+    def _open_sides(self, subject: Subject) -> AbstractContextManager[tuple[Side, Side, Settling]]:
+        """Both databases as they are now, and whether the first answers in several ways."""

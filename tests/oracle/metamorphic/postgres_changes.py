@@ -122,7 +122,7 @@ class _Changer:
         return len(new)
 
     def _refill(self, table: Relation, rows: sql.Identifier, columns: list[str]) -> None:
-        """Puts the rows in place of those there are, in their order.
+        """Replaces the rows of the table by ``rows``, in their order.
 
         Rows are written where there is room for them; CLUSTER puts them in order.
         """

@@ -78,7 +78,7 @@ class Finding:
     detail: str = ""
 
     def render(self) -> str:
-        """All that is needed to see it again."""
+        """All that is needed to reproduce it."""
         pair = self.pair
         return (
             f"{pair.name}, as {pair.principal}, hidden values {pair.change}: {self.kind}\n"
@@ -162,7 +162,7 @@ class PairTally(KindCounts[Kind]):
         return [finding for finding in self.kept if finding.kind is kind]
 
     def render(self) -> str:
-        """The table by principal and change, and every difference whole."""
+        """The table by principal and change, and every difference in full."""
         return "\n".join(self._render_lines())
 
     def _render_lines(self) -> Iterator[str]:
