@@ -1,0 +1,70 @@
+"""An answer as the Markdown of a chat message.
+
+Whatever a user must see is here: chat clients and LangChain drop other fields of a response.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from execution.results.exports import render_markdown
+from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
+
+# A chat shows some rows; whoever wants all asks POST /query.
+_MOST_ROWS = 50
+_MOST_CHARS = 20_000
+_TICKS = re.compile(r"`+")
+
+
+def render_answer(answer: Answer) -> str:
+    """The message for an answer of any kind."""
+    lines = []
+    if answer.trace.asked:
+        lines.append(f"Understood as: {answer.trace.question.text}")
+    match answer:
+        case Answered():
+            lines += _render_answered(answer)
+        case Clarify():
+            lines.append(f"{answer.reason} Answer with a number:")
+            for number, choice in enumerate(answer.interpretations, 1):
+                lines.append(f"{number}. {choice.description}\n\n{render_sql(choice.sql)}")
+        case Refused():
+            lines.append(answer.reason)
+            if answer.suggestions:
+                lines.append("\n".join(f"- {suggestion}" for suggestion in answer.suggestions))
+        case Failed():
+            lines.append(answer.reason)
+    lines += (f"Note: {note}" for note in answer.trace.notes)
+    return "\n\n".join(line for line in lines if line)
+
+
+def render_sql(sql: str) -> str:
+    """The query in a fence that it cannot close.
+
+    >>> render_sql("SELECT 1")
+    '```sql\\nSELECT 1\\n```'
+    """
+    longest = max((len(ticks) for ticks in _TICKS.findall(sql)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}sql\n{sql}\n{fence}"
+
+
+def _render_answered(answer: Answered) -> list[str]:
+    result = answer.result
+    table, shown = "", min(len(result.rows), _MOST_ROWS)
+    while shown:
+        table = render_markdown(replace(result, rows=result.rows[:shown], truncated=False))
+        if len(table) <= _MOST_CHARS:
+            break
+        table, shown = "", shown // 2
+    lines = [answer.text, table.rstrip()]
+    if not result.rows:
+        lines.append("No rows.")
+    elif shown < len(result.rows) or result.truncated:
+        of = f"more than {len(result.rows)}" if result.truncated else str(len(result.rows))
+        lines.append(f"These are {shown} of {of} rows." if shown else f"The {of} rows are too long.")
+    lines.append(render_sql(answer.sql))
+    quorum = "with a quorum" if answer.quorum else "without a quorum: check the query"
+    lines.append(f"Confidence {answer.confidence:.2f}, {quorum}.")
+    return lines

@@ -1,0 +1,109 @@
+"""The messages of a chat as a question and the turns before it.
+
+An answer of ours holds its SQL in a fence, so the earlier messages tell what was asked and answered
+without a session. They come from the client, and so are trusted no more than a question: a query
+among them is guarded like any other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+
+from nl2sql.errors import InvalidRequest
+from nl2sql.types import Turn
+from serve_app.http.openai.requests import ChatMessage
+
+_FENCE = re.compile(r"^(`{3,})sql\n(.*?)\n\1$", re.DOTALL | re.MULTILINE)
+_NUMBERED = re.compile(r"^\d+\. ", re.MULTILINE)
+_SESSION = re.compile(r"[A-Za-z0-9._-]{1,64}")
+# Prompts that Open WebUI and its kin send by themselves, for titles, tags and suggestions.
+_TASK = "### Task:"
+_LONGEST_TITLE = 60
+_CHAT_ID = "x-openwebui-chat-id"
+
+
+def read_question(messages: Sequence[ChatMessage]) -> str:
+    """The last message, which must be the user's. Raises InvalidRequest."""
+    last = messages[-1]
+    if last.role != "user":
+        raise InvalidRequest("The last message must be the user's question.", field="messages")
+    return last.read_text()
+
+
+def read_turns(messages: Sequence[ChatMessage], *, most: int, longest: int) -> tuple[Turn, ...]:
+    """The last ``most`` questions before the last message that were answered or given back.
+
+    Queries and questions of more than ``longest`` characters are left out.
+
+    >>> said = [("user", "How many?"), ("assistant", "3\\n```sql\\nSELECT 3\\n```"), ("user", "And?")]
+    >>> read_turns([ChatMessage(role=role, content=text) for role, text in said], most=5, longest=99)
+    (Turn(question='How many?', outcome='answered', sql='SELECT 3', interpretations=()),)
+    """
+    turns: list[Turn] = []
+    question = ""
+    for message in messages[:-1]:
+        if message.role == "user":
+            question = message.read_text()
+        elif message.role == "assistant" and question:
+            turn = _read_turn(question, message.read_text())
+            if turn is not None and _measure(turn) <= longest:
+                turns.append(turn)
+            question = ""
+    return tuple(turns[-most:])
+
+
+def find_session(headers: Mapping[str, str], user: str | None) -> str | None:
+    """The conversation that a request belongs to: the chat's id, or else the user's name.
+
+    >>> find_session({"x-openwebui-chat-id": "4f-2"}, "ann@example.com")
+    '4f-2'
+    >>> find_session({}, None) is None
+    True
+    """
+    name = headers.get(_CHAT_ID) or user
+    if not name:
+        return None
+    if _SESSION.fullmatch(name):
+        return name
+    return hashlib.sha256(name.encode(errors="replace")).hexdigest()[:32]
+
+
+def answer_task(prompt: str) -> str | None:
+    """What a chat client's own prompt gets, without a database; None for a question.
+
+    >>> answer_task("How many orders?") is None
+    True
+    >>> answer_task('### Task:\\nGenerate tags. JSON: { "tags": ["tag1"] }')
+    '{"tags": []}'
+    """
+    if not prompt.lstrip().startswith(_TASK):
+        return None
+    for key in ("tags", "follow_ups", "queries"):
+        if f'"{key}"' in prompt:
+            return json.dumps({key: []})
+    if '"title"' in prompt:
+        return json.dumps({"title": _find_title(prompt)}, ensure_ascii=False)
+    return json.dumps({"text": ""}) if '"text"' in prompt else _find_title(prompt)
+
+
+def _find_title(prompt: str) -> str:
+    """The first question of the chat that the prompt quotes."""
+    found = re.search(r"^USER: (.+)$", prompt, re.MULTILINE)
+    title = found[1].strip() if found else "Question"
+    return title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 1]}…"
+
+
+def _read_turn(question: str, answer: str) -> Turn | None:
+    queries = tuple(match[2] for match in _FENCE.finditer(answer))
+    if not queries:
+        return None
+    if len(_NUMBERED.findall(answer)) >= len(queries):
+        return Turn(question, "clarify", interpretations=queries)
+    return Turn(question, "answered", queries[-1])
+
+
+def _measure(turn: Turn) -> int:
+    return max(len(turn.question), len(turn.sql), *map(len, turn.interpretations), 0)

@@ -1,0 +1,109 @@
+"""The body of ``POST /v1/chat/completions``, as far as this service uses it.
+
+Parameters that steer a language model's words (temperature, stop and the like) are accepted and
+have no effect: a pipeline answers, not a model. What would change the form of the answer (tools,
+several choices, audio) is refused, and so is a parameter that OpenAI does not know.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from nl2sql.errors import InvalidRequest
+
+_ACCEPTED = frozenset(
+    "frequency_penalty logit_bias max_completion_tokens max_tokens metadata parallel_tool_calls "
+    "prediction presence_penalty prompt_cache_key prompt_cache_retention reasoning_effort "
+    "safety_identifier service_tier stop store temperature top_p verbosity".split()
+)
+# Parameters that ask for another form of answer, with the values that ask for none.
+_REFUSED: dict[str, tuple[Any, ...]] = {
+    "audio": (),
+    "function_call": ("none",),
+    "functions": ([],),
+    "logprobs": (False,),
+    "modalities": (["text"],),
+    "n": (1,),
+    "response_format": ({"type": "text"},),
+    "tool_choice": ("none", "auto"),
+    "tools": ([],),
+    "top_logprobs": (0,),
+    "web_search_options": (),
+}
+
+
+class TextPart(BaseModel):
+    """A part of a message's content. Other kinds than text are refused."""
+
+    type: str
+    text: str = ""
+
+
+class ChatMessage(BaseModel):
+    """A message of the conversation."""
+
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: str | list[TextPart] | None = None
+
+    def read_text(self) -> str:
+        """The message as text. Raises InvalidRequest for images, audio and files."""
+        if isinstance(self.content, list):
+            for part in self.content:
+                if part.type not in ("text", "input_text", "refusal"):
+                    raise InvalidRequest(
+                        f"Content of type {part.type!r} cannot be read; only text can.",
+                        field="messages",
+                    )
+            return "\n".join(part.text for part in self.content)
+        return self.content or ""
+
+
+class StreamOptions(BaseModel):
+    """What a stream contains besides."""
+
+    include_usage: bool = False
+
+
+class ChatRequest(BaseModel):
+    """A chat completion request."""
+
+    model_config = ConfigDict(
+        extra="allow",
+        json_schema_extra={
+            "examples": [
+                {
+                    "model": "quorumsql",
+                    "messages": [
+                        {"role": "user", "content": "How many employees are currently active?"}
+                    ],
+                }
+            ]
+        },
+    )
+
+    model: str = Field(description="A database, or `quorumsql` for the default one.")
+    messages: list[ChatMessage] = Field(min_length=1, description="The conversation so far.")
+    stream: bool | None = False
+    stream_options: StreamOptions | None = None
+    seed: int | None = Field(None, description="Seed; a run repeats with it.")
+    user: str | None = Field(None, description="Names the conversation if nothing else does.")
+
+    @property
+    def includes_usage(self) -> bool:
+        """Whether a stream ends with the tokens used."""
+        return self.stream_options is not None and self.stream_options.include_usage
+
+    def check_parameters(self) -> None:
+        """Raises InvalidRequest for a parameter that is unknown or not supported."""
+        for name, value in (self.model_extra or {}).items():
+            if value is None or name in _ACCEPTED:
+                continue
+            if name not in _REFUSED:
+                raise InvalidRequest(f"Unrecognized request argument supplied: {name}", field=name)
+            if value not in _REFUSED[name]:
+                raise InvalidRequest(
+                    f"Unsupported parameter: {name!r} is not supported with this model.",
+                    field=name,
+                )
