@@ -264,6 +264,16 @@ class Probe(Protocol):
         ...
 
 
+class Admission(Protocol):
+    """Knows which databases a principal may ask."""
+
+    async def list_admitted(
+        self, databases: tuple[str, ...], principal: Principal
+    ) -> tuple[str, ...]:
+        """Those of which the principal may see anything. Raise Unavailable."""
+        ...
+
+
 class Observer(Protocol):
     """Receives what happens to a question, in the event loop that answers it."""
 

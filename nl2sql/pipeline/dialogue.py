@@ -32,7 +32,7 @@ class Dialogue:
 
     async def answer(self, question: Question) -> Answer:
         """The answer, with a text if the question asks for one. Raises what the pipeline does."""
-        if not question.session:
+        if not question.session and not question.history:
             return await self._put_in_words(await self._pipeline.answer(question))
         enter_stage("rewrite")
         start = time.perf_counter()
@@ -50,7 +50,7 @@ class Dialogue:
         answer = await self._put_in_words(await self._pipeline.answer(whole))
         asked = question.text if rewriting.text else ""
         turn = build_turn(answer, is_rewritten=bool(asked))
-        if turn is not None and not notes:
+        if turn is not None and question.session and not notes:
             notes = await self._remember(whole, turn)
         trace = replace(
             answer.trace,
@@ -62,6 +62,8 @@ class Dialogue:
         return replace(answer, trace=trace)
 
     async def _recall(self, question: Question) -> tuple[tuple[Turn, ...], tuple[str, ...]]:
+        if question.history:
+            return question.history, ()
         if self._sessions is None:
             return (), (_ALONE,)
         try:

@@ -1,7 +1,7 @@
 """The values that the stages exchange: frozen, slotted dataclasses that hold tuples.
 
 They have no behaviour beyond derived properties and cross process boundaries by pickle. The models
-that cross HTTP are in ``nl2sql.contract``.
+that cross HTTP are in ``quorumsql.contract``.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nl2sql.types.conversation import Turn
+
 # A tuple is a list of values, for an attribute such as ``region_ids``.
 Scalar = str | int | float | bool
 AttributeValue = Scalar | tuple[Scalar, ...]
@@ -40,6 +42,7 @@ class Question:
     session: str = ""
     picked: str = ""
     answer_text: str = ""
+    history: tuple[Turn, ...] = ()
 
     @property
     def search_text(self) -> str:

@@ -1,4 +1,4 @@
-"""The command line, ``quorumsql``: a module a command."""
+"""The command line, ``quorumsql``: one module for each command."""
 
 from serve_app.cli.app import main
 

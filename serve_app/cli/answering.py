@@ -1,7 +1,7 @@
-"""Who answers the questions of ``ask`` and ``chat``: the running service, or this process.
+"""Answers the questions of ``ask`` and ``chat``: by the running service, or in this process.
 
-Both behave alike. In this process the model, the index and the databases stay open between
-questions; between them no event loop runs, so that Ctrl-C reaches the prompt of the terminal.
+In this process the model, the index and the databases stay open between questions. No event loop
+runs between questions, so that Ctrl-C works at the prompt of the terminal.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ from serve_app.service.query_service import build_question
 
 
 class AnswerTextSource(StrEnum):
-    """Nobody; a rule, which says little; or the model, checked against the rows."""
+    """No text; a short one by rule; or one by the model, checked against the rows."""
 
     OFF = "off"
     RULE = "rule"
     MODEL = "model"
 
 
-DatabaseOption = Annotated[str | None, typer.Option(help="The database it is about.")]
-UrlOption = Annotated[str, typer.Option(help="The service; default: the one configured.")]
+DatabaseOption = Annotated[str | None, typer.Option(help="The database of the question.")]
+UrlOption = Annotated[str, typer.Option(help="URL of the service; default: as configured.")]
 PrincipalOption = Annotated[
     str, typer.Option("--as", help="The principal who asks; default: the local one.")
 ]
 InProcessOption = Annotated[
-    bool, typer.Option("--in-process", help="Without a service: load the model here.")
+    bool, typer.Option("--in-process", help="Use no service: load the model in this process.")
 ]
 AnswerTextOption = Annotated[
     AnswerTextSource | None,
-    typer.Option(help="Who puts the answer in words; default: as configured."),
+    typer.Option(help="What writes the answer in words; default: as configured."),
 ]
 
 
@@ -58,13 +58,13 @@ class Answering(Protocol):
     """Answers requests. Every method raises QuorumError."""
 
     def ask(self, request: QueryRequest) -> QueryResponse:
-        """The answer; progress is shown on the terminal meanwhile."""
+        """Returns the answer; shows progress on the terminal."""
 
     def export(self, request: QueryRequest, format_: Format) -> Export | NoRows:
-        """The rows alone; nothing is shown."""
+        """Returns only the rows; shows nothing."""
 
     def forget(self, session: str) -> int:
-        """Forgets a conversation; how many questions of it were kept."""
+        """Deletes a conversation and returns how many questions of it were stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class RemoteAnswering:
 
 @dataclass(frozen=True, slots=True)
 class LocalAnswering:
-    """A pipeline in this process, which ``runner`` runs for ``principal``."""
+    """A pipeline in this process; ``runner`` runs it for ``principal``."""
 
     runner: asyncio.Runner
     pipeline: Answerer
@@ -118,7 +118,7 @@ class LocalAnswering:
         question = build_question(request, self.settings, self.principal)
 
         async def answer() -> Answer:
-            # Inside the runner: a context variable that is set outside is not seen there.
+            # Inside the runner, which does not see context variables that are set outside.
             with observed_by(_Observer(show)):
                 return await self.pipeline.answer(question)
 
@@ -143,9 +143,9 @@ def open_answering(
     in_process: bool,
     quiet: bool = False,
 ) -> Iterator[Answering]:
-    """Ready for questions about ``database`` until the block ends.
+    """Answers questions about ``database`` until the block ends.
 
-    With ``quiet``, preparing reports nothing. Raises SettingsError, ModelError, Unavailable.
+    With ``quiet``, preparation is not reported. Raises SettingsError, ModelError, Unavailable.
     """
     name = cli.settings.database_name(database)
     if in_process:
@@ -163,7 +163,7 @@ def open_answering(
 def _open_locally(
     cli: CliContext, database: str, name: str, reporter: Reporter
 ) -> Iterator[LocalAnswering]:
-    # Only what runs in this process needs what takes seconds to import.
+    # Imported here, because it takes seconds and a client of the service does not need it.
     from serve_app.composition.local import open_parts
     from serve_app.operations.preparation import prepare
 

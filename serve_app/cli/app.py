@@ -1,7 +1,7 @@
-"""The commands put together, and the one place where errors become text and an exit code.
+"""Assembles the commands, and turns errors into text and an exit code.
 
-A command's module is imported when the command is run, so that those that need little start at
-once: ``--help`` imports none of them.
+A command's module is imported when the command is run, so that small commands start quickly:
+``--help`` imports none of them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from serve_app.cli.context import CliContext
 
 
 class CommandPlace(NamedTuple):
-    """Where a command or a group of commands is: a module of this folder, a name in it.
+    """The location of a command or group of commands: a module of this folder, a name in it.
 
     ``summary`` is the first line of its help.
     """
@@ -36,23 +36,19 @@ COMMANDS: Mapping[str, CommandPlace] = {
     "chat": CommandPlace(
         "chat",
         "chat",
-        'Ask one question after the other; "and last year?" is understood. Ends with /exit.',
+        'Ask several questions in a row; follow-ups like "and last year?" work. End with /exit.',
     ),
     "feedback": CommandPlace(
         "feedback",
         "app",
-        "Say whether an answer is right: a right one is shown to the model as an example.",
+        "Report whether an answer is right: a right one becomes an example for the model.",
     ),
-    "serve": CommandPlace(
-        "serve", "serve", "Start everything that is missing and serve until Ctrl-C."
-    ),
-    "stop": CommandPlace(
-        "serve", "stop", "Stop the service that `serve --background` left running."
-    ),
+    "serve": CommandPlace("serve", "serve", "Prepare what is missing and serve until Ctrl-C."),
+    "stop": CommandPlace("serve", "stop", "Stop the service that `serve --background` started."),
     "demo": CommandPlace(
         "demo",
         "demo",
-        "Start everything, ask one question over HTTP, show what happened, stop again.",
+        "Start the service, ask one question over HTTP, show the answer and its trace, stop.",
     ),
     "doctor": CommandPlace(
         "doctor", "doctor", "Check databases, index, weights, cores or GPU, memory and ports."
@@ -60,31 +56,31 @@ COMMANDS: Mapping[str, CommandPlace] = {
     "settings": CommandPlace(
         "show_settings",
         "show_settings",
-        "Every key of the settings file, with its default and meaning.",
+        "List every key of the settings file, with its default and meaning.",
     ),
-    "index": CommandPlace("index", "app", "What search reads of the databases."),
+    "index": CommandPlace("index", "app", "Build, inspect and drop the index of databases."),
     "model": CommandPlace("model", "app", "Fetch, list and remove model weights."),
-    "policy": CommandPlace("policy", "app", "Who may see what: check, show, try, apply."),
-    "examples": CommandPlace("examples", "app", "Verified questions shown to the model."),
-    "sessions": CommandPlace("sessions", "app", "What is kept of conversations."),
+    "policy": CommandPlace("policy", "app", "Check, show, test and apply policies."),
+    "examples": CommandPlace("examples", "app", "Import, list, export and remove examples."),
+    "sessions": CommandPlace("sessions", "app", "Delete stored conversations."),
     "eval": CommandPlace("evaluate", "app", "Measure the service on a benchmark."),
 }
 
 
 class Commands(TyperGroup):
-    """The commands by name, each a line of help until it is run."""
+    """The commands by name; until one is run, only its line of help is known."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """All names."""
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Enough of a command to list it; None for one that there is not."""
+        """A command with only its name and help; None if it does not exist."""
         place = COMMANDS.get(cmd_name)
         return None if place is None else TyperCommand(cmd_name, help=place.summary)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that is run, whole."""
+        """The complete command that is run."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, command if name is None else load_command(name), rest
 
@@ -120,17 +116,17 @@ def configure(
         typer.Option(
             "--config",
             "-c",
-            help="The settings file; default: quorumsql.yaml here, else the demo's.",
+            help="The settings file; default: quorumsql.yaml in this folder, else the demo's.",
             envvar="QUORUMSQL_CONFIG",
         ),
     ] = None,
 ) -> None:
-    """Holds what every command shares."""
+    """Sets the context that all commands share."""
     context.obj = CliContext(config)
 
 
 def main() -> None:
-    """Runs the command line; an error of ours is one line and exit code 1."""
+    """Runs the command line; prints our own errors as one line and exits with 1."""
     try:
         app()
     except QuorumError as error:
@@ -138,7 +134,7 @@ def main() -> None:
 
         from serve_app.cli.terminal import ERRORS
 
-        # Unwrapped: a path that is broken over two lines cannot be copied.
+        # Not wrapped, because a path that is broken over two lines cannot be copied.
         ERRORS.print(
             f"[bold red]error:[/] {escape(error.message)}", highlight=False, soft_wrap=True
         )

@@ -1,7 +1,7 @@
-"""``quorumsql ask``: one question, answered by the running service or in this process.
+"""``quorumsql ask``: asks one question of the running service or in this process.
 
-For the terminal a table and the reasons; with ``--format`` the rows alone, for another program, to
-a file or to standard output, and what has to be said with them to standard error.
+Prints a table and the reasons on the terminal. With ``--format`` it writes only the rows to a file
+or to standard output, for other programs, and the rest to standard error.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from serve_app.http.formats import Format, find_format
 
 
 class OutputFormat(StrEnum):
-    """For people; the whole answer; and the rows in each of ``formats.FORMATS``."""
+    """A table for people; the whole answer as JSON; the rows in each of ``formats.FORMATS``."""
 
     TABLE = "table"
     JSON = "json"
@@ -49,15 +49,13 @@ class OutputFormat(StrEnum):
 def ask(
     context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question in plain language.")] = "",
-    evidence: Annotated[
-        str, typer.Option(help="What you know besides, such as a definition.")
-    ] = "",
+    evidence: Annotated[str, typer.Option(help="Additional knowledge, such as a definition.")] = "",
     database: DatabaseOption = None,
     k: Annotated[
         int | None,
         typer.Option(help="How many candidates to sample; 0: as many as the question needs."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed; a run repeats with it.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed; the same seed repeats a run.")] = None,
     max_rows: Annotated[int | None, typer.Option(help="Most rows to return.")] = None,
     url: UrlOption = "",
     as_: PrincipalOption = "",
@@ -65,12 +63,12 @@ def ask(
     pick: Annotated[
         int,
         typer.Option(
-            help="Run this interpretation of the last question that was given back.", min=0
+            help="Run this interpretation of the last clarify answer, counted from 1.", min=0
         ),
     ] = 0,
     session: Annotated[
         str | None,
-        typer.Option(help="The conversation it belongs to: an id of yours, or new."),
+        typer.Option(help="The conversation: an id that you choose, or new."),
     ] = None,
     answer_text: AnswerTextOption = None,
     output_format: Annotated[
@@ -81,7 +79,7 @@ def ask(
     spreadsheet_safe: Annotated[
         bool,
         typer.Option(
-            "--spreadsheet-safe", help="In CSV, an apostrophe before what could be a formula."
+            "--spreadsheet-safe", help="In CSV, put an apostrophe before possible formulas."
         ),
     ] = False,
 ) -> None:
@@ -133,7 +131,7 @@ def ask(
 def _pick_interpretation(
     home: Path, request: QueryRequest, number: int
 ) -> tuple[QueryRequest, str]:
-    """The request for an interpretation of the last question, and who asked that question."""
+    """The request for an interpretation of the last question, and the principal who asked it."""
     last = recall_interpretations(home)
     chosen = {
         "question": last.question,
@@ -151,7 +149,7 @@ def _check_output(name: OutputFormat, format_: Format | None, output: Path | Non
 
 
 def _write_export(exported: Export | NoRows, output: Path | None) -> None:
-    """The rows to ``output`` or standard output, all else to standard error."""
+    """Writes the rows to ``output`` or standard output, all else to standard error."""
     if isinstance(exported, NoRows):
         ERRORS.print(
             f"[bold yellow]{exported.outcome}[/]: {escape(exported.reason)}", highlight=False
@@ -166,10 +164,10 @@ def _write_export(exported: Export | NoRows, output: Path | None) -> None:
 
 
 def _print_headers(headers: Mapping[str, str]) -> None:
-    if told := headers.get("QuorumSQL-Rewritten"):
-        ERRORS.print(f"Understood as: {unquote(told)}", highlight=False, markup=False)
-    if told := headers.get("QuorumSQL-Notes"):
-        ERRORS.print(f"! {unquote(told)}", highlight=False, markup=False)
+    if rewritten := headers.get("QuorumSQL-Rewritten"):
+        ERRORS.print(f"Understood as: {unquote(rewritten)}", highlight=False, markup=False)
+    if notes := headers.get("QuorumSQL-Notes"):
+        ERRORS.print(f"! {unquote(notes)}", highlight=False, markup=False)
     ERRORS.print(unquote(headers.get("QuorumSQL-SQL", "")), highlight=False, markup=False)
     quorum = "a quorum" if headers["QuorumSQL-Quorum"] == "true" else "no quorum"
     ERRORS.print(f"confidence {headers['QuorumSQL-Confidence']}, {quorum}", highlight=False)

@@ -1,8 +1,7 @@
-"""``quorumsql chat``: questions one after the other, each in the light of those before.
+"""``quorumsql chat``: asks several questions in one session, each with the earlier ones as context.
 
-A loop over one session. Answers come from the running service, or from this process, where model
-and databases stay open between questions. What goes wrong with a question is told, and the next
-one may be asked.
+Answers come from the running service, or from this process, where model and databases stay open
+between questions. An error is printed, and the loop continues with the next question.
 """
 
 from __future__ import annotations
@@ -30,20 +29,20 @@ from serve_app.cli.last_answer import remember
 from serve_app.cli.terminal import CONSOLE, ERRORS, print_answer
 from serve_app.service.sessions import NEW, read_session
 
-_HELP = "Ask, or say: /new for a fresh start, /forget to have this one forgotten, /exit to leave."
+_HELP = "Ask, or type /new for a new session, /forget to delete this one, /exit to leave."
 _LEAVE = frozenset({"/exit", "/quit", "exit", "quit", "bye"})
 
 
 def chat(
     context: typer.Context,
-    session: Annotated[str, typer.Option(help="A session to go on with; default: a new one.")] = "",
+    session: Annotated[str, typer.Option(help="A session to continue; default: a new one.")] = "",
     database: DatabaseOption = None,
     url: UrlOption = "",
     as_: PrincipalOption = "",
     in_process: InProcessOption = False,
     answer_text: AnswerTextOption = None,
 ) -> None:
-    """Ask one question after the other; "and last year?" is understood. Ends with /exit."""
+    """Ask several questions in a row; follow-ups like "and last year?" work. End with /exit."""
     cli: CliContext = context.obj
     first = QueryRequest(
         question="",
@@ -61,9 +60,9 @@ def talk(
     listen: Callable[[], str],
     note: Callable[[QueryResponse], None],
 ) -> None:
-    """Until ``listen`` raises EOFError or KeyboardInterrupt, or somebody leaves.
+    """Asks until ``listen`` raises EOFError or KeyboardInterrupt, or returns a word to leave.
 
-    ``first`` is what every request is like, but for its question; ``note`` hears each answer.
+    ``first`` is the template of every request except its question; ``note`` gets each answer.
     """
     session = first.session or ""
     CONSOLE.print(f"Session {session}. {_HELP}", highlight=False)
@@ -94,12 +93,12 @@ def _react(
     line: str,
     note: Callable[[QueryResponse], None],
 ) -> str:
-    """Does what the line says; the session from now on. Raises QuorumError."""
+    """Executes the line and returns the session to continue with. Raises QuorumError."""
     if line in ("/new", "/forget"):
         forgotten = answering.forget(session) if line == "/forget" else None
         session = read_session(NEW)
-        told = "" if forgotten is None else f"Forgot {forgotten} questions. "
-        CONSOLE.print(f"{told}Session {session}.", highlight=False)
+        done = "" if forgotten is None else f"Deleted {forgotten} questions. "
+        CONSOLE.print(f"{done}Session {session}.", highlight=False)
     elif line.startswith("/"):
         CONSOLE.print(_HELP, highlight=False)
     else:

@@ -1,4 +1,4 @@
-"""What every command shares: the settings file, found and read when it is first needed."""
+"""The context that all commands share: the settings file, found and read at its first use."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class CliContext:
 
     @cached_property
     def config(self) -> Path:
-        """The file that was named, else ``quorumsql.yaml`` in this folder, else the demo's.
+        """The named file, else ``quorumsql.yaml`` in this folder, else the demo's.
 
-        The last, which nobody asked for, is told on stderr.
+        Reports on stderr if it uses the demo's.
         """
         if self.named is not None:
             return self.named
@@ -47,7 +47,7 @@ class CliContext:
 
 
 def name_command() -> str:
-    """How this program was called, as it can be typed again.
+    """The command with which this program was called, for messages.
 
     >>> name_command().endswith(" ")
     False

@@ -1,4 +1,4 @@
-"""``quorumsql demo``: the main job from end to end, with its own question."""
+"""``quorumsql demo``: runs the whole service once, with a question of its own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def demo(
     context: typer.Context,
     keep: bool = typer.Option(False, "--keep", help="Leave the service running afterwards."),
 ) -> None:
-    """Start everything, ask one question over HTTP, show what happened, stop again."""
+    """Start the service, ask one question over HTTP, show the answer and its trace, stop."""
     cli: CliContext = context.obj
     url = background.service_url(cli.settings)
     started = not background.is_ready(url)

@@ -1,4 +1,4 @@
-"""``quorumsql doctor``: checks what the service depends on and says what to do about each."""
+"""``quorumsql doctor``: checks everything the service needs, and prints remedies."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def doctor(
         str,
         typer.Option(
             metavar="DATABASE",
-            help="Check nothing; print the REVOKE statements for the functions of this database "
-            "that no query should reach.",
+            help="Only print the REVOKE statements for functions of this database that no query "
+            "should call.",
         ),
     ] = "",
 ) -> None:

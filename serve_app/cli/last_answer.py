@@ -1,6 +1,6 @@
-"""What ``quorumsql ask`` gave here last, so that what follows can say which answer it is about.
+"""Stores the last answer of ``quorumsql ask`` for commands that refer to it.
 
-The last answer, for feedback; the interpretations of the last clarification, for ``ask --pick``.
+The last answer is for feedback, the interpretations of the last clarify answer for ``ask --pick``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class LastAnswer:
 
 @dataclass(frozen=True, slots=True)
 class LastInterpretations:
-    """A question that was given back, and the queries of its interpretations, best first."""
+    """A question with the outcome clarify, and the queries of its interpretations, best first."""
 
     database: str
     question: str
@@ -48,9 +48,9 @@ class LastInterpretations:
 
 
 def remember(home: Path, answer: QueryResponse, principal: str) -> None:
-    """Notes an answer or a clarification under ``home``; other outcomes are not noted."""
+    """Stores an answered or clarify outcome under ``home``; ignores other outcomes."""
     if isinstance(answer, AnsweredResponse):
-        # What feedback will be about: the whole question, where a follow-up was completed.
+        # Feedback is about the complete question, if this one was a follow-up.
         asked = answer.rewritten or answer.question
         note(home, LastAnswer(answer.database, asked, answer.sql, principal))
     elif isinstance(answer, ClarifyResponse):
@@ -59,12 +59,12 @@ def remember(home: Path, answer: QueryResponse, principal: str) -> None:
 
 
 def note(home: Path, last: LastAnswer | LastInterpretations) -> None:
-    """Notes it in a file that this user alone reads. A folder nobody may write to is no error."""
+    """Stores it in a file that only this user can read; ignores a folder that is not writable."""
     _write(home, _ANSWER if isinstance(last, LastAnswer) else _INTERPRETATIONS, asdict(last))
 
 
 def recall_answer(home: Path) -> LastAnswer:
-    """The answer noted last. Raises SettingsError when there is none."""
+    """The last stored answer. Raises SettingsError if there is none."""
     try:
         return LastAnswer(**_read(home, _ANSWER))
     except (OSError, ValueError, TypeError) as error:
@@ -74,7 +74,7 @@ def recall_answer(home: Path) -> LastAnswer:
 
 
 def recall_interpretations(home: Path) -> LastInterpretations:
-    """The interpretations noted last. Raises SettingsError when there are none."""
+    """The last stored interpretations. Raises SettingsError if there are none."""
     try:
         value = _read(home, _INTERPRETATIONS)
         return LastInterpretations(**{**value, "interpretations": tuple(value["interpretations"])})

@@ -1,4 +1,4 @@
-"""``quorumsql model``: the weights in the cache."""
+"""``quorumsql model``: fetches, lists and removes weights in the cache."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ app = typer.Typer(no_args_is_help=True)
 
 
 class LocalEngine(StrEnum):
-    """The engines that run a model here, each of which wants its weights in a form of its own."""
+    """The engines that run a model on this machine; their formats of weights differ."""
 
     LLAMA = "llama.cpp"
     VLLM = "vllm"
@@ -38,18 +38,18 @@ def pull(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="A registered name, a hub id, a folder or a file.")],
     engine: Annotated[
-        LocalEngine | None, typer.Option(help="The engine it is for; default: as configured.")
+        LocalEngine | None, typer.Option(help="The engine to fetch it for; default: as configured.")
     ] = None,
 ) -> None:
-    """Fetch the weights, check them, bring them into the engine's form once."""
+    """Fetch the weights, check them, and convert them to the engine's format."""
     CONSOLE.print(f"Ready in {_build_store(context, engine).pull(name)}", highlight=False)
 
 
 @app.command("list")
 def list_models(context: typer.Context) -> None:
-    """The registered models, and which are here."""
+    """List the registered models, and which of them are downloaded."""
     table = Table(box=box.SIMPLE_HEAD)
-    for column in ("model", "here", "MB"):
+    for column in ("model", "downloaded", "MB"):
         table.add_column(column)
     for entry in _build_store(context).entries():
         size = f"{entry.bytes / 1e6:,.0f}" if entry.bytes else ""
@@ -63,4 +63,4 @@ def remove(
 ) -> None:
     """Delete the weights from the cache; `pull` fetches them again."""
     removed = _build_store(context).remove(name)
-    CONSOLE.print(f"Removed {name}." if removed else f"{name} was not here.", highlight=False)
+    CONSOLE.print(f"Removed {name}." if removed else f"{name} was not downloaded.", highlight=False)

@@ -1,7 +1,7 @@
-"""The pages of ``docs/reference`` that are made from the code: settings, command line, HTTP.
+"""Generates the pages of ``docs/reference`` for settings, command line and HTTP.
 
-``python -m serve_app.cli.reference`` writes them anew; a test fails while one is out of date.
-Knows only what the settings, the commands and the OpenAPI description say about themselves.
+``python -m serve_app.cli.reference`` writes them; a test fails if one is out of date. Their texts
+come from the descriptions in the settings, the commands and the OpenAPI document.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def render_settings() -> Iterator[str]:
 
 
 def _find_setting(schema: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """The JSON schema of a setting; what has keys of its own is an object in it."""
+    """The JSON schema of a setting, with nested settings as objects."""
     found = dict(schema)
     for part in key.split("."):
         inside = found["additionalProperties"] if part == "NAME" else found["properties"][part]
@@ -82,9 +82,9 @@ def _find_setting(schema: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 
 def _resolve(node: Any, definitions: Mapping[str, Any]) -> Any:
-    """``node`` with what it refers to put in."""
+    """``node`` with its references replaced by their definitions."""
     if isinstance(node, list):
-        return [_resolve(each, definitions) for each in node]
+        return [_resolve(item, definitions) for item in node]
     if not isinstance(node, dict):
         return node
     if "$ref" in node:
@@ -121,7 +121,7 @@ def _render_parameters(parameters: Sequence[Any], context: typer.Context) -> Ite
 
 
 def read_openapi() -> dict[str, Any]:
-    """The OpenAPI description that the service gives at ``/openapi.json``, with all its routes."""
+    """The OpenAPI document that the service serves at ``/openapi.json``, with all its routes."""
     nothing: Any = object()
     settings = Settings.model_validate(_ONE_FILE)
     http_app = build_http_app(settings, nothing, feedback=nothing, sessions=nothing)
@@ -168,7 +168,7 @@ def _render_operation(title: str, operation: Mapping[str, Any]) -> Iterator[str]
     yield from _render_row("status", "meaning", "body")
     yield from _render_row("---", "---", "---")
     for status, response in operation["responses"].items():
-        # FastAPI's own words where a route says nothing.
+        # FastAPI's default for a route without a description.
         is_described = response["description"] != "Successful Response"
         meaning = response["description"] if is_described else HTTPStatus(int(status)).phrase
         yield from _render_row(status, meaning, _name_types(response.get("content", {})))
@@ -193,8 +193,8 @@ def _render_schema(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
 
 def _name_types(content: Mapping[str, Any]) -> str:
     named = [
-        f"`{media}`" + (f": {_name_type(each['schema'])}" if each.get("schema") else "")
-        for media, each in content.items()
+        f"`{media}`" + (f": {_name_type(body['schema'])}" if body.get("schema") else "")
+        for media, body in content.items()
     ]
     return ", ".join(named)
 
@@ -213,7 +213,7 @@ def _name_type(schema: Mapping[str, Any]) -> str:
         return f"[{name}](#{name.lower()})"
     for key in ("anyOf", "oneOf", "allOf"):
         if key in schema:
-            return " or ".join(_name_type(each) for each in schema[key])
+            return " or ".join(_name_type(choice) for choice in schema[key])
     if "enum" in schema:
         return " or ".join(f"`{json.dumps(value)}`" for value in schema["enum"])
     if "const" in schema:

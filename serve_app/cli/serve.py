@@ -25,17 +25,18 @@ from serve_app.operations.background import (
 from serve_app.operations.preparation import prepare, pull_model, start_embedded_server
 from serve_app.ray import running
 
-# How often the embedded PostgreSQL is looked after.
+# The interval between checks of the embedded PostgreSQL.
 _WATCH_S = 5
 
 
 def serve(
     context: typer.Context,
     background: Annotated[
-        bool, typer.Option("--background", help="Leave it running; `quorumsql stop` ends it.")
+        bool,
+        typer.Option("--background", help="Run it in the background; `quorumsql stop` stops it."),
     ] = False,
 ) -> None:
-    """Start everything that is missing and serve until Ctrl-C."""
+    """Prepare what is missing and serve until Ctrl-C."""
     cli: CliContext = context.obj
     url = service_url(cli.settings)
     if is_ready(url):
@@ -49,7 +50,7 @@ def serve(
 
 
 def serve_in_background(cli: CliContext) -> None:
-    """Prepares here, where progress is seen, then starts the service and waits for it."""
+    """Prepares in this process to show progress, then starts the service and waits for it."""
     settings = cli.settings
     if spawned_process(settings.home) is None:
         check_port(settings.serve)  # before minutes of preparation
@@ -64,14 +65,14 @@ def serve_in_background(cli: CliContext) -> None:
 
 
 def stop(context: typer.Context) -> None:
-    """Stop the service that `serve --background` left running."""
+    """Stop the service that `serve --background` started."""
     cli: CliContext = context.obj
     stopped = stop_spawned(cli.settings.home)
     CONSOLE.print("Stopped." if stopped else "No service was running in the background.")
 
 
 def print_next_steps(url: str) -> None:
-    """How to ask the next question."""
+    """Prints how to ask the next question."""
     command = name_command()
     CONSOLE.print(
         "\nAsk the next one:\n"
@@ -103,14 +104,14 @@ def _serve_here(cli: CliContext) -> None:
         print_next_steps(service_url(settings))
         server = start_embedded_server(settings)
         while not done.wait(_WATCH_S):
-            _look_after(server)
+            _restart_if_stopped(server)
     finally:
         CONSOLE.print("Stopping.")
         running.stop_service()
 
 
-def _look_after(server: EmbeddedServer | None) -> None:
-    """A server that cannot be started now is tried again; until then `/readyz` says so."""
+def _restart_if_stopped(server: EmbeddedServer | None) -> None:
+    """Restarts the server if it stopped. A failure is printed and retried at the next check."""
     try:
         if server is not None:
             server.ensure_running()

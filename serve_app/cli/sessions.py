@@ -1,4 +1,4 @@
-"""``quorumsql sessions``: what is kept of conversations."""
+"""``quorumsql sessions``: deletes stored conversations."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 
 @app.callback()
 def sessions() -> None:
-    """What is kept of conversations: questions and queries, never rows."""
+    """Stored conversations contain questions and queries, never rows."""
 
 
 @app.command("clear")
 def clear(
     context: typer.Context,
-    session: Annotated[str, typer.Option(help="Only the sessions of this id.")] = "",
-    as_: Annotated[str, typer.Option("--as", help="Only those of this principal.")] = "",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    session: Annotated[str, typer.Option(help="Only sessions with this id.")] = "",
+    as_: Annotated[str, typer.Option("--as", help="Only sessions of this principal.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Forget conversations: all, those of an id, or those of a principal."""
+    """Delete conversations: all, those with an id, or those of a principal."""
     cli: CliContext = context.obj
     principal = cli.settings.identity.principal(as_) if as_ else None
     if session:
@@ -37,9 +37,9 @@ def clear(
     if not yes:
         whose = f" of {as_}" if as_ else ""
         which = f"the sessions {session}" if session else "all sessions"
-        typer.confirm(f"Forget {which}{whose}?", abort=True)
+        typer.confirm(f"Delete {which}{whose}?", abort=True)
     turns = asyncio.run(_clear(cli.settings, principal, session))
-    CONSOLE.print(f"Forgot {turns} questions.", highlight=False)
+    CONSOLE.print(f"Deleted {turns} questions.", highlight=False)
 
 
 async def _clear(settings: Settings, principal: Principal | None, session: str) -> int:

@@ -1,4 +1,4 @@
-"""``quorumsql settings``: every key of quorumsql.yaml, with its default and meaning."""
+"""``quorumsql settings``: lists every key of quorumsql.yaml, with its default and meaning."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from serve_app.cli.terminal import CONSOLE
 
 
 def show_settings() -> None:
-    """Every key of the settings file, with its default and meaning."""
+    """List every key of the settings file, with its default and meaning."""
     table = Table(box=box.SIMPLE_HEAD)
     for column in ("key", "default", "meaning"):
         table.add_column(column, overflow="fold")

@@ -1,4 +1,4 @@
-"""What the terminal shows: progress of long steps, answers, and why a candidate won."""
+"""Prints progress of long steps, answers, and why a candidate won."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from nl2sql.progress import describe_stage
+from nl2sql.types import Progress as Asked
 from quorumsql.contract.answers import (
     AnsweredResponse,
     ClarifyResponse,
@@ -38,25 +40,10 @@ ERRORS = Console(stderr=True)
 _MOST_ROWS_SHOWN = 20
 _SQL_WIDTH = 60
 _MOST_NAMES_SHOWN = 10
-_STAGES = {
-    "wait": "waiting for its turn",
-    "rewrite": "reading the conversation",
-    "retrieve": "finding tables",
-    "gate": "checking the question",
-    "draft": "drafting a query",
-    "plan": "planning joins",
-    "generate": "writing queries",
-    "guard": "guarding candidates",
-    "assess": "explaining candidates",
-    "vote": "running candidates and voting",
-    "repair": "repairing candidates",
-    "execute": "fetching the rows",
-    "words": "putting the answer in words",
-}
 
 
 class TerminalReporter:
-    """A line a step: a bar while it runs, what came of it and the seconds when it is done."""
+    """Prints one line for each step: a bar while it runs, then its outcome and seconds."""
 
     @contextmanager
     def step(self, text: str) -> Iterator[TerminalStep]:
@@ -85,7 +72,7 @@ class TerminalReporter:
         )
 
     def warn(self, text: str) -> None:
-        """A line about what was left out or failed."""
+        """Prints a warning about something that was left out or failed."""
         CONSOLE.print(f"[yellow]![/] {escape(text)}", highlight=False, soft_wrap=True)
 
 
@@ -96,7 +83,7 @@ Show = Callable[[ProgressEvent], None]
 def show_progress() -> Iterator[Show]:
     """Hands out what shows how far a question is, on a line of its own, until the block ends.
 
-    Where standard error is no terminal nothing is shown.
+    Shows nothing if standard error is not a terminal.
     """
     if not ERRORS.is_terminal:
         yield lambda _: None
@@ -107,7 +94,7 @@ def show_progress() -> Iterator[Show]:
         TimeElapsedColumn(),
         console=ERRORS,
         transient=True,
-        # It may wait for minutes beside a model that wants all cores.
+        # It may wait for minutes while the model uses all cores.
         refresh_per_second=4,
     )
     task = progress.add_task("asking", total=None)
@@ -115,35 +102,15 @@ def show_progress() -> Iterator[Show]:
 
         def show(event: ProgressEvent) -> None:
             if isinstance(event, StageEvent):
-                progress.update(task, description=describe_progress(event))
+                progress.update(
+                    task, description=describe_stage(Asked(**event.model_dump(exclude={"event"})))
+                )
 
         yield show
 
 
-def describe_progress(asked: StageEvent) -> str:
-    """How far a question is, in words.
-
-    >>> describe_progress(StageEvent(stage="generate", done=2, total=4, answer_tokens=91))
-    'writing queries: 2 of 4, 91 tokens'
-    >>> describe_progress(StageEvent(stage="generate", prompt_tokens_read=512, prompt_tokens=900))
-    'writing queries: 512 of 900 tokens of the prompt read'
-    """
-    told: list[str] = []
-    if asked.answer_tokens:
-        tokens = f"{asked.answer_tokens:,} tokens"
-        told += [tokens] if asked.total < 2 else [f"{asked.done} of {asked.total}", tokens]
-    elif asked.prompt_tokens:
-        told.append(
-            f"{asked.prompt_tokens_read:,} of {asked.prompt_tokens:,} tokens of the prompt read"
-        )
-    elif asked.total:
-        told.append(f"{asked.done} of {asked.total}")
-    name = _STAGES.get(asked.stage, asked.stage)
-    return f"{name}: {', '.join(told)}" if told else name
-
-
 class _CountColumn(ProgressColumn):
-    """How many of how many, and how many a second."""
+    """Done, total and rate, such as ``10 of 80, 5/s``."""
 
     def render(self, task: Task) -> Text:
         count = f"{task.completed:,.0f}"
@@ -153,7 +120,7 @@ class _CountColumn(ProgressColumn):
 
 
 class TerminalStep:
-    """One bar."""
+    """The bar of one step."""
 
     def __init__(self, progress: Progress, text: str) -> None:
         self._progress = progress
@@ -162,20 +129,20 @@ class TerminalStep:
         self.outcome = ""
 
     def update(self, done: int, total: int | None = None, phase: str = "") -> None:
-        """Moves the bar to ``done`` of ``total``; another phase starts it, and its clock, anew."""
+        """Moves the bar to ``done`` of ``total``; a new phase restarts the bar and its clock."""
         if phase != self._phase:
             self._phase = phase
             self._progress.reset(self._task, phase=phase, so_far=self.outcome)
         self._progress.update(self._task, completed=done, total=total)
 
     def finish(self, text: str) -> None:
-        """What the line says: beside the bar so far, and when the step is over."""
+        """Sets the text beside the bar, which is also the outcome of the step."""
         self.outcome = text
         self._progress.update(self._task, so_far=text)
 
 
 def print_answer(answer: QueryResponse, *, seconds: float) -> None:
-    """An answer of ``POST /query``: question, SQL, candidates, rows, stages."""
+    """Prints an answer: question, SQL, candidates, rows, stages."""
     CONSOLE.print()
     CONSOLE.print(Panel(Text(answer.question), title="Question", title_align="left"))
     if answer.rewritten:
@@ -213,7 +180,7 @@ def print_answer(answer: QueryResponse, *, seconds: float) -> None:
 def _print_interpretations(
     interpretations: Sequence[InterpretationResponse], *, in_session: bool
 ) -> None:
-    """What the question may mean, and how to choose."""
+    """Prints the interpretations of a question, and how to choose one."""
     for number, interpretation in enumerate(interpretations, start=1):
         CONSOLE.print(
             Panel(
@@ -226,7 +193,7 @@ def _print_interpretations(
             )
         )
     if interpretations:
-        way = "say its number" if in_session else "quorumsql ask --pick 1"
+        way = "type its number" if in_session else "quorumsql ask --pick 1"
         CONSOLE.print(f"Choose one: {way}", highlight=False)
 
 
@@ -283,7 +250,7 @@ def _print_left_out(names: list[str]) -> None:
     if names:
         more = f" and {len(names) - _MOST_NAMES_SHOWN} more" * (len(names) > _MOST_NAMES_SHOWN)
         CONSOLE.print(
-            f"Left out, as the prompt was full: {', '.join(names[:_MOST_NAMES_SHOWN])}{more}.",
+            f"Left out because the prompt was full: {', '.join(names[:_MOST_NAMES_SHOWN])}{more}.",
             highlight=False,
             markup=False,
         )

@@ -87,7 +87,7 @@ async def add_examples(
 
 def describe_import(report: ImportReport) -> str:
     """The counts of the report, for the terminal."""
-    return f"{report.stored} stored, {report.known} known, {len(report.left_out)} left out"
+    return f"{report.stored} stored, {report.known} already stored, {len(report.left_out)} left out"
 
 
 async def seed_demo_examples(wiring: Wiring, databases: Iterable[str], reporter: Reporter) -> None:

@@ -8,9 +8,9 @@ stream of events that reports progress. When a client disconnects, the work for 
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Depends, FastAPI, Request, Response, Security
+from fastapi import FastAPI, Request, Response, Security
 from fastapi.security import HTTPBearer
 from starlette.types import ASGIApp
 
@@ -18,21 +18,19 @@ from nl2sql.answers import Answered
 from nl2sql.protocols import Observer
 from nl2sql.rendering import build_pace, build_response
 from nl2sql.settings import Settings
-from nl2sql.types import Principal
 from quorumsql.contract import FeedbackRequest, FeedbackResponse, QueryRequest, QueryResponse
+from serve_app.http.callers import Caller
 from serve_app.http.disconnection import ClientGone, run_while_connected
 from serve_app.http.event_stream import EVENT_STREAM, EventStream
 from serve_app.http.formats import MEDIA_TYPES, describe_answer, export_answer, find_format
 from serve_app.http.middleware import pick_front_settings, surround
 from serve_app.http.negotiation import choose_media_type
-from serve_app.http.problems import install_problem_handlers, render_problem
+from serve_app.http.openai.routes import build_router as build_openai_router
+from serve_app.http.problems import CLIENT_GONE, install_problem_handlers, render_problem
 from serve_app.http.responses import AnyTextJSONResponse
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.query_service import QueryService
 from serve_app.service.sessions import Forgotten, SessionService
-
-# nginx's status for a client that closed the request; only logs show it.
-_CLIENT_GONE = 499
 
 # Unfinished bodies at a time, where our middleware in Ray's proxy does not collect them first.
 _MOST_OPEN_BODIES = 64
@@ -105,7 +103,7 @@ def build_routes(
     install_problem_handlers(app)
 
     @app.post("/query", summary="Answer a question", responses=_RESPONSES)
-    async def query(body: QueryRequest, request: Request, principal: _Caller) -> Response:
+    async def query(body: QueryRequest, request: Request, principal: Caller) -> Response:
         accept = ", ".join(request.headers.getlist("accept"))
         media_type = choose_media_type(accept, _SERVED)
         if media_type is None:
@@ -121,7 +119,7 @@ def build_routes(
         try:
             answer = await run_while_connected(request.receive, service.query(body, principal))
         except ClientGone:
-            return Response(status_code=_CLIENT_GONE)
+            return Response(status_code=CLIENT_GONE)
         format_ = find_format(media_type)
         if format_ is None:
             return _render(build_response(answer, trace=body.trace))
@@ -135,6 +133,7 @@ def build_routes(
         headers = describe_answer(answer) | {"Content-Disposition": format_.disposition}
         return Response(content, media_type=media_type, headers=headers)
 
+    app.include_router(build_openai_router(settings, service))
     if feedback is not None:
         _add_feedback(app, feedback)
     if sessions is not None:
@@ -166,18 +165,10 @@ def _render(response: QueryResponse) -> AnyTextJSONResponse:
     return AnyTextJSONResponse(response.model_dump())
 
 
-def _read_principal(request: Request) -> Principal:
-    principal: Principal = request.state.principal
-    return principal
-
-
-_Caller = Annotated[Principal, Depends(_read_principal)]
-
-
 def _add_feedback(app: FastAPI, feedback: FeedbackService) -> None:
     @app.post("/feedback", summary="Say whether an answer is right", responses=_FEEDBACK_RESPONSES)
     async def take(
-        body: FeedbackRequest, response: Response, principal: _Caller
+        body: FeedbackRequest, response: Response, principal: Caller
     ) -> FeedbackResponse:
         taken = await feedback.take(body, principal)
         response.status_code = 202 if taken.outcome == "recorded" else 200
@@ -188,5 +179,5 @@ def _add_sessions(app: FastAPI, sessions: SessionService) -> None:
     @app.delete(
         "/sessions/{session}", summary="Forget a conversation", responses=_SESSION_RESPONSES
     )
-    async def forget(session: str, principal: _Caller) -> Forgotten:
+    async def forget(session: str, principal: Caller) -> Forgotten:
         return await sessions.forget(session, principal)

@@ -20,6 +20,7 @@ from nl2sql.yaml_file import read_yaml
 from serve_app.http.bodies import BoundedBodies
 from serve_app.http.entrance import Entrance
 from serve_app.http.identification import Identification
+from serve_app.http.openai.errors import OpenAiErrors
 from serve_app.http.origins import HostRule, OriginRule
 
 # The response headers that a page of an allowed origin may read.
@@ -73,4 +74,4 @@ def surround(app: ASGIApp, settings: FrontSettings, *, most_open_bodies: int) ->
             expose_headers=_EXPOSED,
         )
     hosts = HostRule((*serve.allowed_hosts, serve.host))
-    return Entrance(app, hosts, OriginRule(serve.allowed_origins))
+    return OpenAiErrors(Entrance(app, hosts, OriginRule(serve.allowed_origins)))

@@ -6,6 +6,7 @@ error quotes.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -30,6 +31,8 @@ from nl2sql.errors import (
 from serve_app.http.responses import AnyTextJSONResponse
 
 _LOG = logging.getLogger("quorumsql")
+# nginx's status for a client that closed the request; nobody reads it but a log.
+CLIENT_GONE = 499
 _RETRY_AFTER_S = "5"
 # A request can have as many errors as bytes, and JSON may need six bytes for a character.
 _MOST_ERRORS = 6
@@ -82,6 +85,13 @@ def render_error(error: Exception) -> JSONResponse:
             return render_problem(504, "Took too long", str(error))
         case _:
             return _render_unexpected(error)
+
+
+def describe_error(error: Exception) -> tuple[int, dict[str, Any]]:
+    """The status and the problem document of an error."""
+    response = render_error(error)
+    document: dict[str, Any] = json.loads(bytes(response.body))
+    return response.status_code, document
 
 
 def _render_field(status: int, title: str, error: InvalidRequest) -> JSONResponse:

@@ -8,18 +8,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 
 from nl2sql.answers import Answer
 from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError
 from nl2sql.progress import enter_stage, observed_by
-from nl2sql.protocols import Answerer, Observer, Probe
+from nl2sql.protocols import Admission, Answerer, Observer, Probe
 from nl2sql.settings import Settings
 from nl2sql.settings.sampling import SamplingSettings
 from nl2sql.speed import Pace
-from nl2sql.types import (
-    Principal,
-    Question,
-)
+from nl2sql.types import Principal, Question, Turn
 from quorumsql.contract import QueryRequest
 from serve_app.service.prompt_preparation import PromptPreparation
 from serve_app.service.sessions import read_session
@@ -41,8 +39,11 @@ class QueryService:
         probes: Mapping[str, Probe],
         pace: Callable[[], Awaitable[Pace]] | None = None,
         preparation: PromptPreparation | None = None,
+        admission: Admission | None = None,
     ) -> None:
-        """``pace`` measures the language model's speed; ``preparation`` prepares prompts."""
+        """``pace`` measures the language model's speed; ``preparation`` prepares prompts;
+        ``admission`` knows which databases a principal may ask.
+        """
         self._settings = settings
         self._pipeline = pipeline
         self._probes = dict(probes)
@@ -50,17 +51,37 @@ class QueryService:
         self._probing: asyncio.Task[Mapping[str, str]] | None = None
         self._probed = 0.0
         self._preparation = preparation
+        self._admission = admission
         serve = settings.serve
         self.turns = Turns(serve.max_ongoing_requests, serve.max_waiting_requests)
 
+    async def list_databases(self, principal: Principal) -> tuple[str, ...]:
+        """The configured databases of which the principal may see anything. Raises Unavailable."""
+        names = tuple(self._settings.databases)
+        if self._admission is None:
+            return names
+        return await self._admission.list_admitted(names, principal)
+
+    def check(self, request: QueryRequest, principal: Principal) -> None:
+        """Raises what ``query`` raises before it does anything."""
+        build_question(request, self._settings, principal)
+
     async def query(
-        self, request: QueryRequest, principal: Principal, observer: Observer | None = None
+        self,
+        request: QueryRequest,
+        principal: Principal,
+        observer: Observer | None = None,
+        *,
+        history: tuple[Turn, ...] = (),
     ) -> Answer:
-        """Answers a request; ``observer`` receives the progress.
+        """Answers a request; ``observer`` receives what happens meanwhile.
+
+        ``history`` are the turns before it, where the caller tells them instead of a session.
 
         Raises InvalidRequest, UnknownDatabase, Unavailable, DeadlineExceeded.
         """
         question = build_question(request, self._settings, principal)
+        question = replace(question, history=history)
         seconds = self._settings.limits.request_timeout_ms / 1000
         try:
             async with asyncio.timeout(seconds):

@@ -1,4 +1,4 @@
-"""``eval calibrate``: fits the confidence to runs, and tells what it is worth."""
+"""``eval calibrate``: fits the calibration of the confidence to runs, and measures it."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ def calibrate(
         bool,
         typer.Option(
             "--by-database/--by-question",
-            help="No database, or no question, has a part in its own confidence.",
+            help="Fit the confidence of a database, or question, only on the others.",
         ),
     ] = True,
     gain: Annotated[
-        float, typer.Option(help="By how much answers above the threshold shall be better.")
+        float, typer.Option(help="The wanted gain in accuracy of answers above the threshold.")
     ] = 0.1,
 ) -> None:
-    """Fit the confidence to what was right in runs, and report what it promises and keeps."""
+    """Fit the confidence to the right and wrong answers of runs, and report its quality."""
     cases, samples, questions = [], set(), 0
     for folder in runs:
         _, records = read_run(folder)
         found = collect_cases(records)
         if not found:
             raise SettingsError(
-                f"{folder} says nothing of what its confidences were read from.",
-                hint="Make the run again: traces hold the features since this version.",
+                f"The traces in {folder} do not contain the features of the confidence.",
+                hint="Repeat the run: traces of this version contain them.",
             )
         cases += found
         questions += sum(record.counts for record in records)
@@ -65,7 +65,7 @@ def calibrate(
     value = render_model(
         fit_model(cases),
         (min(samples), max(samples)),
-        # Where no bar makes answers so much better, all are given.
+        # If no threshold reaches the gain, all answers are returned.
         at.threshold if at.coverage else 0.0,
         _describe(runs, figures, by_database),
     )
@@ -75,7 +75,7 @@ def calibrate(
 
 
 def _describe(runs: list[Path], figures: CalibrationFigures, by_database: bool) -> dict[str, Any]:
-    """Where the model comes from and what it is worth, for whoever reads the file."""
+    """The origin and quality of the calibration, as stored in its file."""
     manifests = [read_run(folder)[0] for folder in runs]
     return {
         "runs": [folder.name for folder in runs],
@@ -94,7 +94,7 @@ def _describe(runs: list[Path], figures: CalibrationFigures, by_database: bool) 
 
 
 def _name_model(manifest: Manifest) -> str:
-    """The model of a run; what ``auto`` was on its machine."""
+    """The model of a run; ``auto`` is resolved for the run's machine."""
     name = str(manifest.configuration["model"]["name"])
     if name != "auto":
         return name
@@ -124,12 +124,12 @@ def _print(figures: CalibrationFigures, value: dict[str, Any]) -> None:
     weights = sorted(value["features"].items(), key=lambda pair: -abs(pair[1]["weight"]))
     _print_table(
         ("feature", "weight a standard deviation"),
-        [(name, f"{each['weight']:+.3f}") for name, each in weights],
+        [(name, f"{feature['weight']:+.3f}") for name, feature in weights],
     )
 
 
 def _list_risks(figures: CalibrationFigures) -> list[tuple[str, str]]:
-    """Accuracy when only so large a share of the questions is answered."""
+    """The accuracy at each coverage of ``_COVERAGES``."""
     curve = figures.confidence.risk_coverage
     found = []
     for wanted in _COVERAGES:

@@ -1,4 +1,4 @@
-"""``eval run``: questions in, run folders out."""
+"""``eval run``: runs a benchmark and writes run folders."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ def run(
     k: Annotated[
         str,
         typer.Option(
-            help="Candidates, or adaptive; several with commas make a run each. "
+            help="Number of candidates, or adaptive; several, with commas, make one run each. "
             "Default: sampling.k."
         ),
     ] = "",
     baseline: Annotated[
         str,
         typer.Option(
-            help="plain: the whole schema as DDL and one greedy query; in place of the pipeline, "
-            "or beside it where --k is given."
+            help="plain: the whole schema as DDL and one greedy query; instead of the pipeline, "
+            "or in addition to it if --k is given."
         ),
     ] = "",
     without: Annotated[
         str,
         typer.Option(
             metavar="FLAGS",
-            help="Flags to switch off in turn, with commas, or all; beside a run with all on.",
+            help="Flags to switch off one by one, with commas, or all; in addition to a full run.",
         ),
     ] = "",
     set_: opt.Overrides = None,
@@ -56,8 +56,8 @@ def run(
     samples: Annotated[
         Path | None,
         typer.Option(
-            help="File that keeps the model's samples: runs that share it compare what comes "
-            "after sampling on the same candidates, and fewer of them, without the model."
+            help="File that stores the model's samples: runs that share it use the same "
+            "candidates, or fewer, without the model, to compare the stages after sampling."
         ),
     ] = None,
     service: Annotated[
@@ -67,13 +67,13 @@ def run(
     output: opt.Output = opt.DEFAULT_OUTPUT,
     time_queries: Annotated[
         bool,
-        typer.Option("--time-queries/--no-time-queries", help="Time right answers, for R-VES."),
+        typer.Option("--time-queries/--no-time-queries", help="Time right queries, for R-VES."),
     ] = True,
     fresh: opt.Fresh = False,
 ) -> None:
-    """Run a benchmark. The same command again goes on where it was stopped.
+    """Run a benchmark. The same command again continues where it stopped.
 
-    Several K, or flags to do without, make a run each, with one model loaded.
+    Several K, or several flags to switch off, make one run each; the model is loaded once.
     """
     cli: CliContext = context.obj
     settings = override(cli.settings, set_ or ())
@@ -106,16 +106,16 @@ def _measure(
     options: MeasureOptions,
 ) -> None:
     if options.evidence and not any(example.evidence for example in benchmark.examples):
-        raise SettingsError(f"{benchmark.name} has no evidence.", hint="Leave --evidence out.")
-    # Only the databases that the sample asks of are made ready.
+        raise SettingsError(f"{benchmark.name} has no evidence.", hint="Omit --evidence.")
+    # Only the databases of the sample's questions are prepared.
     chosen = select(
         benchmark,
-        [each.id for each in draw_sample(benchmark, options.sample, options.seed)],
+        [example.id for example in draw_sample(benchmark, options.sample, options.seed)],
     )
     if options.service and options.samples:
         raise SettingsError(
-            "A service samples by itself: nothing can be kept of it.",
-            hint="Leave --samples out, or --service.",
+            "The samples of a service cannot be stored.",
+            hint="Omit --samples or --service.",
         )
     if options.service:
         check_service(options.service, settings, chosen, variants)

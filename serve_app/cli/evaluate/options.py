@@ -12,7 +12,7 @@ BenchmarkName = Annotated[
     typer.Argument(
         metavar="BENCHMARK",
         help="demo_erp, or a path: Spider's dev.json, BIRD's folder, a defog CSV, a questions.json "
-        "beside a dump, JSON lines of your own. FORMAT:PATH says which where it cannot be told.",
+        "beside a dump, JSON lines of your own. FORMAT:PATH names an ambiguous format.",
     ),
 ]
 Overrides = Annotated[
@@ -27,7 +27,7 @@ Evidence = Annotated[
     bool,
     typer.Option("--evidence/--no-evidence", help="Give the benchmark's hints with the question."),
 ]
-Output = Annotated[Path, typer.Option(help="Folder that the run's own folder is made in.")]
+Output = Annotated[Path, typer.Option(help="Folder in which the run's folder is created.")]
 Fresh = Annotated[
     bool, typer.Option("--fresh", help="Start over; an earlier run is renamed, not deleted.")
 ]

@@ -1,4 +1,4 @@
-"""``eval retrieval``: what search finds of the tables and columns that golds read; no model."""
+"""``eval retrieval``: measures how many tables and columns of gold queries retrieval finds."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ def retrieval(
     set_: opt.Overrides = None,
     sample: opt.Sample = 0,
     seed: opt.Seed = 0,
-    split: Annotated[str, typer.Option(help="Only this part of the benchmark: dev.")] = "",
+    split: Annotated[str, typer.Option(help="Only this split of the benchmark, such as dev.")] = "",
     one_database: Annotated[
         bool,
         typer.Option(
             "--one-database",
-            help="A dump whose questions name schemas as a single database; no question tells "
-            "its schema.",
+            help="Read a dump whose questions name schemas as one database, without the schema "
+            "of a question.",
         ),
     ] = False,
     questions: Annotated[
         Path | None,
-        typer.Option(help="The same questions in other words, in Spider's form; asked too."),
+        typer.Option(help="A file of the same questions reworded, in Spider's format; asked too."),
     ] = None,
     originals: Annotated[
         Path | None,
         typer.Option(
-            help="The questions that --questions rewords, entry beside entry; default: the "
+            help="The original questions of --questions, in the same order; default: the "
             "benchmark's own file."
         ),
     ] = None,
@@ -73,16 +73,16 @@ def retrieval(
     cli: CliContext = context.obj
     settings = override(cli.settings, set_ or ())
     names = [name.strip() for name in variants.split(",") if name.strip()]
-    choose_variants(settings, names)  # a wrong name is told before anything is restored
+    choose_variants(settings, names)  # reports a wrong name before anything is restored
     loaded = _choose(
         load_benchmark(benchmark, configured=settings.databases, one_database=one_database),
         split,
     )
     if evidence and not any(example.evidence for example in loaded.examples):
-        raise SettingsError(f"{loaded.name} has no evidence.", hint="Leave --evidence out.")
+        raise SettingsError(f"{loaded.name} has no evidence.", hint="Omit --evidence.")
     drawn = draw_sample(loaded, sample, seed)
     pairs = reword(drawn, originals or Path(benchmark), questions) if questions else ()
-    chosen = select(loaded, [each.id for each in drawn])
+    chosen = select(loaded, [example.id for example in drawn])
     chosen = dataclasses.replace(
         chosen, examples=(*chosen.examples, *(example for _, example in pairs))
     )
@@ -112,7 +112,7 @@ def retrieval(
 
 
 def _choose(benchmark: Benchmark, split: str) -> Benchmark:
-    """The examples of one split. Raises SettingsError when there are none."""
+    """The benchmark with one split only. Raises SettingsError if it has no examples."""
     if not split:
         return benchmark
     examples = tuple(example for example in benchmark.examples if example.split == split)
@@ -129,10 +129,10 @@ def _choose(benchmark: Benchmark, split: str) -> Benchmark:
 
 def _print(folder: Path) -> None:
     _, figures = read_figures(folder)
-    # Rather a line too long than figures cut off.
+    # A long line is better than truncated figures.
     console = Console(width=max(CONSOLE.width, _TABLE_WIDTH))
     for table in build_tables(figures):
-        if table.columns[-1] != EXAMPLES:  # the report has room for those
+        if table.columns[-1] != EXAMPLES:  # too wide: only in the report
             console.print(_render(table))
     _print_misses(figures)
     for name, reason in figures.not_counted:
@@ -146,7 +146,7 @@ def _print(folder: Path) -> None:
 
 
 def _print_misses(figures: RetrievalFigures) -> None:
-    """A line a cause and variant; which tables they are stands in the report."""
+    """Prints one line for each cause and variant; the report names the tables."""
     for variant in figures.variants:
         for missed in variant.missed:
             paraphrase = f", {variant.paraphrase}" if variant.paraphrase else ""

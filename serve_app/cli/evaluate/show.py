@@ -1,4 +1,4 @@
-"""``eval report``, ``eval compare``, ``eval list``: what runs amount to."""
+"""``eval report``, ``eval compare``, ``eval list``: show the figures of runs."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def report(
 ) -> None:
     """Write a Markdown report and a self-contained HTML page with plots and every question.
 
-    Runs of `eval retrieval` stand after the others.
+    Runs of `eval retrieval` come after the others.
     """
     searched = [folder for folder in runs if (folder / RetrievalManifest.FILE).exists()]
     loaded = sorted(
@@ -83,7 +83,7 @@ def report(
 
 def compare(
     left: Annotated[Path, typer.Argument(help="A run folder.")],
-    right: Annotated[Path, typer.Argument(help="The run folder to hold against it.")],
+    right: Annotated[Path, typer.Argument(help="The run folder to compare it with.")],
 ) -> None:
     """Compare two runs question by question: McNemar's test, and the questions that flipped."""
     one, other = load_run(left), load_run(right)
@@ -104,7 +104,7 @@ def list_runs(
         DEFAULT_OUTPUT
     ),
 ) -> None:
-    """List the runs there are, with their figures."""
+    """List the runs in a folder, with their figures."""
     found, searched = find_runs(folder), find_runs(folder, RetrievalManifest)
     if not found and not searched:
         CONSOLE.print(f"No runs in {folder}. Make one: quorumsql eval run demo_erp")
@@ -118,7 +118,7 @@ def list_runs(
 
 
 def load_run(folder: Path) -> Run:
-    """The run in a folder with its figures. Raises SettingsError when it holds none."""
+    """The run in a folder, with its figures. Raises SettingsError if there is none."""
     manifest, records = read_run(folder)
     threshold = _find_threshold(manifest, records)
     summary = summarize(records, seconds=manifest.seconds, threshold=threshold)
@@ -126,7 +126,7 @@ def load_run(folder: Path) -> Run:
 
 
 def _find_threshold(manifest: Manifest, records: Sequence[QuestionRecord]) -> float:
-    """The confidence below which the run gave no answer: as set, or as its calibration had it."""
+    """The confidence below which the run did not answer: as set, or as calibrated."""
     value = manifest.configuration["ranking"]["min_confidence"]
     if value is not None:
         return float(value)
@@ -134,7 +134,7 @@ def _find_threshold(manifest: Manifest, records: Sequence[QuestionRecord]) -> fl
 
 
 def compare_within(runs: Sequence[Run]) -> list[PairedComparison]:
-    """Each run against the first of its own benchmark: the baseline where there is one."""
+    """Compares each run with the first of its benchmark, which is the baseline if there is one."""
     first: dict[tuple[str, bool], Run] = {}
     comparisons = []
     for run in runs:
@@ -146,7 +146,7 @@ def compare_within(runs: Sequence[Run]) -> list[PairedComparison]:
 
 
 def report_order(run: Run) -> tuple[str, bool, bool, int, bool]:
-    """By benchmark: the baseline, then by K, what is whole before what lacks a stage."""
+    """Sort key: by benchmark, the baseline first, then by K, ablated runs last."""
     manifest = run.manifest
     return (
         manifest.benchmark,
@@ -158,7 +158,7 @@ def report_order(run: Run) -> tuple[str, bool, bool, int, bool]:
 
 
 def print_runs(folders: Sequence[Path]) -> None:
-    """A line a run, and by name what could not be counted."""
+    """Prints one line for each run, and the questions that could not be counted."""
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("benchmark", overflow="fold", min_width=_BENCHMARK_WIDTH)
     for column in _COLUMNS:
@@ -183,7 +183,7 @@ def print_runs(folders: Sequence[Path]) -> None:
     _print_wide(table)
     if not all(run.manifest.is_timed for run in runs):
         CONSOLE.print(
-            f"q/min {NONE}: samples were kept in a file, and what stood there took no time.",
+            f"q/min {NONE}: samples came from a file, so times were not measured.",
             highlight=False,
         )
     named = dict.fromkeys(
@@ -200,7 +200,7 @@ def print_runs(folders: Sequence[Path]) -> None:
 
 
 def print_retrieval(folders: Sequence[Path]) -> None:
-    """A line for each way to search of each run of ``eval retrieval``."""
+    """Prints one line for each variant of each run of ``eval retrieval``."""
     table = Table(title="retrieval", title_justify="left", box=box.SIMPLE_HEAD)
     table.add_column("benchmark", overflow="fold", min_width=_BENCHMARK_WIDTH)
     for column in _RETRIEVAL_COLUMNS:
@@ -233,7 +233,7 @@ def print_retrieval(folders: Sequence[Path]) -> None:
 
 
 def _print_wide(table: Table) -> None:
-    """Rather a line too long than figures cut off."""
+    """Prints a table with long lines rather than truncated figures."""
     Console(width=max(CONSOLE.width, _TABLE_WIDTH)).print(table)
 
 

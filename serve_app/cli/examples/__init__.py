@@ -1,4 +1,4 @@
-"""``quorumsql examples``: verified questions that are shown to the model beside those asked."""
+"""``quorumsql examples``: imports, lists, exports and removes examples."""
 
 from __future__ import annotations
 

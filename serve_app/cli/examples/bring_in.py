@@ -1,4 +1,4 @@
-"""``examples import``: pairs of a file or of a benchmark's train set, each verified first."""
+"""``examples import``: verifies and stores pairs of a file or of a benchmark's train set."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def bring_in(
         str,
         typer.Argument(
             help='JSON lines of {"question", "sql", "roles"?}; or a benchmark as for `eval run`, '
-            "of which the train questions are taken."
+            "whose train questions are used."
         ),
     ],
     as_: Annotated[
@@ -43,10 +43,12 @@ def bring_in(
     ] = False,
     one_database: Annotated[
         bool,
-        typer.Option("--one-database", help="Read a dump whose questions name schemas as one."),
+        typer.Option(
+            "--one-database", help="Read a dump whose questions name schemas as one database."
+        ),
     ] = False,
 ) -> None:
-    """Verify pairs and store them. The same command again goes on where it was stopped."""
+    """Verify pairs and store them. The same command again continues where it stopped."""
     cli: CliContext = context.obj
     report = asyncio.run(_bring_in(cli, database, file, as_, run, one_database, TerminalReporter()))
     print_left_out(report)
@@ -82,7 +84,7 @@ async def _read(
     train = select_train_set(benchmark, file, database)
     ready = await prepare_benchmark(settings, train, reporter)
     if reason := ready.benchmark.missing.get(database):
-        raise SettingsError(f"The database {database!r} is not there: {reason}")
+        raise SettingsError(f"The database {database!r} is missing: {reason}")
     dialect = ready.wiring.settings.databases[database].dialect
     return ready.wiring, build_pairs(train.examples, dialect)
 
@@ -93,10 +95,10 @@ def is_native(path: Path) -> bool:
 
 
 def print_left_out(report: ImportReport, what: str = "pair") -> None:
-    """Names what was not taken, with the reason; at most some."""
-    for each in report.left_out[:_MOST_SHOWN]:
+    """Prints the first entries that were left out, with the reason."""
+    for entry in report.left_out[:_MOST_SHOWN]:
         CONSOLE.print(
-            f"left out, {what} {each.number}: {each.question}\n  {each.reason}",
+            f"left out, {what} {entry.number}: {entry.question}\n  {entry.reason}",
             style="yellow",
             highlight=False,
             markup=False,

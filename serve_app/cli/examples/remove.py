@@ -1,4 +1,4 @@
-"""``examples remove``: away with them, after a file was written that brings them back."""
+"""``examples remove``: removes examples after writing them to a file that can be imported."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def remove(
         Path | None,
         typer.Option("--keep", help="Where to write them first; default: a file under home."),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
     """Remove examples by id or by source. What is removed is written to a file first."""
     cli: CliContext = context.obj
@@ -42,7 +42,7 @@ def remove(
     write_examples(file, found)
     removed = asyncio.run(_remove(cli, database, found))
     CONSOLE.print(
-        f"Removed {removed} examples of {database}. To bring them back:\n"
+        f"Removed {removed} examples of {database}. To restore them:\n"
         f"  quorumsql examples import {database} {file}",
         highlight=False,
         markup=False,
@@ -55,12 +55,12 @@ def _choose(
 ) -> tuple[VerifiedExample, ...]:
     found = asyncio.run(find_examples(cli, database, check_sources(source)))
     if ids:
-        if unknown := sorted(set(ids) - {each.id for each in found}):
+        if unknown := sorted(set(ids) - {example.id for example in found}):
             raise SettingsError(
                 f"{database} has no example {', '.join(unknown)}.",
                 hint=f"`quorumsql examples list {database}` shows them.",
             )
-        found = tuple(each for each in found if each.id in set(ids))
+        found = tuple(example for example in found if example.id in set(ids))
     if not found:
         raise SettingsError(f"There are no such examples of {database}.")
     return found
@@ -74,4 +74,4 @@ def _name_file(home: Path, database: str) -> Path:
 async def _remove(cli: CliContext, database: str, found: Sequence[VerifiedExample]) -> int:
     server = await asyncio.to_thread(start_embedded_server, cli.settings)
     async with open_examples(build_wiring(cli.settings, server)) as examples:
-        return await examples.remove(database, [each.id for each in found])
+        return await examples.remove(database, [example.id for example in found])

@@ -32,20 +32,23 @@ def list_(
     context: typer.Context,
     database: Database,
     source: Sources = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, whole.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print complete examples as JSON.")
+    ] = False,
 ) -> None:
     """List the examples of a database."""
     found = asyncio.run(find_examples(context.obj, database, check_sources(source)))
     if as_json:
-        CONSOLE.print_json(json.dumps([asdict(each) for each in found], default=datetime.isoformat))
+        rows = [asdict(example) for example in found]
+        CONSOLE.print_json(json.dumps(rows, default=datetime.isoformat))
         return
     table = Table(box=box.SIMPLE_HEAD, title=f"{len(found)} examples of {database}")
     for heading in ("id", "from", "roles", "question", "query"):
         table.add_column(heading, overflow="fold", no_wrap=heading == "id")
-    for each in found:
-        given = f"{each.source} ({each.given_by})"
-        cells = (each.id, given, ", ".join(each.roles), each.question, each.sql)
-        table.add_row(*map(Text, cells))
+    for example in found:
+        origin = f"{example.source} ({example.given_by})"
+        roles = ", ".join(example.roles)
+        table.add_row(*map(Text, (example.id, origin, roles, example.question, example.sql)))
     CONSOLE.print(table)
 
 
@@ -62,12 +65,12 @@ def export(
 
 
 def check_sources(names: Sequence[str] | None) -> tuple[Source, ...]:
-    """The sources named, none meaning all. Raises BadParameter."""
+    """The named sources; empty means all. Raises BadParameter."""
     known: tuple[Source, ...] = ("file", "benchmark", "feedback")
     wrong = sorted(set(names or ()) - set(known))
     if wrong:
         raise typer.BadParameter(f"--source {wrong[0]}: it is one of {', '.join(known)}.")
-    return tuple(each for each in known if each in (names or ()))
+    return tuple(source for source in known if source in (names or ()))
 
 
 async def find_examples(

@@ -1,4 +1,4 @@
-"""``quorumsql feedback``: what is said of answers, and files of it."""
+"""``quorumsql feedback``: sends, exports and imports feedback on answers."""
 
 from __future__ import annotations
 

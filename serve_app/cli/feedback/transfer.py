@@ -1,6 +1,6 @@
 """``feedback export`` and ``feedback import``.
 
-What only these need is imported when they run: saying that an answer is right starts at once.
+Their imports are inside the functions, so that ``feedback right`` starts quickly.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def export(
     database: Database,
     file: Annotated[Path, typer.Argument(help="The file to write.")],
 ) -> None:
-    """Write what was said of the answers about a database to a file for `feedback import`."""
+    """Write the feedback on answers about a database to a file for `feedback import`."""
     from retrieval.examples.feedback_files import write_feedback
     from serve_app.operations.feedback import list_feedback
 
@@ -45,7 +45,7 @@ def bring_in(
         str, typer.Option("--as", help="The principal to verify as; default: the local one.")
     ] = "",
 ) -> None:
-    """Verify entries and take them as if they were given again, examples included."""
+    """Verify feedback entries and store them, including the examples that they add."""
     from retrieval.examples.feedback_files import read_feedback
     from serve_app.cli.examples.bring_in import print_left_out
     from serve_app.operations.feedback import add_feedback

@@ -1,4 +1,4 @@
-"""``feedback right`` and ``feedback wrong``: of the last answer, or of one that is named."""
+"""``feedback right`` and ``feedback wrong``: about the last answer, or a named one."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from serve_app.cli.terminal import CONSOLE
 from serve_app.operations.background import service_url
 
 _SAID = {
-    "stored": "It is an example now",
-    "known": "It was an example already",
-    "removed": "It is no example any more",
-    "recorded": "Noted",
+    "stored": "Stored as an example",
+    "known": "Already an example",
+    "removed": "Removed from the examples",
+    "recorded": "Recorded",
 }
 
 Question = Annotated[str, typer.Option(help="The question; default: the last one.")]
-Sql = Annotated[str, typer.Option(help="Its query; default: the last answer's.")]
+Sql = Annotated[str, typer.Option(help="Its query; default: that of the last answer.")]
 Sayer = Annotated[
-    str, typer.Option("--as", help="Who says so; default: who asked, or the local principal.")
+    str, typer.Option("--as", help="The principal; default: who asked, or the local principal.")
 ]
 
 
@@ -36,7 +36,7 @@ def right(
     as_: Sayer = "",
     url: UrlOption = "",
 ) -> None:
-    """The answer is right: it is shown to the model as an example."""
+    """Report a right answer: it becomes an example for the model."""
     answer = _choose_answer(context.obj, question, sql, database)
     _send(context.obj, answer, "right", None, as_, url)
 
@@ -50,7 +50,7 @@ def wrong(
     as_: Sayer = "",
     url: UrlOption = "",
 ) -> None:
-    """The answer is wrong: it is no example any more; its correction, if any, becomes one."""
+    """Report a wrong answer: it is removed from the examples; a correction becomes one."""
     answer = _choose_answer(context.obj, question, sql, database)
     _send(context.obj, answer, "wrong", correction or None, as_, url)
 

@@ -1,4 +1,4 @@
-"""``quorumsql index``: what search reads of the databases, made, looked at and dropped."""
+"""``quorumsql index``: builds, inspects and drops the index of databases."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ app.command("drop")(drop.drop)
 
 @app.callback(invoke_without_command=True)
 def build_all(context: typer.Context) -> None:
-    """Without a command: `build` of all databases."""
+    """Build, inspect and drop the index. Without a command: `build` of all databases."""
     if context.invoked_subcommand is None:
         build.run_build(context.obj, [], verbose=False)

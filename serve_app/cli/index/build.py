@@ -19,26 +19,24 @@ _INTERRUPTED = 130
 
 def build(
     context: typer.Context,
-    databases: Annotated[
-        list[str] | None, typer.Argument(help="Databases; none means all that are configured.")
-    ] = None,
+    databases: Annotated[list[str] | None, typer.Argument(help="Databases; default: all.")] = None,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Name everything that was left out.")
     ] = False,
 ) -> None:
-    """Read the schema, embed what changed, store it. A running service notices by itself."""
+    """Read the schema, embed what changed, store it. A running service uses the new index."""
     run_build(context.obj, databases or [], verbose=verbose)
 
 
 def run_build(cli: CliContext, databases: list[str], *, verbose: bool) -> None:
-    """Builds the indexes of ``databases``, or of all; Ctrl-C says how to go on."""
+    """Builds the indexes of ``databases``, or of all; Ctrl-C prints how to continue."""
     names = [cli.settings.database_name(name) for name in databases or cli.settings.databases]
     try:
         asyncio.run(_build(cli.settings, names, verbose=verbose))
     except KeyboardInterrupt:
         CONSOLE.print(
-            "Stopped. The old index stays in service; what was embedded is kept, and the next "
-            "`quorumsql index build` goes on from here.",
+            "Stopped. The old index remains in use. Finished embeddings are stored; the next "
+            "`quorumsql index build` continues from here.",
             highlight=False,
         )
         raise typer.Exit(_INTERRUPTED) from None

@@ -1,4 +1,4 @@
-"""``index diff``: what a build would change, without changing it."""
+"""``index diff``: shows what a build would change, without changing it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _SIGNS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "ye
 def diff(
     context: typer.Context,
     database: Annotated[
-        str | None, typer.Argument(help="The database; none means the default one.")
+        str | None, typer.Argument(help="The database; default: the default one.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """What `index build` would add, change and remove. The exit code is 1 where it differs."""
+    """Show what `index build` would add, change and remove. Exits with 1 if there is any."""
     cli: CliContext = context.obj
     name = cli.settings.database_name(database)
     found = asyncio.run(_compare(cli.settings, name))

@@ -1,4 +1,4 @@
-"""``index drop``: forgets an index, which a build makes again."""
+"""``index drop``: deletes an index, which a build creates again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from serve_app.cli.terminal import CONSOLE
 
 def drop(
     context: typer.Context,
-    database: Annotated[str | None, typer.Argument(help="Whose index to forget.")] = None,
+    database: Annotated[str | None, typer.Argument(help="The database.")] = None,
     everything: Annotated[
         bool,
         typer.Option(
@@ -26,13 +26,13 @@ def drop(
             help="Drop the whole index schema, with the examples and feedback of all databases.",
         ),
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Forget the index, values and glosses of a database. The database itself is not touched."""
+    """Delete the index, values and glosses of a database, not the database itself."""
     cli: CliContext = context.obj
     if everything == (database is not None):
         raise InvalidRequest(
-            "Name one database, or say --all.", field="database", hint="quorumsql index drop NAME"
+            "Name one database, or use --all.", field="database", hint="quorumsql index drop NAME"
         )
     if everything:
         _confirm(
@@ -41,17 +41,17 @@ def drop(
             yes,
         )
         asyncio.run(_drop_everything(cli.settings))
-        CONSOLE.print("Dropped. `quorumsql index build` makes the indexes again.")
+        CONSOLE.print("Dropped. `quorumsql index build` creates the indexes again.")
         return
     assert database is not None
-    _confirm(f"Forget the index of {database}? Its examples stay.", yes)
+    _confirm(f"Drop the index of {database}? Its examples are kept.", yes)
     dropped = asyncio.run(_drop(cli.settings, database))
     if not dropped:
         CONSOLE.print(f"{database} had no index.", highlight=False)
         return
     CONSOLE.print(
         f"Dropped; questions about {database} are refused now. "
-        f"`quorumsql index build {database}` makes it again.",
+        f"`quorumsql index build {database}` creates it again.",
         highlight=False,
         soft_wrap=True,
     )

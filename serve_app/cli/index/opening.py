@@ -1,4 +1,4 @@
-"""The index store for commands that look at it and change no index."""
+"""Opens the index store for commands that do not build an index."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from serve_app.operations.preparation import build_wiring, start_embedded_server
 
 @asynccontextmanager
 async def open_index(settings: Settings) -> AsyncIterator[tuple[Wiring, IndexStore]]:
-    """The wiring, and its store, which is closed at the end; the embedded server is started.
+    """Yields the wiring and its store until the block ends; starts the embedded server.
 
     Raises SettingsError, DatabaseUnavailable.
     """

@@ -1,4 +1,4 @@
-"""``index status``: what is live, and whether the databases have changed since."""
+"""``index status``: shows the live indexes, and whether the databases have changed since."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _MOST_NAMES = 20
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """One database's index; numbers are 0 and texts empty where there is none.
+    """The index of one database; without an index, numbers are 0 and texts empty.
 
-    ``state`` is ``current``, ``changed`` (the database has, since), ``not indexed``, ``unknown``
-    (the database was not asked, or is not in the settings) or ``unreachable``.
+    ``state`` is ``current``, ``changed`` (the database changed since), ``not indexed``, ``unknown``
+    (the database was not read, or is not in the settings) or ``unreachable``.
     """
 
     database: str
@@ -54,7 +54,7 @@ class IndexStatus:
 def status(
     context: typer.Context,
     database: Annotated[
-        str | None, typer.Argument(help="One database; none means all, also past ones.")
+        str | None, typer.Argument(help="A database; default: all, also removed ones.")
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Do not read the databases' schemas.")
@@ -62,19 +62,19 @@ def status(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Name everything that was left out.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """The live index of each database: its age, contents and size; and whether it is current."""
+    """Show the index of each database: age, contents, size, and whether it is current."""
     cli: CliContext = context.obj
     found = asyncio.run(_read_all(cli.settings, database, quick=quick, verbose=verbose))
     if as_json:
-        typer.echo(json.dumps([asdict(each) for each in found], indent=2, ensure_ascii=False))
+        typer.echo(json.dumps([asdict(index) for index in found], indent=2, ensure_ascii=False))
         return
     CONSOLE.print(_build_table(found))
-    for each in found:
-        for line in (*each.left_out, *([each.problem] if each.problem else [])):
-            CONSOLE.print(Text(f"{each.database}: {line}"), soft_wrap=True)
-    stale = [each.database for each in found if each.state in ("changed", "not indexed")]
+    for index in found:
+        for line in (*index.left_out, *([index.problem] if index.problem else [])):
+            CONSOLE.print(Text(f"{index.database}: {line}"), soft_wrap=True)
+    stale = [index.database for index in found if index.state in ("changed", "not indexed")]
     if stale:
         CONSOLE.print(f"Bring up to date: quorumsql index build {' '.join(stale)}", soft_wrap=True)
 
@@ -107,7 +107,7 @@ async def _read(
     state, problem = "unknown", ""
     left_out: tuple[str, ...] = ()
     if name not in wiring.settings.databases:
-        problem = f"not in the settings any more: `quorumsql index drop {name}` forgets it"
+        problem = f"no longer in the settings: `quorumsql index drop {name}` deletes it"
     elif not quick:
         try:
             catalog = await asyncio.to_thread(wiring.source(name).read_catalog)
@@ -146,28 +146,28 @@ def _build_table(found: list[IndexStatus]) -> Table:
         table.add_column(name, justify="right" if right else "left")
     table.add_column("embedder", overflow="fold")
     colours = {"current": "green", "changed": "yellow", "unreachable": "red"}
-    for each in found:
-        state = Text(each.state, style=colours.get(each.state, ""))
-        if not each.generation:
-            table.add_row(each.database, state)
+    for index in found:
+        state = Text(index.state, style=colours.get(index.state, ""))
+        if not index.generation:
+            table.add_row(index.database, state)
             continue
-        inferred = f" + {each.inferred_keys:,}" if each.inferred_keys else ""
+        inferred = f" + {index.inferred_keys:,}" if index.inferred_keys else ""
         table.add_row(
-            each.database,
+            index.database,
             state,
-            describe_age(each.indexed_at),
-            f"{each.tables:,}",
-            f"{each.columns:,}",
-            f"{each.foreign_keys:,}{inferred}",
-            f"{each.values:,}",
-            f"{each.bytes / 1e6:,.1f}",
-            each.embedder,
+            describe_age(index.indexed_at),
+            f"{index.tables:,}",
+            f"{index.columns:,}",
+            f"{index.foreign_keys:,}{inferred}",
+            f"{index.values:,}",
+            f"{index.bytes / 1e6:,.1f}",
+            index.embedder,
         )
     return table
 
 
 def describe_age(since: str, now: datetime | None = None) -> str:
-    """How long ago that was, in its largest unit; empty for an empty text.
+    """The time since ``since`` in its largest unit; empty for an empty text.
 
     >>> describe_age("2025-01-01T00:00:00+00:00", datetime(2025, 1, 3, 12, tzinfo=UTC))
     '2 d'

@@ -1,4 +1,4 @@
-"""``quorumsql policy``: who may see what, checked, shown and tried."""
+"""``quorumsql policy``: checks, shows, tests and applies policies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``policy sql`` and ``policy apply``: the policy as the database's own row-level security."""
+"""``policy sql`` and ``policy apply``: the policy as row-level security of PostgreSQL."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RevokeFunctions = Annotated[
     bool,
     typer.Option(
         "--revoke-functions",
-        help="Also take from PUBLIC the functions that no query should call; needs a superuser.",
+        help="Also revoke functions that no query should call from PUBLIC; needs a superuser.",
     ),
 ]
 
@@ -39,7 +39,7 @@ def print_sql(
     remove: Remove = False,
     revoke_functions: RevokeFunctions = False,
 ) -> None:
-    """Print the policy as PostgreSQL's own roles, grants, policies and views, for psql."""
+    """Print the policy as PostgreSQL roles, grants, policies and views, for psql."""
     cli: CliContext = context.obj
     wiring, name = prepare_database(cli, database)
     check_dialect(name, cli.settings.databases[name].dialect)
@@ -50,7 +50,7 @@ def print_sql(
         functions = [build_revocation(name)] if revoke_functions else []
         statements = [*security.statements, *functions, build_comment(security)]
         script = render_script(statements, head=render_head(security))
-    # As it is: a terminal's width must not break its lines.
+    # Without rich, which would break lines at the terminal's width.
     typer.echo(script, nl=False)
 
 
@@ -58,13 +58,13 @@ def apply(
     context: typer.Context,
     database: Database = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Run all of it, say what would change, roll back.")
+        bool, typer.Option("--dry-run", help="Run it, print the changes, and roll back.")
     ] = False,
     remove: Remove = False,
     revoke_functions: RevokeFunctions = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Put the policy into the database itself, so that a leak needs two defences to fail."""
+    """Apply the policy in the database itself, as a second defence behind the guard."""
     cli: CliContext = context.obj
     wiring, name = prepare_database(cli, database)
     check_dialect(name, cli.settings.databases[name].dialect)
@@ -86,10 +86,10 @@ def apply(
         CONSOLE.print("Nothing was changed: this was a dry run.")
         return
     if not yes:
-        typer.confirm(f"Change {name} so?", abort=True)
+        typer.confirm(f"Apply these changes to {name}?", abort=True)
     done = run(False)
     if (done.added, done.removed) != (planned.added, planned.removed):
-        CONSOLE.print("[yellow]Somebody changed it meanwhile; what was done:[/]")
+        CONSOLE.print("[yellow]The database changed in the meantime; these were applied:[/]")
         _print_changes(done)
     CONSOLE.print(f"[green]✓[/] {name}: {_count(done)}.", highlight=False)
     if cli.settings.databases[name].row_level_security == remove:
@@ -112,5 +112,5 @@ def _print_changes(changes: Changes) -> None:
 
 def _count(changes: Changes) -> str:
     if not changes.added and not changes.removed:
-        return "it was so already"
+        return "nothing to change"
     return f"{len(changes.added)} added, {len(changes.removed)} removed"

@@ -1,4 +1,4 @@
-"""A database's policy, held against its catalog as it is now."""
+"""Loads a database's policy and compiles it against the current catalog."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from serve_app.reporting import Silence
 
 
 def prepare_database(cli: CliContext, name: str | None) -> tuple[Wiring, str]:
-    """The wiring, with the embedded server up if it is used, and the database that is meant.
+    """Starts the embedded server if it is used; returns the wiring and the database's name.
 
-    Raises UnknownDatabase, SettingsError where it has no policy.
+    Raises UnknownDatabase, SettingsError if the database has no policy.
     """
     settings: Settings = cli.settings
     database = settings.database_name(name)
@@ -36,7 +36,7 @@ def prepare_database(cli: CliContext, name: str | None) -> tuple[Wiring, str]:
 
 
 def compile_policy(wiring: Wiring, database: str) -> CompiledPolicy:
-    """The policy on the catalog as it is now. Raises PolicyError, DatabaseUnavailable."""
+    """The policy, compiled against the current catalog. Raises PolicyError, DatabaseUnavailable."""
     settings = wiring.settings.databases[database]
     if settings.policy is None:
         raise PolicyError(f"The database {database!r} has no policy.")
@@ -49,7 +49,7 @@ def compile_policy(wiring: Wiring, database: str) -> CompiledPolicy:
 
 
 def find_access(compiled: CompiledPolicy, principal: Principal) -> Access:
-    """What the principal may see. Raises PolicyError saying why it is nothing."""
+    """The tables and rows that the principal may see. Raises PolicyError if there are none."""
     access = compiled.access(principal)
     if isinstance(access, Violation):
         raise PolicyError(access.message)

@@ -1,4 +1,4 @@
-"""``policy check`` and ``policy show``: does the file fit, and what does it come to."""
+"""``policy check`` and ``policy show``: checks the file against the database and shows rules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Database = Annotated[str | None, typer.Argument(help="The database; default: the
 
 
 def check(context: typer.Context, database: Database = None) -> None:
-    """Hold the policy file against the database: every name, every foreign key, every filter."""
+    """Check the policy file against the database: names, foreign keys and filters."""
     cli: CliContext = context.obj
     wiring, name = prepare_database(cli, database)
     compiled = compile_policy(wiring, name)
@@ -48,7 +48,7 @@ def show(
     database: Database = None,
     role: Annotated[str | None, typer.Option(help="Only this role.")] = None,
 ) -> None:
-    """Show what each role sees of each table, and over which foreign keys."""
+    """Show which rows and columns of each table a role sees, and over which foreign keys."""
     cli: CliContext = context.obj
     wiring, name = prepare_database(cli, database)
     compiled = compile_policy(wiring, name)
@@ -56,8 +56,8 @@ def show(
         raise PolicyError(
             f"There is no role {role!r}.", hint=f"Known: {', '.join(compiled.roles)}."
         )
-    for each in [role] if role else compiled.roles:
-        CONSOLE.print(_build_table(compiled, each))
+    for name in [role] if role else compiled.roles:
+        CONSOLE.print(_build_table(compiled, name))
 
 
 def _build_table(compiled: CompiledPolicy, role: str) -> Table:
@@ -66,7 +66,7 @@ def _build_table(compiled: CompiledPolicy, role: str) -> Table:
     table = Table(
         box=box.SIMPLE_HEAD,
         title=f"{role}: {compiled.policy.roles[role].description}",
-        caption=f"{hidden} of {len(compiled.catalog.tables)} tables are not there for this role.",
+        caption=f"{hidden} of {len(compiled.catalog.tables)} tables are hidden from this role.",
         title_justify="left",
         caption_justify="left",
     )
@@ -82,7 +82,7 @@ def _build_table(compiled: CompiledPolicy, role: str) -> Table:
 
 
 def describe_rows(rule: TableRule, dialect: str) -> str:
-    """Which rows of a table a role sees, in a line."""
+    """Describes the rows of a table that a role sees, in one line."""
     if rule.filter is not None:
         return rule.filter.sql(READERS[dialect]).replace("%(", ":").replace(")s", "")
     if rule.inherits is not None:

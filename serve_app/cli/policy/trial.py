@@ -1,4 +1,4 @@
-"""``policy test``: what one principal sees, table by table or for one query."""
+"""``policy test``: shows what a principal sees of each table, or as the result of a query."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def try_access(
     if sql:
         passed = asyncio.run(_run_query(executor, access, sql))
         raise typer.Exit(0 if passed else 2)
-    # Behind row-level security nobody's queries see every row.
+    # Under row-level security no query sees all rows.
     secured = cli.settings.databases[name].row_level_security
     whole = None if secured else open_access(compiled.catalog)
     asyncio.run(_count_tables(executor, access, whole, principal))
@@ -89,10 +89,10 @@ async def _count_tables(
     if whole is not None:
         table.add_column("rows in all", justify="right")
     try:
-        for each in access.catalog.tables:
-            sql = f"SELECT count(*) FROM {enquote(each.schema)}.{enquote(each.name)}"
+        for counted in access.catalog.tables:
+            sql = f"SELECT count(*) FROM {enquote(counted.schema)}.{enquote(counted.name)}"
             counts = [await _count(executor, sql, view) for view in views]
-            table.add_row(each.qualified, *counts)
+            table.add_row(counted.qualified, *counts)
     finally:
         await executor.close()
     CONSOLE.print(table)

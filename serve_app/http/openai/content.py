@@ -63,7 +63,9 @@ def _render_answered(answer: Answered) -> list[str]:
         lines.append("No rows.")
     elif shown < len(result.rows) or result.truncated:
         of = f"more than {len(result.rows)}" if result.truncated else str(len(result.rows))
-        lines.append(f"These are {shown} of {of} rows." if shown else f"The {of} rows are too long.")
+        lines.append(
+            f"These are {shown} of {of} rows." if shown else f"The {of} rows are too long."
+        )
     lines.append(render_sql(answer.sql))
     quorum = "with a quorum" if answer.quorum else "without a quorum: check the query"
     lines.append(f"Confidence {answer.confidence:.2f}, {quorum}.")

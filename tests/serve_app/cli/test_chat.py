@@ -83,8 +83,8 @@ def test_a_fresh_start_is_another_session(capsys: pytest.CaptureFixture[str]) ->
     assert len({"s", first, second}) == 3
     assert somebody.forgotten == [first]
     shown = capsys.readouterr().out
-    assert "Forgot 3 questions." in shown
-    assert shown.count("/forget to have") == 2
+    assert "Deleted 3 questions." in shown
+    assert shown.count("/forget to delete") == 2
 
 
 @pytest.mark.parametrize("error", [Unavailable("Down [now]."), KeyboardInterrupt()])

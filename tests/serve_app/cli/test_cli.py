@@ -94,39 +94,33 @@ def test_the_packaged_settings_are_those_of_the_repository() -> None:
     assert packaged.home == Path("~/.cache/quorumsql").expanduser()
 
 
-def test_asking_without_a_service_says_how_to_start_one(nobody_listens: Path) -> None:
-    code, output = run("ask", "How many orders?", config=nobody_listens)
-    assert code == 1
-    assert "quorumsql serve" in output
+@pytest.mark.parametrize(
+    ("arguments", "code", "expected"),
+    [
+        (["ask", "How many orders?"], 1, ["quorumsql serve"]),
+        (["index"], 1, ["shop"]),
+        (
+            ["doctor"],
+            1,
+            [
+                "database shop",
+                "CREATE ROLE nobody LOGIN",
+                "quorumsql model pull",
+                "port 8199: free",
+            ],
+        ),
+        (["stop"], 0, ["No service"]),
+        (["model", "pull", "qwen2.5-coder-0.5b"], 1, ["qwen2.5-coder-0.5b-instruct"]),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else str(value),
+)
+def test_without_databases_and_service_commands_say_what_is_missing(
+    nobody_listens: Path, arguments: list[str], code: int, expected: list[str]
+) -> None:
+    found, output = run(*arguments, config=nobody_listens)
+    assert found == code
+    assert [text for text in expected if text not in output] == []
     assert "Traceback" not in output
-
-
-def test_indexing_a_database_that_is_away_says_so(nobody_listens: Path) -> None:
-    code, output = run("index", config=nobody_listens)
-    assert code == 1
-    assert "shop" in output
-    assert "Traceback" not in output
-
-
-def test_doctor_names_what_is_wrong_and_how_to_mend_it(nobody_listens: Path) -> None:
-    code, output = run("doctor", config=nobody_listens)
-    assert code == 1
-    assert "database shop" in output
-    assert "CREATE ROLE nobody LOGIN" in output
-    assert "quorumsql model pull" in output
-    assert "port 8199: free" in output
-
-
-def test_stopping_what_does_not_run_is_no_error(nobody_listens: Path) -> None:
-    code, output = run("stop", config=nobody_listens)
-    assert code == 0
-    assert "No service" in output
-
-
-def test_an_unknown_model_names_the_nearest(nobody_listens: Path) -> None:
-    code, output = run("model", "pull", "qwen2.5-coder-0.5b", config=nobody_listens)
-    assert code == 1
-    assert "qwen2.5-coder-0.5b-instruct" in output
 
 
 def test_checks_pass_where_all_is_there(

@@ -66,7 +66,7 @@ def test_retrieval_has_a_table_of_its_own_and_a_part_of_the_report(
         journal.write(build_retrieval_record("q1", build_finding("s.orders", "s.lines")))
     list_runs(tmp_path)
     listed = capsys.readouterr().out
-    assert "q/min \N{EN DASH}: samples were kept in a file" in listed
+    assert "q/min \N{EN DASH}: samples came from a file" in listed
     own = listed.partition("retrieval")[2]
     assert re.search(r"depot +full +1 +100.0%", own)
     assert str(journal.folder) in own

@@ -56,9 +56,9 @@ def test_in_and_out_and_back(config: Path, tmp_path: Path) -> None:
     pairs = str(config.parent / "pairs.jsonl")
     first = run(config, "import", "shop", pairs)
     assert first.exit_code == 0, first.output
-    assert "2 stored, 0 known, 1 left out" in first.output
+    assert "2 stored, 0 already stored, 1 left out" in first.output
     assert "left out, pair 2: What is not there?" in first.output
-    assert "2 known" in run(config, "import", "shop", pairs).output
+    assert "2 already stored" in run(config, "import", "shop", pairs).output
 
     known = ids(config)
     assert set(known) == {"How many orders are there?", "Who works here?"}

@@ -80,19 +80,18 @@ def run(config: Path, service: Service, *arguments: str) -> Result:
 def test_it_is_about_the_last_answer(config: Path, service: Service) -> None:
     note(config.parent / "home", LAST)
     result = run(config, service, "right")
-    assert (result.exit_code, result.output) == (0, "It is an example now (abc).\n")
-    [(path, body, token)] = service.received
-    assert (path, token) == ("/feedback", "")
-    assert body == {
+    assert (result.exit_code, result.output) == (0, "Stored as an example (abc).\n")
+    body = {
         "question": "How many orders?",
         "sql": "SELECT 1",
         "verdict": "right",
         "correction": None,
         "database": "shop",
     }
+    assert service.received == [("/feedback", body, "")]
 
 
-def test_it_comes_from_who_asked(config: Path, service: Service) -> None:
+def test_it_comes_from_the_principal_who_asked(config: Path, service: Service) -> None:
     note(config.parent / "home", LastAnswer("shop", "Who?", "SELECT 2", "ann"))
     run(config, service, "wrong", "--correction", "SELECT 3")
     [(_, body, token)] = service.received
@@ -176,7 +175,7 @@ def list_examples(config: Path) -> dict[str, tuple[str, str, str]]:
 
 def test_what_was_said_survives_the_loss_of_the_index(shop: Path, tmp_path: Path) -> None:
     first = command(shop, "feedback", "import", "shop", write(tmp_path / "in.jsonl", ENTRIES))
-    assert "2 stored, 0 known, 1 left out" in first
+    assert "2 stored, 0 already stored, 1 left out" in first
     assert "left out, entry 3: What is not there?" in first
     examples = list_examples(shop)
     assert sorted(examples.values()) == [
@@ -188,7 +187,7 @@ def test_what_was_said_survives_the_loss_of_the_index(shop: Path, tmp_path: Path
     assert "2 feedback entries of shop" in command(shop, "feedback", "export", "shop", str(out))
     kept = out.read_text(encoding="utf-8")
     assert [json.loads(line) for line in kept.splitlines()] == list(ENTRIES[:2])
-    assert "2 known" in command(shop, "feedback", "import", "shop", str(out))
+    assert "2 already stored" in command(shop, "feedback", "import", "shop", str(out))
 
     command(shop, "index", "drop", "--all", "--yes")
     assert "2 stored" in command(shop, "feedback", "import", "shop", str(out))

@@ -120,7 +120,7 @@ def test_dropping_asks_first(config: Path) -> None:
     run(config, "build", "shop")
     code, output = run(config, "drop", "shop", answer="n\n")
     assert code == 1
-    assert "Forget the index of shop?" in " ".join(output.split())
+    assert "Drop the index of shop?" in " ".join(output.split())
     assert read_states(config)["shop"] == "current"
     assert run(config, "drop", "hr", "--yes")[1] == "hr had no index.\n"
 

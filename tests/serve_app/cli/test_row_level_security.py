@@ -76,7 +76,7 @@ def test_it_is_applied_checked_and_removed(config: Path, wiring: Wiring) -> None
         assert code == 0
         assert "0 removed" in output
         assert check_row_security(secured, "demo_erp").status == "ok"
-        assert "it was so already" in run(config, "apply", "--yes")[1]
+        assert "nothing to change" in run(config, "apply", "--yes")[1]
     finally:
         code, output = run(config, "apply", "--remove", "--yes")
     assert code == 0

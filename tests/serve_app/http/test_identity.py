@@ -44,11 +44,10 @@ async def test_without_tokens_everybody_is_the_local_principal() -> None:
     "headers",
     [
         {},
-        {"Authorization": ""},
-        {"Authorization": "Bearer wrong"},
-        {"Authorization": "Basic s3cret"},
-        {"Authorization": "s3cret"},
-        {"Authorization": "Bearer"},
+        *(
+            {"Authorization": value}
+            for value in ("", "Bearer wrong", "Basic s3cret", "s3cret", "Bearer")
+        ),
     ],
     ids=["none", "empty", "unknown", "basic", "no_scheme", "no_token"],
 )
