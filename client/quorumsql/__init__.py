@@ -9,10 +9,16 @@ this process, with the distribution ``quorumsql`` installed. All four give the s
 may be raised is in ``quorumsql.errors``, what is returned in ``quorumsql.contract``.
 """
 
-from quorumsql.async_client import AsyncClient
-from quorumsql.client import Client
-from quorumsql.errors import QuorumError
-from quorumsql.opening import connect, connect_async, open_local, open_local_async
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from quorumsql.async_client import AsyncClient
+    from quorumsql.client import Client
+    from quorumsql.errors import QuorumError
+    from quorumsql.opening import connect, connect_async, open_local, open_local_async
 
 __all__ = [
     "AsyncClient",
@@ -23,3 +29,20 @@ __all__ = [
     "open_local",
     "open_local_async",
 ]
+
+# Imported when they are asked for: the command line reads the errors alone, and starts at once.
+_MODULES = {
+    "AsyncClient": "async_client",
+    "Client": "client",
+    "QuorumError": "errors",
+    "connect": "opening",
+    "connect_async": "opening",
+    "open_local": "opening",
+    "open_local_async": "opening",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -1,1 +1,1 @@
-"""The service as OpenAI's API sees a language model: ``/v1/models`` and ``/v1/chat/completions``."""
+"""The service in the form of OpenAI's API: ``/v1/models`` and ``/v1/chat/completions``."""

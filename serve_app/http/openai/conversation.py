@@ -16,6 +16,7 @@ from nl2sql.errors import InvalidRequest
 from nl2sql.types import Turn
 from serve_app.http.openai.requests import ChatMessage
 
+# What ``content.render_sql`` writes.
 _FENCE = re.compile(r"^(`{3,})sql\n(.*?)\n\1$", re.DOTALL | re.MULTILINE)
 _NUMBERED = re.compile(r"^\d+\. ", re.MULTILINE)
 _SESSION = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -38,9 +39,10 @@ def read_turns(messages: Sequence[ChatMessage], *, most: int, longest: int) -> t
 
     Queries and questions of more than ``longest`` characters are left out.
 
-    >>> said = [("user", "How many?"), ("assistant", "3\\n```sql\\nSELECT 3\\n```"), ("user", "And?")]
-    >>> read_turns([ChatMessage(role=role, content=text) for role, text in said], most=5, longest=99)
-    (Turn(question='How many?', outcome='answered', sql='SELECT 3', interpretations=()),)
+    >>> said = (("user", "How many?"), ("assistant", "```sql\\nSELECT 3\\n```"), ("user", "And?"))
+    >>> messages = [ChatMessage(role=role, content=text) for role, text in said]
+    >>> [turn.sql for turn in read_turns(messages, most=5, longest=99)]
+    ['SELECT 3']
     """
     turns: list[Turn] = []
     question = ""
