@@ -13,14 +13,8 @@ def merge(*texts: str, logprobs: tuple[float, ...] = ()) -> tuple[Candidate, ...
 
 
 def test_equal_queries_are_one_candidate_in_the_order_of_their_first_sample() -> None:
-    texts = (
-        "SELECT b FROM t",
-        "SELECT a FROM t",
-        "select A\nfrom T;",
-        "no idea",
-        "SELECT b FROM t",
-    )
-    assert merge(*texts) == (
+    b, a = "SELECT b FROM t", "SELECT a FROM t"
+    assert merge(b, a, "select A\nfrom T;", "no idea", b) == (
         Candidate("c1", "SELECT b FROM t", samples=2, variant="v"),
         Candidate("c2", "SELECT a FROM t", samples=2, variant="v"),
     )
