@@ -88,7 +88,7 @@ async def test_the_nearest_cards_come_first(store: IndexStore) -> None:
     assert (tables[0][0], columns[0][0]) == (4, 7)
     for found in (tables, columns):
         assert found[0][1] == pytest.approx(1, abs=1e-3)
-        assert [cosine for _, cosine in found] == sorted((each[1] for each in found), reverse=True)
+        assert [cosine for _, cosine in found] == sorted((hit[1] for hit in found), reverse=True)
 
 
 @pytest.fixture(scope="module")

@@ -100,7 +100,7 @@ async def test_progress_names_the_phase_and_counts_what_is_missing() -> None:
         Catalog("wide", tables),
         FakeIndexStore(),
         FakeEmbedder(),
-        progress=lambda *each: seen.append(each),
+        progress=lambda *step: seen.append(step),
     )
     assert list(dict.fromkeys(phase for phase, _, _ in seen)) == [
         "schema",
@@ -108,7 +108,7 @@ async def test_progress_names_the_phase_and_counts_what_is_missing() -> None:
         "embedding",
         "writing",
     ]
-    assert [each[1:] for each in seen if each[0] == "embedding"] == [
+    assert [step[1:] for step in seen if step[0] == "embedding"] == [
         (0, 0),
         (128, 300),
         (256, 300),
@@ -142,7 +142,7 @@ async def test_a_job_is_its_phases_in_order() -> None:
         "counting",
     ]
     assert report.notes == ("6 tables counted",)
-    assert [each.name for each in report.skipped] == ["hidden"]
+    assert [skipped.name for skipped in report.skipped] == ["hidden"]
 
 
 async def test_the_demo_is_found_by_what_is_said_of_it(wiring: Wiring) -> None:

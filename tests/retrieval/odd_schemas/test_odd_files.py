@@ -63,7 +63,9 @@ async def database(made: tuple[OddSchema, Catalog, Path]) -> AsyncIterator[OddDa
 def test_each_is_indexed_or_reported(made: tuple[OddSchema, Catalog, Path]) -> None:
     odd, catalog, _ = made
     assert sorted(table.qualified for table in catalog.tables) == sorted(odd.tables)
-    reported = sorted((f"{each.kind} {each.name}", each.reason) for each in catalog.skipped)
+    reported = sorted(
+        (f"{skipped.kind} {skipped.name}", skipped.reason) for skipped in catalog.skipped
+    )
     assert reported == sorted(odd.skipped)
 
 

@@ -43,7 +43,7 @@ def test_each_is_indexed_or_reported(odd: OddSchema, database: OddDatabase) -> N
     found = sorted(table.qualified for table in database.catalog.tables)
     assert found == sorted(odd.tables) or odd.name == "keywords"
     reported = sorted(
-        (f"{each.kind} {each.name}", each.reason) for each in database.catalog.skipped
+        (f"{skipped.kind} {skipped.name}", skipped.reason) for skipped in database.catalog.skipped
     )
     assert reported == sorted(odd.skipped)
 

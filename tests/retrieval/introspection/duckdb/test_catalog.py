@@ -222,7 +222,7 @@ def test_the_file_is_not_touched(path: Path) -> None:
     before = (path.read_bytes(), path.stat().st_mtime_ns)
     read_duckdb_catalog(path, database="shop")
     assert (path.read_bytes(), path.stat().st_mtime_ns) == before
-    assert [each.name for each in path.parent.iterdir()] == [path.name]
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
 def test_what_is_no_database_is_unavailable(tmp_path: Path) -> None:
