@@ -16,7 +16,6 @@ from retrieval.catalogs import IndexedCatalogs
 from retrieval.index_store.value_column import ValueColumn
 from retrieval.values.search import IndexedValueSearch
 from serve_app.composition.wiring import Wiring
-from tests.conftest import ROOT
 from tests.fakes import (
     SHOP,
     FakeExecutor,
@@ -164,18 +163,11 @@ class Demo:
 
 
 @pytest.fixture
-async def demo(wiring: Wiring) -> AsyncIterator[Demo]:
-    database = wiring.settings.databases["demo_erp"].model_copy(
-        update={"policy": ROOT / "data" / "demo_erp" / "policy.yaml"}
-    )
-    databases = {**wiring.settings.databases, "demo_erp": database}
-    guarded = Wiring(
-        wiring.settings.model_copy(update={"databases": databases}), wiring.socket_folder
-    )
-    store = guarded.build_index_store()
-    guard = guarded.build_guard(IndexedCatalogs(store))
-    executor = ReadOnlyExecutor(guarded.build_databases())
-    with psycopg.connect(guarded.reader_url("demo_erp")) as connection:
+async def demo(guarded_wiring: Wiring) -> AsyncIterator[Demo]:
+    store = guarded_wiring.build_index_store()
+    guard = guarded_wiring.build_guard(IndexedCatalogs(store))
+    executor = ReadOnlyExecutor(guarded_wiring.build_databases())
+    with psycopg.connect(guarded_wiring.reader_url("demo_erp")) as connection:
         own, others = (
             connection.execute(
                 "SELECT min(last_name) FROM hr.employees e WHERE (department_id = %s) = %s"
@@ -187,7 +179,8 @@ async def demo(wiring: Wiring) -> AsyncIterator[Demo]:
         )
     assert own is not None
     assert others is not None
-    search = guarded.build_value_search(guarded.build_value_memory(store), guard, executor)
+    memory = guarded_wiring.build_value_memory(store)
+    search = guarded_wiring.build_value_search(memory, guard, executor)
     yield Demo(search, guard, own[0], others[0])
     await executor.close()
     await store.close()
@@ -211,15 +204,9 @@ async def test_masked_columns_and_hidden_tables_tell_nothing(demo: Demo) -> None
     # Names are masked for the press, and customers are nothing that mia sees.
     assert await demo.ask("press", question) == ()
     question = "customers in the segment 'Retail chain' and city of Hamburg"
-    assert any(
-        match.table == "crm.customers" or "crm" in match.table
-        for match in await demo.ask("boss", question)
-    )
-    assert not {match.table for match in await demo.ask("mia", question)} & {
-        "crm.customers",
-        "crm.customer_addresses",
-        "crm.contacts",
-    }
+    assert any("crm" in match.table for match in await demo.ask("boss", question))
+    hidden = {"crm.customers", "crm.customer_addresses", "crm.contacts"}
+    assert hidden.isdisjoint(match.table for match in await demo.ask("mia", question))
 
 
 async def test_codes_are_found_by_their_meaning(demo: Demo) -> None:
