@@ -23,8 +23,8 @@ MEASURED = [json.loads(line) for line in QUESTIONS.read_text().splitlines()]
 
 
 def test_none_is_a_question_that_is_measured() -> None:
-    questions = {fold_question(each["question"]) for each in MEASURED}
-    queries = {normal_form(each["query"]) for each in MEASURED}
+    questions = {fold_question(example["question"]) for example in MEASURED}
+    queries = {normal_form(example["query"]) for example in MEASURED}
     assert not questions & {fold_question(pair.question) for pair in PAIRS}
     assert not queries & {normal_form(pair.sql) for pair in PAIRS}
     assert 10 <= len(PAIRS) <= 15
@@ -54,14 +54,14 @@ async def test_they_are_seeded_where_there_are_none(wiring: Wiring) -> None:
     async with open_examples(wiring) as examples:
         found = await examples.list_examples("demo_erp")
         assert len(found) == len(PAIRS)
-        assert all(each.tables for each in found)
+        assert all(example.tables for example in found)
         removed = found[0].id
         await examples.remove("demo_erp", [removed])
     await seed_demo_examples(wiring, databases, Silence())
     async with open_examples(wiring) as examples:
         left = await examples.list_examples("demo_erp")
-        assert removed not in {each.id for each in left}
-        await examples.remove("demo_erp", [each.id for each in left])
+        assert removed not in {example.id for example in left}
+        await examples.remove("demo_erp", [example.id for example in left])
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.question[:30])

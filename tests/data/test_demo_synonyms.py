@@ -13,7 +13,8 @@ async def test_every_name_and_value_is_there(wiring: Wiring) -> None:
     check_synonyms(synonyms, wiring.source("demo_erp").read_catalog())
     store = wiring.build_index_store()
     stored = {
-        each.qualified: set(each.values) for each in await ValueStore(store).load("demo_erp", 10**6)
+        column.qualified: set(column.values)
+        for column in await ValueStore(store).load("demo_erp", 10**6)
     }
     await store.close()
     for column, values in synonyms.values.items():

@@ -57,8 +57,8 @@ def _pack_value(value: Value) -> bytes:
         return struct.pack("<I", 8) + _pack(value)
     if isinstance(value, int):
         return struct.pack("<II", 4, value)
-    texts = [each for each in value if isinstance(each, str)]
-    numbers = [each for each in value if isinstance(each, int)]
+    texts = [item for item in value if isinstance(item, str)]
+    numbers = [item for item in value if isinstance(item, int)]
     kind = 8 if texts else 5
     packed = [_pack(text) for text in texts] + [struct.pack("<i", number) for number in numbers]
     return struct.pack("<IIQ", 9, kind, len(packed)) + b"".join(packed)

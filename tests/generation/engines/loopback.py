@@ -54,7 +54,7 @@ class Loopback:
 
     def bodies(self, path: str) -> list[dict[str, Any]]:
         """What was asked under a path, in order."""
-        return [each.body for each in self.asked if each.path == path]
+        return [request.body for request in self.asked if request.path == path]
 
     def answer(self, path: str, body: dict[str, Any]) -> Reply:
         """The next answer for the path; 404 where there is none."""
@@ -69,8 +69,8 @@ class Loopback:
 def serve(**answers: Answer | list[Answer]) -> Iterator[Loopback]:
     """A server whose paths are the keywords: ``__`` stands for a slash."""
     paths = {
-        "/" + name.replace("__", "/"): each if isinstance(each, list) else [each]
-        for name, each in answers.items()
+        "/" + name.replace("__", "/"): replies if isinstance(replies, list) else [replies]
+        for name, replies in answers.items()
     }
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.daemon_threads = True

@@ -125,7 +125,7 @@ async def test_the_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatc
         await build_engine(server).sample(build_request())
         monkeypatch.setenv("TINY_KEY", "secret")
         await build_engine(server, api_key_env="TINY_KEY").sample(build_request())
-    assert [each.headers["authorization"] for each in server.asked] == [
+    assert [request.headers["authorization"] for request in server.asked] == [
         "Bearer none",
         "Bearer secret",
     ]

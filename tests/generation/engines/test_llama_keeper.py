@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
@@ -66,6 +67,18 @@ def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(llama_keeper, "_HEALTH_CHECK_S", 0.01)
 
 
+@asynccontextmanager
+async def keep(
+    *outcomes: FakeServer | EngineUnavailable,
+) -> AsyncIterator[tuple[LlamaKeeper, Starter]]:
+    """A keeper that watches its first server."""
+    start = Starter(*outcomes)
+    keeper = LlamaKeeper(start)
+    await keeper.find()
+    yield keeper, start
+    await keeper.close()
+
+
 async def wait_for(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(5):
         while not condition():  # noqa: ASYNC110 - nobody tells
@@ -73,65 +86,51 @@ async def wait_for(condition: Callable[[], bool]) -> None:
 
 
 async def test_a_server_that_died_is_started_again_though_nobody_asks() -> None:
-    start = Starter(FakeServer(), FakeServer())
-    keeper = LlamaKeeper(start)
-    first = await keeper.find()
-    start.history[0].is_running = False
-    assert "restarted" in keeper.describe_problem()
-    await wait_for(lambda: len(start.history) == 2)
-    assert await keeper.find() is not first
-    assert keeper.describe_problem() == ""
-    assert start.history[0].stopped
-    await keeper.close()
+    async with keep(FakeServer(), FakeServer()) as (keeper, start):
+        first = await keeper.find()
+        start.history[0].is_running = False
+        assert "restarted" in keeper.describe_problem()
+        await wait_for(lambda: len(start.history) == 2)
+        assert await keeper.find() is not first
+        assert keeper.describe_problem() == ""
+        assert start.history[0].stopped
     assert start.history[1].stopped
 
 
 async def test_a_server_that_hangs_is_killed_and_started_again() -> None:
-    start = Starter(FakeServer(), FakeServer())
-    keeper = LlamaKeeper(start)
-    await keeper.find()
-    start.history[0].hangs = True
-    await wait_for(lambda: "does not answer" in keeper.describe_problem())
-    await wait_for(lambda: len(start.history) == 2)
-    assert keeper.describe_problem() == ""
-    await keeper.close()
+    async with keep(FakeServer(), FakeServer()) as (keeper, start):
+        start.history[0].hangs = True
+        await wait_for(lambda: "does not answer" in keeper.describe_problem())
+        await wait_for(lambda: len(start.history) == 2)
+        assert keeper.describe_problem() == ""
 
 
 async def test_a_server_that_once_gave_no_sign_lives_on() -> None:
-    start = Starter(FakeServer())
-    keeper = LlamaKeeper(start)
-    await keeper.find()
-    for _ in range(2):
-        start.history[0].hangs = True
-        await wait_for(lambda: "does not answer" in keeper.describe_problem())
-        start.history[0].hangs = False
-        await wait_for(lambda: keeper.describe_problem() == "")
-    assert start.history[0].is_running
-    await keeper.close()
+    async with keep(FakeServer()) as (keeper, start):
+        for _ in range(2):
+            start.history[0].hangs = True
+            await wait_for(lambda: "does not answer" in keeper.describe_problem())
+            start.history[0].hangs = False
+            await wait_for(lambda: keeper.describe_problem() == "")
+        assert start.history[0].is_running
 
 
 async def test_a_server_that_is_too_busy_to_answer_lives_on() -> None:
-    start = Starter(FakeServer())
-    keeper = LlamaKeeper(start)
-    await keeper.find()
-    start.history[0].hangs = start.history[0].works = True
-    await wait_for(lambda: start.history[0].worked_s > 12)
-    assert keeper.describe_problem() == ""
-    await keeper.close()
+    async with keep(FakeServer()) as (keeper, start):
+        start.history[0].hangs = start.history[0].works = True
+        await wait_for(lambda: start.history[0].worked_s > 12)
+        assert keeper.describe_problem() == ""
 
 
 async def test_a_start_that_fails_is_told_and_tried_again() -> None:
     failure = EngineUnavailable("There is no memory.")
-    start = Starter(FakeServer(), failure, failure, failure, FakeServer())
-    keeper = LlamaKeeper(start)
-    await keeper.find()
-    start.history[0].is_running = False
-    with pytest.raises(EngineUnavailable, match="no memory"):
-        await keeper.find()
-    assert keeper.describe_problem() == "There is no memory."
-    await wait_for(lambda: len(start.history) == 2)
-    assert keeper.describe_problem() == ""
-    await keeper.close()
+    async with keep(FakeServer(), failure, failure, failure, FakeServer()) as (keeper, start):
+        start.history[0].is_running = False
+        with pytest.raises(EngineUnavailable, match="no memory"):
+            await keeper.find()
+        assert keeper.describe_problem() == "There is no memory."
+        await wait_for(lambda: len(start.history) == 2)
+        assert keeper.describe_problem() == ""
 
 
 async def test_many_who_ask_start_one() -> None:

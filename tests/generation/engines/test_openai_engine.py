@@ -269,7 +269,7 @@ async def test_the_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatc
             build_engine(server, api_key_env="TINY_KEY")
         monkeypatch.setenv("TINY_KEY", "secret")
         await build_engine(server, api_key_env="TINY_KEY").sample(build_request())
-    assert {each.headers["authorization"] for each in server.asked} == {"Bearer secret"}
+    assert {request.headers["authorization"] for request in server.asked} == {"Bearer secret"}
 
 
 async def test_the_probe_looks_for_the_model() -> None:

@@ -99,16 +99,10 @@ def build_store(tmp_path: Path, endpoint: str) -> ModelStore:
 
 def test_a_snapshot_takes_weights_and_settings_but_no_code(tmp_path: Path, hub: LocalHub) -> None:
     store = build_store(tmp_path, hub.endpoint)
-
     folder = store.pull("org/coder")
-
     assert folder == tmp_path / "cache" / "org--coder"
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "config.json",
-        "manifest.json",
-        "model.safetensors",
-        "tokenizer.json",
-    ]
+    names = "config.json manifest.json model.safetensors tokenizer.json".split()
+    assert sorted(path.name for path in folder.iterdir()) == names
     manifest = json.loads((folder / "manifest.json").read_text())
     assert (manifest["revision"], manifest["dtype"]) == (COMMIT, "bfloat16")
     assert manifest["sha256"]["model.safetensors"] == hashlib.sha256(WEIGHTS).hexdigest()
@@ -146,13 +140,10 @@ def test_a_repository_of_pickles_is_refused(tmp_path: Path, hub: LocalHub) -> No
         build_store(tmp_path, hub.endpoint).pull("org/coder")
 
 
-def test_a_repository_that_is_not_there_is_an_unreachable_model(
+def test_an_unknown_repository_or_a_silent_hub_is_an_unreachable_model(
     tmp_path: Path, hub: LocalHub
 ) -> None:
     with pytest.raises(ModelUnreachable, match="hub org/other: RepositoryNotFoundError"):
         build_store(tmp_path, hub.endpoint).pull("org/other")
-
-
-def test_a_hub_that_does_not_answer_is_an_unreachable_model(tmp_path: Path) -> None:
     with pytest.raises(ModelUnreachable, match="hub org/coder: ConnectError"):
         build_store(tmp_path, "http://127.0.0.1:9").pull("org/coder")

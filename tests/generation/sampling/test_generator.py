@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from generation.sampling.generator import CandidateGenerator
-from nl2sql.deadline import Deadline
+from nl2sql.deadline import NEVER, Deadline
 from nl2sql.errors import EngineUnavailable
 from nl2sql.schema_text import render_schema
 from nl2sql.types import (
     Completions,
     DraftQuery,
     FewShot,
+    Generated,
     JoinPlan,
     Plan,
     Prompt,
@@ -29,36 +31,30 @@ from tests.generation.written_prompt import write_prompt
 CONTEXT = build_context()
 
 
+async def generate(
+    engine: FakeEngine, k: int = 1, *, seed: int = 0, deadline: Deadline = NEVER, **settings: Any
+) -> Generated:
+    generator = CandidateGenerator(engine, build_settings(**settings))
+    return await generator.generate(
+        build_question(k=k, seed=seed), CONTEXT, Plan(), deadline=deadline
+    )
+
+
 @pytest.mark.parametrize(("k", "temperature"), [(1, 0.0), (2, 0.9), (8, 0.9)])
 async def test_one_candidate_is_greedy_and_more_are_sampled(k: int, temperature: float) -> None:
     engine = FakeEngine(["SELECT 1"] * k)
-    generator = CandidateGenerator(engine, build_settings(sampling={"temperature": 0.9}))
-    await generator.generate(build_question(k=k, seed=5), CONTEXT, Plan())
+    generated = await generate(engine, k, seed=5, sampling={"temperature": 0.9, "max_tokens": 99})
     (request,) = engine.requests
     assert (request.k, request.temperature, request.seed) == (k, temperature, 5)
-
-
-async def test_the_answer_is_held_between_the_fences() -> None:
-    engine = FakeEngine(["SELECT 1"])
-    settings = build_settings(sampling={"max_tokens": 99})
-    await CandidateGenerator(engine, settings).generate(build_question(), CONTEXT, Plan())
-    (request,) = engine.requests
+    # The answer is held between the fences.
     assert (request.answer_start, request.stop, request.max_tokens) == ("```sql\n", ("```",), 99)
-
-
-async def test_tokens_and_the_prompt_are_handed_on() -> None:
-    engine = FakeEngine(["SELECT 1", "SELECT 2"])
-    generated = await CandidateGenerator(engine, build_settings()).generate(
-        build_question(k=2), CONTEXT, Plan()
-    )
-    assert (generated.prompt_tokens, generated.completion_tokens) == (100, 20)
-    assert generated.prompt is engine.requests[0].prompt
+    assert (generated.prompt_tokens, generated.completion_tokens) == (100, 10 * k)
+    assert generated.prompt is request.prompt
 
 
 async def test_an_error_of_the_engine_passes_through() -> None:
-    generator = CandidateGenerator(FakeEngine(EngineUnavailable("Busy.")), build_settings())
     with pytest.raises(EngineUnavailable):
-        await generator.generate(build_question(), CONTEXT, Plan())
+        await generate(FakeEngine(EngineUnavailable("Busy.")))
 
 
 async def read_user_message(context: SchemaContext, plan: Plan, **flags: bool) -> str:
@@ -81,14 +77,12 @@ async def test_the_schema_stands_before_the_hints_and_the_question_at_the_end() 
 
 async def test_questions_on_the_same_tables_share_their_prefix() -> None:
     settings = build_settings(sampling={"show_plan": True})
-    texts = [
+    prompts = [
         (await write_prompt(settings, build_question(text=text), CONTEXT, Plan()))[0]
-        .messages[1]
-        .content
         for text in ("How many?", "Which ones?")
     ]
-    shared = texts[0].removesuffix("How many?")
-    assert texts[1] == f"{shared}Which ones?"
+    one, two = (prompt.messages[1].content for prompt in prompts)
+    assert two == f"{one.removesuffix('How many?')}Which ones?"
 
 
 async def test_hints_name_columns_of_tables_in_sight_and_no_tables() -> None:
@@ -123,9 +117,8 @@ async def test_a_flag_decides_on_comments(comments: bool) -> None:
 
 
 async def test_what_does_not_fit_is_left_out_and_told() -> None:
-    small = build_settings(model={"max_model_len": 512}, sampling={"max_tokens": 140})
-    engine = FakeEngine(["SELECT 1"])
-    generated = await CandidateGenerator(engine, small).generate(build_question(), CONTEXT, Plan())
+    small: Any = {"model": {"max_model_len": 512}, "sampling": {"max_tokens": 140}}
+    generated = await generate(FakeEngine(["SELECT 1"]), **small)
     text = generated.prompt.messages[1].content
     assert generated.left_out[0] == "stock.products.tags"
     assert "tags text" not in text
@@ -223,9 +216,7 @@ async def test_a_draft_without_a_query_is_empty() -> None:
 
 
 async def test_the_gate_goes_by_the_setting() -> None:
-    context = build_context(
-        tables=("sales.orders",),
-    )
+    context = build_context(tables=("sales.orders",))
     far = SchemaContext(
         tuple(type(hit)(hit.table, 0.1, cosine=0.3) for hit in context.tables), (), context.names
     )
@@ -254,18 +245,14 @@ class SlowEngine(FakeEngine):
 
 
 async def test_at_the_deadline_the_variants_that_are_finished_stand_for_all() -> None:
-    settings = build_settings(sampling={"variants": ["standard", "m_schema"]})
+    variants = {"variants": ["standard", "m_schema"]}
     engine = SlowEngine(["SELECT 1", "SELECT 1"])
-    generated = await CandidateGenerator(engine, settings).generate(
-        build_question(k=4), CONTEXT, Plan(), deadline=Deadline(0.0)
-    )
+    generated = await generate(engine, 4, deadline=Deadline(0.0), sampling=variants)
     assert [request.time_limit_s for request in engine.requests] == [0.0, 0.0]
     assert (generated.samples, generated.wanted) == (2, 4)
     assert [candidate.samples for candidate in generated.candidates] == [2]
 
 
 async def test_fewer_completions_than_wanted_are_told() -> None:
-    generated = await CandidateGenerator(FakeEngine(["SELECT 1"]), build_settings()).generate(
-        build_question(k=4), CONTEXT, Plan()
-    )
+    generated = await generate(FakeEngine(["SELECT 1"]), 4)
     assert (generated.samples, generated.wanted) == (1, 4)

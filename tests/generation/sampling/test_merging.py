@@ -13,14 +13,8 @@ def merge(*texts: str, logprobs: tuple[float, ...] = ()) -> tuple[Candidate, ...
 
 
 def test_equal_queries_are_one_candidate_in_the_order_of_their_first_sample() -> None:
-    texts = (
-        "SELECT b FROM t",
-        "SELECT a FROM t",
-        "select A\nfrom T;",
-        "no idea",
-        "SELECT b FROM t",
-    )
-    assert merge(*texts) == (
+    b, a = "SELECT b FROM t", "SELECT a FROM t"
+    assert merge(b, a, "select A\nfrom T;", "no idea", b) == (
         Candidate("c1", "SELECT b FROM t", samples=2, variant="v"),
         Candidate("c2", "SELECT a FROM t", samples=2, variant="v"),
     )
@@ -28,7 +22,10 @@ def test_equal_queries_are_one_candidate_in_the_order_of_their_first_sample() ->
 
 def test_a_candidate_is_as_likely_as_its_likeliest_sample() -> None:
     merged = merge("SELECT a", "SELECT b", "select A", logprobs=(-0.5, -0.1, -0.2))
-    assert [(each.samples, each.logprob) for each in merged] == [(2, -0.2), (1, -0.1)]
+    assert [(candidate.samples, candidate.logprob) for candidate in merged] == [
+        (2, -0.2),
+        (1, -0.1),
+    ]
 
 
 def test_equal_queries_of_two_variants_are_one_candidate_of_the_first() -> None:
@@ -37,7 +34,7 @@ def test_equal_queries_of_two_variants_are_one_candidate_of_the_first() -> None:
         ("m_schema", Completions(("SELECT b FROM t", "SELECT t.a FROM t"), 9, 9)),
     ]
     merged = merge_candidates(drawn, "postgres")
-    assert [(each.id, each.samples, each.variant) for each in merged] == [
+    assert [(candidate.id, candidate.samples, candidate.variant) for candidate in merged] == [
         ("c1", 2, "ddl"),
         ("c2", 1, "m_schema"),
     ]

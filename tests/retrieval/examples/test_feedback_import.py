@@ -30,12 +30,14 @@ def note(day: int, *, right: bool, sql: str = SQL, correction: str = "") -> Feed
     return FeedbackNote("shop", QUESTION, sql, right, correction, "ann", key, "recorded", at)
 
 
-def build_desk(shop: Shop) -> FeedbackRecorder:
+def build_recorder(shop: Shop) -> FeedbackRecorder:
     return FeedbackRecorder(shop.examples, shop.verifier(), shop.embedder, {"shop": "postgres"})
 
 
 async def bring_in(shop: Shop, *notes: FeedbackNote) -> ImportReport:
-    return await import_feedback("shop", notes, ANN, store=shop.examples, recorder=build_desk(shop))
+    return await import_feedback(
+        "shop", notes, ANN, store=shop.examples, recorder=build_recorder(shop)
+    )
 
 
 async def list_queries(shop: Shop) -> list[str]:
@@ -58,7 +60,7 @@ async def test_examples_are_what_they_were(
 ) -> None:
     assert await bring_in(shop, *notes) == ImportReport(len(notes), 0, ())
     assert await list_queries(shop) == examples
-    in_order = tuple(sorted(notes, key=lambda each: each.given_at))
+    in_order = tuple(sorted(notes, key=lambda note: note.given_at))
     assert await shop.examples.list_feedback("shop") == in_order
     assert await bring_in(shop, *notes) == ImportReport(0, len(notes), ())
     assert await list_queries(shop) == examples
@@ -76,7 +78,7 @@ async def test_an_example_belongs_to_who_gave_it(shop: Shop) -> None:
 
 
 async def test_what_was_said_here_since_counts_more(shop: Shop) -> None:
-    await build_desk(shop).take_feedback(Feedback("shop", QUESTION, SQL, True, ANN))
+    await build_recorder(shop).take_feedback(Feedback("shop", QUESTION, SQL, True, ANN))
     old = note(1, right=False, correction=BETTER)
     assert await bring_in(shop, old) == ImportReport(1, 0, ())
     assert await list_queries(shop) == [SQL]
@@ -86,7 +88,7 @@ async def test_what_was_said_here_since_counts_more(shop: Shop) -> None:
 @pytest.mark.parametrize("said_since", [False, True])
 async def test_what_may_not_be_run_is_left_out(shop: Shop, said_since: bool) -> None:
     if said_since:
-        await build_desk(shop).take_feedback(Feedback("shop", QUESTION, SQL, True, ANN))
+        await build_recorder(shop).take_feedback(Feedback("shop", QUESTION, SQL, True, ANN))
     before = await shop.examples.list_feedback("shop")
     report = await bring_in(shop, note(1, right=True, sql="SELECT name FROM employees"))
     [left_out] = report.left_out

@@ -100,18 +100,20 @@ async def test_what_was_removed_comes_back_as_it_was(shop: Shop, tmp_path: Path)
     await bring_in(shop, GOOD, ALSO, given)
     before = await shop.examples.list_examples("shop")
     write_examples(tmp_path / "kept.jsonl", before)
-    assert await shop.examples.remove("shop", [each.id for each in before] + ["none"]) == 3
+    assert await shop.examples.remove("shop", [example.id for example in before] + ["none"]) == 3
     assert await shop.examples.list_examples("shop") == ()
     await bring_in(shop, *read_pairs(tmp_path / "kept.jsonl"))
     after = await shop.examples.list_examples("shop")
-    assert sorted(after, key=lambda each: each.id) == sorted(before, key=lambda each: each.id)
+    assert sorted(after, key=lambda example: example.id) == sorted(
+        before, key=lambda example: example.id
+    )
 
 
 async def test_examples_are_listed_by_source(shop: Shop) -> None:
     benchmark = GOOD.model_copy(update={"source": "benchmark"})
     await bring_in(shop, ALSO, benchmark)
     found = await shop.examples.list_examples("shop", sources=["benchmark"])
-    assert [each.question for each in found] == [GOOD.question]
+    assert [example.question for example in found] == [GOOD.question]
     assert await shop.examples.list_examples("other") == ()
 
 

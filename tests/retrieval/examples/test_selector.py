@@ -52,7 +52,7 @@ def example(
 
 
 async def put(shop: Shop, *examples: VerifiedExample) -> None:
-    vectors = shop.embedder.embed([each.masked for each in examples])
+    vectors = shop.embedder.embed([example.masked for example in examples])
     await shop.examples.put(examples, vectors, name_vectors(shop.embedder.name))
 
 
@@ -77,7 +77,7 @@ async def select(
 
 
 def queries(found: tuple[FewShot, ...]) -> list[str]:
-    return [each.sql for each in found]
+    return [example.sql for example in found]
 
 
 # -- who is shown what -------------------------------------------------------------------------
@@ -104,7 +104,7 @@ async def test_feedback_is_shown_under_the_same_access_only(shop: Shop) -> None:
     """Rows of another country stand in a question that somebody asked."""
     await put(shop, example("How many orders has Anna of Ulm?", ORDERS, "sales.orders", by=ANN))
     shown = await select(shop, ANN)
-    assert [each.question for each in shown] == ["How many orders has Anna of Ulm?"]
+    assert [example.question for example in shown] == ["How many orders has Anna of Ulm?"]
     assert await select(shop, AMY) == shown
     assert await select(shop, FLO) == ()
     assert await select(shop, BOSS) == ()
@@ -257,4 +257,4 @@ async def test_the_search_can_use_the_hnsw_index(shop: Shop, shop_server: Embedd
 async def test_text_is_only_ever_a_value(shop: Shop, question: str) -> None:
     await put(shop, example(question, ORDERS, "sales.orders"))
     found = await select(shop, BOSS, question)
-    assert [each.question for each in found] == [question]
+    assert [example.question for example in found] == [question]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import psycopg
 import pytest
@@ -26,10 +27,18 @@ async def store(index_url: str) -> AsyncIterator[IndexStore]:
     await built.close()
 
 
+def execute(url: str, *statements: str | bytes) -> list[tuple[Any, ...]]:
+    """Runs statements, each in a transaction of its own; the rows of the last one."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        for statement in statements:
+            text = statement if isinstance(statement, bytes) else statement.encode()
+            cursor = connection.execute(text)
+        return cursor.fetchall() if cursor.description else []
+
+
 def create_index(server: EmbeddedServer, name: str) -> str:
     """An empty database that the index's role owns, with pgvector; its URL."""
     server.drop_database(name)
     server.create_database(name, owner=INDEXER)
-    with psycopg.connect(server.url(name, SUPERUSER)) as connection:
-        connection.execute("CREATE EXTENSION vector")
+    execute(server.url(name, SUPERUSER), "CREATE EXTENSION vector")
     return server.url(name, INDEXER)

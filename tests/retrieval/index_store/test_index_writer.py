@@ -16,6 +16,8 @@ from nl2sql.errors import IndexReplaced, IndexUnavailable
 from retrieval.index_store.store import IndexStore
 from retrieval.indexing import index_database
 from tests.fakes import CUSTOMERS, SHOP, FakeEmbedder
+from tests.retrieval.index_store.conftest import execute
+from tests.retrieval.indexed import index, load
 
 
 def build_catalog(count: int, prefix: str) -> Catalog:
@@ -57,17 +59,13 @@ class SlowEmbedder(FakeEmbedder):
 
 
 def list_tables(url: str) -> set[str]:
-    with psycopg.connect(url) as connection:
-        rows = connection.execute(
-            "SELECT tablename FROM pg_tables WHERE schemaname = 'quorumsql'"
-        ).fetchall()
+    rows = execute(url, "SELECT tablename FROM pg_tables WHERE schemaname = 'quorumsql'")
     return {name for (name,) in rows}
 
 
 def count_rows(url: str, table: str) -> int:
-    with psycopg.connect(url) as connection:
-        row = connection.execute(f"SELECT count(*) FROM quorumsql.{table}".encode()).fetchone()
-    return row[0] if row else 0
+    [(count,)] = execute(url, f"SELECT count(*) FROM quorumsql.{table}")
+    return int(count)
 
 
 async def test_readers_see_one_whole_index_while_it_is_replaced(
@@ -85,19 +83,18 @@ async def test_readers_see_one_whole_index_while_it_is_replaced(
         reader = IndexStore(index_url)
         vector = embedder.embed(["old1 new1"])[0]
         while not is_over:
-            index = await reader.load("swapped")
-            assert index is not None
-            assert index.catalog in versions
-            assert [card.table for card in index.cards.tables] == [
-                table.qualified for table in index.catalog.tables
+            stored = await load(reader, "swapped")
+            assert stored.catalog in versions
+            assert [card.table for card in stored.cards.tables] == [
+                table.qualified for table in stored.catalog.tables
             ]
             try:
-                nearest = await reader.nearest_tables(index.head, vector, 100)
+                nearest = await reader.nearest_tables(stored.head, vector, 100)
             except IndexReplaced:
                 replaced += 1
                 continue
-            assert len(nearest) == len(index.catalog.tables)
-            seen.append(index.head.generation)
+            assert len(nearest) == len(stored.catalog.tables)
+            seen.append(stored.head.generation)
         await reader.close()
 
     readers = [asyncio.create_task(read()) for _ in range(3)]
@@ -114,8 +111,7 @@ async def test_an_index_that_was_replaced_leaves_nothing_behind(
     embedder = FakeEmbedder()
     for prefix in ("a", "b", "c"):
         await index_database(build_catalog(5, prefix), store, embedder)
-    head = await store.head("swapped")
-    assert head is not None
+    head = (await load(store, "swapped")).head
     generations = {name for name in list_tables(index_url) if name[-1].isdigit()}
     assert all(name.endswith(f"_{head.generation}") for name in generations)
     assert len(generations) == 6
@@ -127,9 +123,7 @@ async def test_a_generation_that_is_still_read_is_dropped_by_the_next_run(
     store: IndexStore, index_url: str
 ) -> None:
     embedder = FakeEmbedder()
-    await index_database(build_catalog(5, "a"), store, embedder)
-    old = await store.head("swapped")
-    assert old is not None
+    old = (await index(store, build_catalog(5, "a"), embedder)).head
     with psycopg.connect(index_url) as reader:
         reader.execute(f"SELECT * FROM quorumsql.table_defs_{old.generation}")
         report = await index_database(build_catalog(5, "b"), store, embedder)
@@ -143,7 +137,7 @@ async def test_a_run_that_was_killed_while_embedding_goes_on(
     store: IndexStore, index_url: str
 ) -> None:
     catalog = build_catalog(400, "t")  # 800 cards: a table's and its column's
-    await index_database(SHOP, store, FakeEmbedder())
+    await index(store)
     killed = BrittleEmbedder(300)
     with pytest.raises(RuntimeError):
         await index_database(catalog, store, killed)
@@ -154,11 +148,10 @@ async def test_a_run_that_was_killed_while_embedding_goes_on(
     assert report.embedded == len(rest.texts) == 800 - 256
     assert set(killed.texts).isdisjoint(rest.texts)
     assert count_rows(index_url, "pending_vectors") == 0
-    index = await store.load("swapped")
-    assert index is not None
+    stored = await load(store, "swapped")
     assert np.allclose(
-        await store.table_vectors(index.head),
-        FakeEmbedder().embed([card.summary for card in index.cards.tables]),
+        await store.table_vectors(stored.head),
+        FakeEmbedder().embed([card.summary for card in stored.cards.tables]),
         atol=1e-3,
     )
 
@@ -181,23 +174,22 @@ async def test_a_run_that_is_cancelled_keeps_what_it_embedded(store: IndexStore)
 async def test_a_server_that_ends_the_writer_leaves_the_old_index(
     store: IndexStore, index_url: str
 ) -> None:
-    await index_database(build_catalog(5, "a"), store, FakeEmbedder())
+    await index(store, build_catalog(5, "a"))
     before = list_tables(index_url)
     embedder = SlowEmbedder()
     run = asyncio.create_task(index_database(build_catalog(5, "b"), store, embedder))
     await embedder.started.wait()
-    with psycopg.connect(index_url, autocommit=True) as connection:
-        connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"
-            " WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()"
-            " AND datname = current_database()"
-        )
+    execute(
+        index_url,
+        "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"
+        " WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()"
+        " AND datname = current_database()",
+    )
     embedder.go_on.set()
     with pytest.raises(IndexUnavailable):
         await run
-    index = await store.load("swapped")
-    assert index is not None
-    assert index.catalog == build_catalog(5, "a")
+    stored = await load(store, "swapped")
+    assert stored.catalog == build_catalog(5, "a")
     assert list_tables(index_url) == before
     assert (await index_database(build_catalog(5, "b"), store, FakeEmbedder())).changed
 
@@ -228,7 +220,7 @@ async def test_the_second_of_two_runs_waits_and_finds_it_done(
 
 
 async def test_only_what_is_new_is_embedded(store: IndexStore, index_url: str) -> None:
-    await index_database(SHOP, store, FakeEmbedder())
+    await index(store)
     embedder = FakeEmbedder()
     comment = replace(SHOP, tables=(replace(CUSTOMERS, comment="Buyers"), *SHOP.tables[1:]))
     assert (await index_database(comment, store, embedder)).embedded == 1
@@ -244,10 +236,9 @@ async def test_another_embedder_embeds_everything_and_may_be_wider(store: IndexS
         def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
             return np.hstack([super().embed(texts)] * 3)
 
-    await index_database(SHOP, store, FakeEmbedder())
+    await index(store)
     report = await index_database(SHOP, store, WideEmbedder("wide"))
-    head = await store.head("shop")
-    assert head is not None
+    head = (await load(store)).head
     assert (report.embedded, head.embedder, head.dimensions) == (24, "wide", 192)
 
 
@@ -255,7 +246,7 @@ async def test_a_dropped_index_is_gone_and_can_be_made_again(
     store: IndexStore, index_url: str
 ) -> None:
     empty = list_tables(index_url)
-    await index_database(SHOP, store, FakeEmbedder())
+    await index(store)
     assert await store.drop("shop")
     assert not await store.drop("shop")
     assert list_tables(index_url) == empty

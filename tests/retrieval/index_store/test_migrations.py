@@ -9,7 +9,6 @@ import asyncio
 from pathlib import Path
 
 import numpy as np
-import psycopg
 import pytest
 
 from execution.postgres.embedded import EmbeddedServer
@@ -22,7 +21,7 @@ from retrieval.index_store.migrations import read_steps
 from retrieval.index_store.session_store import SessionStore
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
-from tests.retrieval.index_store.conftest import create_index
+from tests.retrieval.index_store.conftest import create_index, execute
 
 LAYOUTS = Path(__file__).parent / "layouts"
 EARLIER = {"1": ("1.sql",), "2": ("2.sql",), "2_with_sessions": ("2.sql", "2_sessions.sql")}
@@ -50,19 +49,16 @@ SELECT tablename, indexname, indexdef FROM pg_indexes
 
 
 def lay_out(url: str, *files: str) -> None:
-    with psycopg.connect(url, autocommit=True) as connection:
-        for file in files:
-            connection.execute((LAYOUTS / file).read_bytes())
+    for file in files:
+        execute(url, (LAYOUTS / file).read_bytes())
 
 
 def describe(url: str) -> list[tuple[object, ...]]:
-    with psycopg.connect(url) as connection:
-        return connection.execute(_DESCRIBE).fetchall()
+    return execute(url, _DESCRIBE)
 
 
 def read_numbers(url: str) -> list[tuple[object, ...]]:
-    with psycopg.connect(url) as connection:
-        return connection.execute("SELECT version FROM quorumsql.layout").fetchall()
+    return execute(url, "SELECT version FROM quorumsql.layout")
 
 
 def test_steps_are_numbered_without_a_gap() -> None:
@@ -93,13 +89,9 @@ async def test_what_users_gave_is_there_afterwards(index_url: str, has_sessions:
     store = IndexStore(index_url)
     await store.prepare()
     [example] = await ExampleStore(store).list_examples("shop")
-    assert (example.question, example.source, example.access) == (
-        "How many orders?",
-        "feedback",
-        "key",
-    )
-    with psycopg.connect(index_url) as connection:
-        notes = connection.execute("SELECT question, outcome FROM quorumsql.feedback").fetchall()
+    given = (example.question, example.source, example.access)
+    assert given == ("How many orders?", "feedback", "key")
+    notes = execute(index_url, "SELECT question, outcome FROM quorumsql.feedback")
     assert notes == [("How many orders?", "stored")]
     turns = await SessionStore(store).load("ann", "s1", "shop", most=9, keep_hours=9)
     expected = Turn("How many orders?", "answered", "SELECT count(*) FROM orders", ())
@@ -136,8 +128,7 @@ async def test_several_that_migrate_at_once(index_url: str, files: tuple[str, ..
 
 async def test_a_newer_layout_is_refused_and_left_alone(index_url: str) -> None:
     lay_out(index_url, "2.sql")
-    with psycopg.connect(index_url, autocommit=True) as connection:
-        connection.execute("UPDATE quorumsql.layout SET version = %s", (NEWEST + 1,))
+    execute(index_url, f"UPDATE quorumsql.layout SET version = {NEWEST + 1}")
     before, store = describe(index_url), IndexStore(index_url)
     said = f"layout {NEWEST + 1}, made by a newer version"
     for attempt in (store.prepare(), store.heads()):
@@ -162,8 +153,7 @@ async def test_a_step_that_fails_leaves_the_layout_before_it(
 ) -> None:
     """Each obstacle stands in the way of a later statement of the step."""
     lay_out(index_url, file)
-    with psycopg.connect(index_url, autocommit=True) as connection:
-        connection.execute(obstacle.encode())
+    execute(index_url, obstacle)
     before, store = describe(index_url), IndexStore(index_url)
     for attempt in (store.prepare(), store.heads()):
         with pytest.raises(IndexUnavailable, match=f"keeps layout {number}: .*{said}") as caught:
@@ -171,8 +161,7 @@ async def test_a_step_that_fails_leaves_the_layout_before_it(
         assert "\n" not in caught.value.message
     assert describe(index_url) == before
     kind, name = obstacle.split()[1:3]
-    with psycopg.connect(index_url, autocommit=True) as connection:
-        connection.execute(f"DROP {kind} {name}".encode())
+    execute(index_url, f"DROP {kind} {name}")
     await store.prepare()
     assert read_numbers(index_url) == [(NEWEST,)]
     await store.close()

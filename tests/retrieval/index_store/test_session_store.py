@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import psycopg
 import pytest
 
 from nl2sql.errors import IndexUnavailable
@@ -12,6 +11,7 @@ from retrieval.index_store.session_store import SessionStore
 from retrieval.index_store.store import IndexStore
 from retrieval.sessions import GuardedSessions
 from tests.fakes import FakeGuard, build_question, build_violation
+from tests.retrieval.index_store.conftest import execute
 
 ANN = Principal("ann", ("clerk",), (("region", 1),))
 FIRST = Turn("How many orders?", "answered", "SELECT 1")
@@ -65,24 +65,18 @@ async def test_only_the_last_turns_are_kept(store: IndexStore, index_url: str) -
     for turn in turns:
         await sessions.remember(ask(), turn)
     assert await sessions.recall(ask()) == tuple(turns[2:])
-    with psycopg.connect(index_url) as connection:
-        row = connection.execute("SELECT count(*) FROM quorumsql.session_turns").fetchone()
-    assert row == (2,)
+    assert execute(index_url, "SELECT count(*) FROM quorumsql.session_turns") == [(2,)]
 
 
 async def test_old_turns_are_forgotten_in_every_session(store: IndexStore, index_url: str) -> None:
     sessions = build(store, keep_hours=2)
     await sessions.remember(ask(), FIRST)
     await sessions.remember(ask(session="t"), FIRST)
-    with psycopg.connect(index_url) as connection:
-        connection.execute(
-            "UPDATE quorumsql.session_turns SET asked_at = now() - interval '3 hours'"
-        )
+    earlier = "UPDATE quorumsql.session_turns SET asked_at = now() - interval '3 hours'"
+    execute(index_url, earlier)
     assert await sessions.recall(ask()) == ()
     await sessions.remember(ask(session="u"), SECOND)
-    with psycopg.connect(index_url) as connection:
-        left = connection.execute("SELECT session FROM quorumsql.session_turns").fetchall()
-    assert left == [("u",)]
+    assert execute(index_url, "SELECT session FROM quorumsql.session_turns") == [("u",)]
 
 
 async def test_forgetting_tells_how_many_there_were(store: IndexStore) -> None:
@@ -138,7 +132,6 @@ async def test_a_store_that_is_away_is_unavailable() -> None:
 
 
 async def test_a_table_that_is_missing_is_told(store: IndexStore, index_url: str) -> None:
-    with psycopg.connect(index_url) as connection:
-        connection.execute("DROP TABLE quorumsql.session_turns")
+    execute(index_url, "DROP TABLE quorumsql.session_turns")
     with pytest.raises(IndexUnavailable, match=r"are missing.*quorumsql\.session_turns"):
         await build(store).recall(ask())

@@ -18,7 +18,8 @@ from retrieval.index_store.masks import build_mask
 from retrieval.index_store.store import IndexStore
 from retrieval.indexing import index_database
 from tests.fakes import SHOP, FakeEmbedder
-from tests.retrieval.index_store.conftest import create_index
+from tests.retrieval.index_store.conftest import create_index, execute
+from tests.retrieval.indexed import index, load
 
 ODD = Catalog(
     'the "odd" one',
@@ -55,40 +56,33 @@ def build_words(count: int) -> Catalog:
 async def test_catalog_and_cards_survive(store: IndexStore, catalog: Catalog) -> None:
     glosses = {"sales.orders": "bought things", "sales.orders.total": "[AMT]"}
     await index_database(catalog, store, FakeEmbedder(), glosses=glosses)
-    index = await store.load(catalog.database)
-    assert index is not None
-    assert index.catalog == catalog
-    assert index.cards == build_cards(catalog, glosses)
-    assert (await store.table_vectors(index.head)).shape[0] == len(catalog.tables)
+    stored = await load(store, catalog.database)
+    assert stored.catalog == catalog
+    assert stored.cards == build_cards(catalog, glosses)
+    assert (await store.table_vectors(stored.head)).shape[0] == len(catalog.tables)
 
 
 async def test_columns_that_are_equal_are_one_object(store: IndexStore) -> None:
-    await index_database(SHOP, store, FakeEmbedder())
-    index = await store.load("shop")
-    assert index is not None
-    tables = {table.name: table for table in index.catalog.tables}
+    stored = await index(store)
+    tables = {table.name: table for table in stored.catalog.tables}
     assert tables["customers"].column("id") is tables["orders"].column("id")
 
 
 async def test_who_loads_the_same_generation_shares_its_catalog(store: IndexStore) -> None:
-    await index_database(SHOP, store, FakeEmbedder())
-    index = await store.load("shop")
-    assert index is not None
-    assert await IndexedCatalogs(store).catalog("shop") is index.catalog
+    stored = await index(store)
+    assert await IndexedCatalogs(store).catalog("shop") is stored.catalog
 
 
 async def test_the_nearest_cards_come_first(store: IndexStore) -> None:
     embedder = FakeEmbedder()
-    await index_database(SHOP, store, embedder)
-    index = await store.load("shop")
-    assert index is not None
-    asked = embedder.embed([index.cards.tables[4].summary, index.cards.columns[7].text])
-    tables = await store.nearest_tables(index.head, asked[0], 3)
-    columns = await store.nearest_columns(index.head, asked[1], 3)
+    stored = await index(store, SHOP, embedder)
+    asked = embedder.embed([stored.cards.tables[4].summary, stored.cards.columns[7].text])
+    tables = await store.nearest_tables(stored.head, asked[0], 3)
+    columns = await store.nearest_columns(stored.head, asked[1], 3)
     assert (tables[0][0], columns[0][0]) == (4, 7)
     for found in (tables, columns):
         assert found[0][1] == pytest.approx(1, abs=1e-3)
-        assert [cosine for _, cosine in found] == sorted((each[1] for each in found), reverse=True)
+        assert [cosine for _, cosine in found] == sorted((hit[1] for hit in found), reverse=True)
 
 
 @pytest.fixture(scope="module")
@@ -101,15 +95,14 @@ def words_url(embedded_server: EmbeddedServer) -> str:
 
 async def index_words(url: str) -> None:
     store = IndexStore(url)
-    await index_database(build_words(5200), store, FakeEmbedder())
+    await index(store, build_words(5200))
     await store.close()
 
 
 @pytest.mark.parametrize("visible", ["all", "most", "every second", "few", "the farthest"])
 async def test_a_mask_hides_and_never_starves(words_url: str, visible: str) -> None:
     store, limit = IndexStore(words_url), 40
-    head = await store.head("words")
-    assert head is not None
+    head = (await load(store, "words")).head
     vector = FakeEmbedder().embed(["word700 m3"])[0]
     cosines = await store.table_vectors(head) @ vector
     seen = {
@@ -131,35 +124,30 @@ async def test_a_mask_hides_and_never_starves(words_url: str, visible: str) -> N
 
 
 async def test_a_mask_of_nothing_finds_nothing(store: IndexStore) -> None:
-    await index_database(SHOP, store, FakeEmbedder())
-    head = await store.head("shop")
-    assert head is not None
+    head = (await index(store)).head
     vector = FakeEmbedder().embed(["orders"])[0]
     assert await store.nearest_tables(head, vector, 5, build_mask([], 6)) == []
 
 
 async def test_databases_do_not_see_each_others_cards(store: IndexStore) -> None:
     embedder = FakeEmbedder()
-    await index_database(SHOP, store, embedder)
+    await index(store, SHOP, embedder)
     await index_database(replace(SHOP, database="copy", tables=SHOP.tables[:1], foreign_keys=()),
                          store, embedder)  # fmt: skip
-    head = await store.head("copy")
-    assert head is not None
+    head = (await load(store, "copy")).head
     assert len(await store.nearest_tables(head, embedder.embed(["orders"])[0], 100)) == 1
     assert [head.database for head in await store.heads()] == ["copy", "shop"]
 
 
 async def test_the_search_can_use_the_hnsw_index(store: IndexStore, index_url: str) -> None:
-    await index_database(SHOP, store, FakeEmbedder())
-    head = await store.head("shop")
-    assert head is not None
-    with psycopg.connect(index_url) as connection:
-        connection.execute("SET enable_seqscan = off; SET enable_sort = off")
-        plan = connection.execute(
-            f"EXPLAIN SELECT position FROM quorumsql.table_vectors_{head.generation}"
-            " WHERE get_bit('\\xff'::bytea, position) <> 0"
-            " ORDER BY embedding <=> array_fill(0.1::real, ARRAY[64])::halfvec LIMIT 5"
-        ).fetchall()
+    head = (await index(store)).head
+    plan = execute(
+        index_url,
+        "SET enable_seqscan = off; SET enable_sort = off",
+        f"EXPLAIN SELECT position FROM quorumsql.table_vectors_{head.generation}"
+        " WHERE get_bit('\\xff'::bytea, position) <> 0"
+        " ORDER BY embedding <=> array_fill(0.1::real, ARRAY[64])::halfvec LIMIT 5",
+    )
     assert f"table_vectors_{head.generation}_hnsw" in "\n".join(line for (line,) in plan)
 
 
@@ -167,9 +155,7 @@ async def test_the_search_can_use_the_hnsw_index(store: IndexStore, index_url: s
 async def test_whoever_reads_an_old_generation_is_told(store: IndexStore, tables: int) -> None:
     embedder = FakeEmbedder()
     first = replace(SHOP, tables=SHOP.tables[:tables], foreign_keys=())
-    await index_database(first, store, embedder)
-    old = await store.head("shop")
-    assert old is not None
+    old = (await index(store, first, embedder)).head
     await index_database(replace(first, search_path=("stock",)), store, embedder)
     vector = embedder.embed(["orders"])[0]
     with pytest.raises(IndexReplaced):
@@ -179,9 +165,7 @@ async def test_whoever_reads_an_old_generation_is_told(store: IndexStore, tables
 
 
 async def test_a_question_of_other_dimensions_is_told(store: IndexStore) -> None:
-    await index_database(SHOP, store, FakeEmbedder())
-    head = await store.head("shop")
-    assert head is not None
+    head = (await index(store)).head
     with pytest.raises(IndexUnavailable, match="64 dimensions"):
         await store.nearest_tables(head, np.ones(3, dtype=np.float32), 5)
 
@@ -203,9 +187,10 @@ async def test_an_index_that_was_not_set_up_says_so(index_url: str) -> None:
 
 
 async def test_an_index_of_any_layout_can_be_dropped(index_url: str) -> None:
-    with psycopg.connect(index_url, autocommit=True) as connection:
-        connection.execute("CREATE SCHEMA quorumsql")
-        connection.execute("CREATE TABLE quorumsql.layout AS SELECT 999 AS version")
+    execute(
+        index_url,
+        "CREATE SCHEMA quorumsql; CREATE TABLE quorumsql.layout AS SELECT 999 AS version",
+    )
     store = IndexStore(index_url)
     await store.drop_everything()
     await store.prepare()
@@ -242,11 +227,10 @@ async def test_a_connection_that_the_server_ended_is_replaced(
     store: IndexStore, index_url: str
 ) -> None:
     assert await store.heads() == []
-    with psycopg.connect(index_url, autocommit=True) as connection:
-        ended = connection.execute(
-            "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        ).fetchone()
-    assert ended is not None
-    assert ended[0] > 0
+    [(ended,)] = execute(
+        index_url,
+        "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    )
+    assert ended > 0
     assert await store.heads() == []

@@ -15,6 +15,7 @@ from retrieval.indexing.draft import Draft, Phase, Workbench
 from retrieval.indexing.phases import CORE_PHASES
 from serve_app.composition.wiring import Wiring
 from tests.fakes import CUSTOMERS, SHOP, FakeEmbedder, FakeIndexStore
+from tests.retrieval.indexed import index, load
 
 
 async def test_the_first_run_embeds_every_card() -> None:
@@ -24,15 +25,14 @@ async def test_the_first_run_embeds_every_card() -> None:
     assert (report.foreign_keys, report.column_cards) == (6, 18)
     assert (report.embedded, report.changed) == (24, True)
     assert len(embedder.texts) == 24
-    index = await store.load("shop")
-    assert index is not None
-    assert (await store.table_vectors(index.head)).shape == (6, 64)
-    assert index.catalog is SHOP
+    stored = await load(store)
+    assert (await store.table_vectors(stored.head)).shape == (6, 64)
+    assert stored.catalog is SHOP
 
 
 async def test_an_unchanged_database_embeds_and_writes_nothing() -> None:
     store, embedder = FakeIndexStore(), FakeEmbedder()
-    await index_database(SHOP, store, embedder)
+    await index(store, SHOP, embedder)
     report = await index_database(replace(SHOP), store, embedder)
     assert (report.embedded, report.changed) == (0, False)
     assert len(embedder.texts) == 24
@@ -41,14 +41,11 @@ async def test_an_unchanged_database_embeds_and_writes_nothing() -> None:
 
 async def test_one_changed_table_embeds_one_card_and_keeps_the_other_vectors() -> None:
     store, embedder = FakeIndexStore(), FakeEmbedder()
-    await index_database(SHOP, store, embedder)
-    before = await store.head("shop")
-    assert before is not None
+    before = (await index(store, SHOP, embedder)).head
     vectors = await store.table_vectors(before)
     changed = replace(SHOP, tables=(replace(CUSTOMERS, comment="Buyers"), *SHOP.tables[1:]))
     report = await index_database(changed, store, embedder)
-    after = await store.head("shop")
-    assert after is not None
+    after = (await load(store)).head
     assert (report.embedded, report.changed) == (1, True)
     assert "Buyers" in embedder.texts[-1]
     assert before.version != after.version
@@ -58,36 +55,32 @@ async def test_one_changed_table_embeds_one_card_and_keeps_the_other_vectors() -
 
 async def test_another_wording_alone_is_a_new_version_of_the_same_schema() -> None:
     store, embedder = FakeIndexStore(), FakeEmbedder()
-    await index_database(SHOP, store, embedder)
-    before = await store.head("shop")
+    before = (await index(store, SHOP, embedder)).head
     await index_database(SHOP, store, embedder, glosses={"sales.orders": "purchases"})
-    after = await store.head("shop")
-    assert before is not None
-    assert after is not None
+    after = (await load(store)).head
     assert before.version != after.version
     assert before.fingerprint == after.fingerprint
 
 
 async def test_a_dropped_table_embeds_nothing_and_is_gone() -> None:
     store, embedder = FakeIndexStore(), FakeEmbedder()
-    await index_database(SHOP, store, embedder)
+    await index(store, SHOP, embedder)
     report = await index_database(replace(SHOP, tables=SHOP.tables[1:]), store, embedder)
-    index = await store.load("shop")
-    assert index is not None
+    stored = await load(store)
     assert (report.embedded, report.changed) == (0, True)
-    assert "sales.customers" not in {card.table for card in index.cards.tables}
+    assert "sales.customers" not in {card.table for card in stored.cards.tables}
 
 
 async def test_another_embedder_embeds_everything() -> None:
     store, other = FakeIndexStore(), FakeEmbedder("other")
-    await index_database(SHOP, store, FakeEmbedder())
+    await index(store)
     report = await index_database(SHOP, store, other)
     assert (report.embedded, len(other.texts)) == (24, 24)
 
 
 async def test_databases_do_not_share_an_index() -> None:
     store = FakeIndexStore()
-    await index_database(SHOP, store, FakeEmbedder())
+    await index(store)
     report = await index_database(replace(SHOP, database="copy"), store, FakeEmbedder())
     assert report.embedded == 24
     assert store.replaced == ["shop", "copy"]
@@ -100,20 +93,12 @@ async def test_progress_names_the_phase_and_counts_what_is_missing() -> None:
         Catalog("wide", tables),
         FakeIndexStore(),
         FakeEmbedder(),
-        progress=lambda *each: seen.append(each),
+        progress=lambda *step: seen.append(step),
     )
-    assert list(dict.fromkeys(phase for phase, _, _ in seen)) == [
-        "schema",
-        "cards",
-        "embedding",
-        "writing",
-    ]
-    assert [each[1:] for each in seen if each[0] == "embedding"] == [
-        (0, 0),
-        (128, 300),
-        (256, 300),
-        (300, 300),
-    ]
+    phases = list(dict.fromkeys(phase for phase, _, _ in seen))
+    assert phases == ["schema", "cards", "embedding", "writing"]
+    embedded = [counts for phase, *counts in seen if phase == "embedding"]
+    assert embedded == [[0, 0], [128, 300], [256, 300], [300, 300]]
 
 
 @pytest.mark.parametrize("runs", [1, 2])
@@ -134,22 +119,16 @@ async def test_a_job_is_its_phases_in_order() -> None:
 
     phases = (Phase("reading", read), *CORE_PHASES, Phase("counting", count))
     report = await run_job("shop", phases, FakeIndexStore(), FakeEmbedder())
-    assert [name for name, _ in report.seconds] == [
-        "reading",
-        "cards",
-        "embedding",
-        "writing",
-        "counting",
-    ]
+    names = [name for name, _ in report.seconds]
+    assert names == ["reading", "cards", "embedding", "writing", "counting"]
     assert report.notes == ("6 tables counted",)
-    assert [each.name for each in report.skipped] == ["hidden"]
+    assert [skipped.name for skipped in report.skipped] == ["hidden"]
 
 
 async def test_the_demo_is_found_by_what_is_said_of_it(wiring: Wiring) -> None:
     store = wiring.build_index_store()
-    index = await store.load("demo_erp")
-    assert index is not None
+    stored = await load(store, "demo_erp")
     vector = Embedder().embed(["Leave and sick days of employees"])[0]
-    nearest = await store.nearest_tables(index.head, vector, 5)
-    assert index.cards.tables[nearest[0][0]].table == "hr.absences"
+    nearest = await store.nearest_tables(stored.head, vector, 5)
+    assert stored.cards.tables[nearest[0][0]].table == "hr.absences"
     await store.close()

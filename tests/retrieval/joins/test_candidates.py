@@ -16,11 +16,11 @@ def find(*tables: Table, keys: tuple[ForeignKey, ...] = (), **catalog: str) -> s
     groups = find_candidates(Catalog("x", tables, keys, **catalog))  # type: ignore[arg-type]
     return {
         (
-            f"{each.table.qualified}({','.join(each.columns)})",
-            f"{each.target.qualified}({','.join(each.target_columns)})",
+            f"{candidate.table.qualified}({','.join(candidate.columns)})",
+            f"{candidate.target.qualified}({','.join(candidate.target_columns)})",
         )
         for group in groups
-        for each in group
+        for candidate in group
     }
 
 

@@ -77,7 +77,7 @@ async def test_scsl_scores_each_column_by_itself() -> None:
     assert len(engine.requests) == len(columns)
     total = engine.requests[columns.index(("sales.orders", "total"))]
     assert render_golden(total.prompt) == load_text("prompt_link_score.txt")
-    assert [(each.column, each.score) for each in linked.links.links] == [
+    assert [(link.column, link.score) for link in linked.links.links] == [
         ("country", 1.0),
         ("total", 0.9),
     ]

@@ -90,7 +90,7 @@ def test_nothing_is_linked_that_is_not_in_sight() -> None:
 
 def test_links_come_best_first_and_then_by_the_rank_of_the_table() -> None:
     links = link_by_rules("order lines with price", CONTEXT)
-    assert [each.score for each in links] == sorted((each.score for each in links), reverse=True)
+    assert [link.score for link in links] == sorted((link.score for link in links), reverse=True)
     assert (links[0].table, links[0].column) == ("sales.order_lines", "")
     tables = ("stock.products", "sales.order_lines")
     (first, second, *_) = link_by_rules("prices", build_context(tables=tables))

@@ -10,27 +10,17 @@ from nl2sql.catalog import Catalog
 from nl2sql.schema_text import SchemaWriter, TokenCounts
 from nl2sql.settings import parse_settings
 from tests.fakes import FakeEngine
-from tests.retrieval.odd_schemas.building import (
-    build_on_duckdb,
-    build_on_sqlite,
-    read_on_duckdb,
-    read_on_sqlite,
-)
-from tests.retrieval.odd_schemas.file_schemas import ODD_DUCKDB_SCHEMAS, ODD_SQLITE_SCHEMAS
+from tests.retrieval.odd_schemas.building import build_file, find_odd, read_file
 from tests.retrieval.odd_schemas.odd_schema import OddSchema, build_wide
 from tests.retrieval.odd_schemas.walk import OddDatabase
-
-_SQLITE = {odd.name: odd for odd in ODD_SQLITE_SCHEMAS}
-_DUCKDB = {odd.name: odd for odd in ODD_DUCKDB_SCHEMAS}
 
 # An embedder reads about 256 pieces of words.
 _LONGEST_EMBEDDED = 4000
 
 
 def _read(dialect: str, name: str, folder: Path) -> Catalog:
-    if dialect == "sqlite":
-        return read_on_sqlite(build_on_sqlite(folder, _SQLITE[name]), _SQLITE[name])
-    return read_on_duckdb(build_on_duckdb(folder, _DUCKDB[name]), _DUCKDB[name])
+    odd = find_odd(dialect, name)
+    return read_file(build_file(dialect, folder, odd), odd)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +45,7 @@ async def test_comments_and_types_stay_short_and_on_their_line(
 async def test_the_last_of_1600_columns_is_found_and_shown(tmp_path: Path) -> None:
     decoys = "".join(f"CREATE TABLE decoy_{n} (id INT, size_{n} INT, end_ INT);" for n in range(40))
     odd = OddSchema("among_others", decoys + build_wide("wide", 1600))
-    database = OddDatabase(read_on_duckdb(build_on_duckdb(tmp_path, odd), odd))
+    database = OddDatabase(read_file(build_file("duckdb", tmp_path, odd), odd))
     await database.index()
     walked = await database.ask("What is the average shoe size?")
     assert walked.context.tables[0].table.name == "wide"

@@ -36,10 +36,10 @@ def test_the_statements_that_are_given_help(name: str, odd_server: EmbeddedServe
 def test_a_view_that_is_left_out_could_not_be_read(odd_server: EmbeddedServer) -> None:
     odd = BY_NAME["rights_of_views"]
     build_on_postgres(odd_server, odd)
-    skipped = [each for each in read_on_postgres(odd_server, odd).skipped if each.kind == "view"]
-    assert len(skipped) == 5
+    views = [gap for gap in read_on_postgres(odd_server, odd).skipped if gap.kind == "view"]
+    assert len(views) == 5
     with psycopg.connect(odd_server.url(odd.name, READER), autocommit=True) as connection:
-        for view in skipped:
+        for view in views:
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 connection.execute(f"SELECT * FROM {view.name}".encode())
 

@@ -11,29 +11,22 @@ from nl2sql.catalog import Catalog
 from retrieval.index_store.store import IndexStore
 from retrieval.indexing import index_database
 from tests.fakes import FakeEmbedder
+from tests.retrieval.indexed import load
 from tests.retrieval.odd_schemas.building import (
-    build_on_duckdb,
+    build_file,
     build_on_postgres,
-    build_on_sqlite,
-    read_on_duckdb,
+    find_odd,
+    read_file,
     read_on_postgres,
-    read_on_sqlite,
 )
-from tests.retrieval.odd_schemas.file_schemas import ODD_DUCKDB_SCHEMAS, ODD_SQLITE_SCHEMAS
-from tests.retrieval.odd_schemas.postgres_schemas import ODD_SCHEMAS
-
-_POSTGRES = {odd.name: odd for odd in ODD_SCHEMAS}
-_SQLITE = {odd.name: odd for odd in ODD_SQLITE_SCHEMAS}
-_DUCKDB = {odd.name: odd for odd in ODD_DUCKDB_SCHEMAS}
 
 
 def _read(dialect: str, name: str, server: EmbeddedServer, folder: Path) -> Catalog:
-    if dialect == "sqlite":
-        return read_on_sqlite(build_on_sqlite(folder, _SQLITE[name]), _SQLITE[name])
-    if dialect == "duckdb":
-        return read_on_duckdb(build_on_duckdb(folder, _DUCKDB[name]), _DUCKDB[name])
-    build_on_postgres(server, _POSTGRES[name])
-    return read_on_postgres(server, _POSTGRES[name])
+    odd = find_odd(dialect, name)
+    if dialect != "postgres":
+        return read_file(build_file(dialect, folder, odd), odd)
+    build_on_postgres(server, odd)
+    return read_on_postgres(server, odd)
 
 
 @pytest.mark.parametrize(
@@ -60,9 +53,7 @@ async def test_an_odd_schema_survives_the_index(
         first = await index_database(catalog, store, FakeEmbedder())
         again = await index_database(catalog, store, FakeEmbedder())
         assert (first.changed, again.changed, again.embedded) == (True, False, 0)
-        index = await store.load(name)
-        assert index is not None
-        assert index.catalog == catalog
+        assert (await load(store, name)).catalog == catalog
         assert await store.drop(name)
     finally:
         await store.close()

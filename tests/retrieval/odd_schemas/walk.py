@@ -47,6 +47,11 @@ class Walked:
     texts: tuple[str, ...]
 
 
+def list_skipped(catalog: Catalog) -> list[tuple[str, str]]:
+    """What was left out of a catalog, and why."""
+    return sorted((f"{skipped.kind} {skipped.name}", skipped.reason) for skipped in catalog.skipped)
+
+
 class OddDatabase:
     """One odd schema, indexed in memory, with a real database behind it if it is to be read."""
 
@@ -84,6 +89,15 @@ class OddDatabase:
         """The same, for a question with the words of the table's name and of its last column."""
         words = [*split_words(table.name), "and", *split_words(table.columns[-1].name)]
         return await self.ask(f"How many {' '.join(words)} are there?")
+
+    async def ask_for_tables(self) -> None:
+        """Asks for the first tables; each question finds tables, and its joins can be executed."""
+        for table in self.catalog.tables[:8]:
+            walked = await self.ask_for(table)
+            assert walked.context.tables
+            if walked.plan.joins.skeleton:
+                joined = await self.run(f"SELECT count(*) {walked.plan.joins.skeleton}")
+                assert not isinstance(joined, Diagnostic), (joined, walked.plan.joins)
 
     async def run(self, sql: str) -> ResultSet | Diagnostic:
         """The guarded query's result; the guard must let it pass."""

@@ -11,7 +11,6 @@ from nl2sql.types import ModuleRoute, Principal, SchemaContext, Violation
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.search.retriever import HybridRetriever
 from serve_app.composition.wiring import Wiring
-from tests.conftest import ROOT
 from tests.fakes import build_question
 
 BOSS = Principal("boss", ("analyst",))
@@ -20,16 +19,11 @@ PRESS = Principal("press", ("public_reporting",))
 
 
 @pytest.fixture
-async def guarded(wiring: Wiring) -> AsyncIterator[tuple[HybridRetriever, SqlGuard]]:
-    database = wiring.settings.databases["demo_erp"].model_copy(
-        update={"policy": ROOT / "data" / "demo_erp" / "policy.yaml"}
-    )
-    databases = {**wiring.settings.databases, "demo_erp": database}
-    settings = wiring.settings.model_copy(update={"databases": databases})
-    own = Wiring(settings, wiring.socket_folder)
-    store = own.build_index_store()
-    guard = own.build_guard(IndexedCatalogs(store))
-    embedder = own.models.build_embedder()
+async def guarded(guarded_wiring: Wiring) -> AsyncIterator[tuple[HybridRetriever, SqlGuard]]:
+    settings = guarded_wiring.settings
+    store = guarded_wiring.build_index_store()
+    guard = guarded_wiring.build_guard(IndexedCatalogs(store))
+    embedder = guarded_wiring.models.build_embedder()
     yield HybridRetriever(store, embedder, guard, settings.retrieval, settings.flags), guard
     await store.close()
 

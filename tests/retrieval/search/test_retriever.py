@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from nl2sql.catalog import Catalog, Table
 from nl2sql.errors import IndexUnavailable
-from nl2sql.types import FewShot, Question, SchemaContext, ValueMatch, Violation
+from nl2sql.types import FewShot, ModuleRoute, Question, SchemaContext, ValueMatch, Violation
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.indexing import index_database
 from retrieval.search.retriever import HybridRetriever
@@ -35,7 +36,10 @@ async def build_store(catalog: Catalog = SHOP) -> FakeIndexStore:
 def build_retriever(
     store: FakeIndexStore,
     embedder: FakeEmbedder | None = None,
-    visibility: FakeVisibility | None = None,
+    *,
+    hidden: Collection[str] = (),
+    refusal: Violation | None = None,
+    sources: FakeSources | None = None,
     **settings: object,
 ) -> HybridRetriever:
     flags = {name: value for name, value in settings.items() if isinstance(value, bool)}
@@ -44,15 +48,23 @@ def build_retriever(
     return HybridRetriever(
         store,
         embedder or FakeEmbedder(),
-        visibility or FakeVisibility(store),
+        FakeVisibility(store, hidden=hidden, refusal=refusal),
         chosen.retrieval,
         chosen.flags,
+        values=sources,
+        examples=sources,
+        glossary=sources,
     )
 
 
+async def retrieve(text: str, draft: str = "", **chosen: Any) -> tuple[ModuleRoute, SchemaContext]:
+    """What one question finds in an index of the shop."""
+    retriever = build_retriever(await build_store(), **chosen)
+    return await retriever.retrieve(build_question(text=text), draft=draft)
+
+
 async def test_tables_come_with_both_ranks_and_their_names() -> None:
-    retriever = build_retriever(await build_store(), max_tables=6)
-    route, context = await retriever.retrieve(build_question(text="customer country"))
+    route, context = await retrieve("customer country", max_tables=6)
     best = context.tables[0]
     assert best.table == CUSTOMERS
     assert (best.cosine_rank, best.bm25_rank, best.via) == (1, 1, "hit")
@@ -63,10 +75,9 @@ async def test_tables_come_with_both_ranks_and_their_names() -> None:
 
 
 async def test_neighbours_are_inside_the_budget() -> None:
-    retriever = build_retriever(
-        await build_store(), max_tables=2, module_tables=0, fk_expansion_limit=1
+    _, context = await retrieve(
+        "customer country", max_tables=2, module_tables=0, fk_expansion_limit=1
     )
-    _, context = await retriever.retrieve(build_question(text="customer country"))
     assert [(hit.table.name, hit.via) for hit in context.tables] == [
         ("customers", "hit"),
         ("orders", "hit"),
@@ -75,10 +86,9 @@ async def test_neighbours_are_inside_the_budget() -> None:
 
 
 async def test_a_table_that_nothing_found_comes_over_a_foreign_key() -> None:
-    retriever = build_retriever(
-        await build_store(), max_tables=2, module_tables=0, fk_expansion_limit=1, cosine=False
+    _, context = await retrieve(
+        "country", max_tables=2, module_tables=0, fk_expansion_limit=1, cosine=False
     )
-    _, context = await retriever.retrieve(build_question(text="country"))
     assert [(hit.table.name, hit.via) for hit in context.tables] == [
         ("customers", "hit"),
         ("orders", "foreign_key"),
@@ -86,8 +96,7 @@ async def test_a_table_that_nothing_found_comes_over_a_foreign_key() -> None:
 
 
 async def test_a_small_database_is_shown_whole_in_every_question() -> None:
-    retriever = build_retriever(await build_store(), max_tables=6, cosine=False)
-    _, context = await retriever.retrieve(build_question(text="weather"))
+    _, context = await retrieve("weather", max_tables=6, cosine=False)
     assert {hit.table.qualified for hit in context.tables} == {
         table.qualified for table in SHOP.tables
     }
@@ -96,8 +105,7 @@ async def test_a_small_database_is_shown_whole_in_every_question() -> None:
 
 
 async def test_the_module_of_the_best_table_is_shown_whole_and_shared() -> None:
-    retriever = build_retriever(await build_store(), max_tables=2, module_tables=4)
-    _, context = await retriever.retrieve(build_question(text="customer country"))
+    _, context = await retrieve("customer country", max_tables=2, module_tables=4)
     assert context.tables[0].table == CUSTOMERS
     sales = {table.qualified for table in SHOP.tables if table.schema == "sales"}
     assert set(context.shared) == sales
@@ -108,16 +116,13 @@ async def test_the_module_of_the_best_table_is_shown_whole_and_shared() -> None:
 
 
 async def test_a_module_that_is_too_large_is_not_shown_whole() -> None:
-    retriever = build_retriever(await build_store(), max_tables=2, module_tables=3)
-    _, context = await retriever.retrieve(build_question(text="customer country"))
+    _, context = await retrieve("customer country", max_tables=2, module_tables=3)
     assert len(context.tables) == 2
     assert context.shared == ()
 
 
 async def test_what_prompts_begin_with_is_each_module_as_far_as_it_may_be_seen() -> None:
-    store = await build_store()
-    visibility = FakeVisibility(store, hidden={"sales.customers"})
-    retriever = build_retriever(store, visibility=visibility, module_tables=4)
+    retriever = build_retriever(await build_store(), hidden={"sales.customers"}, module_tables=4)
     one, other = await retriever.list_beginnings("shop", build_question().principal)
     assert set(one.shared) == {"sales.orders", "sales.employees", "sales.order_lines"}
     assert set(other.shared) == {"stock.products", "stock.returns"}
@@ -132,13 +137,12 @@ async def test_prompts_on_a_small_database_begin_with_all_of_it() -> None:
     assert set(whole.foreign_keys) == set(SHOP.foreign_keys)
 
 
-async def test_who_may_see_nothing_has_no_prompts() -> None:
-    store = await build_store()
-    visibility = FakeVisibility(
-        store, refusal=Violation("not_permitted", "eve", "eve has no role here.")
-    )
-    retriever = build_retriever(store, visibility=visibility)
+async def test_who_may_see_nothing_has_no_prompts_and_is_told_why() -> None:
+    refusal = Violation("not_permitted", "eve", "eve has no role here.")
+    retriever = build_retriever(await build_store(), refusal=refusal)
     assert await retriever.list_beginnings("shop", build_question().principal) == ()
+    _, context = await retriever.retrieve(build_question())
+    assert (context.tables, context.refusal) == ((), "eve has no role here.")
 
 
 async def test_inferred_keys_connect_tables_too() -> None:
@@ -149,24 +153,19 @@ async def test_inferred_keys_connect_tables_too() -> None:
 
 
 async def test_columns_that_search_found_are_named() -> None:
-    retriever = build_retriever(await build_store(), max_tables=3)
-    _, context = await retriever.retrieve(build_question(text="loyalty tier"))
+    _, context = await retrieve("loyalty tier", max_tables=3)
     (customers,) = (hit for hit in context.tables if hit.table == CUSTOMERS)
     assert customers.columns[0] == "Loyalty Tier"
 
 
 async def test_a_related_word_finds_a_table_but_is_no_keyword_hit() -> None:
-    retriever = build_retriever(await build_store(), max_tables=2, cosine=False)
-    _, context = await retriever.retrieve(build_question(text="clients"))
+    _, context = await retrieve("clients", max_tables=2, cosine=False)
     assert context.tables[0].table == CUSTOMERS
     assert not context.has_keyword_hit
 
 
 async def test_nothing_is_told_of_a_hidden_table() -> None:
-    store = await build_store()
-    visibility = FakeVisibility(store, hidden={"sales.customers"})
-    retriever = build_retriever(store, visibility=visibility, max_tables=20)
-    _, context = await retriever.retrieve(build_question(text="customer country"))
+    _, context = await retrieve("customer country", hidden={"sales.customers"}, max_tables=20)
     names = {hit.table.qualified for hit in context.tables}
     assert names == {table.qualified for table in SHOP.tables} - {"sales.customers"}
     # The best of what is left ranks first in both rankings: no gap tells of another.
@@ -175,27 +174,18 @@ async def test_nothing_is_told_of_a_hidden_table() -> None:
 
 
 async def test_a_module_of_which_nothing_may_be_seen_is_no_route() -> None:
-    store = await build_store()
     hidden = {table.qualified for table in SHOP.tables if table.schema == "stock"}
-    retriever = build_retriever(store, visibility=FakeVisibility(store, hidden=hidden))
-    route, context = await retriever.retrieve(build_question(text="stock products category"))
+    route, context = await retrieve("stock products category", hidden=hidden)
     assert "stock" not in route.modules
     assert all(hit.table.schema == "sales" for hit in context.tables)
 
 
 @pytest.mark.parametrize("cosine", [True, False])
 async def test_a_hidden_column_does_not_make_its_table_rank(cosine: bool) -> None:
-    store = await build_store()
-    question = build_question(text="loyalty tier")
-
-    async def retrieve(hidden: set[str]) -> SchemaContext:
-        visibility = FakeVisibility(store, hidden=hidden)
-        retriever = build_retriever(store, visibility=visibility, max_tables=6, cosine=cosine)
-        return (await retriever.retrieve(question))[1]
-
-    seen = await retrieve(set())
+    settings: dict[str, Any] = {"max_tables": 6, "cosine": cosine}
+    _, seen = await retrieve("loyalty tier", **settings)
     assert (seen.tables[0].table, seen.has_keyword_hit) == (CUSTOMERS, True)
-    shown = await retrieve({"sales.customers.Loyalty Tier"})
+    _, shown = await retrieve("loyalty tier", hidden={"sales.customers.Loyalty Tier"}, **settings)
     (customers,) = (hit for hit in shown.tables if hit.table.name == "customers")
     assert not shown.has_keyword_hit
     assert (customers.bm25_rank, "Loyalty Tier" in customers.columns) == (None, False)
@@ -203,7 +193,8 @@ async def test_a_hidden_column_does_not_make_its_table_rank(cosine: bool) -> Non
     # What ranks is the table as it is shown: as if the column had never been there.
     without = replace(CUSTOMERS, columns=CUSTOMERS.columns[:3])
     bare = await build_store(replace(SHOP, tables=(without, *SHOP.tables[1:])))
-    _, expected = await build_retriever(bare, max_tables=6, cosine=cosine).retrieve(question)
+    retriever = build_retriever(bare, **settings)
+    _, expected = await retriever.retrieve(build_question(text="loyalty tier"))
     assert [hit.table for hit in shown.tables] == [hit.table for hit in expected.tables]
     if cosine:
         assert customers.cosine == pytest.approx(
@@ -212,33 +203,22 @@ async def test_a_hidden_column_does_not_make_its_table_rank(cosine: bool) -> Non
 
 
 async def test_a_database_of_which_no_table_may_be_seen_says_so() -> None:
-    store = await build_store()
     hidden = {table.qualified for table in SHOP.tables}
-    retriever = build_retriever(store, visibility=FakeVisibility(store, hidden=hidden))
-    _, context = await retriever.retrieve(build_question())
-    assert (context.tables, context.refusal) == (
-        (),
-        "There is no table in shop that you may see.",
-    )
+    _, context = await retrieve("orders", hidden=hidden)
+    assert context.tables == ()
+    assert context.refusal == "There is no table in shop that you may see."
 
 
 async def test_names_of_a_draft_come_first() -> None:
-    retriever = build_retriever(await build_store(), max_tables=4)
-    _, context = await retriever.retrieve(
-        build_question(text="customer country"),
-        draft="SELECT reason FROM returns JOIN nowhere USING (id)",
-    )
+    draft = "SELECT reason FROM returns JOIN nowhere USING (id)"
+    _, context = await retrieve("customer country", draft, max_tables=4)
     assert (context.tables[0].table.name, context.tables[0].via) == ("returns", "draft")
     assert context.tables[1].table == CUSTOMERS
 
 
 async def test_a_draft_names_nothing_that_is_hidden() -> None:
-    store = await build_store()
-    visibility = FakeVisibility(store, hidden={"stock.returns"})
-    retriever = build_retriever(store, visibility=visibility)
-    _, context = await retriever.retrieve(
-        build_question(), draft="SELECT reason FROM stock.returns"
-    )
+    draft = "SELECT reason FROM stock.returns"
+    _, context = await retrieve("orders", draft, hidden={"stock.returns"})
     assert "returns" not in {hit.table.name for hit in context.tables}
 
 
@@ -269,28 +249,10 @@ class FakeSources:
         return tuple((table.qualified, "what it is") for table in tables)
 
 
-async def retrieve_with_sources(sources: FakeSources, **settings: object) -> SchemaContext:
-    store = await build_store()
-    flags = {name: value for name, value in settings.items() if isinstance(value, bool)}
-    numbers = {name: value for name, value in settings.items() if name not in flags}
-    chosen = build_settings(flags=flags, retrieval=numbers)
-    retriever = HybridRetriever(
-        store,
-        FakeEmbedder(),
-        FakeVisibility(store),
-        chosen.retrieval,
-        chosen.flags,
-        values=sources,
-        examples=sources,
-        glossary=sources,
-    )
-    return (await retriever.retrieve(build_question(text="the broken ones")))[1]
-
-
 async def test_a_table_with_a_value_of_the_question_is_found() -> None:
-    sources = FakeSources()
-    context = await retrieve_with_sources(
-        sources,
+    _, context = await retrieve(
+        "the broken ones",
+        sources=FakeSources(),
         max_tables=1,
         module_tables=0,
         max_values=1,
@@ -313,30 +275,20 @@ async def test_a_table_with_a_value_of_the_question_is_found() -> None:
         ({"glosses": False}, "describe"),
     ],
 )
-async def test_what_is_switched_off_is_not_asked(setting: dict[str, object], unasked: str) -> None:
+async def test_what_is_switched_off_is_not_asked(setting: dict[str, Any], unasked: str) -> None:
     sources = FakeSources()
-    await retrieve_with_sources(sources, **{"glosses": True} | setting)
+    await retrieve("the broken ones", sources=sources, **{"glosses": True} | setting)
     assert set(sources.asked) == {"match", "select", "describe"} - {unasked}
 
 
-async def test_who_may_see_nothing_is_told_why() -> None:
-    store = await build_store()
-    refusal = Violation("not_permitted", "eve", "eve has no role here.")
-    retriever = build_retriever(store, visibility=FakeVisibility(store, refusal=refusal))
-    _, context = await retriever.retrieve(build_question())
-    assert (context.tables, context.refusal) == ((), "eve has no role here.")
-
-
 async def test_without_bm25_no_table_has_a_keyword_rank() -> None:
-    retriever = build_retriever(await build_store(), bm25=False)
-    _, context = await retriever.retrieve(build_question(text="customer country"))
+    _, context = await retrieve("customer country", bm25=False)
     assert context.tables
     assert not context.has_keyword_hit
 
 
 async def test_without_the_router_there_is_no_route() -> None:
-    retriever = build_retriever(await build_store(), module_router=False)
-    route, context = await retriever.retrieve(build_question(text="customer country"))
+    route, context = await retrieve("customer country", module_router=False)
     assert (route.modules, route.method) == ((), "off")
     assert context.tables
 
@@ -365,6 +317,8 @@ async def test_a_database_that_was_never_indexed_is_unavailable() -> None:
     with pytest.raises(IndexUnavailable, match="has not been indexed") as caught:
         await build_retriever(FakeIndexStore()).retrieve(build_question())
     assert "quorumsql index build shop" in caught.value.hint
+    with pytest.raises(IndexUnavailable, match="has not been indexed"):
+        await IndexedCatalogs(FakeIndexStore()).catalog("shop")
 
 
 async def test_an_index_that_was_dropped_is_unavailable() -> None:
@@ -384,8 +338,8 @@ async def test_an_index_of_another_embedder_is_unavailable() -> None:
 
 async def test_two_databases_are_searched_apart() -> None:
     store = await build_store()
-    await index_database(replace(SHOP, database="half", tables=SHOP.tables[4:], foreign_keys=()),
-                         store, FakeEmbedder())  # fmt: skip
+    half = replace(SHOP, database="half", tables=SHOP.tables[4:], foreign_keys=())
+    await index_database(half, store, FakeEmbedder())
     retriever = build_retriever(store)
     sizes = [
         len((await retriever.retrieve(build_question(database=name)))[1].tables)
@@ -398,8 +352,3 @@ async def test_catalogs_come_from_the_index_and_stay_the_same_object() -> None:
     catalogs = IndexedCatalogs(await build_store())
     assert await catalogs.catalog("shop") is SHOP
     assert await catalogs.catalog("shop") is SHOP
-
-
-async def test_a_catalog_that_was_never_indexed_is_unavailable() -> None:
-    with pytest.raises(IndexUnavailable, match="has not been indexed"):
-        await IndexedCatalogs(FakeIndexStore()).catalog("shop")

@@ -24,7 +24,7 @@ from retrieval.introspection.text_columns import Unreadable, ValueReader
 def survey(reader: ValueReader, catalog: Catalog) -> dict[str, str]:
     """Column → mark of all columns that may be read."""
     found = reader.survey(catalog.tables, most=100, longest=50)
-    return {each.qualified: each.mark for each in found if not each.objection}
+    return {column.qualified: column.mark for column in found if not column.objection}
 
 
 def read(

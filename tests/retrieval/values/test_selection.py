@@ -54,7 +54,7 @@ def match(
     ],
 )
 def test_the_words_that_name_a_value(text: str, values: list[str]) -> None:
-    assert [each.value for each in match(text)] == values
+    assert [match.value for match in match(text)] == values
 
 
 def test_a_match_says_what_was_asked_and_what_is_stored() -> None:
@@ -64,10 +64,10 @@ def test_a_match_says_what_was_asked_and_what_is_stored() -> None:
 
 
 def test_a_value_called_like_a_table_counts_less() -> None:
-    assert [each.score for each in match("how many Offers")] == [1.0]
-    assert [each.score for each in match("how many offers", {"offer"})] == [0.7]
-    assert [each.score for each in match("how many Offers", {"offer"})] == [0.8]
-    assert [each.score for each in match("of kind 'offer'", {"offer"})] == [1.0]
+    assert [match.score for match in match("how many Offers")] == [1.0]
+    assert [match.score for match in match("how many offers", {"offer"})] == [0.7]
+    assert [match.score for match in match("how many Offers", {"offer"})] == [0.8]
+    assert [match.score for match in match("of kind 'offer'", {"offer"})] == [1.0]
 
 
 def test_it_is_left_out_where_the_tables_shown_are_called_so() -> None:
@@ -82,7 +82,7 @@ def test_it_is_left_out_where_the_tables_shown_are_called_so() -> None:
 
 
 def test_words_like_a_schemas_words_or_a_meaning_are_not_typing_errors() -> None:
-    assert [each.value for each in match("list what they offfer")] == ["offer"]
+    assert [match.value for match in match("list what they offfer")] == ["offer"]
     assert match("list what they offfer", {"offer"}) == ()
     assert match("how many were cancelable?") == ()
 
@@ -98,7 +98,7 @@ def test_a_single_word_begins_a_value_only_as_a_name() -> None:
 
 def test_what_is_hidden_hides_nothing_else() -> None:
     both = match("in New York")
-    assert [each.value for each in both] == ["New York"]
+    assert [match.value for match in both] == ["New York"]
     assert match("in New York", hidden="crm.customers") == ()
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from nl2sql.catalog import Catalog, Column, ForeignKey
-from nl2sql.errors import DatabaseUnavailable
 from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
 from tests.execution.sqlite.shop import build_shop
 
@@ -110,44 +109,3 @@ def test_leaves_out_what_is_not_the_users(path: Path) -> None:
 def test_a_view_that_no_longer_works_is_left_out(path: Path) -> None:
     catalog = read(path, "CREATE TABLE a (x); CREATE VIEW v AS SELECT x FROM gone")
     assert [table.name for table in catalog.tables] == ["a"]
-
-
-def test_odd_names_are_read_as_they_are(path: Path) -> None:
-    catalog = read(path, 'CREATE TABLE "it\'s a ""table""" ("a`b" INT, "1st" INT, "ü" INT)')
-    (table,) = catalog.tables
-    assert table.name == 'it\'s a "table"'
-    assert [column.name for column in table.columns] == ["a`b", "1st", "ü"]
-    assert catalog.short_names == {table.qualified: '"it\'s a ""table"""'}
-
-
-def test_names_resolve_without_regard_to_case(shop: Catalog) -> None:
-    for name, schema in (("orders", ""), ("ORDERS", "MAIN"), ("Orders", "main")):
-        table = shop.resolve(name, schema)
-        assert table is not None
-        assert table.qualified == "main.Orders"
-    assert shop.resolve("orders", "temp") is None
-
-
-def test_short_names_are_quoted_only_where_they_must(shop: Catalog) -> None:
-    assert shop.short_names["main.Orders"] == "Orders"
-    assert shop.short_names["main.group"] == '"group"'
-
-
-def test_an_empty_database_has_an_empty_catalog(path: Path) -> None:
-    assert read(path, "").tables == ()
-
-
-def test_the_file_is_not_touched(path: Path) -> None:
-    build_shop(path)
-    before = (path.read_bytes(), path.stat().st_mtime_ns)
-    read_sqlite_catalog(path, database="shop")
-    assert (path.read_bytes(), path.stat().st_mtime_ns) == before
-
-
-def test_what_is_no_database_is_unavailable(tmp_path: Path) -> None:
-    text = tmp_path / "notes.txt"
-    text.write_text("no database at all, " * 100)
-    for path in (tmp_path / "missing.sqlite", text, tmp_path):
-        with pytest.raises(DatabaseUnavailable, match="Cannot read the schema"):
-            read_sqlite_catalog(path, database="odd")
-    assert not (tmp_path / "missing.sqlite").exists()

@@ -1,0 +1,100 @@
+"""What reading a schema does alike for SQLite and DuckDB files."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from nl2sql.catalog import Catalog
+from nl2sql.errors import DatabaseUnavailable
+from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
+from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
+from tests.execution.duckdb import shop as duckdb_shop
+from tests.execution.sqlite import shop as sqlite_shop
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of file: how it is written, how its shop is built, how its schema is read."""
+
+    name: str
+    write: Callable[[Path, str], object]
+    build_shop: Callable[[Path], Catalog]
+    read: Callable[..., Catalog]
+    hint: str
+
+
+def write_sqlite(path: Path, script: str) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(script)
+
+
+KINDS = (
+    Kind("sqlite", write_sqlite, sqlite_shop.build_shop, read_sqlite_catalog, ""),
+    Kind("duckdb", duckdb_shop.write, duckdb_shop.build_shop, read_duckdb_catalog, "DuckDB"),
+)
+
+
+@pytest.fixture(params=KINDS, ids=lambda kind: kind.name)
+def kind(request: pytest.FixtureRequest) -> Kind:
+    """Each kind of file in turn."""
+    found: Kind = request.param
+    return found
+
+
+@pytest.fixture
+def path(kind: Kind, tmp_path: Path) -> Path:
+    return tmp_path / f"odd.{kind.name}"
+
+
+def test_odd_names_are_read_as_they_are(kind: Kind, path: Path) -> None:
+    kind.write(path, 'CREATE TABLE "it\'s a ""table""" ("a`b" INT, "1st" INT, "ü" INT)')
+    catalog = kind.read(path, database="odd")
+    (table,) = catalog.tables
+    assert table.name == 'it\'s a "table"'
+    assert [column.name for column in table.columns] == ["a`b", "1st", "ü"]
+    assert catalog.short_names == {table.qualified: '"it\'s a ""table"""'}
+
+
+def test_names_resolve_without_regard_to_case(kind: Kind, path: Path) -> None:
+    shop = kind.build_shop(path)
+    for name, schema in (("orders", ""), ("ORDERS", "MAIN"), ("Orders", "main")):
+        table = shop.resolve(name, schema)
+        assert table is not None
+        assert table.qualified == "main.Orders"
+    assert shop.resolve("orders", "temp") is None
+
+
+def test_short_names_are_quoted_only_where_they_must(kind: Kind, path: Path) -> None:
+    shop = kind.build_shop(path)
+    assert shop.short_names["main.Orders"] == "Orders"
+    assert shop.short_names["main.group"] == '"group"'
+
+
+def test_an_empty_database_has_an_empty_catalog(kind: Kind, path: Path) -> None:
+    kind.write(path, "SELECT 1")
+    assert kind.read(path, database="odd").tables == ()
+
+
+def test_the_file_is_not_touched(kind: Kind, path: Path) -> None:
+    kind.build_shop(path)
+    before = (path.read_bytes(), path.stat().st_mtime_ns)
+    kind.read(path, database="shop")
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_what_is_no_database_is_unavailable(kind: Kind, path: Path, tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("no database at all, " * 1000)
+    for wrong in (path, text, tmp_path):
+        with pytest.raises(DatabaseUnavailable, match="Cannot read the schema") as caught:
+            kind.read(wrong, database="odd")
+        assert "\n" not in caught.value.message
+        assert kind.hint in caught.value.hint
+    assert not path.exists()
