@@ -25,6 +25,7 @@ from nl2sql.errors import DatabaseUnavailable, QuorumError
 from nl2sql.settings import LimitSettings
 from nl2sql.sql.names import enquote
 from nl2sql.types import GuardedQuery, Principal, ResultSet, SessionIdentity, Violation
+from tests.execution.expecting import expect
 from tests.execution.policies.row_security_database import (
     DATABASE,
     GUEST,
@@ -94,8 +95,7 @@ def test_without_the_guard_a_role_counts_what_the_guard_counts(
         if rule.expands:
             continue
         query = count(rule.table.schema, rule.table.name)
-        guarded = guard(first, principal, query)
-        assert isinstance(guarded, GuardedQuery)
+        guarded = expect(GuardedQuery, guard(first, principal, query))
         seen = applied.ask(SUPERUSER, guarded.sql, guarded.params)
         assert applied.ask(READER, query, identity=identity) == seen, rule.table.qualified
 

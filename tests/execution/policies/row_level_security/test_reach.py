@@ -30,6 +30,7 @@ from nl2sql.sql.names import enquote
 from nl2sql.types import GuardedQuery, Principal, ResultSet, SessionIdentity, Violation
 from retrieval.introspection.postgres.key_samples import open_postgres_sampler
 from retrieval.introspection.postgres.values import PostgresValues
+from tests.execution.expecting import expect
 from tests.execution.policies.row_security_database import (
     DATABASE,
     INDEX_ROLE,
@@ -149,8 +150,7 @@ async def test_guarded_queries_need_none_of_these_functions(
 ) -> None:
     access = second.access(_SUPPORT)
     assert not isinstance(access, Violation)
-    query = guard_query("SELECT count(*) FROM hr.employees", access)
-    assert isinstance(query, GuardedQuery)
+    query = expect(GuardedQuery, guard_query("SELECT count(*) FROM hr.employees", access))
     reader = PostgresDatabase(DATABASE, revoked.url(READER), LimitSettings(), search_path=MODULES)
     try:
         await reader.explain(query)
