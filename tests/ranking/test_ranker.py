@@ -7,7 +7,7 @@ import pytest
 from evaluation.runs.variants import override
 from nl2sql.errors import DatabaseUnavailable, IndexUnavailable
 from nl2sql.settings.ranking import RankingSettings
-from nl2sql.types import Diagnostic, Explained, Plan, Violation
+from nl2sql.types import Assessment, Diagnostic, Explained, Plan, Violation
 from ranking.confidence.calibration import Calibration, Weight
 from ranking.ranker import CandidateRanker
 from tests.fakes import (
@@ -32,10 +32,14 @@ def build_ranker(guard: FakeGuard, executor: FakeExecutor, **flags: bool) -> Can
     return CandidateRanker(guard, executor, build_settings(flags=flags))
 
 
+async def assess(ranker: CandidateRanker, sql: str) -> Assessment:
+    return await ranker.assess(QUESTION, build_candidate(sql), CONTEXT, Plan())
+
+
 async def test_a_refused_candidate_never_reaches_the_executor() -> None:
     executor = FakeExecutor()
     ranker = build_ranker(FakeGuard({"DROP": build_violation("not_a_query")}), executor)
-    assessment = await ranker.assess(QUESTION, build_candidate("DROP"), CONTEXT, Plan())
+    assessment = await assess(ranker, "DROP")
     ranking = await ranker.rank(QUESTION, (assessment,), samples=4)
     assert isinstance(assessment.verdict, Violation)
     assert assessment.verdict.code == "not_a_query"
@@ -49,9 +53,8 @@ async def test_what_is_explained_and_executed_is_what_the_guard_returned() -> No
     guard = FakeGuard({"select id from orders": safe})
     executor = FakeExecutor({safe.sql: [build_result((1,))]})
     ranker = build_ranker(guard, executor)
-    candidate = build_candidate("select id from orders")
     ranking = await ranker.rank(
-        QUESTION, (await ranker.assess(QUESTION, candidate, CONTEXT, Plan()),), samples=4
+        QUESTION, (await assess(ranker, "select id from orders"),), samples=4
     )
     assert guard.guarded == [("shop", "select id from orders", QUESTION.principal)]
     assert executor.explained == [safe]
@@ -63,7 +66,7 @@ async def test_what_is_explained_and_executed_is_what_the_guard_returned() -> No
 async def test_an_explain_that_fails_is_a_diagnostic_and_is_not_executed() -> None:
     executor = FakeExecutor(explains={"SELECT x": [build_diagnostic("no x")]})
     ranker = build_ranker(FakeGuard(), executor)
-    assessment = await ranker.assess(QUESTION, build_candidate("SELECT x"), CONTEXT, Plan())
+    assessment = await assess(ranker, "SELECT x")
     await ranker.rank(QUESTION, (assessment,), samples=4)
     assert assessment.diagnostic is not None
     assert assessment.diagnostic.message == "no x"
@@ -75,7 +78,7 @@ async def test_an_explain_that_fails_is_a_diagnostic_and_is_not_executed() -> No
 async def test_an_execution_that_fails_is_a_diagnostic() -> None:
     executor = FakeExecutor({"SELECT 1/0": [build_diagnostic("division", sqlstate="22012")]})
     ranker = build_ranker(FakeGuard(), executor)
-    assessment = await ranker.assess(QUESTION, build_candidate("SELECT 1/0"), CONTEXT, Plan())
+    assessment = await assess(ranker, "SELECT 1/0")
     (ranked,) = (await ranker.rank(QUESTION, (assessment,), samples=4)).assessments
     assert ranked.diagnostic is not None
     assert ranked.diagnostic.sqlstate == "22012"
@@ -84,9 +87,7 @@ async def test_an_execution_that_fails_is_a_diagnostic() -> None:
 
 async def test_lint_reads_the_guarded_query_and_enters_the_score() -> None:
     ranker = build_ranker(FakeGuard(), FakeExecutor())
-    assessment = await ranker.assess(
-        QUESTION, build_candidate("SELECT * FROM a, b"), CONTEXT, Plan()
-    )
+    assessment = await assess(ranker, "SELECT * FROM a, b")
     assert [finding.rule for finding in assessment.findings] == ["cartesian_join", "select_star"]
     assert assessment.score.total == 70.0
 
@@ -124,7 +125,7 @@ async def test_an_error_of_the_database_passes_through() -> None:
     down = DatabaseUnavailable("Down.", database="shop")
     ranker = build_ranker(FakeGuard(), FakeExecutor(explains={"SELECT 1": [down]}))
     with pytest.raises(DatabaseUnavailable):
-        await ranker.assess(QUESTION, build_candidate("SELECT 1"), CONTEXT, Plan())
+        await assess(ranker, "SELECT 1")
 
 
 async def test_an_error_of_the_guard_ends_before_the_database() -> None:
@@ -144,7 +145,7 @@ async def test_an_error_of_the_guard_ends_before_the_database() -> None:
 async def test_the_page_that_was_asked_for_is_cut_from_what_the_vote_saw() -> None:
     executor = FakeExecutor({"SELECT 1": [build_result(*[(at,) for at in range(9)])]})
     ranker = build_ranker(FakeGuard(), executor)
-    assessed = await ranker.assess(QUESTION, build_candidate("SELECT 1"), CONTEXT, Plan())
+    assessed = await assess(ranker, "SELECT 1")
     ranking = await ranker.rank(QUESTION, (assessed,), samples=1)
     concluded = await ranker.conclude(QUESTION, CONTEXT, ranking)
     assert concluded.winner is not None
@@ -236,7 +237,7 @@ async def test_a_query_that_must_not_run_keeps_its_plan_and_is_told() -> None:
     plan = Explained(1e12, 1e12, "product")
     refusal = Diagnostic("54001", "The query was not run.", explained=plan)
     ranker = build_ranker(FakeGuard(), FakeExecutor(explains={"SELECT 1": [refusal]}))
-    assessed = await ranker.assess(QUESTION, build_candidate("SELECT 1"), CONTEXT, Plan())
+    assessed = await assess(ranker, "SELECT 1")
     assert (assessed.unrun, assessed.explained, assessed.failed) == ("estimate", plan, True)
 
 

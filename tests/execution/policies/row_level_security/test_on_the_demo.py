@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import psycopg
 import pytest
@@ -20,7 +19,7 @@ from execution.policies.row_level_security.apply import (
 from execution.policies.row_level_security.ddl import build_comment, render_head
 from execution.policies.row_level_security.script import build_removal, render_script
 from execution.postgres.database import PostgresDatabase
-from execution.postgres.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer
+from execution.postgres.embedded import INDEXER, READER, SUPERUSER
 from nl2sql.errors import DatabaseUnavailable, QuorumError
 from nl2sql.settings import LimitSettings
 from nl2sql.sql.names import enquote
@@ -33,7 +32,6 @@ from tests.execution.policies.row_security_database import (
     PRINCIPALS,
     RowSecurityDatabase,
     find_identity,
-    open_row_security_database,
     read_policy,
 )
 
@@ -46,19 +44,6 @@ _QUESTIONERS = [
     )
     for principal in PRINCIPALS
 ]
-
-
-@pytest.fixture(scope="module")
-def secured(embedded_server: EmbeddedServer) -> Iterator[RowSecurityDatabase]:
-    with open_row_security_database(embedded_server) as database:
-        yield database
-
-
-@pytest.fixture
-def applied(secured: RowSecurityDatabase) -> RowSecurityDatabase:
-    """With the demo's security in it; applying it again undoes what a test did to it."""
-    secured.stand()
-    return secured
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +170,7 @@ def test_people_see_masks_in_the_roles_own_schema(
 
 
 @pytest.mark.parametrize("principal", _QUESTIONERS)
-async def test_the_demos_questions_have_the_same_answers_behind_two_walls(
+async def test_the_demos_questions_have_the_same_answers_with_row_level_security(
     applied: RowSecurityDatabase,
     first: CompiledPolicy,
     second: CompiledPolicy,

@@ -38,7 +38,6 @@ from tests.execution.policies.row_security_database import (
     PRINCIPALS,
     RowSecurityDatabase,
     find_identity,
-    open_row_security_database,
 )
 
 _SUPPORT = PRINCIPALS[1]
@@ -54,18 +53,6 @@ _TEXT_AS_SQL = (
     "SELECT word FROM ts_stat('SELECT array_to_tsvector(array[employee_id::text])"
     " FROM hr.employees')"
 )
-
-
-@pytest.fixture(scope="module")
-def secured(embedded_server: EmbeddedServer) -> Iterator[RowSecurityDatabase]:
-    with open_row_security_database(embedded_server) as database:
-        yield database
-
-
-@pytest.fixture
-def applied(secured: RowSecurityDatabase) -> RowSecurityDatabase:
-    secured.stand()
-    return secured
 
 
 @pytest.fixture
