@@ -66,7 +66,7 @@ async def test_it_is_refused_for_its_own_reason(
 
 
 @pytest.mark.parametrize(
-    "refusal", [refusal for refusal in REFUSALS if refusal.works], ids=lambda each: each.name
+    "refusal", [refusal for refusal in REFUSALS if refusal.works], ids=lambda refusal: refusal.name
 )
 def test_duckdb_would_carry_it_out(refusal: Refusal, shops: Shops, tmp_path: Path) -> None:
     copy = Path(shutil.copy(shops.exposed.path, tmp_path))

@@ -111,7 +111,7 @@ REPAIRS: dict[str, dict[str, Changes]] = {
             ("""('(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)""", "(\\\\Z)"),
         ),
         "a_wrapper_is_exactly_the_one_that_was_made": (
-            ("if node == each), None)", "if node.find(exp.Where)), None)"),
+            ("if node == wrapper), None)", "if node.find(exp.Where)), None)"),
         ),
         "a_bare_name_is_a_cte": ((" | (bare - ctes)", ""),),
         "a_table_outside_its_filter_is_refused": (

@@ -218,10 +218,10 @@ def test_a_value_that_nobody_thought_of_is_refused(
 def put(node: object, key: str, value: object) -> int:
     """Puts the value wherever the key stands; gives how often."""
     if isinstance(node, list):
-        return sum(put(each, key, value) for each in node)
+        return sum(put(child, key, value) for child in node)
     if not isinstance(node, dict):
         return 0
-    found = sum(put(each, key, value) for each in node.values())
+    found = sum(put(child, key, value) for child in node.values())
     if key in node:
         node[key] = value
         found += 1

@@ -115,7 +115,9 @@ def spell(name: str, first: str, rest: str, dialect: str) -> Iterator[tuple[str,
     yield "quoted method", f'({first})."{name}"({rest})'
     yield "named with =>", f"{name}(a => {args})"
     yield "named with :=", f"{name}(a := {args})"
-    named = ", ".join(f"{chr(97 + at)} := {each}" for at, each in enumerate(args.split(", ")))
+    named = ", ".join(
+        f"{chr(97 + at)} := {argument}" for at, argument in enumerate(args.split(", "))
+    )
     yield "all named", f"{name}({named})"
     yield "variadic", f"{name}(VARIADIC ARRAY[{args}])"
     yield "variadic last", f"{name}({first}, VARIADIC ARRAY[{rest or first}])"
@@ -233,8 +235,8 @@ _TAKEN_APART = {
 def test_rows_that_are_taken_out_of_a_long_text_count(dialect: str, call: str) -> None:
     text = "repeat('x', 9999)" if dialect != "sqlite" else "printf('%9999s', 'x')"
     calls = (call, f"pg_catalog.{call}") if dialect == "postgres" else (call,)
-    for each in calls:
-        verdict = guard(f"SELECT string_agg({text}, '') FROM {each} AS s", dialect)
+    for spelled in calls:
+        verdict = guard(f"SELECT string_agg({text}, '') FROM {spelled} AS s", dialect)
         assert isinstance(verdict, Violation)
         assert verdict.code == "too_much_text", verdict.message
 

@@ -135,8 +135,8 @@ async def test_whenever_callers_leave_the_pool_stays_whole(
             for _ in range(4)
         ]
         await asyncio.sleep(dice.random() * 0.006)
-        for each in running:
-            each.cancel()
+        for task in running:
+            task.cancel()
         for answer in await asyncio.gather(*running, return_exceptions=True):
             assert not isinstance(answer, Exception), answer
     assert await backends.wait_until_free() < 2

@@ -78,7 +78,7 @@ class Server:
             return Answers([(json.dumps(told) if self._is_written else told,)])
         assert given is not None
         if "pg_index" in text:
-            used = [each for name, each in self._predicates.items() if name in given[1]]
+            used = [predicate for name, predicate in self._predicates.items() if name in given[1]]
             return Answers([(predicate,) for predicate in used])
         return Answers([("id",), ("Odd Name",)] if given[0] in self._brought else [])
 

@@ -192,7 +192,7 @@ async def test_the_demos_questions_have_the_same_answers_with_row_level_security
                 continue
             assert two.session is not None
             pairs = zip(databases, (one, two), strict=True)
-            results = [await reader.execute(each, 10_000) for reader, each in pairs]
+            results = [await reader.execute(query, 10_000) for reader, query in pairs]
             rows = [
                 sorted(map(repr, result.rows)) if isinstance(result, ResultSet) else result
                 for result in results
