@@ -153,7 +153,7 @@ def open_file(name: str, path: Path, limits: LimitSettings) -> OpenFile:
         try:
             for statement in build_duckdb_opening(path):
                 instance.execute(statement)
-            macros = frozenset(each for (each,) in instance.execute(_MACROS).fetchall())
+            macros = frozenset(name for (name,) in instance.execute(_MACROS).fetchall())
             views = {
                 fold_name(f"{schema}.{view}", "duckdb"): extract_view_query(sql)
                 for schema, view, sql in instance.execute(_VIEWS).fetchall()

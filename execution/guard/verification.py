@@ -47,7 +47,7 @@ def check_wrapped(
     while pending:
         node = pending.pop()
         if isinstance(node, exp.Select):
-            inside = next((name for name, each in expected if node == each), None)
+            inside = next((name for name, wrapper in expected if node == wrapper), None)
             if inside is not None:
                 seen.add(inside)
                 continue

@@ -85,8 +85,8 @@ class GuardedSqlite(SQLite):
                 self._match_r_paren()
             affinity = next(
                 (
-                    each
-                    for each, parts in _AFFINITIES
+                    affinity
+                    for affinity, parts in _AFFINITIES
                     if any(part in word for word in words for part in parts)
                 ),
                 "NUMERIC",

@@ -88,7 +88,7 @@ def _find_bridge(
     if bridge is None:
         return None
     joins = level.select.args["joins"]
-    joins.insert(next(at for at, each in enumerate(joins) if each is join), joins.pop())
+    joins.insert(next(at for at, other in enumerate(joins) if other is join), joins.pop())
     return bridge, second
 
 

@@ -6,11 +6,15 @@ Knows no database: ``arenas.py`` runs attacks and says what happened.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 Row = tuple[object, ...]
+
+_Rest = ParamSpec("_Rest")
+_Built = TypeVar("_Built")
 
 # In a statement: the folder that holds SECRET_FILE, and that may be written to.
 FOLDER = "<folder>"
@@ -185,6 +189,31 @@ class Attack:
     def id(self) -> str:
         """What pytest calls it."""
         return f"{self.engine}-{self.group}-{self.name}"
+
+
+def build_attack(
+    engine: str,
+    group: str,
+    name: str,
+    sql: str,
+    works: Evidence,
+    yields: tuple[Row, ...] | None = None,
+    *,
+    refused_as: str = HARMLESS,
+    role: str = "manager",
+) -> Attack:
+    """An attack for tables in which most guarded queries run: ``yields`` comes first."""
+    return Attack(engine, group, name, sql, works, refused_as, yields, role)
+
+
+def spread(
+    build: Callable[Concatenate[str, str, _Rest], _Built],
+    texts: Mapping[str, str],
+    *args: _Rest.args,
+    **kwargs: _Rest.kwargs,
+) -> list[_Built]:
+    """What ``build`` makes of each text (name → SQL) with the same further arguments."""
+    return [build(name, sql, *args, **kwargs) for name, sql in texts.items()]
 
 
 def one_column(*values: object) -> tuple[Row, ...]:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from tests.attacks.attack import HARMLESS, Attack, Carries, Evidence, Fails, Row, Shows, one_column
+from functools import partial
+
+from tests.attacks.attack import (
+    HARMLESS,
+    Attack,
+    Carries,
+    Fails,
+    Row,
+    Shows,
+    build_attack,
+    one_column,
+    spread,
+)
 from tests.attacks.scratch import EVERYBODY, OURS
 
-
-def _attack(
-    name: str,
-    sql: str,
-    works: Evidence,
-    yields: tuple[Row, ...] | None = None,
-    *,
-    group: str = "rows",
-    refused_as: str = HARMLESS,
-    role: str = "manager",
-) -> Attack:
-    return Attack("duckdb", group, name, sql, works, refused_as, yields, role)
+_attack = partial(build_attack, "duckdb", "rows")
 
 
 def _error(
@@ -28,34 +29,34 @@ def _error(
     role: str = "manager",
     refused_as: str = HARMLESS,
 ) -> Attack:
-    return _attack(name, sql, Fails(text), yields, group="errors", role=role, refused_as=refused_as)
+    return build_attack(
+        "duckdb", "errors", name, sql, Fails(text), yields, role=role, refused_as=refused_as
+    )
 
 
 ATTACKS: list[Attack] = [
     # -- structs --
-    _attack("whole_row", "SELECT e FROM employees AS e WHERE id = 4", Carries("7770"), ()),
-    _attack(
-        "field_of_a_row",
-        "SELECT e.badge FROM (SELECT employees AS e FROM employees) AS x WHERE e.id = 1",
-        Shows(one_column("badge-1")),
-        refused_as="42703",
-        role="member",
-    ),
-    _attack(
-        "struct_extract",
-        "SELECT struct_extract(e, 'badge') FROM employees AS e WHERE id = 1",
-        Shows(one_column("badge-1")),
-        refused_as="42703",
-        role="member",
-    ),
-    _attack(
-        "unnested_row", "SELECT unnest(e) FROM employees AS e WHERE id = 4", Carries("7770"), ()
-    ),
-    _attack(
-        "row_as_json",
-        "SELECT to_json(e)::text FROM employees AS e WHERE id = 4",
+    *spread(
+        _attack,
+        {
+            "whole_row": "SELECT e FROM employees AS e WHERE id = 4",
+            "unnested_row": "SELECT unnest(e) FROM employees AS e WHERE id = 4",
+            "row_as_json": "SELECT to_json(e)::text FROM employees AS e WHERE id = 4",
+        },
         Carries("7770"),
         (),
+    ),
+    *spread(
+        _attack,
+        {
+            "field_of_a_row": (
+                "SELECT e.badge FROM (SELECT employees AS e FROM employees) AS x WHERE e.id = 1"
+            ),
+            "struct_extract": "SELECT struct_extract(e, 'badge') FROM employees AS e WHERE id = 1",
+        },
+        Shows(one_column("badge-1")),
+        refused_as="42703",
+        role="member",
     ),
     _attack(
         "list_of_rows", "SELECT length(list(e)) AS n FROM employees AS e", Shows(((7,),)), ((3,),)
@@ -111,9 +112,14 @@ ATTACKS: list[Attack] = [
         refused_as="not_permitted",
         role="member",
     ),
-    _attack(
-        "star_replace_of_a_hidden_column",
-        "SELECT e.* REPLACE (left(badge, 7) AS badge) FROM employees AS e WHERE id = 1",
+    *spread(
+        _attack,
+        {
+            "star_replace_of_a_hidden_column": (
+                "SELECT e.* REPLACE (left(badge, 7) AS badge) FROM employees AS e WHERE id = 1"
+            ),
+            "star_replace": "SELECT * REPLACE (badge AS name) FROM employees WHERE id = 1",
+        },
         Carries("badge-1"),
         refused_as="not_permitted",
         role="member",
@@ -140,13 +146,6 @@ ATTACKS: list[Attack] = [
         role="member",
     ),
     _attack(
-        "star_replace",
-        "SELECT * REPLACE (badge AS name) FROM employees WHERE id = 1",
-        Carries("badge-1"),
-        refused_as="not_permitted",
-        role="member",
-    ),
-    _attack(
         "star_rename",
         "SELECT * RENAME (badge AS b) FROM employees WHERE id = 1",
         Carries("badge-1"),
@@ -161,15 +160,24 @@ ATTACKS: list[Attack] = [
         role="member",
     ),
     # -- clauses --
-    _attack(
-        "qualify",
-        "SELECT name FROM employees QUALIFY row_number() OVER (ORDER BY salary DESC) = 1",
+    *spread(
+        _attack,
+        {
+            "qualify": (
+                "SELECT name FROM employees QUALIFY row_number() OVER (ORDER BY salary DESC) = 1"
+            ),
+            "arg_max": "SELECT arg_max(name, salary) AS n FROM employees",
+        },
         Shows(one_column("Fay")),
         one_column("Ada"),
     ),
-    _attack(
-        "positional_join",
-        "SELECT e.name FROM currencies AS c POSITIONAL JOIN employees AS e",
+    *spread(
+        _attack,
+        {
+            "positional_join": "SELECT e.name FROM currencies AS c POSITIONAL JOIN employees AS e",
+            "alias_before_the_expression": "SELECT n: name FROM employees",
+            "alias_before_the_table": "SELECT e.name FROM e: employees",
+        },
         Shows(EVERYBODY),
         OURS,
     ),
@@ -191,15 +199,12 @@ ATTACKS: list[Attack] = [
         Shows(()),
         one_column("USD"),
     ),
-    _attack(
-        "using_sample",
-        "SELECT name FROM employees USING SAMPLE 100%",
-        Shows(EVERYBODY),
-        refused_as="node_not_allowed",
-    ),
-    _attack(
-        "tablesample",
-        "SELECT name FROM employees TABLESAMPLE 100%",
+    *spread(
+        _attack,
+        {
+            "using_sample": "SELECT name FROM employees USING SAMPLE 100%",
+            "tablesample": "SELECT name FROM employees TABLESAMPLE 100%",
+        },
         Shows(EVERYBODY),
         refused_as="node_not_allowed",
     ),
@@ -231,31 +236,22 @@ ATTACKS: list[Attack] = [
         Carries("7770"),
         refused_as="node_not_allowed",
     ),
-    _attack("alias_before_the_expression", "SELECT n: name FROM employees", Shows(EVERYBODY), OURS),
-    _attack("alias_before_the_table", "SELECT e.name FROM e: employees", Shows(EVERYBODY), OURS),
     _attack(
         "list_of_a_subquery",
         "SELECT ARRAY(SELECT name FROM employees ORDER BY id)::text AS n",
         Carries("Dora"),
         refused_as="node_not_allowed",
     ),
-    _attack(
-        "list_comprehension",
-        "SELECT [x || '!' FOR x IN list(name)]::text AS n FROM employees",
+    *spread(
+        _attack,
+        {
+            "list_comprehension": "SELECT [x || '!' FOR x IN list(name)]::text AS n FROM employees",
+            "lambda": (
+                "SELECT list_transform(list(name), lambda x: x || '!')::text AS n FROM employees"
+            ),
+        },
         Carries("Dora!"),
         refused_as="node_not_allowed",
-    ),
-    _attack(
-        "lambda",
-        "SELECT list_transform(list(name), lambda x: x || '!')::text AS n FROM employees",
-        Carries("Dora!"),
-        refused_as="node_not_allowed",
-    ),
-    _attack(
-        "arg_max",
-        "SELECT arg_max(name, salary) AS n FROM employees",
-        Shows(one_column("Fay")),
-        one_column("Ada"),
     ),
     # -- errors --
     _error(

@@ -5,22 +5,12 @@ It takes some signs for spaces that have no width, and that others take for lett
 
 from __future__ import annotations
 
-from tests.attacks.attack import HARMLESS, Attack, Carries, Evidence, Row, Shows, one_column
+from functools import partial
+
+from tests.attacks.attack import Attack, Carries, Shows, build_attack, one_column, spread
 from tests.attacks.scratch import EVERYBODY, OURS
 
-_GROUP = "spellings"
-
-
-def _attack(
-    name: str,
-    sql: str,
-    works: Evidence,
-    yields: tuple[Row, ...] | None = None,
-    *,
-    refused_as: str = HARMLESS,
-    role: str = "manager",
-) -> Attack:
-    return Attack("duckdb", _GROUP, name, sql, works, refused_as, yields, role)
+_attack = partial(build_attack, "duckdb", "spellings")
 
 
 def _thin(sql: str, space: str) -> str:
@@ -38,21 +28,13 @@ ATTACKS: list[Attack] = [
         Shows(EVERYBODY),
         refused_as="unknown_table",
     ),
-    _attack(
-        "non_breaking_spaces",
-        "SELECT\u00a0note\u00a0FROM\u00a0payroll",
-        Shows(one_column("payroll-secret")),
-        refused_as="not_permitted",
-    ),
-    _attack(
-        "ideographic_space",
-        "SELECT\u3000note FROM\u3000payroll",
-        Shows(one_column("payroll-secret")),
-        refused_as="not_permitted",
-    ),
-    _attack(
-        "string_with_an_escape",
-        r"SELECT note FROM payroll WHERE note <> E'\''",
+    *spread(
+        _attack,
+        {
+            "non_breaking_spaces": "SELECT\u00a0note\u00a0FROM\u00a0payroll",
+            "ideographic_space": "SELECT\u3000note FROM\u3000payroll",
+            "string_with_an_escape": r"SELECT note FROM payroll WHERE note <> E'\''",
+        },
         Shows(one_column("payroll-secret")),
         refused_as="not_permitted",
     ),

@@ -17,6 +17,7 @@ from tests.attacks.attack import (
     Shows,
     Writes,
     one_column,
+    spread,
 )
 
 _NO_SHIPMENTS = Leaves("SELECT count(*) FROM shipments", ((0,),))
@@ -69,7 +70,17 @@ ATTACKS: list[Attack] = [
         Writes("stolen.duckdb"),
         "multiple_statements",
     ),
-    _statement("use", "USE main", Runs()),
+    *spread(
+        _statement,
+        {
+            "use": "USE main",
+            "load": "LOAD json",
+            "reset": "RESET threads",
+            "create_secret": "CREATE SECRET s (TYPE http, BEARER_TOKEN 'x')",
+            "vacuum": "VACUUM ANALYZE",
+        },
+        Runs(),
+    ),
     _statement("copy_to_file", f"COPY payroll TO '{FOLDER}/copy.csv'", Writes("copy.csv")),
     _statement(
         "copy_query_to_file",
@@ -84,42 +95,41 @@ ATTACKS: list[Attack] = [
     _statement(
         "export_database", f"EXPORT DATABASE '{FOLDER}/export'", Writes("export"), "unparsable"
     ),
-    _statement("load", "LOAD json", Runs()),
     _statement(
         "install", f"INSTALL '{FOLDER}/evil.duckdb_extension'", Fails("evil.duckdb_extension")
     ),
-    _statement(
-        "set", "SET threads = 3", Leaves("SELECT current_setting('threads')::text", one_column("3"))
+    *spread(
+        _statement,
+        {"set": "SET threads = 3", "pragma": "PRAGMA threads = 3"},
+        Leaves("SELECT current_setting('threads')::text", one_column("3")),
     ),
     _statement(
         "set_global",
         "SET GLOBAL memory_limit = '123MB'",
         Leaves("SELECT current_setting('memory_limit') LIKE '117%'", one_column(True)),
     ),
-    _statement("reset", "RESET threads", Runs()),
     _statement(
         "set_variable",
         "SET VARIABLE v = (SELECT max(note) FROM payroll)",
         Leaves("SELECT getvariable('v')", one_column("payroll-secret")),
     ),
-    _statement(
-        "pragma",
-        "PRAGMA threads = 3",
-        Leaves("SELECT current_setting('threads')::text", one_column("3")),
+    *spread(
+        _statement,
+        {"pragma_show_tables": "PRAGMA show_tables", "show": "SHOW TABLES"},
+        Carries("payroll"),
     ),
-    _statement("pragma_show_tables", "PRAGMA show_tables", Carries("payroll")),
-    _statement("call", "CALL pragma_table_info('payroll')", Carries("note")),
-    _statement("create_secret", "CREATE SECRET s (TYPE http, BEARER_TOKEN 'x')", Runs()),
-    _statement("vacuum", "VACUUM ANALYZE", Runs()),
+    *spread(
+        _statement,
+        {"call": "CALL pragma_table_info('payroll')", "describe": "DESCRIBE payroll"},
+        Carries("note"),
+    ),
     _statement("explain_analyze", "EXPLAIN ANALYZE DELETE FROM shipments", _NO_SHIPMENTS),
     _statement(
         "prepare",
         "PREPARE p AS SELECT note FROM payroll",
         Leaves("EXECUTE p", one_column("payroll-secret")),
     ),
-    _statement("describe", "DESCRIBE payroll", Carries("note")),
     _statement("summarize", "SUMMARIZE payroll", Carries("payroll-secret")),
-    _statement("show", "SHOW TABLES", Carries("payroll")),
     _statement(
         "show_in_a_subquery", "SELECT name FROM (SHOW TABLES)", Carries("payroll"), "unknown_table"
     ),
@@ -161,15 +171,12 @@ ATTACKS: list[Attack] = [
         Carries(SECRET),
         "function_not_allowed",
     ),
-    _function(
-        "read_text",
-        f"SELECT count(*) FROM read_text('{_SECRET_FILE}')",
-        Shows(((1,),)),
-        "function_not_allowed",
-    ),
-    _function(
-        "read_blob",
-        f"SELECT count(*) FROM read_blob('{_SECRET_FILE}')",
+    *spread(
+        _function,
+        {
+            "read_text": f"SELECT count(*) FROM read_text('{_SECRET_FILE}')",
+            "read_blob": f"SELECT count(*) FROM read_blob('{_SECRET_FILE}')",
+        },
         Shows(((1,),)),
         "function_not_allowed",
     ),
@@ -182,12 +189,12 @@ ATTACKS: list[Attack] = [
         Carries("secret.txt"),
         "function_not_allowed",
     ),
-    _function(
-        "file_as_a_table", f"SELECT * FROM '{FOLDER}/table.csv'", Carries(SECRET), "unknown_table"
-    ),
-    _function(
-        "file_as_a_quoted_table",
-        f'SELECT * FROM "{FOLDER}/table.csv"',
+    *spread(
+        _function,
+        {
+            "file_as_a_table": f"SELECT * FROM '{FOLDER}/table.csv'",
+            "file_as_a_quoted_table": f'SELECT * FROM "{FOLDER}/table.csv"',
+        },
         Carries(SECRET),
         "unknown_table",
     ),
@@ -204,9 +211,15 @@ ATTACKS: list[Attack] = [
         "unknown_column",
     ),
     # -- SQL inside text --
-    _function(
-        "query",
-        "SELECT * FROM query('SELECT note FROM payroll')",
+    *spread(
+        _function,
+        {
+            "query": "SELECT * FROM query('SELECT note FROM payroll')",
+            "serialized_sql": (
+                "SELECT * FROM json_execute_serialized_sql(json_serialize_sql('SELECT note FROM "
+                "payroll'))"
+            ),
+        },
         Shows(one_column("payroll-secret")),
         "function_not_allowed",
     ),
@@ -214,12 +227,6 @@ ATTACKS: list[Attack] = [
         "query_table",
         "SELECT * FROM query_table('payroll')",
         Carries("payroll-secret"),
-        "function_not_allowed",
-    ),
-    _function(
-        "serialized_sql",
-        "SELECT * FROM json_execute_serialized_sql(json_serialize_sql('SELECT note FROM payroll'))",
-        Shows(one_column("payroll-secret")),
         "function_not_allowed",
     ),
     # -- state, time, what the engine tells of itself --
@@ -241,8 +248,14 @@ ATTACKS: list[Attack] = [
     _function(
         "duckdb_views", "SELECT * FROM duckdb_views()", Carries("salary"), "function_not_allowed"
     ),
-    _function(
-        "duckdb_columns", "SELECT * FROM duckdb_columns()", Carries("badge"), "function_not_allowed"
+    *spread(
+        _function,
+        {
+            "duckdb_columns": "SELECT * FROM duckdb_columns()",
+            "table_info": "SELECT * FROM pragma_table_info('employees')",
+        },
+        Carries("badge"),
+        "function_not_allowed",
     ),
     _function(
         "duckdb_settings",
@@ -271,34 +284,34 @@ ATTACKS: list[Attack] = [
         Carries("9900"),
         "function_not_allowed",
     ),
-    _function(
-        "table_info",
-        "SELECT * FROM pragma_table_info('employees')",
-        Carries("badge"),
-        "function_not_allowed",
-    ),
-    _function(
-        "information_schema",
-        "SELECT table_name FROM information_schema.tables",
+    *spread(
+        _function,
+        {
+            "information_schema": "SELECT table_name FROM information_schema.tables",
+            "pg_catalog": "SELECT relname FROM pg_catalog.pg_class",
+        },
         Carries("payroll"),
         "unknown_table",
     ),
-    _function(
-        "pg_catalog", "SELECT relname FROM pg_catalog.pg_class", Carries("payroll"), "unknown_table"
-    ),
-    _function(
-        "statistics_of_a_column", "SELECT DISTINCT stats(salary) FROM employees", Carries("9900")
-    ),
-    _function(
-        "statistics_of_a_filtered_column",
-        "SELECT stats(salary) FROM employees WHERE department_id = 1 LIMIT 1",
+    *spread(
+        _function,
+        {
+            "statistics_of_a_column": "SELECT DISTINCT stats(salary) FROM employees",
+            "statistics_of_a_filtered_column": (
+                "SELECT stats(salary) FROM employees WHERE department_id = 1 LIMIT 1"
+            ),
+        },
         Carries("9900"),
     ),
     # -- bombs --
-    _bomb("range", "SELECT sum(hash(range)) FROM range(1000000000000)", Endless(), "too_many_rows"),
-    _bomb(
-        "generate_series",
-        "SELECT sum(hash(n)) FROM generate_series(1, 1000000000000) AS x (n)",
+    *spread(
+        _bomb,
+        {
+            "range": "SELECT sum(hash(range)) FROM range(1000000000000)",
+            "generate_series": (
+                "SELECT sum(hash(n)) FROM generate_series(1, 1000000000000) AS x (n)"
+            ),
+        },
         Endless(),
         "too_many_rows",
     ),
@@ -308,25 +321,29 @@ ATTACKS: list[Attack] = [
         Shows(((3_000_000,),)),
         "too_many_rows",
     ),
-    _bomb(
-        "repeat_of_a_repeat",
-        "SELECT length(repeat(repeat('x', 5000), 1000))",
+    *spread(
+        _bomb,
+        {
+            "repeat_of_a_repeat": "SELECT length(repeat(repeat('x', 5000), 1000))",
+            "lpad": f"SELECT length(lpad('x', {_MANY}, 'y'))",
+        },
         Shows(((_MANY,),)),
         "too_much_text",
     ),
-    _bomb("lpad", f"SELECT length(lpad('x', {_MANY}, 'y'))", Shows(((_MANY,),)), "too_much_text"),
     _bomb(
         "repeat_row",
         "SELECT count(*) FROM repeat_row('x', num_rows = 5000000)",
         Shows(((_MANY,),)),
         "unknown_column",
     ),
-    _bomb(
-        "cartesian_product", f"SELECT sum(e1.id * e2.id) FROM {_TWENTY_FOUR}", Endless(), "54001"
-    ),
-    _bomb(
-        "cartesian_product_that_sorts",
-        f"SELECT e1.name FROM {_TWENTY_FOUR} ORDER BY e1.name || e2.name",
+    *spread(
+        _bomb,
+        {
+            "cartesian_product": f"SELECT sum(e1.id * e2.id) FROM {_TWENTY_FOUR}",
+            "cartesian_product_that_sorts": (
+                f"SELECT e1.name FROM {_TWENTY_FOUR} ORDER BY e1.name || e2.name"
+            ),
+        },
         Endless(),
         "54001",
     ),

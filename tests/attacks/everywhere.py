@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
+from typing import Concatenate, ParamSpec
 
-from tests.attacks.attack import HARMLESS, Attack, Evidence, Row, Shows
+from tests.attacks.attack import HARMLESS, Attack, Evidence, Row, Shows, spread
+
+_Rest = ParamSpec("_Rest")
 
 ENGINES = ("postgres", "sqlite", "duckdb")
 
@@ -43,6 +46,16 @@ def steal(
         for engine in ENGINES
         if engine not in lacking
     ]
+
+
+def spread_all(
+    build: Callable[Concatenate[str, str, _Rest], list[Attack]],
+    texts: Mapping[str, str],
+    *args: _Rest.args,
+    **kwargs: _Rest.kwargs,
+) -> list[Attack]:
+    """As ``spread``, for a builder of several attacks."""
+    return [attack for attacks in spread(build, texts, *args, **kwargs) for attack in attacks]
 
 
 def share(

@@ -6,14 +6,12 @@ says.
 
 from __future__ import annotations
 
-from tests.attacks.attack import Attack, Endless, Evidence, Lasts, Shows, one_column
+from functools import partial
+
+from tests.attacks.attack import Attack, Endless, Lasts, Shows, one_column, spread
 from tests.attacks.everywhere import build_levels
 
-_GROUP = "bombs"
-
-
-def _attack(name: str, sql: str, works: Evidence, refused_as: str) -> Attack:
-    return Attack("postgres", _GROUP, name, sql, works, refused_as)
+_attack = partial(Attack, "postgres", "bombs")
 
 
 _TWENTY = ", ".join(f"employees AS e{number}" for number in range(20))
@@ -21,95 +19,86 @@ _SUM = " + ".join(f"e{number}.id" for number in range(20))
 _MANY = 5_000_000
 
 ATTACKS: list[Attack] = [
-    _attack(
-        "generate_series",
-        "SELECT count(*) FROM generate_series(1, 1000000000000)",
+    *spread(
+        _attack,
+        {
+            "generate_series": "SELECT count(*) FROM generate_series(1, 1000000000000)",
+            "generate_series_as_a_column": (
+                "SELECT count(*) FROM (SELECT generate_series(1, 1000000000000)) AS x"
+            ),
+            "generate_series_lateral": (
+                "SELECT count(*) FROM currencies AS c, LATERAL generate_series(1, 1000000000000) "
+                "AS n"
+            ),
+            "generate_series_of_dates": (
+                "SELECT count(*) FROM generate_series(DATE '0001-01-01', DATE '9999-12-31', "
+                "INTERVAL '1 millisecond')"
+            ),
+        },
         Endless(),
         "too_many_rows",
     ),
-    _attack(
-        "generate_series_as_a_column",
-        "SELECT count(*) FROM (SELECT generate_series(1, 1000000000000)) AS x",
-        Endless(),
-        "too_many_rows",
-    ),
-    _attack(
-        "generate_series_lateral",
-        "SELECT count(*) FROM currencies AS c, LATERAL generate_series(1, 1000000000000) AS n",
-        Endless(),
-        "too_many_rows",
-    ),
-    _attack(
-        "generate_series_of_dates",
-        "SELECT count(*) FROM generate_series(DATE '0001-01-01', DATE '9999-12-31', "
-        "INTERVAL '1 millisecond')",
-        Endless(),
-        "too_many_rows",
-    ),
-    _attack(
-        "repeat_of_a_repeat",
-        "SELECT length(repeat(repeat('x', 5000), 4000))",
+    *spread(
+        _attack,
+        {
+            "repeat_of_a_repeat": "SELECT length(repeat(repeat('x', 5000), 4000))",
+            "doubled_in_ctes": (
+                "WITH a AS (SELECT 'xxxxxxxxxx' AS t), b AS (SELECT "
+                "replace(replace(replace(replace(replace(replace(t, 'x', 'xxxxxxxxxx'), "
+                "'x', 'xxxxxxxxxx'), 'x', 'xxxxxxxxxx'), 'x', 'xxxxxxxxxx'), 'x', 'xxxxxxxxxx'), "
+                "'x', 'xxxxxxxxxxxxxxxxxxxx') AS t FROM a) SELECT length(t) AS n FROM b"
+            ),
+            "aggregate_of_repeated_text": (
+                "SELECT length(string_agg(repeat('x', 10000), '')) AS n FROM generate_series(1, "
+                "2000)"
+            ),
+        },
         Shows(one_column(20_000_000)),
         "too_much_text",
     ),
-    _attack(
-        "lpad", f"SELECT length(lpad('x', {_MANY}))", Shows(one_column(_MANY)), "too_much_text"
-    ),
-    _attack(
-        "rpad", f"SELECT length(rpad('x', {_MANY}, 'y'))", Shows(one_column(_MANY)), "too_much_text"
-    ),
-    _attack(
-        "doubled_in_ctes",
-        "WITH a AS (SELECT 'xxxxxxxxxx' AS t), b AS (SELECT "
-        "replace(replace(replace(replace(replace(replace(t, 'x', 'xxxxxxxxxx'), "
-        "'x', 'xxxxxxxxxx'), 'x', 'xxxxxxxxxx'), 'x', 'xxxxxxxxxx'), 'x', 'xxxxxxxxxx'), "
-        "'x', 'xxxxxxxxxxxxxxxxxxxx') AS t FROM a) SELECT length(t) AS n FROM b",
-        Shows(one_column(20_000_000)),
-        "too_much_text",
-    ),
-    _attack(
-        "format_width",
-        f"SELECT length(format('%{_MANY}s', 'x'))",
+    *spread(
+        _attack,
+        {
+            "lpad": f"SELECT length(lpad('x', {_MANY}))",
+            "rpad": f"SELECT length(rpad('x', {_MANY}, 'y'))",
+            "format_width": f"SELECT length(format('%{_MANY}s', 'x'))",
+            "array_fill": f"SELECT cardinality(array_fill(1, ARRAY[{_MANY}]))",
+        },
         Shows(one_column(_MANY)),
         "too_much_text",
     ),
-    _attack(
-        "array_fill",
-        f"SELECT cardinality(array_fill(1, ARRAY[{_MANY}]))",
-        Shows(one_column(_MANY)),
-        "too_much_text",
-    ),
-    _attack(
-        "recursion_without_end",
-        "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 0 FROM n) SELECT count(*) FROM n",
+    *spread(
+        _attack,
+        {
+            "recursion_without_end": (
+                "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 0 FROM n) SELECT count(*) "
+                "FROM n"
+            ),
+            "recursion_under_a_limit_that_never_ends_it": (
+                "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 0 FROM n) "
+                "SELECT max(i) FROM n LIMIT 1"
+            ),
+        },
         Endless(),
         "endless_recursion",
     ),
-    _attack(
-        "recursion_under_a_limit_that_never_ends_it",
-        "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 0 FROM n) "
-        "SELECT max(i) FROM n LIMIT 1",
-        Endless(),
-        "endless_recursion",
-    ),
-    _attack("cartesian_product", f"SELECT count(*) FROM {_TWENTY}", Endless(), "54001"),
-    _attack(
-        "cartesian_product_in_exists",
-        f"SELECT code FROM currencies WHERE NOT EXISTS (SELECT 1 FROM {_TWENTY} WHERE {_SUM} < 0)",
-        Endless(),
-        "54001",
-    ),
-    _attack(
-        "cartesian_product_by_ctes",
-        "WITH a AS (SELECT x.id FROM employees AS x, employees AS y, employees AS z), "
-        "b AS (SELECT x.id FROM a AS x, a AS y, a AS z) "
-        "SELECT count(*) FROM b AS x, b AS y, b AS z",
-        Endless(),
-        "54001",
-    ),
-    _attack(
-        "cross_joins_that_sort",
-        f"SELECT e1.name FROM {_TWENTY} ORDER BY e1.name || e2.name, e3.salary",
+    *spread(
+        _attack,
+        {
+            "cartesian_product": f"SELECT count(*) FROM {_TWENTY}",
+            "cartesian_product_in_exists": (
+                f"SELECT code FROM currencies WHERE NOT EXISTS (SELECT 1 FROM {_TWENTY} WHERE "
+                f"{_SUM} < 0)"
+            ),
+            "cartesian_product_by_ctes": (
+                "WITH a AS (SELECT x.id FROM employees AS x, employees AS y, employees AS z), "
+                "b AS (SELECT x.id FROM a AS x, a AS y, a AS z) "
+                "SELECT count(*) FROM b AS x, b AS y, b AS z"
+            ),
+            "cross_joins_that_sort": (
+                f"SELECT e1.name FROM {_TWENTY} ORDER BY e1.name || e2.name, e3.salary"
+            ),
+        },
         Endless(),
         "54001",
     ),
@@ -120,12 +109,6 @@ ATTACKS: list[Attack] = [
         "employees AS c, employees AS d",
         Endless(),
         "57014",
-    ),
-    _attack(
-        "aggregate_of_repeated_text",
-        "SELECT length(string_agg(repeat('x', 10000), '')) AS n FROM generate_series(1, 2000)",
-        Shows(one_column(20_000_000)),
-        "too_much_text",
     ),
     _attack(
         "array_of_repeated_text",

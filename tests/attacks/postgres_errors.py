@@ -5,7 +5,7 @@ Where the guarded query runs, the rows of the principal's own department cause n
 
 from __future__ import annotations
 
-from tests.attacks.attack import HARMLESS, Attack, Fails, Row, one_column
+from tests.attacks.attack import HARMLESS, Attack, Fails, Row, one_column, spread
 from tests.attacks.scratch import OURS
 
 _GROUP = "errors"
@@ -26,25 +26,24 @@ def _attack(
 _IF_DORA = "CASE WHEN salary = 7770 THEN CAST(name AS integer) ELSE 0 END"
 
 ATTACKS: list[Attack] = [
-    _attack(
-        "division_by_zero",
-        "SELECT name FROM employees WHERE 1 / (salary - 7770) < 2",
+    *spread(
+        _attack,
+        {
+            "division_by_zero": "SELECT name FROM employees WHERE 1 / (salary - 7770) < 2",
+            "division_by_zero_of_a_column": (
+                "SELECT name FROM employees WHERE "
+                "CASE WHEN salary > 9000 THEN 1 / (id - id) ELSE 1 END = 1"
+            ),
+        },
         "22012",
         OURS,
     ),
+    # Folded before a row is read, whoever asks.
     _attack(
         "division_by_zero_in_a_case",
         "SELECT name FROM employees WHERE CASE WHEN salary > 9000 THEN 1 / 0 ELSE 1 END = 1",
-        # Folded before a row is read, whoever asks.
         "22012",
         refused_as="22012",
-    ),
-    _attack(
-        "division_by_zero_of_a_column",
-        "SELECT name FROM employees WHERE "
-        "CASE WHEN salary > 9000 THEN 1 / (id - id) ELSE 1 END = 1",
-        "22012",
-        OURS,
     ),
     _attack(
         "cast_in_group_by",
@@ -59,17 +58,18 @@ ATTACKS: list[Attack] = [
         "Dora",
         one_column(3, 3, 3),
     ),
-    _attack(
-        "cast_in_the_condition_of_an_outer_join",
-        "SELECT c.code FROM currencies AS c LEFT JOIN employees AS e ON "
-        "CASE WHEN e.salary = 7770 THEN CAST(e.name AS integer) ELSE c.rate END = 9",
-        "Dora",
-        one_column("EUR", "USD"),
-    ),
-    _attack(
-        "cast_in_exists",
-        f"SELECT code FROM currencies WHERE NOT EXISTS "
-        f"(SELECT 1 FROM employees WHERE {_IF_DORA} <> 0)",
+    *spread(
+        _attack,
+        {
+            "cast_in_the_condition_of_an_outer_join": (
+                "SELECT c.code FROM currencies AS c LEFT JOIN employees AS e ON "
+                "CASE WHEN e.salary = 7770 THEN CAST(e.name AS integer) ELSE c.rate END = 9"
+            ),
+            "cast_in_exists": (
+                f"SELECT code FROM currencies WHERE NOT EXISTS "
+                f"(SELECT 1 FROM employees WHERE {_IF_DORA} <> 0)"
+            ),
+        },
         "Dora",
         one_column("EUR", "USD"),
     ),
@@ -80,9 +80,18 @@ ATTACKS: list[Attack] = [
         "Dora",
         one_column("EUR", "EUR", "EUR"),
     ),
-    _attack(
-        "cast_in_an_inlined_cte",
-        f"WITH e AS (SELECT name, {_IF_DORA} AS n FROM employees) SELECT name FROM e WHERE n = 0",
+    *spread(
+        _attack,
+        {
+            "cast_in_an_inlined_cte": (
+                f"WITH e AS (SELECT name, {_IF_DORA} AS n FROM employees) SELECT name FROM e WHERE "
+                "n = 0"
+            ),
+            "cast_to_a_date": (
+                "SELECT name FROM employees WHERE "
+                "CASE WHEN salary = 7770 THEN CAST(name AS date) IS NULL ELSE TRUE END"
+            ),
+        },
         "Dora",
         OURS,
     ),
@@ -98,13 +107,6 @@ ATTACKS: list[Attack] = [
         "CASE WHEN id = 4 THEN CAST(topic AS integer) ELSE 0 END = 0",
         "theirs, old",
         one_column("ours", "ours, old"),
-    ),
-    _attack(
-        "cast_to_a_date",
-        "SELECT name FROM employees WHERE "
-        "CASE WHEN salary = 7770 THEN CAST(name AS date) IS NULL ELSE TRUE END",
-        "Dora",
-        OURS,
     ),
     _attack(
         "cast_of_the_masked_salary",

@@ -16,6 +16,7 @@ from tests.attacks.attack import (
     Shows,
     Writes,
     one_column,
+    spread,
 )
 
 _GROUP = "functions"
@@ -33,30 +34,32 @@ _ADVISORY = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid =
 
 ATTACKS: list[Attack] = [
     # -- files --
-    _attack("pg_read_file", f"SELECT pg_read_file('{_SECRET_FILE}')", Carries(SECRET)),
-    _attack("pg_read_file_in_a_call", f"SELECT upper(pg_read_file('{_SECRET_FILE}'))", Answers()),
-    _attack(
-        "pg_read_file_qualified",
-        f"SELECT pg_catalog.pg_read_file('{_SECRET_FILE}')",
+    *spread(
+        _attack,
+        {
+            "pg_read_file": f"SELECT pg_read_file('{_SECRET_FILE}')",
+            "pg_read_file_qualified": f"SELECT pg_catalog.pg_read_file('{_SECRET_FILE}')",
+            "pg_read_file_quoted": f"SELECT \"pg_read_file\"('{_SECRET_FILE}')",
+            "pg_read_file_as_table": f"SELECT * FROM pg_read_file('{_SECRET_FILE}')",
+            "pg_read_file_lateral": (
+                f"SELECT f.f FROM currencies AS c, LATERAL pg_read_file('{_SECRET_FILE}') AS f"
+            ),
+            "pg_read_binary_file": (
+                f"SELECT convert_from(pg_read_binary_file('{_SECRET_FILE}'), 'UTF8')"
+            ),
+        },
         Carries(SECRET),
     ),
-    _attack("pg_read_file_quoted", f"SELECT \"pg_read_file\"('{_SECRET_FILE}')", Carries(SECRET)),
-    _attack(
-        "pg_read_file_as_table", f"SELECT * FROM pg_read_file('{_SECRET_FILE}')", Carries(SECRET)
-    ),
-    _attack(
-        "pg_read_file_lateral",
-        f"SELECT f.f FROM currencies AS c, LATERAL pg_read_file('{_SECRET_FILE}') AS f",
-        Carries(SECRET),
-    ),
-    _attack(
-        "pg_read_binary_file",
-        f"SELECT convert_from(pg_read_binary_file('{_SECRET_FILE}'), 'UTF8')",
-        Carries(SECRET),
+    *spread(
+        _attack,
+        {
+            "pg_read_file_in_a_call": f"SELECT upper(pg_read_file('{_SECRET_FILE}'))",
+            "pg_stat_file": f"SELECT count(*) FROM pg_stat_file('{_SECRET_FILE}')",
+            "pg_ls_waldir": "SELECT count(*) FROM pg_ls_waldir()",
+        },
+        Answers(),
     ),
     _attack("pg_ls_dir", f"SELECT pg_ls_dir('{FOLDER}')", Carries("secret.txt")),
-    _attack("pg_stat_file", f"SELECT count(*) FROM pg_stat_file('{_SECRET_FILE}')", Answers()),
-    _attack("pg_ls_waldir", "SELECT count(*) FROM pg_ls_waldir()", Answers()),
     _attack(
         "lo_import",
         f"SELECT lo_import('{_SECRET_FILE}', 4713)",
@@ -77,18 +80,16 @@ ATTACKS: list[Attack] = [
         Leaves("SELECT convert_from(lo_get(4712, 0, 7), 'UTF8')", (("changed",),)),
     ),
     # -- SQL inside text --
-    _attack(
-        "query_to_xml",
-        "SELECT query_to_xml('SELECT note FROM main.payroll', true, true, '')::text",
+    *spread(
+        _attack,
+        {
+            "query_to_xml": (
+                "SELECT query_to_xml('SELECT note FROM main.payroll', true, true, '')::text"
+            ),
+            "table_to_xml": "SELECT table_to_xml('main.payroll', true, true, '')::text",
+            "schema_to_xml": "SELECT schema_to_xml('main', true, true, '')::text",
+        },
         Absent("libxml"),
-    ),
-    _attack(
-        "table_to_xml",
-        "SELECT table_to_xml('main.payroll', true, true, '')::text",
-        Absent("libxml"),
-    ),
-    _attack(
-        "schema_to_xml", "SELECT schema_to_xml('main', true, true, '')::text", Absent("libxml")
     ),
     _attack(
         "ts_stat",
@@ -111,9 +112,15 @@ ATTACKS: list[Attack] = [
     ),
     _attack("dblink_exec", "SELECT dblink_exec('DROP TABLE main.shipments')", Absent("dblink")),
     # -- code of the database --
-    _attack("security_definer", "SELECT total_pay()", Shows(((39970,),))),
-    _attack("security_definer_under_its_schema", "SELECT main.total_pay()", Shows(((39970,),))),
-    _attack("security_definer_as_table", "SELECT t FROM total_pay() AS t", Shows(((39970,),))),
+    *spread(
+        _attack,
+        {
+            "security_definer": "SELECT total_pay()",
+            "security_definer_under_its_schema": "SELECT main.total_pay()",
+            "security_definer_as_table": "SELECT t FROM total_pay() AS t",
+        },
+        Shows(((39970,),)),
+    ),
     _attack(
         "function_of_a_row", "SELECT pay_of(e) FROM employees AS e WHERE id = 4", Shows(((7770,),))
     ),
@@ -124,30 +131,28 @@ ATTACKS: list[Attack] = [
         "operator_not_allowed",
     ),
     # -- time and locks --
-    _attack(
-        "pg_sleep_in_where", "SELECT id FROM departments WHERE pg_sleep(0.02) IS NULL", Lasts(50)
-    ),
-    _attack(
-        "pg_sleep_in_order_by",
-        "SELECT id FROM departments ORDER BY pg_sleep(0.02)::text",
+    *spread(
+        _attack,
+        {
+            "pg_sleep_in_where": "SELECT id FROM departments WHERE pg_sleep(0.02) IS NULL",
+            "pg_sleep_in_order_by": "SELECT id FROM departments ORDER BY pg_sleep(0.02)::text",
+            "pg_sleep_in_a_window": (
+                "SELECT sum(id) OVER (ORDER BY pg_sleep(0.02)::text) FROM departments"
+            ),
+            "pg_sleep_for_those_who_earn_much": (
+                "SELECT CASE WHEN salary > 9000 THEN pg_sleep(0.05) END FROM employees"
+            ),
+            "pg_sleep_for": "SELECT pg_sleep_for('50 milliseconds')",
+        },
         Lasts(50),
     ),
-    _attack(
-        "pg_sleep_in_a_window",
-        "SELECT sum(id) OVER (ORDER BY pg_sleep(0.02)::text) FROM departments",
-        Lasts(50),
-    ),
-    _attack(
-        "pg_sleep_for_those_who_earn_much",
-        "SELECT CASE WHEN salary > 9000 THEN pg_sleep(0.05) END FROM employees",
-        Lasts(50),
-    ),
-    _attack("pg_sleep_for", "SELECT pg_sleep_for('50 milliseconds')", Lasts(50)),
-    _attack("pg_advisory_lock", "SELECT pg_advisory_lock(1)", Leaves(_ADVISORY, ((1,),))),
-    _attack("pg_advisory_xact_lock", "SELECT pg_advisory_xact_lock(1)", Leaves(_ADVISORY, ((1,),))),
-    _attack(
-        "pg_try_advisory_lock_shared",
-        "SELECT pg_try_advisory_lock_shared(1)",
+    *spread(
+        _attack,
+        {
+            "pg_advisory_lock": "SELECT pg_advisory_lock(1)",
+            "pg_advisory_xact_lock": "SELECT pg_advisory_xact_lock(1)",
+            "pg_try_advisory_lock_shared": "SELECT pg_try_advisory_lock_shared(1)",
+        },
         Leaves(_ADVISORY, ((1,),)),
     ),
     # -- settings, sessions, state --
@@ -171,12 +176,20 @@ ATTACKS: list[Attack] = [
         Fails("user request"),
     ),
     _attack("pg_reload_conf", "SELECT pg_reload_conf()", Shows(((True,),))),
-    _attack("pg_switch_wal", "SELECT pg_switch_wal()::text", Answers()),
+    *spread(
+        _attack,
+        {
+            "pg_switch_wal": "SELECT pg_switch_wal()::text",
+            "pg_notify": "SELECT pg_notify('tap', 'x')",
+            "pg_export_snapshot": "SELECT pg_export_snapshot()",
+            "pg_logical_emit_message": "SELECT pg_logical_emit_message(false, 'x', 'y')::text",
+            "pg_stat_reset": "SELECT pg_stat_reset()",
+        },
+        Answers(),
+    ),
+    # a sequence is not rolled back
     _attack(
-        "nextval",
-        "SELECT nextval('main.order_number')",
-        Shows(((4711,),)),
-        in_transaction=False,  # a sequence is not rolled back
+        "nextval", "SELECT nextval('main.order_number')", Shows(((4711,),)), in_transaction=False
     ),
     _attack(
         "setval",
@@ -184,20 +197,21 @@ ATTACKS: list[Attack] = [
         Leaves("SELECT last_value FROM main.order_number", ((1,),)),
         in_transaction=False,
     ),
-    _attack("pg_notify", "SELECT pg_notify('tap', 'x')", Answers()),
-    _attack("pg_export_snapshot", "SELECT pg_export_snapshot()", Answers()),
-    _attack(
-        "pg_logical_emit_message",
-        "SELECT pg_logical_emit_message(false, 'x', 'y')::text",
+    # -- what the server tells of itself --
+    *spread(
+        _attack,
+        {"current_user": "SELECT CURRENT_USER::text", "session_user": "SELECT SESSION_USER::text"},
+        Shows((("postgres",),)),
+    ),
+    _attack("current_database", "SELECT current_database()::text", Shows((("scratch",),))),
+    *spread(
+        _attack,
+        {
+            "pg_backend_pid": "SELECT pg_backend_pid()",
+            "pg_postmaster_start_time": "SELECT pg_postmaster_start_time()::text",
+        },
         Answers(),
     ),
-    _attack("pg_stat_reset", "SELECT pg_stat_reset()", Answers()),
-    # -- what the server tells of itself --
-    _attack("current_user", "SELECT CURRENT_USER::text", Shows((("postgres",),))),
-    _attack("session_user", "SELECT SESSION_USER::text", Shows((("postgres",),))),
-    _attack("current_database", "SELECT current_database()::text", Shows((("scratch",),))),
-    _attack("pg_backend_pid", "SELECT pg_backend_pid()", Answers()),
-    _attack("pg_postmaster_start_time", "SELECT pg_postmaster_start_time()::text", Answers()),
     _attack("table_exists", "SELECT to_regclass('main.payroll')::text", Shows((("payroll",),))),
     _attack(
         "table_exists_by_cast",

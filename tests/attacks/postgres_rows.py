@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-from tests.attacks.attack import (
-    HARMLESS,
-    Answers,
-    Attack,
-    Carries,
-    Evidence,
-    Row,
-    Shows,
-    one_column,
-)
+from functools import partial
+
+from tests.attacks.attack import Answers, Attack, Carries, Shows, build_attack, one_column, spread
 from tests.attacks.scratch import EVERYBODY, OURS
 
-_GROUP = "rows"
-
-
-def _attack(
-    name: str,
-    sql: str,
-    works: Evidence,
-    yields: tuple[Row, ...] | None = None,
-    *,
-    refused_as: str = HARMLESS,
-    role: str = "manager",
-) -> Attack:
-    return Attack("postgres", _GROUP, name, sql, works, refused_as, yields, role)
+_attack = partial(build_attack, "postgres", "rows")
 
 
 ATTACKS: list[Attack] = [
     # -- whole rows --
-    _attack(
-        "whole_row", "SELECT e::text AS e FROM employees AS e WHERE id = 4", Carries("7770"), ()
+    *spread(
+        _attack,
+        {
+            "whole_row": "SELECT e::text AS e FROM employees AS e WHERE id = 4",
+            "row_to_json": "SELECT row_to_json(e)::text AS e FROM employees AS e WHERE id = 4",
+        },
+        Carries("7770"),
+        (),
     ),
     _attack(
         "whole_row_of_the_bare_name",
@@ -45,12 +32,6 @@ ATTACKS: list[Attack] = [
         "whole_row_compared",
         "SELECT e.name FROM employees AS e WHERE e > ROW(3, 'Z'::text, 0, 0, 0, ''::text)",
         Shows(one_column("Dora", "Emil", "Fay", "Gus")),
-        (),
-    ),
-    _attack(
-        "row_to_json",
-        "SELECT row_to_json(e)::text AS e FROM employees AS e WHERE id = 4",
-        Carries("7770"),
         (),
     ),
     _attack(
@@ -67,23 +48,24 @@ ATTACKS: list[Attack] = [
         refused_as="node_not_allowed",
         role="member",
     ),
-    _attack(
-        "hidden_field_of_a_row",
-        "SELECT (e).badge FROM employees AS e WHERE id = 1",
+    *spread(
+        _attack,
+        {
+            "hidden_field_of_a_row": "SELECT (e).badge FROM employees AS e WHERE id = 1",
+            "field_of_a_row_in_a_subquery": (
+                "SELECT (s.x).badge FROM (SELECT e AS x FROM employees AS e WHERE id = 1) AS s"
+            ),
+        },
         Shows(one_column("badge-1")),
         refused_as="node_not_allowed",
         role="member",
     ),
-    _attack(
-        "field_of_a_row_in_a_subquery",
-        "SELECT (s.x).badge FROM (SELECT e AS x FROM employees AS e WHERE id = 1) AS s",
-        Shows(one_column("badge-1")),
-        refused_as="node_not_allowed",
-        role="member",
-    ),
-    _attack(
-        "all_fields_of_a_row",
-        "SELECT (e).* FROM employees AS e WHERE id = 4",
+    *spread(
+        _attack,
+        {
+            "all_fields_of_a_row": "SELECT (e).* FROM employees AS e WHERE id = 4",
+            "builtin_as_a_field": "SELECT (e).to_jsonb::text FROM employees AS e WHERE id = 4",
+        },
         Carries("7770"),
         refused_as="node_not_allowed",
     ),
@@ -105,30 +87,24 @@ ATTACKS: list[Attack] = [
         Carries("7770"),
         refused_as="unknown_column",
     ),
-    _attack(
-        "builtin_as_a_field",
-        "SELECT (e).to_jsonb::text FROM employees AS e WHERE id = 4",
-        Carries("7770"),
-        refused_as="node_not_allowed",
-    ),
     # -- columns that every table has --
-    _attack(
-        "ctid",
-        "SELECT name FROM employees WHERE ctid = '(0,2)'",
+    *spread(
+        _attack,
+        {
+            "ctid": "SELECT name FROM employees WHERE ctid = '(0,2)'",
+            "tableoid": "SELECT t.tableoid::text FROM tickets AS t",
+            "xmin": "SELECT xmin::text FROM employees",
+        },
         Answers(),
         refused_as="unknown_column",
     ),
-    _attack(
-        "tableoid",
-        "SELECT t.tableoid::text FROM tickets AS t",
-        Answers(),
-        refused_as="unknown_column",
-    ),
-    _attack("xmin", "SELECT xmin::text FROM employees", Answers(), refused_as="unknown_column"),
     # -- tables of several parts --
-    _attack(
-        "table_with_children",
-        "SELECT topic FROM tickets",
+    *spread(
+        _attack,
+        {
+            "table_with_children": "SELECT topic FROM tickets",
+            "table_with_a_star": "SELECT topic FROM tickets *",
+        },
         Shows(one_column("ours", "theirs", "ours, old", "theirs, old")),
         one_column("ours", "ours, old"),
     ),
@@ -139,26 +115,19 @@ ATTACKS: list[Attack] = [
         refused_as="node_not_allowed",
     ),
     _attack(
-        "table_with_a_star",
-        "SELECT topic FROM tickets *",
-        Shows(one_column("ours", "theirs", "ours, old", "theirs, old")),
-        one_column("ours", "ours, old"),
-    ),
-    _attack(
         "partitioned_table",
         "SELECT note FROM events",
         Shows(one_column("ours", "theirs")),
         one_column("ours"),
     ),
-    _attack(
-        "sample",
-        "SELECT name FROM employees TABLESAMPLE SYSTEM (100)",
-        Shows(EVERYBODY),
-        refused_as="node_not_allowed",
-    ),
-    _attack(
-        "sample_bernoulli",
-        "SELECT name FROM employees TABLESAMPLE BERNOULLI (100) REPEATABLE (1)",
+    *spread(
+        _attack,
+        {
+            "sample": "SELECT name FROM employees TABLESAMPLE SYSTEM (100)",
+            "sample_bernoulli": (
+                "SELECT name FROM employees TABLESAMPLE BERNOULLI (100) REPEATABLE (1)"
+            ),
+        },
         Shows(EVERYBODY),
         refused_as="node_not_allowed",
     ),
@@ -181,23 +150,30 @@ ATTACKS: list[Attack] = [
         Carries("Fay,Dora"),
         one_column("{Ada,Ben,Cleo}"),
     ),
-    _attack(
-        "percentile",
-        "SELECT percentile_disc(1) WITHIN GROUP (ORDER BY salary) AS n FROM employees",
+    *spread(
+        _attack,
+        {
+            "percentile": (
+                "SELECT percentile_disc(1) WITHIN GROUP (ORDER BY salary) AS n FROM employees"
+            ),
+            "values_of_a_subquery": (
+                "SELECT v.n FROM (VALUES ((SELECT max(salary) FROM employees))) AS v (n)"
+            ),
+        },
         Shows(((9900,),)),
         ((5100,),),
     ),
-    _attack(
-        "unnest_of_a_subquery",
-        "SELECT u FROM unnest(ARRAY(SELECT name FROM employees)) AS u",
+    *spread(
+        _attack,
+        {
+            "unnest_of_a_subquery": "SELECT u FROM unnest(ARRAY(SELECT name FROM employees)) AS u",
+            "inlined_cte": (
+                "WITH e AS NOT MATERIALIZED (SELECT * FROM employees) SELECT name FROM e"
+            ),
+            "table_command_in_a_subquery": "SELECT name FROM (TABLE employees) AS e",
+        },
         Shows(EVERYBODY),
         OURS,
-    ),
-    _attack(
-        "values_of_a_subquery",
-        "SELECT v.n FROM (VALUES ((SELECT max(salary) FROM employees))) AS v (n)",
-        Shows(((9900,),)),
-        ((5100,),),
     ),
     _attack(
         "lateral_two_deep",
@@ -207,24 +183,12 @@ ATTACKS: list[Attack] = [
         (),
     ),
     _attack(
-        "inlined_cte",
-        "WITH e AS NOT MATERIALIZED (SELECT * FROM employees) SELECT name FROM e",
-        Shows(EVERYBODY),
-        OURS,
-    ),
-    _attack(
         "recursive_cte_with_search",
         "WITH RECURSIVE chain AS (SELECT id, name, manager_id FROM employees WHERE id = 4 "
         "UNION ALL SELECT e.id, e.name, e.manager_id FROM employees AS e JOIN chain AS c "
         "ON e.manager_id = c.id) SEARCH DEPTH FIRST BY id SET place SELECT name FROM chain",
         Shows(one_column("Dora", "Emil", "Gus")),
         refused_as="node_not_allowed",
-    ),
-    _attack(
-        "table_command_in_a_subquery",
-        "SELECT name FROM (TABLE employees) AS e",
-        Shows(EVERYBODY),
-        OURS,
     ),
     _attack(
         "fetch_with_ties",
@@ -249,9 +213,12 @@ ATTACKS: list[Attack] = [
         Carries("7770"),
         (),
     ),
-    _attack(
-        "star_in_a_row",
-        "SELECT ROW(e.*)::text AS e FROM employees AS e WHERE id = 1",
+    *spread(
+        _attack,
+        {
+            "star_in_a_row": "SELECT ROW(e.*)::text AS e FROM employees AS e WHERE id = 1",
+            "row_in_coalesce": "SELECT coalesce(e)::text AS e FROM employees AS e WHERE id = 1",
+        },
         Carries("badge-1"),
         one_column("(1,Ada,,1,)"),
         role="member",
@@ -261,13 +228,6 @@ ATTACKS: list[Attack] = [
         "SELECT count(*) AS n FROM employees AS e WHERE (e IS NOT NULL) OR e.id > 1",
         Shows(((6,),)),
         ((2,),),
-    ),
-    _attack(
-        "row_in_coalesce",
-        "SELECT coalesce(e)::text AS e FROM employees AS e WHERE id = 1",
-        Carries("badge-1"),
-        one_column("(1,Ada,,1,)"),
-        role="member",
     ),
     _attack(
         "null_of_the_row_type",
@@ -308,16 +268,16 @@ ATTACKS: list[Attack] = [
         refused_as="not_permitted",
         role="member",
     ),
-    _attack(
-        "hidden_column_in_lateral",
-        "SELECT v.x FROM employees AS e, LATERAL (SELECT e.badge AS x) AS v WHERE e.id = 1",
-        Shows(one_column("badge-1")),
-        refused_as="not_permitted",
-        role="member",
-    ),
-    _attack(
-        "hidden_column_in_within_group",
-        "SELECT mode() WITHIN GROUP (ORDER BY badge) AS n FROM employees WHERE id = 1",
+    *spread(
+        _attack,
+        {
+            "hidden_column_in_lateral": (
+                "SELECT v.x FROM employees AS e, LATERAL (SELECT e.badge AS x) AS v WHERE e.id = 1"
+            ),
+            "hidden_column_in_within_group": (
+                "SELECT mode() WITHIN GROUP (ORDER BY badge) AS n FROM employees WHERE id = 1"
+            ),
+        },
         Shows(one_column("badge-1")),
         refused_as="not_permitted",
         role="member",

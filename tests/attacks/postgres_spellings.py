@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from tests.attacks.attack import HARMLESS, Attack, Evidence, Row, Shows, one_column
+from functools import partial
+
+from tests.attacks.attack import Attack, Shows, build_attack, one_column, spread
 from tests.attacks.scratch import EVERYBODY, OURS
 
-_GROUP = "spellings"
-
-
-def _attack(
-    name: str,
-    sql: str,
-    works: Evidence,
-    yields: tuple[Row, ...] | None = None,
-    *,
-    refused_as: str = HARMLESS,
-    role: str = "manager",
-) -> Attack:
-    return Attack("postgres", _GROUP, name, sql, works, refused_as, yields, role)
+_attack = partial(build_attack, "postgres", "spellings")
 
 
 ATTACKS: list[Attack] = [
@@ -53,9 +43,12 @@ ATTACKS: list[Attack] = [
         Shows(one_column("'payroll-secret")),
         refused_as="not_permitted",
     ),
-    _attack(
-        "escape_string",
-        r"SELECT note FROM payroll WHERE note <> E'\'' AND note <> ''",
+    *spread(
+        _attack,
+        {
+            "escape_string": r"SELECT note FROM payroll WHERE note <> E'\'' AND note <> ''",
+            "reserved_schema_under_capitals": 'SELECT note FROM MAIN."payroll"',
+        },
         Shows(one_column("payroll-secret")),
         refused_as="not_permitted",
     ),
@@ -69,12 +62,6 @@ ATTACKS: list[Attack] = [
         "comment_ended_by_a_carriage_return",
         "SELECT 1 AS n -- \rFROM payroll",
         Shows(((1,),)),
-        refused_as="not_permitted",
-    ),
-    _attack(
-        "reserved_schema_under_capitals",
-        'SELECT note FROM MAIN."payroll"',
-        Shows(one_column("payroll-secret")),
         refused_as="not_permitted",
     ),
     _attack(

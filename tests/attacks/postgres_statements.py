@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.attacks.attack import FOLDER, Attack, Evidence, Leaves, Runs, Shows, Writes, one_column
+from functools import partial
 
-_GROUP = "statements"
+from tests.attacks.attack import FOLDER, Attack, Leaves, Runs, Shows, Writes, one_column, spread
 
 _NO_ORDERS = Leaves("SELECT count(*) FROM orders", ((0,),))
 _NO_TABLE = Leaves("SELECT to_regclass('main.shipments')", one_column(None))
@@ -12,10 +12,7 @@ _MORE_PAY = Leaves("SELECT salary FROM employees WHERE id = 7", ((6000,),))
 _LOCKS = "SELECT DISTINCT mode FROM pg_locks WHERE relation = 'main.employees'::regclass"
 
 
-def _attack(
-    name: str, sql: str, works: Evidence, refused_as: str, *, in_transaction: bool = True
-) -> Attack:
-    return Attack("postgres", _GROUP, name, sql, works, refused_as, in_transaction=in_transaction)
+_attack = partial(Attack, "postgres", "statements")
 
 
 _DELETE = "DELETE FROM shipments; DELETE FROM order_lines; DELETE FROM orders"
@@ -23,33 +20,17 @@ _DELETE = "DELETE FROM shipments; DELETE FROM order_lines; DELETE FROM orders"
 ATTACKS: list[Attack] = [
     # -- more than one --
     _attack("stacked_delete", f"SELECT 1; {_DELETE}", _NO_ORDERS, "multiple_statements"),
-    _attack(
-        "stacked_behind_commit",
-        "SELECT 1; COMMIT; DROP TABLE shipments",
-        _NO_TABLE,
-        "multiple_statements",
-    ),
-    _attack(
-        "stacked_behind_rollback",
-        "SELECT 1; ROLLBACK; BEGIN READ WRITE; DROP TABLE shipments; COMMIT",
-        _NO_TABLE,
-        "multiple_statements",
-    ),
-    _attack(
-        "stacked_behind_a_block_comment",
-        "SELECT 1 /* ; SELECT 2 */; DROP TABLE shipments",
-        _NO_TABLE,
-        "multiple_statements",
-    ),
-    _attack(
-        "stacked_behind_a_carriage_return",
-        "SELECT 1 -- \r; DROP TABLE shipments",
-        _NO_TABLE,
-        "multiple_statements",
-    ),
-    _attack(
-        "stacked_with_an_empty_one_between",
-        "SELECT 1;;DROP TABLE shipments;;",
+    *spread(
+        _attack,
+        {
+            "stacked_behind_commit": "SELECT 1; COMMIT; DROP TABLE shipments",
+            "stacked_behind_rollback": (
+                "SELECT 1; ROLLBACK; BEGIN READ WRITE; DROP TABLE shipments; COMMIT"
+            ),
+            "stacked_behind_a_block_comment": "SELECT 1 /* ; SELECT 2 */; DROP TABLE shipments",
+            "stacked_behind_a_carriage_return": "SELECT 1 -- \r; DROP TABLE shipments",
+            "stacked_with_an_empty_one_between": "SELECT 1;;DROP TABLE shipments;;",
+        },
         _NO_TABLE,
         "multiple_statements",
     ),
@@ -61,20 +42,25 @@ ATTACKS: list[Attack] = [
     ),
     # -- no query --
     _attack("line_comment_led_drop", "-- SELECT 1\nDROP TABLE shipments", _NO_TABLE, "not_a_query"),
-    _attack(
-        "update", "UPDATE employees SET salary = salary * 2 WHERE id = 7", _MORE_PAY, "not_a_query"
+    *spread(
+        _attack,
+        {
+            "update": "UPDATE employees SET salary = salary * 2 WHERE id = 7",
+            "merge": (
+                "MERGE INTO employees AS e USING employees AS x ON e.id = x.id AND e.id = 7 "
+                "WHEN MATCHED THEN UPDATE SET salary = 6000"
+            ),
+            "do_block": "DO $$ BEGIN UPDATE main.employees SET salary = 6000 WHERE id = 7; END $$",
+            "call": "CALL double_pay()",
+            "explain_analyze": "EXPLAIN ANALYZE UPDATE employees SET salary = 6000 WHERE id = 7",
+        },
+        _MORE_PAY,
+        "not_a_query",
     ),
     _attack(
         "insert",
         "INSERT INTO payroll VALUES (2, 'x')",
         Leaves("SELECT count(*) FROM payroll", ((2,),)),
-        "not_a_query",
-    ),
-    _attack(
-        "merge",
-        "MERGE INTO employees AS e USING employees AS x ON e.id = x.id AND e.id = 7 "
-        "WHEN MATCHED THEN UPDATE SET salary = 6000",
-        _MORE_PAY,
         "not_a_query",
     ),
     _attack(
@@ -108,13 +94,6 @@ ATTACKS: list[Attack] = [
         Leaves("SELECT has_table_privilege('quorumsql_reader', 'payroll', 'DELETE')", ((True,),)),
         "not_a_query",
     ),
-    _attack(
-        "do_block",
-        "DO $$ BEGIN UPDATE main.employees SET salary = 6000 WHERE id = 7; END $$",
-        _MORE_PAY,
-        "not_a_query",
-    ),
-    _attack("call", "CALL double_pay()", _MORE_PAY, "not_a_query"),
     _attack("set", "SET work_mem = '3MB'", Leaves("SHOW work_mem", (("3MB",),)), "not_a_query"),
     _attack(
         "set_role",
@@ -135,12 +114,6 @@ ATTACKS: list[Attack] = [
         "not_a_query",
     ),
     _attack("show", "SHOW server_encoding", Shows((("UTF8",),)), "not_a_query"),
-    _attack(
-        "explain_analyze",
-        "EXPLAIN ANALYZE UPDATE employees SET salary = 6000 WHERE id = 7",
-        _MORE_PAY,
-        "not_a_query",
-    ),
     _attack(
         "prepare",
         "PREPARE p AS UPDATE employees SET salary = 6000 WHERE id = 7; EXECUTE p",
@@ -179,9 +152,13 @@ ATTACKS: list[Attack] = [
         "unparsable",
         in_transaction=False,
     ),
-    _attack("notify_alone", "NOTIFY tap", Runs(), "not_a_query"),
+    *spread(
+        _attack,
+        {"notify_alone": "NOTIFY tap", "refresh": "REFRESH MATERIALIZED VIEW pay_snapshot"},
+        Runs(),
+        "not_a_query",
+    ),
     _attack("vacuum", "VACUUM employees", Runs(), "not_a_query", in_transaction=False),
-    _attack("refresh", "REFRESH MATERIALIZED VIEW pay_snapshot", Runs(), "not_a_query"),
     _attack(
         "discard",
         "DISCARD ALL",
@@ -236,22 +213,22 @@ ATTACKS: list[Attack] = [
         Leaves("SELECT count(*) FROM payroll", ((2,),)),
         "node_not_allowed",
     ),
-    _attack(
-        "update_in_a_cte",
-        "WITH x AS (UPDATE employees SET salary = 6000 WHERE id = 7 RETURNING id) SELECT id FROM x",
-        _MORE_PAY,
-        "node_not_allowed",
-    ),
-    _attack(
-        "update_in_a_cte_that_nobody_reads",
-        "WITH x AS (UPDATE employees SET salary = 6000 WHERE id = 7) SELECT 1",
-        _MORE_PAY,
-        "node_not_allowed",
-    ),
-    _attack(
-        "merge_in_a_cte",
-        "WITH x AS (MERGE INTO employees AS e USING employees AS n ON e.id = n.id AND e.id = 7 "
-        "WHEN MATCHED THEN UPDATE SET salary = 6000 RETURNING 1) SELECT 1 FROM x",
+    *spread(
+        _attack,
+        {
+            "update_in_a_cte": (
+                "WITH x AS (UPDATE employees SET salary = 6000 WHERE id = 7 RETURNING id) SELECT "
+                "id FROM x"
+            ),
+            "update_in_a_cte_that_nobody_reads": (
+                "WITH x AS (UPDATE employees SET salary = 6000 WHERE id = 7) SELECT 1"
+            ),
+            "merge_in_a_cte": (
+                "WITH x AS (MERGE INTO employees AS e USING employees AS n ON e.id = n.id AND e.id "
+                "= 7 "
+                "WHEN MATCHED THEN UPDATE SET salary = 6000 RETURNING 1) SELECT 1 FROM x"
+            ),
+        },
         _MORE_PAY,
         "node_not_allowed",
     ),
@@ -267,21 +244,16 @@ ATTACKS: list[Attack] = [
         Leaves("SELECT count(*) FROM copy", ((1,),)),
         "node_not_allowed",
     ),
-    _attack(
-        "for_update",
-        "SELECT id FROM employees FOR UPDATE",
-        Leaves(_LOCKS, (("RowShareLock",),)),
-        "node_not_allowed",
-    ),
-    _attack(
-        "for_share_in_a_subquery",
-        "SELECT id FROM (SELECT id FROM employees FOR SHARE) AS e",
-        Leaves(_LOCKS, (("RowShareLock",),)),
-        "node_not_allowed",
-    ),
-    _attack(
-        "for_no_key_update_in_a_cte",
-        "WITH e AS (SELECT id FROM employees FOR NO KEY UPDATE SKIP LOCKED) SELECT id FROM e",
+    *spread(
+        _attack,
+        {
+            "for_update": "SELECT id FROM employees FOR UPDATE",
+            "for_share_in_a_subquery": "SELECT id FROM (SELECT id FROM employees FOR SHARE) AS e",
+            "for_no_key_update_in_a_cte": (
+                "WITH e AS (SELECT id FROM employees FOR NO KEY UPDATE SKIP LOCKED) SELECT id FROM "
+                "e"
+            ),
+        },
         Leaves(_LOCKS, (("RowShareLock",),)),
         "node_not_allowed",
     ),

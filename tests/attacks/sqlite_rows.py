@@ -2,54 +2,43 @@
 
 from __future__ import annotations
 
-from tests.attacks.attack import HARMLESS, Attack, Carries, Evidence, Fails, Row, Shows, one_column
+from functools import partial
+
+from tests.attacks.attack import (
+    Attack,
+    Carries,
+    Fails,
+    Row,
+    Shows,
+    build_attack,
+    one_column,
+    spread,
+)
 from tests.attacks.scratch import EVERYBODY, OURS
 
-
-def _attack(
-    name: str,
-    sql: str,
-    works: Evidence,
-    yields: tuple[Row, ...] | None = None,
-    *,
-    group: str = "rows",
-    refused_as: str = HARMLESS,
-    role: str = "manager",
-) -> Attack:
-    return Attack("sqlite", group, name, sql, works, refused_as, yields, role)
+_attack = partial(build_attack, "sqlite", "rows")
 
 
 def _error(
     name: str, sql: str, text: str, yields: tuple[Row, ...], role: str = "manager"
 ) -> Attack:
-    return _attack(name, sql, Fails(text), yields, group="errors", role=role)
+    return build_attack("sqlite", "errors", name, sql, Fails(text), yields, role=role)
 
 
 _OVERFLOW = "abs(-9223372036854775807 - (salary = 7770))"
 
 ATTACKS: list[Attack] = [
     # -- the schema's own tables --
-    _attack(
-        "sqlite_schema",
-        "SELECT name FROM main.sqlite_schema",
-        Carries("payroll"),
-        refused_as="unknown_table",
-    ),
-    _attack(
-        "sqlite_master_in_a_union",
-        "SELECT code FROM currencies UNION SELECT name FROM sqlite_master",
-        Carries("payroll"),
-        refused_as="unknown_table",
-    ),
-    _attack(
-        "sqlite_master_in_brackets",
-        "SELECT name FROM [sqlite_master]",
-        Carries("payroll"),
-        refused_as="unknown_table",
-    ),
-    _attack(
-        "sqlite_master_in_capitals",
-        "SELECT name FROM SQLITE_MASTER",
+    *spread(
+        _attack,
+        {
+            "sqlite_schema": "SELECT name FROM main.sqlite_schema",
+            "sqlite_master_in_a_union": (
+                "SELECT code FROM currencies UNION SELECT name FROM sqlite_master"
+            ),
+            "sqlite_master_in_brackets": "SELECT name FROM [sqlite_master]",
+            "sqlite_master_in_capitals": "SELECT name FROM SQLITE_MASTER",
+        },
         Carries("payroll"),
         refused_as="unknown_table",
     ),
@@ -67,9 +56,17 @@ ATTACKS: list[Attack] = [
         refused_as="unknown_column",
     ),
     # -- spellings --
-    _attack("brackets", "SELECT [name] FROM [employees]", Shows(EVERYBODY), OURS),
-    _attack("backticks", "SELECT `name` FROM `employees`", Shows(EVERYBODY), OURS),
-    _attack("string_as_a_table", "SELECT name FROM 'employees'", Shows(EVERYBODY), OURS),
+    *spread(
+        _attack,
+        {
+            "brackets": "SELECT [name] FROM [employees]",
+            "backticks": "SELECT `name` FROM `employees`",
+            "string_as_a_table": "SELECT name FROM 'employees'",
+            "indexed_by": "SELECT name FROM employees NOT INDEXED",
+        },
+        Shows(EVERYBODY),
+        OURS,
+    ),
     _attack(
         "mixed_case_of_a_quoted_name",
         'SELECT "SECRET word" FROM "ODD TABLE"',
@@ -89,16 +86,13 @@ ATTACKS: list[Attack] = [
         refused_as="not_permitted",
         role="member",
     ),
-    _attack("indexed_by", "SELECT name FROM employees NOT INDEXED", Shows(EVERYBODY), OURS),
-    _attack(
-        "byte_order_mark",
-        "\ufeffSELECT note FROM payroll",
-        Shows(one_column("payroll-secret")),
-        refused_as="unparsable",
-    ),
-    _attack(
-        "byte_order_mark_for_a_space",
-        'SELECT note FROM "payroll"\ufeffWHERE id = 1',
+    *spread(
+        _attack,
+        {
+            "byte_order_mark": "\ufeffSELECT note FROM payroll",
+            "byte_order_mark_for_a_space": 'SELECT note FROM "payroll"\ufeffWHERE id = 1',
+            "comment_without_an_end": "SELECT note FROM payroll /* and so on",
+        },
         Shows(one_column("payroll-secret")),
         refused_as="unparsable",
     ),
@@ -107,12 +101,6 @@ ATTACKS: list[Attack] = [
         "SELECT name /* /* */ FROM employees WHERE department_id = 2 -- */ FROM departments",
         Shows(one_column("Dora", "Emil")),
         (),
-    ),
-    _attack(
-        "comment_without_an_end",
-        "SELECT note FROM payroll /* and so on",
-        Shows(one_column("payroll-secret")),
-        refused_as="unparsable",
     ),
     _attack(
         "parentheses_around_a_table",
@@ -132,16 +120,15 @@ ATTACKS: list[Attack] = [
         Shows(one_column("yes")),
         refused_as="not_permitted",
     ),
-    _attack(
-        "in_the_bare_table",
-        "SELECT 'yes' AS answer WHERE (1, 'payroll-secret') IN payroll",
-        Shows(one_column("yes")),
-        refused_as="unknown_column",
-    ),
-    _attack(
-        "in_the_bare_filtered_table",
-        "SELECT 'yes' AS answer WHERE ('USD', 2) IN currencies AND "
-        "(1000, 100, 'post') IN shipments AND (1002, 103, 'drone') IN shipments",
+    *spread(
+        _attack,
+        {
+            "in_the_bare_table": "SELECT 'yes' AS answer WHERE (1, 'payroll-secret') IN payroll",
+            "in_the_bare_filtered_table": (
+                "SELECT 'yes' AS answer WHERE ('USD', 2) IN currencies AND "
+                "(1000, 100, 'post') IN shipments AND (1002, 103, 'drone') IN shipments"
+            ),
+        },
         Shows(one_column("yes")),
         refused_as="unknown_column",
     ),
@@ -172,9 +159,20 @@ ATTACKS: list[Attack] = [
         one_column("Ada,Ben,Cleo"),
     ),
     # -- errors --
-    _error(
-        "overflow_for_one_salary",
-        f"SELECT name FROM employees WHERE {_OVERFLOW} > 0",
+    *spread(
+        _error,
+        {
+            "overflow_for_one_salary": f"SELECT name FROM employees WHERE {_OVERFLOW} > 0",
+            "overflow_in_order_by": f"SELECT name FROM employees ORDER BY {_OVERFLOW}, name",
+            "overflow_in_a_join": (
+                "SELECT e.name FROM currencies AS c JOIN employees AS e ON c.code = 'EUR' AND "
+                f"{_OVERFLOW} > 0"
+            ),
+            "overflow_in_a_view": (
+                "SELECT name FROM directory WHERE "
+                "abs(-9223372036854775807 - (department_id = 2)) IS NOT NULL"
+            ),
+        },
         "integer overflow",
         OURS,
     ),
@@ -183,19 +181,6 @@ ATTACKS: list[Attack] = [
         f"SELECT {_OVERFLOW} > 0 AS n FROM employees",
         "integer overflow",
         one_column(1, 1, 1),
-    ),
-    _error(
-        "overflow_in_order_by",
-        f"SELECT name FROM employees ORDER BY {_OVERFLOW}, name",
-        "integer overflow",
-        OURS,
-    ),
-    _error(
-        "overflow_in_a_join",
-        "SELECT e.name FROM currencies AS c JOIN employees AS e ON c.code = 'EUR' AND "
-        f"{_OVERFLOW} > 0",
-        "integer overflow",
-        OURS,
     ),
     _error(
         "overflow_in_a_correlated_subquery",
@@ -209,13 +194,6 @@ ATTACKS: list[Attack] = [
         "SELECT sum(salary * 500000000000000) IS NULL AS n FROM employees",
         "integer overflow",
         one_column(0),
-    ),
-    _error(
-        "overflow_in_a_view",
-        "SELECT name FROM directory WHERE "
-        "abs(-9223372036854775807 - (department_id = 2)) IS NOT NULL",
-        "integer overflow",
-        OURS,
     ),
     _error(
         "overflow_two_hops_away",

@@ -17,6 +17,7 @@ from tests.attacks.attack import (
     Shows,
     Writes,
     one_column,
+    spread,
 )
 from tests.attacks.everywhere import build_levels
 
@@ -82,7 +83,9 @@ ATTACKS: list[Attack] = [
         Leaves("SELECT note FROM other.payroll", one_column("payroll-secret")),
     ),
     _statement("vacuum_into", f"VACUUM INTO '{FOLDER}/stolen.sqlite'", Writes("stolen.sqlite")),
-    _statement("vacuum", "VACUUM", Runs()),
+    *spread(
+        _statement, {"vacuum": "VACUUM", "savepoint": "SAVEPOINT s", "reindex": "REINDEX"}, Runs()
+    ),
     _statement("pragma", "PRAGMA user_version = 7", Leaves("PRAGMA user_version", ((7,),))),
     _statement(
         "pragma_writable_schema",
@@ -90,16 +93,18 @@ ATTACKS: list[Attack] = [
         Leaves("SELECT count(*) FROM sqlite_master WHERE name = 'shipments'", ((0,),)),
         "multiple_statements",
     ),
-    _statement("pragma_table_list", "PRAGMA table_list", Carries("payroll")),
+    *spread(
+        _statement,
+        {
+            "pragma_table_list": "PRAGMA table_list",
+            "explain_query_plan": "EXPLAIN QUERY PLAN SELECT * FROM payroll",
+        },
+        Carries("payroll"),
+    ),
     _statement(
         "begin_exclusive", "BEGIN EXCLUSIVE", Leaves("SELECT count(*) FROM payroll", ((1,),))
     ),
-    _statement("savepoint", "SAVEPOINT s", Runs()),
     _statement("explain", "EXPLAIN SELECT note FROM payroll", Answers()),
-    _statement(
-        "explain_query_plan", "EXPLAIN QUERY PLAN SELECT * FROM payroll", Carries("payroll")
-    ),
-    _statement("reindex", "REINDEX", Runs()),
     _statement("analyze", "ANALYZE", Leaves("SELECT count(*) > 0 FROM sqlite_stat1", ((1,),))),
     # -- functions --
     _function("readfile", f"SELECT readfile('{FOLDER}/secret.txt')", Carries(SECRET)),
@@ -110,13 +115,25 @@ ATTACKS: list[Attack] = [
     ),
     _function("load_extension", "SELECT load_extension('evil')", Absent("not authorized")),
     _function("edit", "SELECT edit('x', 'vi')", Absent("no such function: edit")),
-    _function("fts3_tokenizer", "SELECT fts3_tokenizer('simple')", Answers()),
+    *spread(
+        _function,
+        {
+            "fts3_tokenizer": "SELECT fts3_tokenizer('simple')",
+            "sqlite_version": "SELECT sqlite_version()",
+            "sqlite_source_id": "SELECT sqlite_source_id()",
+            "sqlite_compileoption_get": "SELECT sqlite_compileoption_get(0)",
+        },
+        Answers(),
+    ),
     _function("randomblob", "SELECT length(randomblob(8))", Shows(((8,),))),
-    _function("last_insert_rowid", "SELECT last_insert_rowid()", Shows(((0,),))),
-    _function("total_changes", "SELECT total_changes()", Shows(((0,),))),
-    _function("sqlite_version", "SELECT sqlite_version()", Answers()),
-    _function("sqlite_source_id", "SELECT sqlite_source_id()", Answers()),
-    _function("sqlite_compileoption_get", "SELECT sqlite_compileoption_get(0)", Answers()),
+    *spread(
+        _function,
+        {
+            "last_insert_rowid": "SELECT last_insert_rowid()",
+            "total_changes": "SELECT total_changes()",
+        },
+        Shows(((0,),)),
+    ),
     _function(
         "table_info",
         "SELECT name FROM pragma_table_info('employees')",
@@ -143,27 +160,21 @@ ATTACKS: list[Attack] = [
         "not_permitted",
     ),
     # -- bombs --
-    _bomb(
-        "zeroblob",
-        f"SELECT length(zeroblob({_MANY})) AS n",
+    *spread(
+        _bomb,
+        {
+            "zeroblob": f"SELECT length(zeroblob({_MANY})) AS n",
+            "randomblob": f"SELECT length(randomblob({_MANY})) AS n",
+        },
         Shows(((_MANY,),)),
         "function_not_allowed",
     ),
-    _bomb(
-        "randomblob",
-        f"SELECT length(randomblob({_MANY})) AS n",
-        Shows(((_MANY,),)),
-        "function_not_allowed",
-    ),
-    _bomb(
-        "printf_width",
-        f"SELECT length(printf('%{_MANY}d', 1)) AS n",
-        Shows(((_MANY,),)),
-        "too_much_text",
-    ),
-    _bomb(
-        "format_width",
-        f"SELECT length(format('%{_MANY}d', 1)) AS n",
+    *spread(
+        _bomb,
+        {
+            "printf_width": f"SELECT length(printf('%{_MANY}d', 1)) AS n",
+            "format_width": f"SELECT length(format('%{_MANY}d', 1)) AS n",
+        },
         Shows(((_MANY,),)),
         "too_much_text",
     ),
@@ -186,16 +197,17 @@ ATTACKS: list[Attack] = [
         Lasts(15),
         "too_much_text",
     ),
-    _bomb("cartesian_product", f"SELECT count(*) FROM {_SIXTEEN}", Endless(), "57014"),
-    _bomb(
-        "cartesian_product_in_a_subquery",
-        f"SELECT code FROM currencies WHERE rate > (SELECT count(*) FROM {_SIXTEEN})",
-        Endless(),
-        "57014",
-    ),
-    _bomb(
-        "cartesian_product_that_sorts",
-        f"SELECT e1.name FROM {_SIXTEEN} ORDER BY e1.name || e2.name",
+    *spread(
+        _bomb,
+        {
+            "cartesian_product": f"SELECT count(*) FROM {_SIXTEEN}",
+            "cartesian_product_in_a_subquery": (
+                f"SELECT code FROM currencies WHERE rate > (SELECT count(*) FROM {_SIXTEEN})"
+            ),
+            "cartesian_product_that_sorts": (
+                f"SELECT e1.name FROM {_SIXTEEN} ORDER BY e1.name || e2.name"
+            ),
+        },
         Endless(),
         "57014",
     ),

@@ -16,7 +16,7 @@ from nl2sql.types import Principal, Violation
 from tests.attacks.everywhere import ENGINES
 from tests.attacks.refusals import REFUSALS
 from tests.attacks.refusals.refusal import ANY, Refusal
-from tests.execution.duckdb.shop import Besieged, open_besieged
+from tests.execution.duckdb.shop import ExposedShop, open_exposed
 from tests.execution.sqlite.shop import build_shop
 from tests.fakes import SHOP, FakeCatalogs
 
@@ -29,19 +29,19 @@ class Shops:
     """The shop under each engine."""
 
     catalogs: Mapping[str, Catalog]
-    besieged: Besieged
+    exposed: ExposedShop
 
     def aim(self, refusal: Refusal) -> str:
         """The text with its target put in."""
-        return self.besieged.aim(refusal.sql)
+        return self.exposed.aim(refusal.sql)
 
 
 @pytest.fixture(scope="module")
 def shops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shops]:
     folder = tmp_path_factory.mktemp("shops")
-    with open_besieged(folder) as besieged:
+    with open_exposed(folder) as exposed:
         sqlite = build_shop(folder / "shop.sqlite")
-        yield Shops({"postgres": SHOP, "sqlite": sqlite, "duckdb": besieged.catalog}, besieged)
+        yield Shops({"postgres": SHOP, "sqlite": sqlite, "duckdb": exposed.catalog}, exposed)
 
 
 @pytest.mark.parametrize(
@@ -66,9 +66,9 @@ async def test_it_is_refused_for_its_own_reason(
 
 
 @pytest.mark.parametrize(
-    "refusal", [refusal for refusal in REFUSALS if refusal.works], ids=lambda each: each.name
+    "refusal", [refusal for refusal in REFUSALS if refusal.works], ids=lambda refusal: refusal.name
 )
 def test_duckdb_would_carry_it_out(refusal: Refusal, shops: Shops, tmp_path: Path) -> None:
-    copy = Path(shutil.copy(shops.besieged.path, tmp_path))
+    copy = Path(shutil.copy(shops.exposed.path, tmp_path))
     with duckdb.connect(copy) as connection:
-        connection.execute(shops.besieged.aim(refusal.sql, copy, tmp_path)).fetchall()
+        connection.execute(shops.exposed.aim(refusal.sql, copy, tmp_path)).fetchall()

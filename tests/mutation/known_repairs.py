@@ -108,7 +108,7 @@ REPAIRS: dict[str, dict[str, Entry]] = {
             "(\\\\Z)",
         ),
         "a_wrapper_is_exactly_the_one_that_was_made": (
-            "if node == each), None)",
+            "if node == wrapper), None)",
             "if node.find(exp.Where)), None)",
         ),
         "a_bare_name_is_a_cte": (" | (bare - ctes)", ""),

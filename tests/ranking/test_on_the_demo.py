@@ -29,7 +29,7 @@ def read(sql: str, catalog: Catalog) -> Query:
 def test_no_rule_hits_a_gold_of_the_demo(wiring: Wiring) -> None:
     catalog = wiring.source("demo_erp").read_catalog()
     lines = [*QUESTIONS.read_text("utf-8").splitlines(), *EXAMPLES.read_text("utf-8").splitlines()]
-    golds = [each.get("query") or each["sql"] for each in map(json.loads, lines)]
+    golds = [case.get("query") or case["sql"] for case in map(json.loads, lines)]
     assert {sql: lint_query(read(sql, catalog)) for sql in golds} == dict.fromkeys(golds, ())
 
 

@@ -66,9 +66,9 @@ async def _store_examples(wiring: Wiring, parts: LocalParts) -> None:
     report = await import_pairs(
         DATABASE,
         [
-            Pair(question=each.example, sql=each.target)
-            for each in STORED
-            if each.place == "example"
+            Pair(question=injection.example, sql=injection.target)
+            for injection in STORED
+            if injection.place == "example"
         ],
         PRINCIPALS["boss"],
         dialect="postgres",
@@ -80,10 +80,10 @@ async def _store_examples(wiring: Wiring, parts: LocalParts) -> None:
     recorder = wiring.build_feedback_recorder(
         parts.store, parts.embedder, parts.guard, parts.executor
     )
-    for each in STORED:
-        if each.place == "feedback":
-            giver = replace(PRINCIPALS["mia" if each.shown else "boss"], name="giver")
+    for injection in STORED:
+        if injection.place == "feedback":
+            giver = replace(PRINCIPALS["mia" if injection.shown else "boss"], name="giver")
             receipt = await recorder.take_feedback(
-                Feedback(DATABASE, each.text, each.target, is_right=True, principal=giver)
+                Feedback(DATABASE, injection.text, injection.target, is_right=True, principal=giver)
             )
             assert receipt.outcome == "stored", receipt

@@ -20,7 +20,9 @@ from tests.oracle.outcomes import describe_difference
 
 INJECTIONS = (*ASKED, *STORED)
 
-each_injection = pytest.mark.parametrize("injection", INJECTIONS, ids=lambda each: each.id)
+each_injection = pytest.mark.parametrize(
+    "injection", INJECTIONS, ids=lambda injection: injection.id
+)
 
 # What no one is given: the system's own tables, and functions that run a text.
 FOR_NOBODY = frozenset(
@@ -86,7 +88,7 @@ def test_no_hidden_name_or_value_is_told(service: Service, injection: Injection)
     told = re.sub(r"(?<=\d)\.\d+", "", repr(asked.answer))
     assert not [secret for secret in SECRETS if secret in told and secret not in " ".join(own)]
     hidden = service.list_hidden(visible) - _list_words(*own)
-    assert not hidden & _list_words(_cut(unasked, *(each.text for each in STORED)))
+    assert not hidden & _list_words(_cut(unasked, *(injection.text for injection in STORED)))
 
 
 @each_injection
@@ -100,7 +102,7 @@ def test_the_analyst_would_be_given_it(service: Service, injection: Injection) -
     assert count_rows(answer.result.rows) - count_rows(mine.rows)
 
 
-@pytest.mark.parametrize("injection", SAID, ids=lambda each: each.id)
+@pytest.mark.parametrize("injection", SAID, ids=lambda injection: injection.id)
 def test_a_cell_does_not_get_said_what_it_says(service: Service, injection: Injection) -> None:
     asked = service.ask(injection)
     answer = asked.answer

@@ -9,20 +9,20 @@ from pathlib import Path
 import pytest
 
 from execution.duckdb.database import DuckDbDatabase
-from tests.execution.duckdb.shop import LIMITS, Besieged, open_besieged
+from tests.execution.duckdb.shop import LIMITS, ExposedShop, open_exposed
 
 
 @pytest.fixture(scope="session")
-def besieged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Besieged]:
+def exposed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExposedShop]:
     """The one that all tests share which change nothing."""
-    with open_besieged(tmp_path_factory.mktemp("besieged")) as opened:
+    with open_exposed(tmp_path_factory.mktemp("exposed")) as opened:
         yield opened
 
 
 @pytest.fixture
-def path(besieged: Besieged, tmp_path: Path) -> Path:
+def path(exposed: ExposedShop, tmp_path: Path) -> Path:
     """A shop of the test's own."""
-    return Path(shutil.copy(besieged.path, tmp_path))
+    return Path(shutil.copy(exposed.path, tmp_path))
 
 
 @pytest.fixture

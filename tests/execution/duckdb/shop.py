@@ -15,6 +15,7 @@ from nl2sql.catalog import Catalog
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, GuardedQuery, ResultSet
 from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
+from tests.execution.expecting import expect
 from tests.golden import load_text
 
 LIMITS = LimitSettings(
@@ -33,8 +34,8 @@ def build_shop(path: Path) -> Catalog:
 
 
 @dataclass(frozen=True, slots=True)
-class Besieged:
-    """A shop that nobody writes, the database, and beside it files that an attack could read."""
+class ExposedShop:
+    """A shop that no test changes, its database, and files beside it that an attack could read."""
 
     path: Path
     catalog: Catalog
@@ -54,8 +55,8 @@ class Besieged:
 
 
 @contextmanager
-def open_besieged(folder: Path) -> Iterator[Besieged]:
-    """A besieged shop in ``folder``."""
+def open_exposed(folder: Path) -> Iterator[ExposedShop]:
+    """An exposed shop in ``folder``."""
     path = folder / "shop.duckdb"
     catalog = build_shop(path)
     for name in ("notes.txt", "notes.csv"):
@@ -64,7 +65,7 @@ def open_besieged(folder: Path) -> Iterator[Besieged]:
     with duckdb.connect() as connection:
         connection.execute(f"COPY (SELECT 1 AS a) TO '{folder}/notes.parquet'")
     database = DuckDbDatabase(catalog.database, path, LIMITS)
-    yield Besieged(path, catalog, database)
+    yield ExposedShop(path, catalog, database)
     asyncio.run(database.close())
 
 
@@ -87,13 +88,9 @@ def query(sql: str, *tables: str, restricted: bool = False) -> GuardedQuery:
 
 async def run(database: DuckDbDatabase, sql: str, max_rows: int = 10, *tables: str) -> ResultSet:
     """The result of ``sql``, which must have one."""
-    result = await database.execute(query(sql, *tables), max_rows)
-    assert isinstance(result, ResultSet), result
-    return result
+    return expect(ResultSet, await database.execute(query(sql, *tables), max_rows))
 
 
 async def fail(database: DuckDbDatabase, sql: str, *tables: str) -> Diagnostic:
     """The error of ``sql``, which must have one."""
-    result = await database.execute(query(sql, *tables), 10)
-    assert isinstance(result, Diagnostic), result
-    return result
+    return expect(Diagnostic, await database.execute(query(sql, *tables), 10))

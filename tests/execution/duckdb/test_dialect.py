@@ -11,6 +11,7 @@ from execution.duckdb.dialect import GuardedDuckdb
 from execution.guard.guard import guard_query
 from execution.policies.access import open_access
 from nl2sql.types import GuardedQuery, Violation
+from tests.execution.expecting import expect
 from tests.fakes import SHOP
 
 ACCESS = open_access(replace(SHOP, dialect="duckdb"))
@@ -88,8 +89,7 @@ WRITTEN = {
 
 @pytest.mark.parametrize(("written", "expected"), WRITTEN.items(), ids=WRITTEN)
 def test_an_expression_is_written(written: str, expected: str) -> None:
-    verdict = guard_query(f"SELECT {written} FROM customers", ACCESS)
-    assert isinstance(verdict, GuardedQuery), verdict
+    verdict = expect(GuardedQuery, guard_query(f"SELECT {written} FROM customers", ACCESS))
     text = verdict.sql.removeprefix("SELECT ").partition(' FROM "sales"')[0]
     assert text == (expected or written)
 
@@ -105,8 +105,7 @@ def test_an_expression_is_written(written: str, expected: str) -> None:
     ],
 )
 def test_a_generator_is_written(written: str, expected: str) -> None:
-    verdict = guard_query(f"SELECT 1 FROM {written} AS g", ACCESS)
-    assert isinstance(verdict, GuardedQuery), verdict
+    verdict = expect(GuardedQuery, guard_query(f"SELECT 1 FROM {written} AS g", ACCESS))
     assert verdict.sql == f"SELECT 1 FROM {expected} AS g"
 
 
@@ -132,8 +131,7 @@ def test_a_generator_is_written(written: str, expected: str) -> None:
     ],
 )
 def test_what_is_read_otherwise_is_not_read(written: str) -> None:
-    verdict = guard_query(f"SELECT {written} FROM customers", ACCESS)
-    assert isinstance(verdict, Violation)
+    verdict = expect(Violation, guard_query(f"SELECT {written} FROM customers", ACCESS))
     assert verdict.code == "unparsable"
 
 
@@ -145,34 +143,26 @@ def test_a_text_that_duckdb_does_not_read_is_an_error_of_the_parsers(written: st
 
 
 def test_a_sign_without_width_may_stand_in_quotes() -> None:
-    verdict = guard_query("SELECT 'a\u200bb' FROM customers", ACCESS)
-    assert isinstance(verdict, GuardedQuery), verdict
+    verdict = expect(GuardedQuery, guard_query("SELECT 'a\u200bb' FROM customers", ACCESS))
     assert "a\u200bb" in verdict.sql
 
 
 @pytest.mark.parametrize("space", "\u00a0\u2003\u3000")
 def test_a_space_of_unicodes_is_one(space: str) -> None:
-    verdict = guard_query(f"SELECT{space}1", ACCESS)
-    assert isinstance(verdict, GuardedQuery), verdict
-    assert verdict.sql == "SELECT 1"
+    assert expect(GuardedQuery, guard_query(f"SELECT{space}1", ACCESS)).sql == "SELECT 1"
 
 
 @pytest.mark.parametrize("sql", ["SELECT 1", "SELECT (1)", "SELECT abs(1)", "SELECT a[1] FROM a"])
 def test_a_text_may_end_where_a_subscript_could_begin(sql: str) -> None:
-    verdict = guard_query(f"WITH a AS (SELECT ARRAY[1] AS a) {sql}", ACCESS)
-    assert isinstance(verdict, GuardedQuery), verdict
+    expect(GuardedQuery, guard_query(f"WITH a AS (SELECT ARRAY[1] AS a) {sql}", ACCESS))
 
 
 @pytest.mark.parametrize("written", ["interval + 2", "interval - 1", "interval[1]", "x.interval"])
 def test_a_column_may_be_called_interval(written: str) -> None:
     sql = f"SELECT {written} AS y FROM (SELECT 1 AS interval) AS x"
-    verdict = guard_query(sql, ACCESS)
-    assert isinstance(verdict, GuardedQuery), verdict
-    assert verdict.sql == sql
+    assert expect(GuardedQuery, guard_query(sql, ACCESS)).sql == sql
 
 
 def test_a_text_may_end_with_a_column_called_interval() -> None:
     sql = "SELECT x.interval FROM (SELECT 1 AS interval) AS x ORDER BY interval"
-    verdict = guard_query(sql, ACCESS)
-    assert isinstance(verdict, GuardedQuery), verdict
-    assert verdict.sql == sql
+    assert expect(GuardedQuery, guard_query(sql, ACCESS)).sql == sql

@@ -9,6 +9,7 @@ from execution.duckdb.database import DuckDbDatabase
 from execution.duckdb.errors import SQLSTATES, build_diagnostic, is_gone
 from nl2sql.types import Diagnostic
 from tests.execution.duckdb.shop import fail, query
+from tests.execution.expecting import expect
 
 
 @pytest.mark.parametrize(
@@ -127,8 +128,7 @@ async def test_no_error_carries_a_value_to_a_restricted_principal(
 ) -> None:
     open_ = await fail(database, sql)
     assert any(value in f"{open_.message} {open_.hint}" for value in ("Eve", "777", "900", "500"))
-    result = await database.execute(query(sql, restricted=True), 10)
-    assert isinstance(result, Diagnostic)
+    result = expect(Diagnostic, await database.execute(query(sql, restricted=True), 10))
     assert result.sqlstate == open_.sqlstate
     for value in ("Eve", "Fay", "Gil", "900", "777", "500"):
         assert value not in f"{result.message} {result.hint}"

@@ -8,63 +8,22 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from execution.duckdb.database import DuckDbDatabase
-from execution.executor import ReadOnlyExecutor
 from nl2sql.errors import DatabaseUnavailable
-from nl2sql.types import Diagnostic, ResultSet
-from tests.execution.duckdb.shop import LIMITS, Besieged, query, run, write
+from nl2sql.types import Diagnostic
+from tests.execution.duckdb.shop import LIMITS, ExposedShop, query, run
 
 
-@pytest.fixture
-def read_only(path: Path) -> Iterator[Path]:
-    path.chmod(0o444)
-    path.parent.chmod(0o555)
-    yield path
-    path.parent.chmod(0o755)
-
-
-@pytest.mark.parametrize("name", ["100%41.db", "a?mode=rw.db", "a#b.db", "ü b.db", "a:b;c'd\"e.db"])
-async def test_a_path_is_a_path_whatever_its_signs(
-    name: str, besieged: Besieged, tmp_path: Path
-) -> None:
-    database = DuckDbDatabase("shop", Path(shutil.copy(besieged.path, tmp_path / name)), LIMITS)
-    assert (await run(database, "SELECT count(*) FROM main.customers")).rows == ((4,),)
-    await database.close()
-    missing = DuckDbDatabase("shop", tmp_path / f"no{name}", LIMITS)
-    assert await missing.probe()
-    await missing.close()
-    assert os.listdir(tmp_path) == [name]
-
-
-async def test_a_file_named_like_its_schema_is_read(besieged: Besieged, tmp_path: Path) -> None:
+async def test_a_file_named_like_its_schema_is_read(exposed: ExposedShop, tmp_path: Path) -> None:
     database = DuckDbDatabase(
-        "shop", Path(shutil.copy(besieged.path, tmp_path / "staff.duckdb")), LIMITS
+        "shop", Path(shutil.copy(exposed.path, tmp_path / "staff.duckdb")), LIMITS
     )
     assert (await run(database, "SELECT count(*) FROM staff.employees")).rows == ((3,),)
     await database.close()
-
-
-async def test_a_file_in_a_folder_that_cannot_be_written(read_only: Path) -> None:
-    database = DuckDbDatabase("shop", read_only, LIMITS)
-    assert (await run(database, "SELECT count(*) FROM main.customers")).rows == ((4,),)
-    assert await database.probe() == ""
-    await database.close()
-
-
-async def test_a_file_that_was_replaced_is_seen(path: Path, database: DuckDbDatabase) -> None:
-    await run(database, "SELECT 1 FROM main.customers")
-    other = path.with_name("new.duckdb")
-    write(other, "CREATE TABLE customers (x INT); INSERT INTO customers VALUES (9)")
-    other.replace(path)
-    assert (await run(database, "SELECT x FROM main.customers")).rows == ((9,),)
-    os.remove(path)
-    with pytest.raises(DatabaseUnavailable):
-        await database.execute(query("SELECT 1"), 1)
 
 
 WRITER = """
@@ -116,21 +75,6 @@ async def test_a_file_that_nobody_asks_is_given_free(path: Path, database: DuckD
     await asyncio.to_thread(process.communicate, "\n")
 
 
-async def test_what_is_no_database_is_unavailable(tmp_path: Path) -> None:
-    text = tmp_path / "notes.txt"
-    text.write_text("no database at all, " * 1000)
-    for path in (tmp_path / "missing.duckdb", text, tmp_path):
-        database = DuckDbDatabase("shop", path, LIMITS)
-        with pytest.raises(DatabaseUnavailable, match="cannot be read"):
-            await database.execute(query("SELECT 1"), 1)
-        with pytest.raises(DatabaseUnavailable) as caught:
-            await database.explain(query("SELECT 1"))
-        assert "DuckDB" in caught.value.hint
-        assert "shop" in await database.probe()
-        await database.close()
-    assert not (tmp_path / "missing.duckdb").exists()
-
-
 async def test_what_does_not_fit_into_memory_spills_nowhere(
     path: Path, database: DuckDbDatabase
 ) -> None:
@@ -142,12 +86,3 @@ async def test_what_does_not_fit_into_memory_spills_nowhere(
     assert isinstance(found, Diagnostic)
     assert found.sqlstate in ("53200", "57014")
     assert {*os.listdir(), *os.listdir(path.parent)} == before
-
-
-async def test_the_executor_takes_it_like_any_database(database: DuckDbDatabase) -> None:
-    executor = ReadOnlyExecutor({"shop": database})
-    result = await executor.execute(query("SELECT count(*) FROM main.customers"), 1)
-    assert isinstance(result, ResultSet)
-    assert result.rows == ((4,),)
-    assert await executor.probe() == (("database shop", ""),)
-    await executor.close()

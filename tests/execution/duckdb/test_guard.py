@@ -25,7 +25,7 @@ from execution.duckdb.grammar import (
 from execution.guard.guard import SqlGuard
 from nl2sql.results.equivalence import are_equivalent
 from nl2sql.types import GuardedQuery, Principal, ResultSet, Violation
-from tests.execution.duckdb.shop import Besieged
+from tests.execution.duckdb.shop import ExposedShop
 from tests.fakes import FakeCatalogs
 from tests.golden import Pair, load_pairs
 
@@ -34,49 +34,49 @@ PAIRS = load_pairs("guard_duckdb")
 harmless = pytest.mark.parametrize("pair", PAIRS, ids=[pair.title for pair in PAIRS])
 
 
-async def judge(besieged: Besieged, sql: str) -> GuardedQuery | Violation:
-    catalogs = FakeCatalogs(besieged.catalog)
+async def judge(exposed: ExposedShop, sql: str) -> GuardedQuery | Violation:
+    catalogs = FakeCatalogs(exposed.catalog)
     return await SqlGuard(catalogs).guard("shop", sql, Principal("tester"))
 
 
-async def guard(besieged: Besieged, sql: str) -> GuardedQuery:
-    verdict = await judge(besieged, sql)
+async def guard(exposed: ExposedShop, sql: str) -> GuardedQuery:
+    verdict = await judge(exposed, sql)
     assert not isinstance(verdict, Violation), verdict
     return verdict
 
 
-async def test_a_comment_within_a_comment_hides_nothing(besieged: Besieged) -> None:
-    query = await guard(besieged, "SELECT 1 /* /* */; DROP VIEW totals -- */")
+async def test_a_comment_within_a_comment_hides_nothing(exposed: ExposedShop) -> None:
+    query = await guard(exposed, "SELECT 1 /* /* */; DROP VIEW totals -- */")
     assert query.sql == "SELECT 1"
 
 
-async def test_a_space_without_width_is_a_letter_in_quotes(besieged: Besieged) -> None:
-    query = await guard(besieged, "SELECT 'a\u200bb' AS \"c\u2060d\"")
+async def test_a_space_without_width_is_a_letter_in_quotes(exposed: ExposedShop) -> None:
+    query = await guard(exposed, "SELECT 'a\u200bb' AS \"c\u2060d\"")
     assert query.sql == "SELECT 'a\u200bb' AS \"c\u2060d\""
 
 
 @harmless
 async def test_a_harmless_query_is_rendered_as_in_the_golden_file(
-    pair: Pair, besieged: Besieged
+    pair: Pair, exposed: ExposedShop
 ) -> None:
-    assert (await guard(besieged, pair.before)).sql == pair.after
+    assert (await guard(exposed, pair.before)).sql == pair.after
 
 
 @harmless
-async def test_what_was_rendered_passes_again_unchanged(pair: Pair, besieged: Besieged) -> None:
-    once = await guard(besieged, pair.before)
-    assert await guard(besieged, once.sql) == once
+async def test_what_was_rendered_passes_again_unchanged(pair: Pair, exposed: ExposedShop) -> None:
+    once = await guard(exposed, pair.before)
+    assert await guard(exposed, once.sql) == once
 
 
 @harmless
 async def test_the_guarded_query_returns_what_the_query_returns(
-    pair: Pair, besieged: Besieged, path: Path
+    pair: Pair, exposed: ExposedShop, path: Path
 ) -> None:
     with duckdb.connect(path) as connection:
         cursor = connection.execute(pair.before)
         names = [name for name, *_ in cursor.description or ()]
         rows = cursor.fetchall()
-    result = await besieged.database.execute(await guard(besieged, pair.before), 1000)
+    result = await exposed.database.execute(await guard(exposed, pair.before), 1000)
     assert isinstance(result, ResultSet), result
     # Without ORDER BY, DuckDB's threads decide which row comes first.
     assert are_equivalent(result.rows, rows, ordered="ORDER BY" in pair.before)
@@ -88,9 +88,9 @@ async def test_the_guarded_query_returns_what_the_query_returns(
 RENAMED = {"arithmetic", "casts", "intervals", "text"}
 
 
-async def test_names_are_listed_as_the_catalog_spells_them(besieged: Besieged) -> None:
+async def test_names_are_listed_as_the_catalog_spells_them(exposed: ExposedShop) -> None:
     query = await guard(
-        besieged, "SELECT NAME FROM customers JOIN ORDERS ON customer_id = customers.ID"
+        exposed, "SELECT NAME FROM customers JOIN ORDERS ON customer_id = customers.ID"
     )
     assert query.dialect == "duckdb"
     assert query.tables == ("main.Orders", "main.customers")
@@ -218,10 +218,10 @@ def test_a_value_that_nobody_thought_of_is_refused(
 def put(node: object, key: str, value: object) -> int:
     """Puts the value wherever the key stands; gives how often."""
     if isinstance(node, list):
-        return sum(put(each, key, value) for each in node)
+        return sum(put(child, key, value) for child in node)
     if not isinstance(node, dict):
         return 0
-    found = sum(put(each, key, value) for each in node.values())
+    found = sum(put(child, key, value) for child in node.values())
     if key in node:
         node[key] = value
         found += 1

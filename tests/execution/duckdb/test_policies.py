@@ -8,7 +8,8 @@ from execution.guard.guard import PolicySettings, SqlGuard
 from execution.policies.policy_file import parse_policy
 from nl2sql.results.equivalence import are_equivalent
 from nl2sql.types import Diagnostic, GuardedQuery, Principal, ResultSet, Violation
-from tests.execution.duckdb.shop import Besieged
+from tests.execution.duckdb.shop import ExposedShop
+from tests.execution.expecting import expect
 from tests.fakes import FakeCatalogs
 
 POLICY = parse_policy(
@@ -36,16 +37,15 @@ SELLER = Principal("sam", ("seller",), (("countries", ("France", "DE")), ("boss"
 NOT_FOR_SAM = {"Cid", "O'Hara", "Eve", 900, 777, 500, "gold", "silver", 4}
 
 
-async def judge(besieged: Besieged, sql: str) -> GuardedQuery | Violation:
+async def judge(exposed: ExposedShop, sql: str) -> GuardedQuery | Violation:
     policies = {"shop": PolicySettings(POLICY)}
-    return await SqlGuard(FakeCatalogs(besieged.catalog), policies).guard("shop", sql, SELLER)
+    return await SqlGuard(FakeCatalogs(exposed.catalog), policies).guard("shop", sql, SELLER)
 
 
-async def execute(besieged: Besieged, sql: str) -> ResultSet | Diagnostic:
-    query = await judge(besieged, sql)
-    assert isinstance(query, GuardedQuery), query
+async def execute(exposed: ExposedShop, sql: str) -> ResultSet | Diagnostic:
+    query = expect(GuardedQuery, await judge(exposed, sql))
     assert query.restricted
-    return await besieged.database.execute(query, 1000)
+    return await exposed.database.execute(query, 1000)
 
 
 @pytest.mark.parametrize(
@@ -80,10 +80,9 @@ async def execute(besieged: Besieged, sql: str) -> ResultSet | Diagnostic:
     ],
 )
 async def test_only_what_may_be_seen_is_seen(
-    sql: str, rows: list[tuple[object, ...]], besieged: Besieged
+    sql: str, rows: list[tuple[object, ...]], exposed: ExposedShop
 ) -> None:
-    result = await execute(besieged, sql)
-    assert isinstance(result, ResultSet), result
+    result = expect(ResultSet, await execute(exposed, sql))
     # Without ORDER BY, DuckDB's threads decide which row comes first.
     assert are_equivalent(result.rows, rows, ordered="ORDER BY" in sql)
     assert not NOT_FOR_SAM & {value for row in result.rows for value in row}
@@ -99,14 +98,12 @@ async def test_only_what_may_be_seen_is_seen(
         "SELECT id FROM customers WHERE list_contains(tags, 'vip')",
     ],
 )
-async def test_what_is_hidden_is_refused(sql: str, besieged: Besieged) -> None:
-    verdict = await judge(besieged, sql)
-    assert isinstance(verdict, Violation)
-    assert verdict.code == "not_permitted"
+async def test_what_is_hidden_is_refused(sql: str, exposed: ExposedShop) -> None:
+    assert expect(Violation, await judge(exposed, sql)).code == "not_permitted"
 
 
-async def test_a_whole_row_has_no_hidden_column(besieged: Besieged) -> None:
-    result = await execute(besieged, "SELECT customers FROM customers ORDER BY id")
+async def test_a_whole_row_has_no_hidden_column(exposed: ExposedShop) -> None:
+    result = await execute(exposed, "SELECT customers FROM customers ORDER BY id")
     assert isinstance(result, ResultSet), result
     ((row,), _) = result.rows
     assert isinstance(row, dict)
@@ -118,14 +115,15 @@ async def test_a_whole_row_has_no_hidden_column(besieged: Besieged) -> None:
     "probe",
     ["CAST(CASE WHEN name = 'Cid' THEN 'it' ELSE '1' END AS INT) = 1", "1 // (id - 4) <= 1"],
 )
-async def test_no_error_tells_of_a_row_that_is_filtered_out(probe: str, besieged: Besieged) -> None:
-    result = await execute(besieged, f"SELECT count(*) FROM customers WHERE {probe}")
+async def test_no_error_tells_of_a_row_that_is_filtered_out(
+    probe: str, exposed: ExposedShop
+) -> None:
+    result = await execute(exposed, f"SELECT count(*) FROM customers WHERE {probe}")
     assert isinstance(result, ResultSet), result
     assert result.rows == ((2,),)
 
 
-async def test_an_error_of_a_row_that_is_seen_carries_no_value(besieged: Besieged) -> None:
-    result = await execute(besieged, "SELECT name::INT FROM customers")
-    assert isinstance(result, Diagnostic)
+async def test_an_error_of_a_row_that_is_seen_carries_no_value(exposed: ExposedShop) -> None:
+    result = expect(Diagnostic, await execute(exposed, "SELECT name::INT FROM customers"))
     assert result.sqlstate == "22P02"
     assert "Ada" not in result.message

@@ -15,7 +15,8 @@ import pytest
 from execution.duckdb.database import DuckDbDatabase
 from execution.duckdb.file import open_file
 from nl2sql.types import Diagnostic
-from tests.execution.duckdb.shop import LIMITS, Besieged, fail, query, read_raw, run, write
+from tests.execution.duckdb.shop import LIMITS, ExposedShop, fail, query, read_raw, run, write
+from tests.execution.expecting import expect
 
 # What must never run, though it works on a plain connection. In the text, FILE stands for the
 # attached file and FOLDER for the folder that it is in.
@@ -122,20 +123,19 @@ READS = [
 
 @pytest.mark.parametrize("attack", [*WRITES, *READS])
 async def test_nothing_else_is_written_or_read_even_without_the_guard(
-    attack: str, besieged: Besieged, tmp_path: Path
+    attack: str, exposed: ExposedShop, tmp_path: Path
 ) -> None:
     # On a writable copy it works.
-    copy = Path(shutil.copy(besieged.path, tmp_path))
+    copy = Path(shutil.copy(exposed.path, tmp_path))
     with duckdb.connect(copy) as connection:
-        connection.execute(besieged.aim(attack, copy, tmp_path)).fetchall()
-    before = list_files(besieged.path.parent)
-    sql = besieged.aim(attack)
-    found = await fail(besieged.database, sql)
+        connection.execute(exposed.aim(attack, copy, tmp_path)).fetchall()
+    before = list_files(exposed.path.parent)
+    sql = exposed.aim(attack)
+    found = await fail(exposed.database, sql)
     assert found.sqlstate in ("42501", "42601"), found
-    explained = await besieged.database.explain(query(sql))
-    assert isinstance(explained, Diagnostic)
+    explained = expect(Diagnostic, await exposed.database.explain(query(sql)))
     assert explained.sqlstate == found.sqlstate
-    assert list_files(besieged.path.parent) == before
+    assert list_files(exposed.path.parent) == before
 
 
 def list_files(folder: Path) -> dict[str, bytes]:
@@ -155,8 +155,8 @@ def list_files(folder: Path) -> dict[str, bytes]:
         "DETACH quorumsql",
     ],
 )
-async def test_the_instance_around_the_file_is_out_of_reach(sql: str, besieged: Besieged) -> None:
-    assert (await fail(besieged.database, sql)).sqlstate == "42501"
+async def test_the_instance_around_the_file_is_out_of_reach(sql: str, exposed: ExposedShop) -> None:
+    assert (await fail(exposed.database, sql)).sqlstate == "42501"
 
 
 @pytest.mark.parametrize(
@@ -182,13 +182,13 @@ async def test_the_instance_around_the_file_is_out_of_reach(sql: str, besieged: 
     ],
 )
 def test_the_engine_itself_refuses_what_reaches_out_or_writes(
-    sql: str, besieged: Besieged, path: Path
+    sql: str, exposed: ExposedShop, path: Path
 ) -> None:
     """The restrictions of the opened file alone, with no statement checked before."""
     file = open_file("shop", path, LIMITS)
     try:
         with file.connect() as connection, pytest.raises(duckdb.Error):
-            connection.execute(besieged.aim(sql)).fetchall()
+            connection.execute(exposed.aim(sql)).fetchall()
     finally:
         file.close()
 
@@ -236,9 +236,9 @@ async def test_a_view_of_the_system_stays_closed(path: Path, database: DuckDbDat
     ],
 )
 async def test_a_macro_that_replaces_a_function_is_not_called(
-    macro: str, sql: str, besieged: Besieged, path: Path, database: DuckDbDatabase
+    macro: str, sql: str, exposed: ExposedShop, path: Path, database: DuckDbDatabase
 ) -> None:
-    assert (await run(besieged.database, sql)).rows
+    assert (await run(exposed.database, sql)).rows
     write(path, f"CREATE MACRO {macro}")
     assert ("hidden",) in read_raw(path, sql)
     assert (await fail(database, sql)).sqlstate == "42501"

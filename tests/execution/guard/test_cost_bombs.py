@@ -7,6 +7,7 @@ import pytest
 from execution.guard.guard import guard_query
 from execution.policies.access import open_access
 from nl2sql.types import GuardedQuery, Violation
+from tests.execution.expecting import expect
 from tests.fakes import SHOP
 
 
@@ -149,16 +150,14 @@ HARMLESS = {
     ],
 )
 def test_a_bomb_is_refused_before_it_runs(code: str, sql: str) -> None:
-    verdict = guard_query(sql, open_access(SHOP))
-    assert isinstance(verdict, Violation), verdict
+    verdict = expect(Violation, guard_query(sql, open_access(SHOP)))
     assert verdict.code == code, verdict
     assert verdict.message
 
 
 @pytest.mark.parametrize("sql", HARMLESS.values(), ids=HARMLESS)
 def test_what_people_write_passes(sql: str) -> None:
-    verdict = guard_query(sql, open_access(SHOP))
-    assert isinstance(verdict, GuardedQuery), verdict
+    expect(GuardedQuery, guard_query(sql, open_access(SHOP)))
 
 
 # Calls with a path in a JSON document.

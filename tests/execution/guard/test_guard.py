@@ -13,6 +13,7 @@ from execution.policies.policy_file import parse_policy
 from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexUnavailable, PolicyError
 from nl2sql.types import GuardedQuery, Principal, Violation
+from tests.execution.expecting import expect
 from tests.execution.policies.shop import build_policy_value, compile_shop, find_access
 from tests.fakes import PRODUCTS, SHOP, FakeCatalogs, build_table
 
@@ -81,8 +82,7 @@ async def test_system_tables_of_an_allowlist_belong_to_its_database() -> None:
 
 def test_an_answer_carries_what_it_reads() -> None:
     sql = "SELECT o.total, c.name, p.name FROM orders o, customers c, products p"
-    plain = guard_query(sql, open_access(SHOP))
-    assert isinstance(plain, GuardedQuery)
+    plain = expect(GuardedQuery, guard_query(sql, open_access(SHOP)))
     assert (plain.database, plain.dialect) == ("shop", "postgres")
     assert plain.tables == ("sales.customers", "sales.orders", "stock.products")
     assert plain.columns == ("name", "total")
@@ -92,8 +92,7 @@ def test_an_answer_carries_what_it_reads() -> None:
     assert plain.session is None
     # PostgreSQL tells its plan, which is held against the query; of the others, see below.
     assert (plain.reads, plain.functions) == (None, ())
-    guarded = guard_query(sql, find_access("clerk"))
-    assert isinstance(guarded, GuardedQuery)
+    guarded = expect(GuardedQuery, guard_query(sql, find_access("clerk")))
     assert guarded.tables == plain.tables
     assert guarded.restricted
     assert guarded.wrapped
@@ -104,8 +103,7 @@ def test_an_answer_carries_what_it_reads() -> None:
         '_0."customer_id" AND (_1."country" = :country))',
     )
     assert guarded.params == ("DE",)
-    boss = guard_query(sql, find_access("boss"))
-    assert isinstance(boss, GuardedQuery)
+    boss = expect(GuardedQuery, guard_query(sql, find_access("boss")))
     assert not boss.restricted
     assert boss.wrapped
     # What a plan is held against: the columns that each table's rows are chosen by.
@@ -117,8 +115,7 @@ def test_an_answer_carries_what_it_reads() -> None:
 
 
 def test_an_answer_carries_what_its_filters_call() -> None:
-    hashed = guard_query("SELECT name FROM employees", find_access("seller"))
-    assert isinstance(hashed, GuardedQuery)
+    hashed = expect(GuardedQuery, guard_query("SELECT name FROM employees", find_access("seller")))
     assert hashed.functions == ("convert_to", "encode", "sha256")
     plain = guard_query("SELECT lower(name) FROM customers", find_access("clerk"))
     assert isinstance(plain, GuardedQuery)
@@ -135,8 +132,7 @@ def test_an_answer_carries_every_column_that_it_may_touch(dialect: str) -> None:
     )
     seller = {"row_filters": {"sales.employees": "id IN :sellers"}, "rows": "all"}
     access = find_access("clerk", compiled=compile_shop(catalog, seller=seller))
-    wrapped = guard_query("SELECT name FROM customers", access)
-    assert isinstance(wrapped, GuardedQuery)
+    wrapped = expect(GuardedQuery, guard_query("SELECT name FROM customers", access))
     assert wrapped.reads == frozenset({"sales.customers.country", "sales.customers.name"})
 
 
@@ -180,9 +176,7 @@ def test_a_text_that_is_not_read(sql: str, code: str) -> None:
 )
 def test_a_chain_that_is_too_long_to_be_walked_is_refused(dialect: str, chain: str) -> None:
     access = open_access(replace(SHOP, dialect=dialect))
-    verdict = guard_query(f"SELECT 1{chain}", access)
-    assert isinstance(verdict, Violation), verdict
-    assert verdict.code == "unresolved"
+    assert expect(Violation, guard_query(f"SELECT 1{chain}", access)).code == "unresolved"
 
 
 def test_fragments_are_cut() -> None:
@@ -203,8 +197,7 @@ async def test_a_dropped_table_is_refused_once_the_catalog_is_new() -> None:
     assert isinstance(await sql_guard.guard("shop", query, Principal("tester")), GuardedQuery)
     kept = tuple(table for table in SHOP.tables if table.name != "orders")
     catalogs.catalogs["shop"] = Catalog("shop", kept, search_path=SHOP.search_path)
-    verdict = await sql_guard.guard("shop", query, Principal("tester"))
-    assert isinstance(verdict, Violation)
+    verdict = expect(Violation, await sql_guard.guard("shop", query, Principal("tester")))
     assert verdict.code == "unknown_table"
 
 

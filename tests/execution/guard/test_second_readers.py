@@ -17,6 +17,7 @@ from execution.policies.access import open_access
 from execution.postgres.grammar import check_grammar, list_functions
 from execution.sqlite.grammar import check_functions
 from nl2sql.types import GuardedQuery, Principal, Violation
+from tests.execution.expecting import expect
 from tests.execution.policies.shop import compile_shop, find_access
 from tests.fakes import SHOP, FakeCatalogs, build_table
 
@@ -203,8 +204,7 @@ def test_sqlite_would_group_a_comparison_in_a_range_otherwise(
 
 def test_a_cte_over_its_namesake_in_a_schema_does_not_recurse_on_sqlite() -> None:
     sql = "WITH orders AS (SELECT id FROM sales.orders) SELECT id FROM orders"
-    verdict = guard_query(sql, open_access(replace(SHOP, dialect="sqlite")))
-    assert isinstance(verdict, GuardedQuery), verdict
+    verdict = expect(GuardedQuery, guard_query(sql, open_access(replace(SHOP, dialect="sqlite"))))
     assert "RECURSIVE" not in verdict.sql
 
 
@@ -222,8 +222,7 @@ def test_a_hidden_column_is_not_permitted_wherever_its_table_stands(tables: str)
             ('REPLACE (1 AS "Loyalty Tier")', "not_permitted"),
             ("EXCLUDE (nothing)", "unknown_column"),
         ):
-            verdict = guard_query(f"SELECT * {exception} FROM {source}", access)
-            assert isinstance(verdict, Violation), verdict
+            verdict = expect(Violation, guard_query(f"SELECT * {exception} FROM {source}", access))
             assert verdict.code == code, verdict
 
 
@@ -237,8 +236,7 @@ def test_a_view_that_some_role_sees_as_a_table_is_one() -> None:
     compiled = compile_shop(catalog, clerk={"tables": {"visible": visible}})
     for roles, is_table in ((("clerk",), False), (("clerk", "boss"), True)):
         access = find_access(*roles, compiled=compiled)
-        verdict = guard_query("SELECT id FROM open_orders", access)
-        assert isinstance(verdict, GuardedQuery), verdict
+        verdict = expect(GuardedQuery, guard_query("SELECT id FROM open_orders", access))
         assert ('"open_orders"' in verdict.sql) == is_table
         assert ("sales.open_orders" in verdict.tables) == is_table
 
@@ -259,8 +257,7 @@ def test_what_one_role_expands_takes_no_filter_from_another() -> None:
         },
     )
     access = find_access("clerk", "seller", compiled=compiled)
-    verdict = guard_query("SELECT id FROM open_orders", access)
-    assert isinstance(verdict, GuardedQuery), verdict
+    verdict = expect(GuardedQuery, guard_query("SELECT id FROM open_orders", access))
     assert verdict.predicates == ('sales.open_orders: _0."total" > 5',)
 
 

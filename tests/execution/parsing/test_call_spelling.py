@@ -14,6 +14,7 @@ from execution.guard.measured_functions import GATHERING, INDENTING, MULTIPLYING
 from execution.policies.access import open_access
 from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.types import GuardedQuery, Violation
+from tests.execution.expecting import expect
 
 _LONG = f"'{'x' * 2000}'"
 _ROWS = {
@@ -114,7 +115,9 @@ def spell(name: str, first: str, rest: str, dialect: str) -> Iterator[tuple[str,
     yield "quoted method", f'({first})."{name}"({rest})'
     yield "named with =>", f"{name}(a => {args})"
     yield "named with :=", f"{name}(a := {args})"
-    named = ", ".join(f"{chr(97 + at)} := {each}" for at, each in enumerate(args.split(", ")))
+    named = ", ".join(
+        f"{chr(97 + at)} := {argument}" for at, argument in enumerate(args.split(", "))
+    )
     yield "all named", f"{name}({named})"
     yield "variadic", f"{name}(VARIADIC ARRAY[{args}])"
     yield "variadic last", f"{name}({first}, VARIADIC ARRAY[{rest or first}])"
@@ -152,8 +155,7 @@ def test_what_is_measured_is_bounded_or_refused_in_every_spelling(dialect: str, 
 def test_the_plain_spelling_is_refused_for_its_size(dialect: str, name: str) -> None:
     first, rest, around = write_bomb(name, dialect)
     call = f"{name}({first}, {rest})" if rest else f"{name}({first})"
-    verdict = guard(around.format(call), dialect)
-    assert isinstance(verdict, Violation)
+    verdict = expect(Violation, guard(around.format(call), dialect))
     assert verdict.code in ("too_much_text", "too_many_rows"), verdict.message
 
 
@@ -171,8 +173,7 @@ _NODES = {
 )
 def test_a_call_that_makes_much_has_a_node(dialect: str, name: str) -> None:
     first, rest, around = write_bomb(name, dialect)
-    verdict = guard(around.format(f"{name}({first}, {rest})"), dialect)
-    assert isinstance(verdict, Violation)
+    verdict = expect(Violation, guard(around.format(f"{name}({first}, {rest})"), dialect))
     assert verdict.code in ("too_much_text", "too_many_rows"), verdict.message
 
 
@@ -192,8 +193,7 @@ def test_a_call_that_makes_much_has_a_node(dialect: str, name: str) -> None:
 )
 def test_no_argument_is_left_out(dialect: str, call: str) -> None:
     for sql in (f"SELECT {call}", f"SELECT * FROM {call} AS g"):
-        verdict = guard(sql, dialect)
-        assert isinstance(verdict, Violation), verdict.sql
+        expect(Violation, guard(sql, dialect))
 
 
 _LIST = "('[' || repeat('1,', 9000) || '1]')"
@@ -235,8 +235,8 @@ _TAKEN_APART = {
 def test_rows_that_are_taken_out_of_a_long_text_count(dialect: str, call: str) -> None:
     text = "repeat('x', 9999)" if dialect != "sqlite" else "printf('%9999s', 'x')"
     calls = (call, f"pg_catalog.{call}") if dialect == "postgres" else (call,)
-    for each in calls:
-        verdict = guard(f"SELECT string_agg({text}, '') FROM {each} AS s", dialect)
+    for spelled in calls:
+        verdict = guard(f"SELECT string_agg({text}, '') FROM {spelled} AS s", dialect)
         assert isinstance(verdict, Violation)
         assert verdict.code == "too_much_text", verdict.message
 
@@ -317,8 +317,7 @@ def test_a_call_in_from_stands_under_postgresqls_schema_or_none() -> None:
 
 
 def test_a_table_under_postgresqls_schema_is_no_other_table() -> None:
-    verdict = guard("SELECT a FROM pg_catalog.t", "postgres")
-    assert isinstance(verdict, Violation)
+    verdict = expect(Violation, guard("SELECT a FROM pg_catalog.t", "postgres"))
     assert verdict.code == "unknown_table"
 
 
@@ -336,8 +335,7 @@ def test_a_table_under_postgresqls_schema_is_no_other_table() -> None:
     ],
 )
 def test_a_name_in_what_stands_before_a_call_is_a_column(value: str) -> None:
-    verdict = guard(f"SELECT {value}.lower() FROM main.t", "duckdb")
-    assert isinstance(verdict, Violation)
+    verdict = expect(Violation, guard(f"SELECT {value}.lower() FROM main.t", "duckdb"))
     assert verdict.code == "unknown_column"
     known = guard(f"SELECT {value.replace('nothing', 'a')}.lower() FROM main.t", "duckdb")
     assert isinstance(known, GuardedQuery), known
@@ -347,8 +345,7 @@ def test_a_name_in_what_stands_before_a_call_is_a_column(value: str) -> None:
     ("dialect", "collation"), [("postgres", '"C"'), ("sqlite", '"NOCASE"'), ("duckdb", '"nocase"')]
 )
 def test_the_name_of_a_collation_is_no_column(dialect: str, collation: str) -> None:
-    verdict = guard(f"SELECT a FROM main.t ORDER BY a COLLATE {collation}", dialect)
-    assert isinstance(verdict, GuardedQuery), verdict
+    expect(GuardedQuery, guard(f"SELECT a FROM main.t ORDER BY a COLLATE {collation}", dialect))
 
 
 @pytest.mark.parametrize(
@@ -362,5 +359,4 @@ def test_the_name_of_a_collation_is_no_column(dialect: str, collation: str) -> N
     ],
 )
 def test_the_name_of_an_argument_is_no_column(dialect: str, call: str) -> None:
-    verdict = guard(f"SELECT {call} FROM main.t", dialect)
-    assert isinstance(verdict, GuardedQuery), verdict
+    expect(GuardedQuery, guard(f"SELECT {call} FROM main.t", dialect))

@@ -104,7 +104,7 @@ class RowSecurityDatabase:
             self.compile(policy), reader=READER, indexer=INDEXER, own_security=own_security
         )
 
-    def stand(self) -> None:
+    def apply(self) -> None:
         """Applies the demo's security where it does not stand untouched."""
         security = self.build_row_security()
         if check_applied(self.url(READER), security):

@@ -10,6 +10,7 @@ from execution.policies.access import CompiledPolicy, name_database_role, open_a
 from execution.policies.policy_file import parse_policy
 from nl2sql.errors import PolicyError
 from nl2sql.types import AttributeValue, Principal, SessionIdentity, Violation
+from tests.execution.expecting import expect
 from tests.execution.policies.shop import build_policy_value, compile_shop, find_access
 from tests.fakes import PRODUCTS, SHOP, build_table
 
@@ -53,8 +54,7 @@ def test_only_who_sees_everything_is_not_restricted() -> None:
 
 
 def test_who_has_no_role_of_the_policy_sees_nothing() -> None:
-    verdict = compile_shop().access(Principal("eve", ("admin",)))
-    assert isinstance(verdict, Violation)
+    verdict = expect(Violation, compile_shop().access(Principal("eve", ("admin",))))
     assert (verdict.code, verdict.fragment) == ("not_permitted", "eve")
 
 

@@ -42,6 +42,6 @@ def test_inherited_rows_are_chosen_by_the_key_and_by_the_parents_columns() -> No
 def test_of_several_filters_any_column_will_do_unless_none_is_needed() -> None:
     one = {"s.t": frozenset({"a"}), "s.u": frozenset({"c"})}
     two = {"s.t": frozenset({"b"}), "s.u": frozenset[str]()}
-    for each in ([one, two], [two, one]):
-        assert merge_filters(each) == {"s.t": {"a", "b"}, "s.u": frozenset()}
+    for several in ([one, two], [two, one]):
+        assert merge_filters(several) == {"s.t": {"a", "b"}, "s.u": frozenset()}
     assert merge_filters([]) == {}

@@ -9,6 +9,7 @@ import pytest
 from execution.allowlists import load_allowlist
 from execution.guard.guard import guard_query
 from nl2sql.types import GuardedQuery
+from tests.execution.expecting import expect
 from tests.execution.policies.shop import compile_shop, find_access
 from tests.fakes import SHOP, build_table
 
@@ -198,8 +199,7 @@ CASES = {
 
 @pytest.mark.parametrize(("sql", "grouped"), CASES.values(), ids=CASES)
 def test_columns_that_follow_from_a_key_are_grouped_by(sql: str, grouped: str) -> None:
-    verdict = guard_query(sql, find_access("clerk"))
-    assert isinstance(verdict, GuardedQuery), verdict
+    verdict = expect(GuardedQuery, guard_query(sql, find_access("clerk")))
     assert verdict.sql.rpartition(" GROUP BY ")[2] == grouped
 
 
@@ -231,8 +231,7 @@ def test_what_an_aggregate_takes_is_not_grouped_by(name: str) -> None:
     allowed = load_allowlist("postgres")
     extended = replace(allowed, functions=allowed.functions | {name})
     sql = f"SELECT id, {name}(name) FROM customers GROUP BY id"
-    verdict = guard_query(sql, find_access("clerk"), extended)
-    assert isinstance(verdict, GuardedQuery), verdict
+    verdict = expect(GuardedQuery, guard_query(sql, find_access("clerk"), extended))
     assert verdict.sql.rpartition(" GROUP BY ")[2] == "id"
 
 

@@ -13,6 +13,7 @@ from execution.guard.guard import guard_query
 from execution.guard.verification import check_wrapped
 from execution.postgres.grammar import check_grammar
 from nl2sql.types import GuardedQuery, Violation
+from tests.execution.expecting import expect
 from tests.execution.policies.shop import compile_shop, find_access
 from tests.fakes import ORDERS, SHOP, build_table
 from tests.golden import Pair, load_pairs
@@ -90,8 +91,7 @@ def test_what_is_about_all_columns_has_all_of_them(sql: str) -> None:
 
 def test_the_fence_can_be_left_out() -> None:
     access = find_access("clerk", compiled=compile_shop(fenced=False))
-    verdict = guard_query("SELECT name FROM customers", access)
-    assert isinstance(verdict, GuardedQuery)
+    verdict = expect(GuardedQuery, guard_query("SELECT name FROM customers", access))
     assert "OFFSET" not in verdict.sql
 
 
@@ -114,16 +114,14 @@ def test_the_fence_can_be_left_out() -> None:
 def test_what_may_not_be_seen_is_told_from_what_is_not_there(
     sql: str, code: str, fragment: str
 ) -> None:
-    verdict = guard_query(sql, find_access("clerk"))
-    assert isinstance(verdict, Violation)
+    verdict = expect(Violation, guard_query(sql, find_access("clerk")))
     assert verdict.code == code
     assert fragment in verdict.fragment
 
 
 def test_a_value_that_the_principal_lacks_is_named_where_it_is_needed() -> None:
     access = find_access("clerk", sellers=(1,))
-    verdict = guard_query("SELECT name FROM customers", access)
-    assert isinstance(verdict, Violation)
+    verdict = expect(Violation, guard_query("SELECT name FROM customers", access))
     assert (verdict.code, verdict.fragment) == ("not_permitted", "country")
     assert isinstance(guard_query("SELECT name FROM products", access), GuardedQuery)
 

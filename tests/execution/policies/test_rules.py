@@ -271,6 +271,12 @@ def test_a_view_on_a_view_is_seen_through() -> None:
 # -- inheritance that is named -----------------------------------------------------------------
 
 
+def inherit(table: str, column: str, references: str, *to: str) -> dict[str, Any]:
+    """The part of a role's policy that lets the rows of the table inherit over the column."""
+    entry = {"columns": [column], "references": references, **({"to": [*to]} if to else {})}
+    return {"inherit": {table: entry}}
+
+
 @pytest.mark.parametrize(
     ("clerk", "said"),
     [
@@ -279,71 +285,41 @@ def test_a_view_on_a_view_is_seen_through() -> None:
             "tables: sales.customers is visible and hidden",
         ),
         (
-            {"inherit": {"sales.customers": {"columns": ["id"], "references": "sales.orders"}}},
+            inherit("sales.customers", "id", "sales.orders"),
             "sales.customers has a row filter and inherits: name one",
         ),
         (
-            {"inherit": {"sales.employees": {"columns": ["id"], "references": "sales.orders"}}},
+            inherit("sales.employees", "id", "sales.orders"),
             "inherit: sales.employees is not visible for this role",
         ),
         (
-            {"inherit": {"sales.orders": {"columns": ["id"], "references": "sales.employees"}}},
+            inherit("sales.orders", "id", "sales.employees"),
             "inherit.sales.orders: sales.employees is not visible for this role",
         ),
         (
             # A key that is there, to a table that is hidden.
-            {
-                "inherit": {
-                    "sales.orders": {"columns": ["seller_id"], "references": "sales.employees"}
-                }
-            },
+            inherit("sales.orders", "seller_id", "sales.employees"),
             "inherit.sales.orders: sales.employees is not visible for this role",
         ),
         (
-            {
-                "inherit": {
-                    "sales.orders": {
-                        "columns": ["customer_id"],
-                        "references": "sales.customers",
-                        "to": ["id", "name"],
-                    }
-                }
-            },
+            inherit("sales.orders", "customer_id", "sales.customers", "id", "name"),
             "inherit.sales.orders: columns and to differ in number",
         ),
         (
-            {
-                "inherit": {
-                    "sales.orders": {
-                        "columns": ["buyer"],
-                        "references": "sales.customers",
-                        "to": ["id"],
-                    }
-                }
-            },
+            inherit("sales.orders", "buyer", "sales.customers", "id"),
             "inherit.sales.orders: there is no column buyer",
         ),
         (
-            {
-                "inherit": {
-                    "sales.orders": {
-                        "columns": ["customer_id"],
-                        "references": "sales.customers",
-                        "to": ["number"],
-                    }
-                }
-            },
+            inherit("sales.orders", "customer_id", "sales.customers", "number"),
             "inherit.sales.orders: there is no column number",
         ),
         (
-            {"inherit": {"sales.orders": {"columns": ["id"], "references": "sales.customers"}}},
+            inherit("sales.orders", "id", "sales.customers"),
             "there is no foreign key sales.orders(id) → sales.customers",
         ),
         (
             {
-                "inherit": {
-                    "sales.orders": {"columns": ["customer_id"], "references": "sales.customers"}
-                },
+                **inherit("sales.orders", "customer_id", "sales.customers"),
                 "rows": "all",
                 "row_filters": {},
             },

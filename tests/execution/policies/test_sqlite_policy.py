@@ -18,6 +18,7 @@ from execution.sqlite.database import SqliteDatabase
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, GuardedQuery, Principal, ResultSet, Violation
 from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
+from tests.execution.expecting import expect
 
 SCHEMA = """
 CREATE TABLE staff (id INTEGER PRIMARY KEY, name TEXT, pay INTEGER, team TEXT);
@@ -67,8 +68,7 @@ def find_access(path: Path, *teams: str) -> Access:
 async def run(
     database: SqliteDatabase, access: Access, sql: str
 ) -> tuple[tuple[object, ...], ...] | Diagnostic:
-    verdict = guard_query(sql, access)
-    assert isinstance(verdict, GuardedQuery), verdict
+    verdict = expect(GuardedQuery, guard_query(sql, access))
     result = await database.execute(verdict, 100)
     return result.rows if isinstance(result, ResultSet) else result
 
@@ -108,6 +108,5 @@ async def test_no_error_tells_of_a_hidden_row(database: SqliteDatabase, path: Pa
 
 @pytest.mark.parametrize("sql", ["SELECT quorumsql_hash('', name) FROM staff"])
 def test_a_query_cannot_hash_by_itself(path: Path, sql: str) -> None:
-    verdict = guard_query(sql, find_access(path, "red"))
-    assert isinstance(verdict, Violation)
+    verdict = expect(Violation, guard_query(sql, find_access(path, "red")))
     assert verdict.code == "function_not_allowed"

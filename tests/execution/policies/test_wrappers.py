@@ -10,6 +10,7 @@ import pytest
 from execution.guard.guard import guard_query
 from nl2sql.errors import PolicyError
 from nl2sql.types import GuardedQuery, Violation
+from tests.execution.expecting import expect
 from tests.execution.policies.shop import compile_shop, find_access
 from tests.fakes import SHOP, build_table
 
@@ -106,12 +107,10 @@ def expand(definition: str, **changes: Any) -> GuardedQuery | Violation:
 
 
 def test_a_view_is_its_query_and_is_fenced_where_it_has_a_filter() -> None:
-    plain = expand(OPEN.definition)
-    assert isinstance(plain, GuardedQuery)
+    plain = expect(GuardedQuery, expand(OPEN.definition))
     assert '_0."id" FROM (SELECT id, total FROM (SELECT ' in plain.sql
     assert "--" not in plain.sql
-    grouped = expand("SELECT id, total FROM sales.orders GROUP BY id")
-    assert isinstance(grouped, GuardedQuery)
+    grouped = expect(GuardedQuery, expand("SELECT id, total FROM sales.orders GROUP BY id"))
     assert 'GROUP BY id, "orders"."total"' in grouped.sql
 
 

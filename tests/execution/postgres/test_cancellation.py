@@ -13,6 +13,7 @@ import pytest
 from execution.postgres.database import PostgresDatabase
 from nl2sql.types import GuardedQuery, ResultSet
 from tests.execution.conftest import Opener, Scratch
+from tests.execution.expecting import expect
 from tests.execution.trusted import trust
 
 SLOW = "SELECT pg_sleep(60)"
@@ -119,9 +120,7 @@ async def test_a_caller_that_waits_for_a_connection_can_leave(
     holder.cancel()
     with pytest.raises(asyncio.CancelledError):
         await holder
-    result = await database.execute(query("SELECT 7"), 1)
-    assert isinstance(result, ResultSet)
-    assert result.rows == ((7,),)
+    assert expect(ResultSet, await database.execute(query("SELECT 7"), 1)).rows == ((7,),)
 
 
 async def test_whenever_callers_leave_the_pool_stays_whole(
@@ -136,8 +135,8 @@ async def test_whenever_callers_leave_the_pool_stays_whole(
             for _ in range(4)
         ]
         await asyncio.sleep(dice.random() * 0.006)
-        for each in running:
-            each.cancel()
+        for task in running:
+            task.cancel()
         for answer in await asyncio.gather(*running, return_exceptions=True):
             assert not isinstance(answer, Exception), answer
     assert await backends.wait_until_free() < 2

@@ -19,6 +19,7 @@ from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer, build
 from nl2sql.errors import DatabaseUnavailable, InsecureRole, UnknownDatabase
 from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
 from serve_app.composition.wiring import Wiring
+from tests.execution.expecting import expect
 from tests.execution.trusted import trust
 
 
@@ -35,15 +36,11 @@ async def database(wiring: Wiring) -> AsyncIterator[Database]:
 
 
 async def run(database: Database, sql: str, max_rows: int = 10) -> ResultSet:
-    result = await database.execute(query(sql), max_rows)
-    assert isinstance(result, ResultSet), result
-    return result
+    return expect(ResultSet, await database.execute(query(sql), max_rows))
 
 
 async def fail(database: Database, sql: str) -> Diagnostic:
-    result = await database.execute(query(sql), 10)
-    assert isinstance(result, Diagnostic), result
-    return result
+    return expect(Diagnostic, await database.execute(query(sql), 10))
 
 
 async def test_gives_rows_with_names_and_types(database: Database) -> None:

@@ -7,6 +7,7 @@ import pytest
 from execution.guard.guard import guard_query
 from execution.policies.access import open_access
 from nl2sql.types import GuardedQuery, Violation
+from tests.execution.expecting import expect
 from tests.fakes import SHOP
 
 # An expression over the customers → how it is written; empty where it stays as it is.
@@ -199,8 +200,7 @@ def test_an_expression_is_written(written: str, expected: str) -> None:
     ],
 )
 def test_what_is_not_read(written: str, code: str) -> None:
-    verdict = guard_query(f"SELECT {written} FROM customers", open_access(SHOP))
-    assert isinstance(verdict, Violation), verdict
+    verdict = expect(Violation, guard_query(f"SELECT {written} FROM customers", open_access(SHOP)))
     assert verdict.code == code, verdict
 
 
@@ -212,15 +212,13 @@ def test_bits_are_refused_as_they_were_written(written: str) -> None:
 
 
 def test_a_text_may_end_where_an_interval_could_begin() -> None:
-    verdict = guard_query("SELECT interval", open_access(SHOP))
-    assert isinstance(verdict, Violation), verdict
+    verdict = expect(Violation, guard_query("SELECT interval", open_access(SHOP)))
     assert verdict.code == "unknown_column", verdict
 
 
 @pytest.mark.parametrize("sql", ["SELECT 1", "SELECT (1)", "SELECT abs(1)", "SELECT a[1] FROM a"])
 def test_a_text_may_end_where_a_subscript_could_begin(sql: str) -> None:
-    verdict = guard_query(f"WITH a AS (SELECT ARRAY[1] AS a) {sql}", open_access(SHOP))
-    assert isinstance(verdict, GuardedQuery), verdict
+    expect(GuardedQuery, guard_query(f"WITH a AS (SELECT ARRAY[1] AS a) {sql}", open_access(SHOP)))
 
 
 @pytest.mark.parametrize(
@@ -228,6 +226,4 @@ def test_a_text_may_end_where_a_subscript_could_begin(sql: str) -> None:
 )
 def test_a_column_may_be_called_interval(written: str) -> None:
     sql = f"SELECT {written} AS y FROM (SELECT 1 AS interval) AS x"
-    verdict = guard_query(sql, open_access(SHOP))
-    assert isinstance(verdict, GuardedQuery), verdict
-    assert verdict.sql == sql
+    assert expect(GuardedQuery, guard_query(sql, open_access(SHOP))).sql == sql

@@ -9,6 +9,7 @@ from execution.postgres.database import PostgresDatabase
 from execution.postgres.errors import is_gone
 from nl2sql.types import Diagnostic, GuardedQuery
 from tests.execution.conftest import Opener
+from tests.execution.expecting import expect
 from tests.execution.trusted import trust
 
 SECRETS = ("Miller", "777", "778", "Ödegård", "2147483647")
@@ -42,9 +43,7 @@ def query(sql: str, *, restricted: bool) -> GuardedQuery:
 
 
 async def fail(database: PostgresDatabase, sql: str, *, restricted: bool) -> Diagnostic:
-    result = await database.execute(query(sql, restricted=restricted), 10)
-    assert isinstance(result, Diagnostic), result
-    return result
+    return expect(Diagnostic, await database.execute(query(sql, restricted=restricted), 10))
 
 
 @pytest.mark.parametrize(

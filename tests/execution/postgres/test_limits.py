@@ -14,6 +14,7 @@ from nl2sql.errors import DatabaseUnavailable, InsecureRole
 from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet, SessionIdentity
 from serve_app.operations.checks.databases import check_role_limits
 from tests.execution.conftest import Opener, Scratch
+from tests.execution.expecting import expect
 from tests.execution.trusted import trust
 
 
@@ -22,9 +23,7 @@ def query(sql: str, **options: Any) -> GuardedQuery:
 
 
 async def run(database: PostgresDatabase, sql: str, max_rows: int = 10) -> ResultSet:
-    result = await database.execute(query(sql), max_rows)
-    assert isinstance(result, ResultSet), result
-    return result
+    return expect(ResultSet, await database.execute(query(sql), max_rows))
 
 
 # -- rows, bytes, cells ------------------------------------------------------------------------
@@ -157,8 +156,7 @@ async def test_the_first_page_of_a_product_is_no_large_query(open_database: Open
 
 async def test_the_limit_is_a_setting(open_database: Opener) -> None:
     sql = "SELECT count(*) FROM generate_series(1, 5000)"
-    refused = await open_database(max_estimated_rows=4999).execute(query(sql), 1)
-    assert isinstance(refused, Diagnostic)
+    expect(Diagnostic, await open_database(max_estimated_rows=4999).execute(query(sql), 1))
     assert (await run(open_database(max_estimated_rows=5000), sql)).rows == ((5000,),)
 
 
@@ -170,11 +168,9 @@ async def test_a_query_runs_as_the_role_of_its_policies(open_database: Opener) -
     sql = "SELECT current_user::text, current_setting('lab.person'), name FROM lab.people"
     identity = SessionIdentity("lab_member", (("lab.person", "2"),))
     for _ in range(2):
-        result = await database.execute(query(sql, session=identity), 10)
-        assert isinstance(result, ResultSet), result
+        result = expect(ResultSet, await database.execute(query(sql, session=identity), 10))
         assert result.rows == (("lab_member", "2", "Novak"),)
-    explained = await database.explain(query(sql, session=identity))
-    assert isinstance(explained, Explained)
+    expect(Explained, await database.explain(query(sql, session=identity)))
     # Nothing of it is left to the next query on the same connection.
     after = "SELECT current_user::text, coalesce(current_setting('lab.person', true), '')"
     assert (await run(database, after)).rows == (("quorumsql_reader", ""),)

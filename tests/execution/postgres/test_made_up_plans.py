@@ -15,6 +15,7 @@ from execution.postgres.plan_names import PlanNames
 from execution.postgres.plan_verification import READINGS_DISAGREE, ThirdReader
 from execution.postgres.pool import Connection
 from nl2sql.types import Diagnostic, GuardedQuery, SessionIdentity
+from tests.execution.expecting import expect
 
 Plan = Mapping[str, Any]
 
@@ -77,7 +78,7 @@ class Server:
             return Answers([(json.dumps(told) if self._is_written else told,)])
         assert given is not None
         if "pg_index" in text:
-            used = [each for name, each in self._predicates.items() if name in given[1]]
+            used = [predicate for name, predicate in self._predicates.items() if name in given[1]]
             return Answers([(predicate,) for predicate in used])
         return Answers([("id",), ("Odd Name",)] if given[0] in self._brought else [])
 
@@ -135,8 +136,7 @@ async def test_what_a_table_brings_along_is_explained_by_it() -> None:
     assert await settle(reader, plan, QUERY, server) is None
     assert 'SELECT "id", "Odd Name" FROM "hr"."staff"' in server.explained[0]
     for more in (scan("secrets"), scan("staff", "ts_stat(x)")):
-        refused = await settle(reader, join(plan, more), QUERY, server)
-        assert isinstance(refused, Diagnostic)
+        expect(Diagnostic, await settle(reader, join(plan, more), QUERY, server))
     assert reader.alarms == 2
 
 
@@ -176,13 +176,11 @@ async def test_what_a_table_brings_along_is_remembered_for_a_while_and_for_one_r
 
 async def test_a_table_does_not_explain_that_it_is_read_past_its_filter() -> None:
     server = Server({"hr.staff": scan("staff")})
-    refused = await settle(ThirdReader(()), scan("staff"), FILTERED, server)
-    assert isinstance(refused, Diagnostic)
+    expect(Diagnostic, await settle(ThirdReader(()), scan("staff"), FILTERED, server))
 
 
 async def test_a_table_that_the_role_may_not_read_explains_nothing() -> None:
-    refused = await settle(ThirdReader(()), scan("part"), QUERY)
-    assert isinstance(refused, Diagnostic)
+    expect(Diagnostic, await settle(ThirdReader(()), scan("part"), QUERY))
 
 
 async def test_a_plan_may_come_as_text() -> None:

@@ -59,7 +59,7 @@ def read(sql: str) -> Any:
 def _normalize(node: Any) -> Any:
     """One form for what PostgreSQL itself holds for the same."""
     if isinstance(node, list):
-        return [_normalize(each) for each in node]
+        return [_normalize(item) for item in node]
     if not isinstance(node, dict):
         return node
     node = {key: _normalize(value) for key, value in node.items()}
@@ -110,7 +110,7 @@ def render(sql: str) -> str:
 
 def _list_queries() -> list[str]:
     lines = data.demo_erp.QUESTIONS.read_text(encoding="utf-8").splitlines()
-    ordinary = [sql for sql in read_ordinary("postgres") if not any(each in sql for each in UNREAD)]
+    ordinary = [sql for sql in read_ordinary("postgres") if not any(part in sql for part in UNREAD)]
     return [*ordinary, *(json.loads(line)["query"] for line in lines)]
 
 

@@ -18,6 +18,7 @@ from nl2sql.results.json_values import Interval, to_json_value
 from nl2sql.settings import LimitSettings
 from nl2sql.types import GuardedQuery, ResultSet
 from tests.execution.conftest import Opener
+from tests.execution.expecting import expect
 from tests.execution.trusted import trust
 
 DEEP = "repeat('[', 200) || repeat(']', 200)"
@@ -126,9 +127,7 @@ def query(sql: str) -> GuardedQuery:
 
 
 async def run(database: PostgresDatabase, sql: str) -> ResultSet:
-    result = await database.execute(query(sql), 10)
-    assert isinstance(result, ResultSet), result
-    return result
+    return expect(ResultSet, await database.execute(query(sql), 10))
 
 
 @pytest.mark.parametrize(
@@ -225,9 +224,7 @@ async def test_placeholders_are_the_servers_own(open_database: Opener) -> None:
         ("lab.people",),
         params=((1, 2), "M%", True),
     )
-    result = await database.execute(asked, 10)
-    assert isinstance(result, ResultSet), result
-    assert result.rows == (("Miller",),)
+    assert expect(ResultSet, await database.execute(asked, 10)).rows == (("Miller",),)
 
 
 @pytest.mark.parametrize(

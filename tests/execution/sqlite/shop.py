@@ -10,6 +10,11 @@ from nl2sql.catalog import Catalog
 from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
 from tests.golden import load_text
 
+# A text of 800,000 letters, which costs nothing to build and seconds to search.
+LONG = "'aaaaaaaaaa'"
+for times in (10, 10, 10, 10, 8):
+    LONG = f"replace({LONG}, 'a', '{'a' * times}')"
+
 
 def build_shop(path: Path) -> Catalog:
     """Writes the shop to ``path``; its catalog, in which the table ``secrets`` is not yet."""
@@ -20,6 +25,12 @@ def build_shop(path: Path) -> Catalog:
         connection.execute("INSERT INTO secrets VALUES (1, 'hidden')")
         connection.commit()
     return catalog
+
+
+def write(path: Path, script: str) -> None:
+    """Runs ``script`` on the file, which is made if it is not there."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(script)
 
 
 def read_raw(path: Path, sql: str) -> list[tuple[object, ...]]:

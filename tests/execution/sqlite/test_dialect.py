@@ -9,6 +9,7 @@ import pytest
 from execution.guard.guard import guard_query
 from execution.policies.access import open_access
 from nl2sql.types import GuardedQuery, Violation
+from tests.execution.expecting import expect
 from tests.fakes import SHOP
 
 ACCESS = open_access(replace(SHOP, dialect="sqlite"))
@@ -33,8 +34,7 @@ AFFINITIES = {
     ],
 )
 def test_a_cast_is_written_as_its_affinity(kind: str, affinity: str) -> None:
-    verdict = guard_query(f"SELECT CAST(id AS {kind}) FROM customers", ACCESS)
-    assert isinstance(verdict, GuardedQuery), verdict
+    verdict = expect(GuardedQuery, guard_query(f"SELECT CAST(id AS {kind}) FROM customers", ACCESS))
     assert f"CAST(id AS {affinity})" in verdict.sql
 
 
@@ -65,8 +65,7 @@ WRITTEN = {
 
 @pytest.mark.parametrize(("written", "expected"), WRITTEN.items(), ids=WRITTEN)
 def test_an_expression_is_written(written: str, expected: str) -> None:
-    verdict = guard_query(f"SELECT {written} FROM customers", ACCESS)
-    assert isinstance(verdict, GuardedQuery), verdict
+    verdict = expect(GuardedQuery, guard_query(f"SELECT {written} FROM customers", ACCESS))
     text = verdict.sql.removeprefix("SELECT ").partition(" FROM sales.")[0]
     assert text == (expected or written)
 
@@ -114,9 +113,7 @@ def test_a_comma_stays_one() -> None:
     ],
 )
 def test_what_is_refused(sql: str, code: str) -> None:
-    verdict = guard_query(sql, ACCESS)
-    assert isinstance(verdict, Violation), verdict
-    assert verdict.code == code, verdict
+    assert expect(Violation, guard_query(sql, ACCESS)).code == code
 
 
 @pytest.mark.parametrize(

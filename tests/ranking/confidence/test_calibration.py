@@ -72,7 +72,7 @@ def test_a_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
 
 
 PACKAGED = sorted(
-    each.name for each in files("ranking.confidence").iterdir() if each.name.endswith(".json")
+    file.name for file in files("ranking.confidence").iterdir() if file.name.endswith(".json")
 )
 
 

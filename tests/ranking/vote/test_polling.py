@@ -17,7 +17,7 @@ async def test_each_runs_once_under_the_limits_of_the_vote() -> None:
     fresh = [build_assessment("c1", sql="a"), build_assessment("c2", sql="b", samples=3)]
     run = await run_candidates(executor, fresh, SETTINGS)
     again = await run_candidates(executor, run, SETTINGS)
-    assert [each.result is not None for each in again] == [True, True]
+    assert [assessment.result is not None for assessment in again] == [True, True]
     # Those with most samples go first.
     assert [(query.sql, rows) for query, rows in executor.executed] == [("b", 5), ("a", 5)]
     assert set(executor.limits) == {ExecutionLimits(700, 2048)}
@@ -50,7 +50,7 @@ async def test_after_the_budget_nothing_runs_and_that_is_told() -> None:
     settings = SETTINGS.model_copy(update={"vote_budget_ms": 1})
     executor = FakeExecutor()
     run = await run_candidates(executor, [spent, late], settings)
-    assert [each.unrun for each in run] == ["", "budget"]
+    assert [assessment.unrun for assessment in run] == ["", "budget"]
     assert executor.executed == []
 
 
@@ -64,7 +64,7 @@ async def test_plans_are_named_only_where_something_did_not_run() -> None:
     refusal = Diagnostic("54001", "The query was not run.", explained=named)
     executor = FakeExecutor({"a": [rows], "b": [late]}, {"a": [named], "b": [refusal]})
     run = await run_candidates(executor, fresh, SETTINGS)
-    assert [each.explained for each in run] == [named, named]
+    assert [assessment.explained for assessment in run] == [named, named]
     await run_candidates(executor, run, SETTINGS)
     assert len(executor.identified) == 2
 
@@ -86,5 +86,5 @@ async def test_no_more_run_at_once_than_may() -> None:
     settings = SETTINGS.model_copy(update={"vote_parallel": 2})
     fresh: list[Assessment] = [build_assessment(f"c{number}") for number in range(6)]
     run = await run_candidates(executor, fresh, settings)
-    assert all(each.result is not None for each in run)
+    assert all(assessment.result is not None for assessment in run)
     assert executor.most == 2

@@ -23,6 +23,11 @@ def order(ranking: Ranking) -> list[str]:
     return [assessment.candidate.id for assessment in ranking.assessments]
 
 
+def count_votes(ranking: Ranking) -> list[tuple[int, int]]:
+    """Group and votes of each candidate."""
+    return [(assessment.group, assessment.votes) for assessment in ranking.assessments]
+
+
 def test_equivalent_results_vote_together_with_their_samples() -> None:
     ranking = decide(
         [
@@ -33,11 +38,7 @@ def test_equivalent_results_vote_together_with_their_samples() -> None:
         samples=7,
     )
     assert order(ranking) == ["c2", "c3", "c1"]
-    assert [(assessment.group, assessment.votes) for assessment in ranking.assessments] == [
-        (1, 4),
-        (1, 4),
-        (0, 3),
-    ]
+    assert count_votes(ranking) == [(1, 4), (1, 4), (0, 3)]
 
 
 @pytest.mark.parametrize(
@@ -45,14 +46,9 @@ def test_equivalent_results_vote_together_with_their_samples() -> None:
 )
 def test_a_result_that_says_nothing_has_half_its_weight(rows: list[tuple[object, ...]]) -> None:
     nothing = build_assessment("c1", samples=3, rows=rows)
-    assert order(decide([nothing, build_assessment("c2", samples=2, rows=[(5,)])], 5)) == [
-        "c2",
-        "c1",
-    ]
-    assert order(decide([nothing, build_assessment("c2", samples=1, rows=[(5,)])], 4)) == [
-        "c1",
-        "c2",
-    ]
+    for samples, expected in ((2, ["c2", "c1"]), (1, ["c1", "c2"])):
+        other = build_assessment("c2", samples=samples, rows=[(5,)])
+        assert order(decide([nothing, other], 3 + samples)) == expected
 
 
 @pytest.mark.parametrize(
@@ -119,10 +115,7 @@ def test_failures_come_last_and_have_no_vote() -> None:
     assert ranking.winner is not None
     assert ranking.winner.candidate.id == "c3"
     assert order(ranking)[0] == "c3"
-    assert [(assessment.group, assessment.votes) for assessment in ranking.assessments[1:]] == [
-        (-1, 0),
-        (-1, 0),
-    ]
+    assert count_votes(ranking)[1:] == [(-1, 0), (-1, 0)]
 
 
 @pytest.mark.parametrize(
@@ -189,11 +182,7 @@ def test_what_was_not_run_votes_with_its_plan_and_cannot_win_where_it_must_not_r
     good = build_assessment("c3", rows=[(1,)])
     ranking = decide([*forbidden, good], 3)
     assert order(ranking) == ["c3", "c1", "c2"]
-    assert [(assessment.group, assessment.votes) for assessment in ranking.assessments] == [
-        (0, 1),
-        (1, 2),
-        (1, 2),
-    ]
+    assert count_votes(ranking) == [(0, 1), (1, 2), (1, 2)]
     assert not ranking.quorum
 
 

@@ -33,7 +33,7 @@ def test_what_was_rewritten_stays(golden: Golden) -> None:
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rule_has_three_golden_pairs_and_says_what_it_does(rule: str) -> None:
     assert Counter(golden.rule for golden in GOLDENS)[rule] >= 3
-    functions = {each.__name__: each for each in (*text_rules.RULES, *tree_rules.RULES)}
+    functions = {rule.__name__: rule for rule in (*text_rules.RULES, *tree_rules.RULES)}
     assert functions[rule].__doc__
     assert functions[rule].__module__.rpartition(".")[2] == rule
 

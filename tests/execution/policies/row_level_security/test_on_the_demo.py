@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import psycopg
 import pytest
@@ -20,11 +19,12 @@ from execution.policies.row_level_security.apply import (
 from execution.policies.row_level_security.ddl import build_comment, render_head
 from execution.policies.row_level_security.script import build_removal, render_script
 from execution.postgres.database import PostgresDatabase
-from execution.postgres.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer
+from execution.postgres.embedded import INDEXER, READER, SUPERUSER
 from nl2sql.errors import DatabaseUnavailable, QuorumError
 from nl2sql.settings import LimitSettings
 from nl2sql.sql.names import enquote
 from nl2sql.types import GuardedQuery, Principal, ResultSet, SessionIdentity, Violation
+from tests.execution.expecting import expect
 from tests.execution.policies.row_security_database import (
     DATABASE,
     GUEST,
@@ -32,7 +32,6 @@ from tests.execution.policies.row_security_database import (
     PRINCIPALS,
     RowSecurityDatabase,
     find_identity,
-    open_row_security_database,
     read_policy,
 )
 
@@ -45,19 +44,6 @@ _QUESTIONERS = [
     )
     for principal in PRINCIPALS
 ]
-
-
-@pytest.fixture(scope="module")
-def secured(embedded_server: EmbeddedServer) -> Iterator[RowSecurityDatabase]:
-    with open_row_security_database(embedded_server) as database:
-        yield database
-
-
-@pytest.fixture
-def applied(secured: RowSecurityDatabase) -> RowSecurityDatabase:
-    """With the demo's security in it; applying it again undoes what a test did to it."""
-    secured.stand()
-    return secured
 
 
 @pytest.fixture(scope="module")
@@ -94,8 +80,7 @@ def test_without_the_guard_a_role_counts_what_the_guard_counts(
         if rule.expands:
             continue
         query = count(rule.table.schema, rule.table.name)
-        guarded = guard(first, principal, query)
-        assert isinstance(guarded, GuardedQuery)
+        guarded = expect(GuardedQuery, guard(first, principal, query))
         seen = applied.ask(SUPERUSER, guarded.sql, guarded.params)
         assert applied.ask(READER, query, identity=identity) == seen, rule.table.qualified
 
@@ -185,7 +170,7 @@ def test_people_see_masks_in_the_roles_own_schema(
 
 
 @pytest.mark.parametrize("principal", _QUESTIONERS)
-async def test_the_demos_questions_have_the_same_answers_behind_two_walls(
+async def test_the_demos_questions_have_the_same_answers_with_row_level_security(
     applied: RowSecurityDatabase,
     first: CompiledPolicy,
     second: CompiledPolicy,
@@ -207,7 +192,7 @@ async def test_the_demos_questions_have_the_same_answers_behind_two_walls(
                 continue
             assert two.session is not None
             pairs = zip(databases, (one, two), strict=True)
-            results = [await reader.execute(each, 10_000) for reader, each in pairs]
+            results = [await reader.execute(query, 10_000) for reader, query in pairs]
             rows = [
                 sorted(map(repr, result.rows)) if isinstance(result, ResultSet) else result
                 for result in results

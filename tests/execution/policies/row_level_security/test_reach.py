@@ -30,6 +30,7 @@ from nl2sql.sql.names import enquote
 from nl2sql.types import GuardedQuery, Principal, ResultSet, SessionIdentity, Violation
 from retrieval.introspection.postgres.key_samples import open_postgres_sampler
 from retrieval.introspection.postgres.values import PostgresValues
+from tests.execution.expecting import expect
 from tests.execution.policies.row_security_database import (
     DATABASE,
     INDEX_ROLE,
@@ -37,7 +38,6 @@ from tests.execution.policies.row_security_database import (
     PRINCIPALS,
     RowSecurityDatabase,
     find_identity,
-    open_row_security_database,
 )
 
 _SUPPORT = PRINCIPALS[1]
@@ -53,18 +53,6 @@ _TEXT_AS_SQL = (
     "SELECT word FROM ts_stat('SELECT array_to_tsvector(array[employee_id::text])"
     " FROM hr.employees')"
 )
-
-
-@pytest.fixture(scope="module")
-def secured(embedded_server: EmbeddedServer) -> Iterator[RowSecurityDatabase]:
-    with open_row_security_database(embedded_server) as database:
-        yield database
-
-
-@pytest.fixture
-def applied(secured: RowSecurityDatabase) -> RowSecurityDatabase:
-    secured.stand()
-    return secured
 
 
 @pytest.fixture
@@ -149,8 +137,7 @@ async def test_guarded_queries_need_none_of_these_functions(
 ) -> None:
     access = second.access(_SUPPORT)
     assert not isinstance(access, Violation)
-    query = guard_query("SELECT count(*) FROM hr.employees", access)
-    assert isinstance(query, GuardedQuery)
+    query = expect(GuardedQuery, guard_query("SELECT count(*) FROM hr.employees", access))
     reader = PostgresDatabase(DATABASE, revoked.url(READER), LimitSettings(), search_path=MODULES)
     try:
         await reader.explain(query)
@@ -165,7 +152,7 @@ async def test_guarded_queries_need_none_of_these_functions(
 
 def test_nothing_of_the_families_is_left(revoked: RowSecurityDatabase) -> None:
     found = find_reachable(revoked.url(READER), READER, DATABASE)
-    assert [each.name for each in found if each.family in FAMILIES] == []
+    assert [function.name for function in found if function.family in FAMILIES] == []
 
 
 def test_only_a_superuser_takes_functions_and_gives_them_back(secured: RowSecurityDatabase) -> None:
@@ -228,7 +215,7 @@ def test_the_index_reads_what_the_reader_could(secured: RowSecurityDatabase) -> 
     def survey(login: str, role: str = "") -> list[str]:
         with PostgresValues(secured.url(login), database=DATABASE, role=role) as values:
             found = values.survey(catalog.tables, most=100, longest=50)
-        return sorted(str(each) for each in found)
+        return sorted(str(function) for function in found)
 
     before = survey(READER)
     apply_row_security(secured.url(OWNER), secured.build_row_security())
@@ -282,15 +269,15 @@ def test_functions_with_their_owners_rights_are_found(applied: RowSecurityDataba
     )
     try:
         found = find_reachable(applied.url(READER), READER, DATABASE)
-        (one,) = [each for each in found if each.family == DEFINER]
+        (one,) = [function for function in found if function.family == DEFINER]
         assert (one.name, one.owner) == ("hr.top(integer)", OWNER)
         applied.run(OWNER, one.revoke)
         found = find_reachable(applied.url(READER), READER, DATABASE)
-        assert [each for each in found if each.family == DEFINER] == []
+        assert [function for function in found if function.family == DEFINER] == []
         # One that a role of the policy has counts as well.
         applied.run(OWNER, f"GRANT EXECUTE ON FUNCTION hr.top TO quorumsql_{DATABASE}_analyst")
         found = find_reachable(applied.url(READER), READER, DATABASE)
-        (one,) = [each for each in found if each.family == DEFINER]
+        (one,) = [function for function in found if function.family == DEFINER]
         assert one.grantees == (f"quorumsql_{DATABASE}_analyst",)
     finally:
         applied.run(OWNER, "DROP FUNCTION hr.top, hr.tick")
@@ -308,8 +295,8 @@ def test_the_families_hold_what_postgresql_has(embedded_server: EmbeddedServer) 
             " AND NOT proname ~ '^binary_upgrade|^pg_stat_clear_snapshot|^pg_backend_pid'"
         ).fetchall()
     found = {
-        each.name.removeprefix("pg_catalog.").partition("(")[0]
-        for each in find_reachable(url, READER, "second")
+        function.name.removeprefix("pg_catalog.").partition("(")[0]
+        for function in find_reachable(url, READER, "second")
     }
     assert {name for (name,) in suspicious} - found == set()
     assert len(suspicious) > 50

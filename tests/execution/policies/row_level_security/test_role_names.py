@@ -26,6 +26,7 @@ from nl2sql.catalog import Catalog
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, GuardedQuery, Principal, ResultSet, Violation
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
+from tests.execution.expecting import expect
 
 _DATABASE = "odd \"db's"
 _ROLE = 'Sales "EU" $quorumsql$; it\'s %s'
@@ -120,8 +121,7 @@ async def test_the_guard_gets_the_same_rows_behind_it(
             assert not isinstance(access, Violation)
             results.append([])
             for query in _QUERIES:
-                guarded = guard_query(query, access)
-                assert isinstance(guarded, GuardedQuery), guarded
+                guarded = expect(GuardedQuery, guard_query(query, access))
                 results[-1].append(await reader.execute(guarded, 10))
         for query, one, two in zip(_QUERIES, *results, strict=True):
             assert isinstance(one, ResultSet)

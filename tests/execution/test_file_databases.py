@@ -1,0 +1,229 @@
+"""What SQLite and DuckDB have in common as databases: limits, time, threads and odd files."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from execution.duckdb.database import DuckDbDatabase
+from execution.executor import ReadOnlyExecutor
+from execution.sqlite.database import SqliteDatabase
+from nl2sql.catalog import Catalog
+from nl2sql.errors import DatabaseUnavailable
+from nl2sql.settings import LimitSettings
+from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
+from tests.execution.duckdb import shop as duckdb_shop
+from tests.execution.expecting import expect
+from tests.execution.sqlite import shop as sqlite_shop
+
+Database = SqliteDatabase | DuckDbDatabase
+
+LIMITS = LimitSettings(
+    statement_timeout_ms=1000, explain_timeout_ms=1000, pool_size=2, duckdb_memory_mib=256
+)
+PATIENT = LimitSettings(statement_timeout_ms=120_000, pool_size=1)
+TABLES = ("main.customers", "main.Orders")
+COUNT = "SELECT count(*) FROM main.customers"
+ENDLESS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """One kind of database, with how to write its file."""
+
+    name: str
+    build: Callable[[Path], Catalog]
+    write: Callable[[Path, str], None]
+    open: Callable[[Path, LimitSettings], Database]
+
+    def query(self, sql: str, *tables: str) -> GuardedQuery:
+        return GuardedQuery("shop", sql, tables or TABLES, dialect=self.name)
+
+    async def run(self, database: Database, sql: str, max_rows: int = 10) -> ResultSet:
+        return expect(ResultSet, await database.execute(self.query(sql), max_rows))
+
+
+ENGINES = {
+    "sqlite": Engine(
+        "sqlite", sqlite_shop.build_shop, sqlite_shop.write, partial(SqliteDatabase, "shop")
+    ),
+    "duckdb": Engine(
+        "duckdb", duckdb_shop.build_shop, duckdb_shop.write, partial(DuckDbDatabase, "shop")
+    ),
+}
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> Engine:
+    return ENGINES[request.param]
+
+
+@pytest.fixture
+def path(engine: Engine, tmp_path: Path) -> Path:
+    path = tmp_path / f"shop.{engine.name}"
+    engine.build(path)
+    return path
+
+
+@pytest.fixture
+async def database(engine: Engine, path: Path) -> AsyncIterator[Database]:
+    database = engine.open(path, LIMITS)
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+def read_only(path: Path) -> Iterator[Path]:
+    path.chmod(0o444)
+    path.parent.chmod(0o555)
+    yield path
+    path.parent.chmod(0o755)
+
+
+async def test_tells_that_there_are_more_rows_than_the_limit(
+    engine: Engine, database: Database
+) -> None:
+    exact = await engine.run(database, "SELECT id FROM main.customers", max_rows=4)
+    more = await engine.run(database, "SELECT id FROM main.customers", max_rows=3)
+    assert (len(exact.rows), exact.truncated) == (4, False)
+    assert (len(more.rows), more.truncated) == (3, True)
+
+
+async def test_explaining_runs_nothing(engine: Engine, database: Database) -> None:
+    expect(Explained, await database.explain(engine.query(f"{ENDLESS}SELECT count(*) FROM n")))
+
+
+SLOW = {
+    "aggregate": ("sqlite duckdb", f"{ENDLESS}SELECT count(*) FROM n"),
+    "sort": ("sqlite", f"{ENDLESS}SELECT i FROM n ORDER BY i DESC"),
+    "filter": ("sqlite duckdb", f"{ENDLESS}SELECT i FROM n WHERE i < 0"),
+    "one_call_that_cannot_be_interrupted": (
+        "sqlite",
+        f"{ENDLESS}SELECT instr({sqlite_shop.LONG}, substr({sqlite_shop.LONG}, 1, 400000) || 'b')",
+    ),
+    "aggregate_of_a_range": ("duckdb", "SELECT count(*) FROM range(1000000000000)"),
+    "filter_of_a_range": ("duckdb", "SELECT i FROM range(1000000000000) AS r (i) WHERE i < 0"),
+}
+
+
+@pytest.mark.parametrize(
+    ("engine", "sql"),
+    [
+        pytest.param(name, sql, id=f"{name}-{title}")
+        for title, (names, sql) in SLOW.items()
+        for name in names.split()
+    ],
+    indirect=["engine"],
+)
+async def test_a_slow_query_is_ended_by_the_statement_timeout(
+    engine: Engine, sql: str, database: Database
+) -> None:
+    start = time.monotonic()
+    result = expect(Diagnostic, await database.execute(engine.query(sql), 10))
+    assert (result.sqlstate, time.monotonic() - start < 2.5) == ("57014", True)
+    assert "1000 ms" in result.message
+
+
+async def test_a_query_that_nobody_waits_for_any_more_is_interrupted(
+    engine: Engine, path: Path
+) -> None:
+    database = engine.open(path, PATIENT)
+    start = time.monotonic()
+    for _ in range(2):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await database.execute(engine.query(f"{ENDLESS}SELECT count(*) FROM n"), 1)
+    # The only slot is free again.
+    assert (await engine.run(database, "SELECT 1")).rows == ((1,),)
+    await database.close()
+    assert time.monotonic() - start < 5
+
+
+async def test_closing_ends_what_runs(engine: Engine, path: Path) -> None:
+    database = engine.open(path, PATIENT)
+    query = engine.query(f"{ENDLESS}SELECT count(*) FROM n")
+    running = asyncio.create_task(database.execute(query, 1))
+    await asyncio.sleep(0.3)
+    await database.close()
+    assert isinstance(await running, Diagnostic)
+    assert (await engine.run(database, "SELECT 1")).rows == ((1,),)
+    await database.close()
+
+
+async def test_many_queries_share_few_threads(engine: Engine, database: Database) -> None:
+    results = await asyncio.gather(*(engine.run(database, f"SELECT {at}") for at in range(50)))
+    assert [result.rows for result in results] == [((at,),) for at in range(50)]
+
+
+NAMES = {
+    "sqlite": ("a?mode=rwc.db", "a&immutable=1.db", "100%41.db", "a#b.db", "ü b.db"),
+    "duckdb": ("a?mode=rw.db", "100%41.db", "a#b.db", "ü b.db"),
+}
+
+
+@pytest.mark.parametrize(
+    ("engine", "name"),
+    [(engine, name) for engine, names in NAMES.items() for name in (*names, "a:b;c'd\"e.db")],
+    indirect=["engine"],
+)
+async def test_a_path_is_a_path_whatever_its_signs(
+    engine: Engine, name: str, tmp_path: Path
+) -> None:
+    engine.build(tmp_path / name)
+    database = engine.open(tmp_path / name, LIMITS)
+    assert (await engine.run(database, COUNT)).rows == ((4,),)
+    await database.close()
+    missing = engine.open(tmp_path / f"no{name}", LIMITS)
+    assert await missing.probe()
+    await missing.close()
+    assert os.listdir(tmp_path) == [name]
+
+
+async def test_a_file_in_a_folder_that_cannot_be_written(engine: Engine, read_only: Path) -> None:
+    database = engine.open(read_only, LIMITS)
+    assert (await engine.run(database, COUNT)).rows == ((4,),)
+    assert await database.probe() == ""
+    await database.close()
+
+
+async def test_a_file_that_was_replaced_is_seen(
+    engine: Engine, path: Path, database: Database
+) -> None:
+    await engine.run(database, "SELECT 1 FROM main.customers")
+    other = path.with_name("new")
+    engine.write(other, "CREATE TABLE customers (x INT); INSERT INTO customers VALUES (9)")
+    other.replace(path)
+    assert (await engine.run(database, "SELECT x FROM main.customers")).rows == ((9,),)
+    os.remove(path)
+    with pytest.raises(DatabaseUnavailable):
+        await database.execute(engine.query("SELECT 1"), 1)
+
+
+async def test_what_is_no_database_is_unavailable(engine: Engine, tmp_path: Path) -> None:
+    text, missing = tmp_path / "notes.txt", tmp_path / "missing"
+    text.write_text("no database at all, " * 1000)
+    for path in (missing, text, tmp_path):
+        database = engine.open(path, LIMITS)
+        with pytest.raises(DatabaseUnavailable, match="cannot be read"):
+            await database.execute(engine.query("SELECT 1"), 1)
+        with pytest.raises(DatabaseUnavailable) as caught:
+            await database.explain(engine.query("SELECT 1"))
+        assert {"sqlite": "SQLite", "duckdb": "DuckDB"}[engine.name] in caught.value.hint
+        assert "shop" in await database.probe()
+        await database.close()
+    assert not missing.exists()
+
+
+async def test_the_executor_takes_it_like_any_database(engine: Engine, database: Database) -> None:
+    executor = ReadOnlyExecutor({"shop": database})
+    result = expect(ResultSet, await executor.execute(engine.query(COUNT), 1))
+    assert result.rows == ((4,),)
+    assert await executor.probe() == (("database shop", ""),)
+    await executor.close()
