@@ -1,9 +1,9 @@
-"""Which parts change what the model is shown: how many prompts differ when a part is switched off.
+"""Counts the prompts that differ when a part of the pipeline is switched off.
 
 ``python -m tests.benchmarks.ablation BENCHMARK [FLAG=VALUE ...]``: the whole pipeline with a model
-that answers at once, once as it is set and once with each flag that is on switched off, then with
-each assignment. A part that changes no prompt of a benchmark cannot change what is sampled there,
-so that no model need be run to know its share.
+that answers at once, first with the settings, then with each enabled flag switched off, then with
+each assignment. A part that changes no prompt of a benchmark cannot change the samples, so its
+effect is known without running a model.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.fakes import count_fake_tokens
 
 
 class SilentModel:
-    """Answers every question alike; what counts here is what it is asked."""
+    """Answers every question alike; only the prompts matter here."""
 
     async def sample(self, request: SamplingRequest) -> Completions:
         """``SELECT 1``, K times."""
@@ -35,7 +35,7 @@ class SilentModel:
         """Unknown."""
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """As every fake model counts."""
+        """Token counts as in all fake models."""
         return count_fake_tokens(texts)
 
 

@@ -1,8 +1,8 @@
-"""How many questions a second the evaluation itself does, with a model that answers at once.
+"""Measures the evaluation's own speed in questions a second, with a model that answers at once.
 
 ``python -m tests.benchmarks.harness BENCHMARK [K]``: the whole pipeline, guard, databases, vote and
-judging, the model's answer being the gold query for half of the samples and a wrong one else. What
-it prints is the most that any model can be measured at.
+judging; the model answers half of the samples with the gold query, the others with a wrong one. The
+result is the upper bound for measurements with any model.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from tests.fakes import count_fake_tokens
 
 
 class InstantModel:
-    """Knows the gold of every question."""
+    """A model that knows the gold of every question."""
 
     def __init__(self, golds: dict[str, str]) -> None:
         self._golds = golds
 
     async def sample(self, request: SamplingRequest) -> Completions:
-        """The gold, and for every second sample another query."""
+        """The gold query, and for every second sample another query."""
         question = request.prompt.messages[-1].content.rpartition("Question: ")[2].strip()
         gold = self._golds[question]
         texts = tuple(gold if at % 2 == 0 else "SELECT 1" for at in range(request.k))
@@ -41,7 +41,7 @@ class InstantModel:
         """Unknown."""
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """As every fake model counts."""
+        """Token counts as in all fake models."""
         return count_fake_tokens(texts)
 
 

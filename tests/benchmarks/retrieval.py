@@ -1,14 +1,14 @@
-"""What a question costs before the model is asked, as schemas grow: time, memory, indexing.
+"""Measures retrieval for growing schemas: time of a question, memory, indexing.
 
 ``python -m tests.benchmarks.retrieval FOLDER [--sizes 86,300,…] [--questions N] [--fake-above N]``
 generates a schema of each size, indexes it in a real PostgreSQL with pgvector, and asks questions:
 routing, retrieval, linking and join planning, warm, one at a time, without the question's
 embedding. Writes ``growth.csv``, ``latency.svg`` and ``memory.svg`` into FOLDER.
 
-Schemas above ``--fake-above`` tables are embedded by hashing, which the output says: a model would
-take hours. Generated schemas have no rows, so no cell value is found and no key inferred. Each size
-is indexed in one process and searched in another, so memory is that of searching alone. On a busy
-machine wall times are upper bounds; CPU times leave out the database's share.
+Schemas above ``--fake-above`` tables are embedded by hashing, as the output says: a model would
+take hours. Generated schemas have no rows, so no cell values are found and no keys inferred. Each
+size is indexed in one process and searched in another, so memory is that of searching only. On a
+busy machine, wall times are upper bounds; CPU times exclude the database.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _WARM_UP = 20
 
 
 def main() -> None:
-    """Measures every size; or, as a child of itself, does one step of one size."""
+    """Measures every size; or, as a child process, does one step of one size."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--sizes", default=SIZES)
@@ -108,7 +108,7 @@ def _measure(
 async def _index(
     wiring: Wiring, tables: int, questions: int, fake: bool, folder: Path
 ) -> dict[str, Any]:
-    """Generates and indexes; leaves the questions and their vectors in ``folder``."""
+    """Generates and indexes a schema; writes the questions and their vectors to ``folder``."""
     start = time.perf_counter()
     generated = generate_catalog(tables)
     generate_s = time.perf_counter() - start
@@ -143,7 +143,7 @@ async def _index(
 
 
 async def _search(wiring: Wiring, folder: Path) -> dict[str, Any]:
-    """Asks the questions that ``_index`` left, one after the other."""
+    """Asks the questions that ``_index`` wrote, one after the other."""
     name, drawn = json.loads((folder / "questions.json").read_text())
     texts = [text for text, _ in drawn]
     embedder = _KnownVectors(name, texts, np.load(folder / "vectors.npy"))
@@ -184,7 +184,7 @@ async def _search(wiring: Wiring, folder: Path) -> dict[str, Any]:
 
 
 class _KnownVectors(Embedder):
-    """The vectors of the questions, embedded before: no model is in the process that searches."""
+    """The stored vectors of the questions, so that the searching process loads no model."""
 
     def __init__(self, name: str, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
         super().__init__(name)
@@ -196,7 +196,7 @@ class _KnownVectors(Embedder):
 
 
 class _NoModel:
-    """Stands for the language model, which nothing here asks."""
+    """A placeholder for the language model, which is never asked."""
 
     async def sample(self, request: SamplingRequest) -> Completions:
         raise AssertionError("no model is measured here")
@@ -205,7 +205,7 @@ class _NoModel:
         """Unknown."""
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """As every fake model counts."""
+        """Token counts as in all fake models."""
         return count_fake_tokens(texts)
 
 
