@@ -21,22 +21,15 @@ from nl2sql.types import Completions, SamplingRequest
 from serve_app.operations.benchmarks import prepare_benchmark
 from serve_app.operations.measuring import MeasureOptions, measure
 from serve_app.reporting import Silence
-from tests.fakes import count_fake_tokens
+from tests.fakes import StubEngine
 
 
-class SilentModel:
+class SilentModel(StubEngine):
     """Answers every question alike; only the prompts matter here."""
 
     async def sample(self, request: SamplingRequest) -> Completions:
         """``SELECT 1``, K times."""
         return Completions(("SELECT 1",) * request.k, prompt_tokens=1, completion_tokens=1)
-
-    async def speed(self) -> None:
-        """Unknown."""
-
-    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """Token counts as in all fake models."""
-        return count_fake_tokens(texts)
 
 
 async def main(name: str, assignments: list[str]) -> None:

@@ -25,11 +25,9 @@ from data.benchmarks.types import Example
 from nl2sql.settings import load_settings
 from nl2sql.types import (
     Candidate,
-    Completions,
     Plan,
     Principal,
     Question,
-    SamplingRequest,
 )
 from ranking.score.expectations import read_expectations
 from ranking.score.literals import list_numbers
@@ -37,7 +35,7 @@ from serve_app.composition.local import LocalParts, open_parts
 from serve_app.operations.benchmarks import prepare_benchmark
 from serve_app.operations.measuring import draw_sample
 from serve_app.reporting import Silence
-from tests.fakes import count_fake_tokens
+from tests.fakes import StubEngine
 
 _RAISED = {
     "columns": ("columns_differ", "width_differs"),
@@ -122,7 +120,7 @@ async def main(name: str, sample: int, shown: str) -> None:
         if example.database not in ready.benchmark.missing
     ]
     scored: list[ScoredGold] = []
-    async with open_parts(ready.wiring, Silence(), engine=_NoModel()) as parts:
+    async with open_parts(ready.wiring, Silence(), engine=StubEngine()) as parts:
         for example in examples:
             if (one := await _score_gold(parts, example)) is not None:
                 scored.append(one)
@@ -152,20 +150,6 @@ async def _score_gold(parts: LocalParts, example: Example) -> ScoredGold | None:
     return ScoredGold(
         example.question, example.golds[0], list_asked(example.question, plan), points
     )
-
-
-class _NoModel:
-    """A placeholder for the language model, which is never asked."""
-
-    async def sample(self, request: SamplingRequest) -> Completions:
-        raise AssertionError("no model is asked here")
-
-    async def speed(self) -> None:
-        """Unknown."""
-
-    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """Token counts as in all fake models."""
-        return count_fake_tokens(texts)
 
 
 if __name__ == "__main__":

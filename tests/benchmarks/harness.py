@@ -21,10 +21,10 @@ from nl2sql.types import Completions, SamplingRequest
 from serve_app.operations.benchmarks import prepare_benchmark
 from serve_app.operations.measuring import MeasureOptions, measure
 from serve_app.reporting import Silence
-from tests.fakes import count_fake_tokens
+from tests.fakes import StubEngine
 
 
-class InstantModel:
+class InstantModel(StubEngine):
     """A model that knows the gold of every question."""
 
     def __init__(self, golds: dict[str, str]) -> None:
@@ -36,13 +36,6 @@ class InstantModel:
         gold = self._golds[question]
         texts = tuple(gold if at % 2 == 0 else "SELECT 1" for at in range(request.k))
         return Completions(texts, prompt_tokens=1, completion_tokens=1)
-
-    async def speed(self) -> None:
-        """Unknown."""
-
-    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """Token counts as in all fake models."""
-        return count_fake_tokens(texts)
 
 
 async def main(name: str, k: int) -> None:

@@ -57,7 +57,7 @@ from serve_app.ray.deployments import Ingress
 from serve_app.reporting import Silence
 from tests.benchmarks.damages import DAMAGES
 from tests.benchmarks.stack_sampler import Profile, sampling_stacks
-from tests.fakes import build_context, count_fake_tokens
+from tests.fakes import StubEngine, build_context
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
 
 K = 4
@@ -69,7 +69,7 @@ _TOP = 15
 _WARM_UP = ("How many suppliers are there?", "List the names of all warehouses.")
 
 
-class FakeModel:
+class FakeModel(StubEngine):
     """Returns the given texts of the question after 50 ms."""
 
     def __init__(self, texts: Mapping[str, Sequence[str]]) -> None:
@@ -80,15 +80,8 @@ class FakeModel:
         """The texts of the question, as often as ``k`` asks."""
         await asyncio.sleep(_ENGINE_S)
         texts = self._texts[self.asked]
-        said = tuple(texts[at % len(texts)] for at in range(request.k))
-        return Completions(said, prompt_tokens=1000, completion_tokens=40 * request.k)
-
-    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """Token counts as in all fake models."""
-        return count_fake_tokens(texts)
-
-    async def speed(self) -> None:
-        """Unknown, as for a remote server."""
+        drawn = tuple(texts[at % len(texts)] for at in range(request.k))
+        return Completions(drawn, prompt_tokens=1000, completion_tokens=40 * request.k)
 
 
 class FakeHandle:

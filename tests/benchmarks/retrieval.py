@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from evaluation.metrics.statistics import percentile
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.settings import Settings, parse_settings
-from nl2sql.types import Completions, Principal, Question, SamplingRequest
+from nl2sql.types import Principal, Question
 from retrieval.embedding.embedder import Embedder
 from retrieval.indexing import index_database
 from serve_app.composition.local import open_parts
@@ -41,7 +41,7 @@ from serve_app.reporting import Silence
 from tests.benchmarks.catalogs import DATABASE, generate_catalog
 from tests.benchmarks.growth import Growth, draw_latency, draw_memory, write_csv
 from tests.benchmarks.hashing_embedder import HashingEmbedder
-from tests.fakes import count_fake_tokens
+from tests.fakes import StubEngine
 
 SIZES = "86,300,1000,2377,10000,30000,100000"
 _WARM_UP = 20
@@ -151,7 +151,7 @@ async def _search(wiring: Wiring, folder: Path) -> dict[str, Any]:
     times: dict[str, list[float]] = {"retrieve": [], "plan": [], "total": [], "cpu": []}
     found = 0
     load_s = 0.0
-    async with open_parts(wiring, Silence(), engine=_NoModel()) as opened:
+    async with open_parts(wiring, Silence(), engine=StubEngine()) as opened:
         parts = dataclasses.replace(opened, embedder=embedder)
         retriever, planner = parts.build_retriever(settings), parts.build_planner(settings)
         for at, (text, tables) in enumerate(drawn):
@@ -193,20 +193,6 @@ class _KnownVectors(Embedder):
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The rows of those texts."""
         return np.array([self._vectors[text] for text in texts], dtype=np.float32)
-
-
-class _NoModel:
-    """A placeholder for the language model, which is never asked."""
-
-    async def sample(self, request: SamplingRequest) -> Completions:
-        raise AssertionError("no model is measured here")
-
-    async def speed(self) -> None:
-        """Unknown."""
-
-    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """Token counts as in all fake models."""
-        return count_fake_tokens(texts)
 
 
 def _build_settings() -> Settings:
