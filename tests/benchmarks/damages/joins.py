@@ -52,14 +52,9 @@ def lost_bridge(tree: exp.Expr, visible: VisibleTables, random: Random) -> str |
 
 def swapped_keys(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """``ON o.customer_id = c.id`` → ``ON o.id = c.customer_id``."""
-    conditions = [
-        condition
-        for condition in _list_conditions(tree)
-        if condition.left.name.lower() != condition.right.name.lower()
-    ]
-    if not conditions:
+    condition = _choose_condition(tree, random)
+    if condition is None:
         return None
-    condition = random.choice(conditions)
     left, right = condition.left.this.copy(), condition.right.this.copy()
     condition.left.set("this", right)
     condition.right.set("this", left)
@@ -68,14 +63,9 @@ def swapped_keys(tree: exp.Expr, visible: VisibleTables, random: Random) -> str 
 
 def same_keys(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """``ON o.customer_id = c.id`` → ``ON o.customer_id = c.customer_id``."""
-    conditions = [
-        condition
-        for condition in _list_conditions(tree)
-        if condition.left.name.lower() != condition.right.name.lower()
-    ]
-    if not conditions:
+    condition = _choose_condition(tree, random)
+    if condition is None:
         return None
-    condition = random.choice(conditions)
     condition.right.set("this", condition.left.this.copy())
     return write_query(tree, visible)
 
@@ -165,3 +155,13 @@ def _list_conditions(tree: exp.Expr) -> list[exp.EQ]:
             for side in (condition.left, condition.right)
         )
     ]
+
+
+def _choose_condition(tree: exp.Expr, random: Random) -> exp.EQ | None:
+    """A join's condition that compares columns of different names."""
+    conditions = [
+        condition
+        for condition in _list_conditions(tree)
+        if condition.left.name.lower() != condition.right.name.lower()
+    ]
+    return random.choice(conditions) if conditions else None

@@ -19,7 +19,7 @@ def test_the_baseline_comes_first_then_k_ascending_then_ablations() -> None:
     assert [run.label for run in section.runs] == ["plain", "K=4", "K=8", "without bm25"]
     assert [run.number for run in section.runs] == [3, 2, 1, 0]
     assert [system.label for system in section.systems] == ["plain", "K=4", "K=8"]
-    assert [each.label for each in section.curve] == ["K=4", "K=8"]
+    assert [run.label for run in section.curve] == ["K=4", "K=8"]
 
 
 def test_runs_with_evidence_stand_apart() -> None:
