@@ -5,15 +5,13 @@ from __future__ import annotations
 from evaluation.report.chart import Chart
 from evaluation.report.charts import build_charts
 from evaluation.report.run import Run
-from evaluation.report.sections import build_sections
 from evaluation.runs.records import CandidateRecord
 from tests.evaluation.builders import build_record
-from tests.evaluation.report.builders import build_rich_records, build_run
+from tests.evaluation.report.builders import build_rich_records, build_run, build_section
 
 
 def build_run_charts(*runs: Run) -> tuple[Chart, ...]:
-    (section,) = build_sections(runs, ())
-    return build_charts(section)
+    return build_charts(build_section(*runs))
 
 
 def titles(*runs: Run) -> list[str]:
@@ -57,7 +55,7 @@ def test_a_curve_is_of_runs_that_differ_in_k_alone() -> None:
         build_run("K=2", revision="new"),
         build_run("K=4", revision="new"),
     ]
-    (section,) = build_sections(runs, ())
+    section = build_section(*runs)
     assert [run.label for run in section.curve] == ["K=2", "K=4"]
     assert "K=1 is not in the curve over K" in section.notes[0]
     assert "K=1" not in find_chart("Accuracy over K", *runs).svg

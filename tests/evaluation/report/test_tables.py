@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from evaluation.metrics.figures import Estimate, PairedComparison
+from evaluation.metrics.figures import Estimate
 from evaluation.metrics.pairing import compare_runs
 from evaluation.report.cells import Cell, show_estimate, show_p_value, show_points
 from evaluation.report.paired_tables import (
@@ -13,8 +11,6 @@ from evaluation.report.paired_tables import (
     build_selection_table,
     list_pairs,
 )
-from evaluation.report.run import Run
-from evaluation.report.sections import Section, build_sections
 from evaluation.report.tables import (
     Table,
     build_accuracy_table,
@@ -26,12 +22,7 @@ from evaluation.report.tables import (
 )
 from evaluation.runs.records import CandidateRecord, RepairRecord
 from tests.evaluation.builders import build_record
-from tests.evaluation.report.builders import build_rich_records, build_run
-
-
-def build_section(*runs: Run, comparisons: Sequence[PairedComparison] = ()) -> Section:
-    (section,) = build_sections(runs, comparisons)
-    return section
+from tests.evaluation.report.builders import build_rich_records, build_run, build_section
 
 
 def read_row(table: Table | None, number: int = 0) -> dict[str, str]:
