@@ -1,9 +1,9 @@
-"""Which parts change what the model is shown: how many prompts differ when a part is switched off.
+"""Counts the prompts that differ when a part of the pipeline is switched off.
 
 ``python -m tests.benchmarks.ablation BENCHMARK [FLAG=VALUE ...]``: the whole pipeline with a model
-that answers at once, once as it is set and once with each flag that is on switched off, then with
-each assignment. A part that changes no prompt of a benchmark cannot change what is sampled there,
-so that no model need be run to know its share.
+that answers at once, first with the settings, then with each enabled flag switched off, then with
+each assignment. A part that changes no prompt of a benchmark cannot change the samples, so its
+effect is known without running a model.
 """
 
 from __future__ import annotations
@@ -21,22 +21,15 @@ from nl2sql.types import Completions, SamplingRequest
 from serve_app.operations.benchmarks import prepare_benchmark
 from serve_app.operations.measuring import MeasureOptions, measure
 from serve_app.reporting import Silence
-from tests.fakes import count_fake_tokens
+from tests.fakes import StubEngine
 
 
-class SilentModel:
-    """Answers every question alike; what counts here is what it is asked."""
+class SilentModel(StubEngine):
+    """Answers every question alike; only the prompts matter here."""
 
     async def sample(self, request: SamplingRequest) -> Completions:
         """``SELECT 1``, K times."""
         return Completions(("SELECT 1",) * request.k, prompt_tokens=1, completion_tokens=1)
-
-    async def speed(self) -> None:
-        """Unknown."""
-
-    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """As every fake model counts."""
-        return count_fake_tokens(texts)
 
 
 async def main(name: str, assignments: list[str]) -> None:

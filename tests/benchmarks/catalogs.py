@@ -1,4 +1,4 @@
-"""Large schemas made up for measuring: an ERP's tables over modules, and questions about them.
+"""Generates large schemas for measurements: an ERP's tables in modules, and questions about them.
 
 The same ``(tables, seed)`` always gives the same catalog. Each module is a schema, one business
 area at one site; it has subjects (``invoice``), tables about their aspects (``invoice_line``) and
@@ -6,7 +6,7 @@ foreign keys from aspect to subject, between subjects, and from some to a subjec
 A third of the modules abbreviates names (``inv_ln``), a third writes them as ``InvoiceLine``; a
 third of the tables and a tenth of the columns have a comment.
 
-Easier than a real ERP in one way: a question names area, site, subject and aspect in full words.
+It is easier than a real ERP: a question names area, site, subject and aspect in full words.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class TargetQuestion:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """What a table is about, in words; ``aspect`` is empty for the subject's own table."""
+    """The topic of a table in words; ``aspect`` is empty for the subject's own table."""
 
     area: str
     site: str
@@ -101,15 +101,15 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class GeneratedCatalog:
-    """A catalog, and what each of its tables is about, in the catalog's order."""
+    """A catalog, and the topics of its tables in the catalog's order."""
 
     catalog: Catalog
     places: tuple[_Place, ...]
 
     def draw_questions(self, count: int, *, seed: int = 0) -> tuple[TargetQuestion, ...]:
-        """``count`` questions about one table each, half of them about one that refers to it too.
+        """``count`` questions about one table each, half of them also about one that refers to it.
 
-        Tables are drawn with replacement. The same for the same seed.
+        Tables are drawn with replacement, reproducibly for a seed.
         """
         chance = random.Random(f"questions {seed}")
         tables = self.catalog.tables
@@ -176,7 +176,7 @@ def _draw_places(chance: random.Random, area: str, site: str, count: int) -> lis
 def _draw_targets(
     chance: random.Random, place: _Place, inside: dict[str, Table], masters: Sequence[Table]
 ) -> list[Table]:
-    """What the table refers to: its subject, up to two others of the module, or a master."""
+    """The tables that it refers to: its subject, up to two others of the module, or a master."""
     targets = [inside[place.subject]] if place.aspect else []
     others = [table for subject, table in inside.items() if subject != place.subject]
     targets += chance.sample(others, min(len(others), chance.randrange(3)))
@@ -238,7 +238,7 @@ def _write(words: str, style: int) -> str:
 
 
 def _read(name: str) -> str:
-    """A name of any style as words; abbreviations stay.
+    """A name of any style as words; abbreviations are kept.
 
     >>> _read("InvoiceLine"), _read("inv_ln")
     ('invoice line', 'inv ln')

@@ -1,15 +1,15 @@
-"""The engines that run a model here, side by side: prompt speed, K, questions at once, memory.
+"""Compares the local engines: prompt speed, K, concurrent questions, memory.
 
 ``python -m tests.benchmarks.engines [--engines llama.cpp,vllm] [--runs 3]
 [--sizes 220,500,1000,2000] [--ks 1,4,8] [--at-once 16] [--tokens 32] [--avx2]
 [--config quorumsql.yaml] [--json FILE]`` prints a table in Markdown, below the processor's name. In
-every run each engine is started in a process of its own, one after the other, so that figures are
+every run each engine is started in a separate process, one after the other, so that figures are
 paired; a row shows the medians and the median of the runs' ratios. Nothing else should run on the
 machine.
 
-A prompt is *cold* where it shares no beginning with any before, *warm* when it is asked again.
-``--avx2`` keeps vLLM's libraries from AVX-512, and has it compute in float32 as on a processor
-without; llama.cpp's package is built for AVX2 and uses nothing else anyhow.
+A prompt is *cold* if it shares no beginning with earlier ones, *warm* when it is asked again.
+``--avx2`` prevents vLLM's libraries from using AVX-512 and makes it compute in float32, as on a
+processor without AVX-512; llama.cpp's package is built for AVX2 only.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ Figures = Mapping[str, float]
 
 
 class Prompts:
-    """Prompts of a wanted length, each with a beginning of its own."""
+    """Prompts of a given length with different beginnings."""
 
     def __init__(self, engine: OpenEngine) -> None:
         self._engine = engine
         self._number = 0
 
     async def build(self, tokens: int) -> Prompt:
-        """Roughly so many tokens of a schema and a question."""
+        """A prompt with a schema and a question of about that many tokens."""
         self._number += 1
         line = f"CREATE TABLE orders_{self._number % 10} (id INTEGER, day DATE, amount NUMERIC);\n"
         head, tail = f"{os.getpid() * 1000 + self._number:09d}\n", "How many orders a day?"
@@ -61,9 +61,9 @@ class Prompts:
 async def measure_engine(
     engine: OpenEngine, sizes: Sequence[int], ks: Sequence[int], at_once: int, tokens: int
 ) -> dict[str, float]:
-    """All figures of a running engine by name: seconds, but tokens a second where they say so."""
+    """All figures of a running engine by name, in seconds, or in tokens a second if named so."""
     prompts = Prompts(engine)
-    await _time(engine, await prompts.build(64), 1, tokens)  # what the first request alone costs
+    await _time(engine, await prompts.build(64), 1, tokens)  # the first request is slower
     figures: dict[str, float] = {}
     for size in sizes:
         seconds, completions = await _time(engine, await prompts.build(size), 1, 1)
@@ -99,7 +99,7 @@ async def _time(
 
 
 def measure_memory() -> float:
-    """Resident memory of this process and those it started, in GB."""
+    """Resident memory of this process and its children, in GB."""
     process = psutil.Process()
     family = (process, *process.children(recursive=True))
     return float(sum(each.memory_info().rss for each in family)) / 1e9
@@ -126,7 +126,7 @@ async def run_child(arguments: argparse.Namespace) -> dict[str, float]:
 
 
 def run_engine(engine: str, arguments: Sequence[str], *, avx2: bool) -> Figures:
-    """The figures of one run of an engine, from a process of its own."""
+    """The figures of one run of an engine in a separate process."""
     command = [sys.executable, "-m", "tests.benchmarks.engines", *arguments, "--child", engine]
     environment = os.environ | (_AVX2 if avx2 else {})
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, text=True)

@@ -1,14 +1,14 @@
-"""How often each term of the score speaks against a right query: lint, expectations, links, result.
+"""Counts how often each term of the score takes points from a right query.
 
 ``python -m tests.benchmarks.expectations BENCHMARK [--sample N] [--show TERM]``: the gold queries
 go through retrieval, planning and ranking as a model's candidates would, without a model. A gold is
-right by definition, so that a term that takes points from it is a false alarm. A rate that is much
-higher on one benchmark than on another says that the rule was made while looking at the other.
+right by definition, so a term that takes points from it is a false alarm. A rate that is much
+higher on one benchmark than on another shows that the rule was fitted to the other.
 
-``asked`` counts the questions that a term can speak about at all: those that raise its expectation,
-hold figures, or name tables or columns; every question for what needs nothing of it. ``--show``
-prints the golds that a term takes points from. Golds that the guard refuses or that do not run are
-counted and left out.
+``asked`` counts the questions to which a term applies: those that raise its expectation, contain
+figures, or name tables or columns; for other terms, every question. ``--show`` prints the golds
+from which a term takes points. Golds that the guard refuses or that do not run are counted and
+left out.
 """
 
 from __future__ import annotations
@@ -26,11 +26,9 @@ from nl2sql.pipeline.assessor import CandidateAssessor
 from nl2sql.settings import load_settings
 from nl2sql.types import (
     Candidate,
-    Completions,
     Plan,
     Principal,
     Question,
-    SamplingRequest,
 )
 from ranking.score.expectations import read_expectations
 from ranking.score.literals import list_numbers
@@ -38,7 +36,7 @@ from serve_app.composition.local import LocalParts, open_parts
 from serve_app.operations.benchmarks import prepare_benchmark
 from serve_app.operations.measuring import draw_sample
 from serve_app.reporting import Silence
-from tests.fakes import count_fake_tokens
+from tests.fakes import StubEngine
 
 _RAISED = {
     "columns": ("columns_differ", "width_differs"),
@@ -58,8 +56,8 @@ _RAISED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """What was said of one gold: the terms that could speak, and the points of those that did."""
+class ScoredGold:
+    """One gold: the terms that apply to its question, and the points of the terms that fired."""
 
     question: str
     sql: str
@@ -68,7 +66,7 @@ class Heard:
 
 
 def list_asked(question: str, plan: Plan) -> frozenset[str]:
-    """The terms that the question gives something to say about, of those that need it to.
+    """The terms that apply to the question, of those that depend on it.
 
     >>> sorted(list_asked("Show the singers that are over 40.", Plan()))[:3]
     ['best_by_key', 'columns_differ', 'comparison_differs']
@@ -95,14 +93,14 @@ def list_asked(question: str, plan: Plan) -> frozenset[str]:
     return frozenset(asked)
 
 
-def count_terms(heard: Iterable[Heard]) -> list[tuple[str, int, int, int]]:
-    """Term, questions asked, golds it speaks for and golds it speaks against, by name.
+def count_terms(scored: Iterable[ScoredGold]) -> list[tuple[str, int, int, int]]:
+    """Term, questions asked, golds that get and golds that lose points, by name.
 
-    >>> one = Heard("Anything?", "SELECT 1", frozenset({"a"}), {"a": -25.0, "b": 15.0})
-    >>> count_terms([one, Heard("", "", frozenset(), {})])
+    >>> one = ScoredGold("Anything?", "SELECT 1", frozenset({"a"}), {"a": -25.0, "b": 15.0})
+    >>> count_terms([one, ScoredGold("", "", frozenset(), {})])
     [('a', 1, 0, 1), ('b', 2, 1, 0)]
     """
-    every = list(heard)
+    every = list(scored)
     asked = Counter(term for each in every for term in each.asked)
     gains = Counter(term for each in every for term, points in each.points.items() if points > 0)
     losses = Counter(term for each in every for term, points in each.points.items() if points < 0)
@@ -113,31 +111,31 @@ def count_terms(heard: Iterable[Heard]) -> list[tuple[str, int, int, int]]:
 
 
 async def main(name: str, sample: int, shown: str) -> None:
-    """Prints one line a term."""
+    """Prints one line for each term."""
     settings = load_settings(Path("quorumsql.yaml"))
     benchmark = load_benchmark(name, configured=settings.databases)
     ready = await prepare_benchmark(settings, benchmark, Silence())
     examples = [
-        each
-        for each in draw_sample(benchmark, sample, seed=0)
-        if each.database not in ready.benchmark.missing
+        example
+        for example in draw_sample(benchmark, sample, seed=0)
+        if example.database not in ready.benchmark.missing
     ]
-    heard: list[Heard] = []
-    async with open_parts(ready.wiring, Silence(), engine=_NoModel()) as parts:
+    scored: list[ScoredGold] = []
+    async with open_parts(ready.wiring, Silence(), engine=StubEngine()) as parts:
         for example in examples:
-            if (one := await _hear(parts, example)) is not None:
-                heard.append(one)
-    print(f"{benchmark.name}: {len(heard)} golds, {len(examples) - len(heard)} left out")
+            if (one := await _score_gold(parts, example)) is not None:
+                scored.append(one)
+    print(f"{benchmark.name}: {len(scored)} golds, {len(examples) - len(scored)} left out")
     print(f"{'term':28} {'asked':>6} {'for':>6} {'against':>8}")
-    for term, asked, gains, losses in count_terms(heard):
+    for term, asked, gains, losses in count_terms(scored):
         print(f"{term:28} {asked:6} {gains:6} {losses:8} {losses / asked:7.1%}")
-    for each in heard:
-        if each.points.get(shown, 0.0) < 0:
-            print(f"\n{each.question}\n{each.sql}")
+    for gold in scored:
+        if gold.points.get(shown, 0.0) < 0:
+            print(f"\n{gold.question}\n{gold.sql}")
 
 
-async def _hear(parts: LocalParts, example: Example) -> Heard | None:
-    """What is said of the example's gold; None where it does not run."""
+async def _score_gold(parts: LocalParts, example: Example) -> ScoredGold | None:
+    """The terms of the example's gold; None if it does not run."""
     settings = parts.wiring.settings
     question = Question(example.question, example.database, Principal("benchmark"), 1, 0, 100)
     _, context = await parts.build_retriever(settings).retrieve(question)
@@ -151,21 +149,9 @@ async def _hear(parts: LocalParts, example: Example) -> Heard | None:
     if run.result is None:
         return None
     points = {term.name: term.value for term in run.score.terms}
-    return Heard(example.question, example.golds[0], list_asked(example.question, plan), points)
-
-
-class _NoModel:
-    """Stands for the language model, which nothing here asks."""
-
-    async def sample(self, request: SamplingRequest) -> Completions:
-        raise AssertionError("no model is asked here")
-
-    async def speed(self) -> None:
-        """Unknown."""
-
-    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """As every fake model counts."""
-        return count_fake_tokens(texts)
+    return ScoredGold(
+        example.question, example.golds[0], list_asked(example.question, plan), points
+    )
 
 
 if __name__ == "__main__":

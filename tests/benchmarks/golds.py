@@ -1,4 +1,4 @@
-"""A benchmark's databases, ready to run its golds, without an index and without a model."""
+"""Prepares a benchmark's databases to run its golds, without an index and without a model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.fakes import build_context
 
 
 class DirectCatalogs:
-    """A catalog source that reads each database itself, and infers keys as indexing does."""
+    """A catalog source that reads the databases directly, and infers keys as indexing does."""
 
     def __init__(self, wiring: Wiring) -> None:
         self._wiring = wiring
@@ -65,7 +65,7 @@ class GoldBench:
 
 @contextmanager
 def open_gold_bench(name: str, config: Path) -> Iterator[GoldBench]:
-    """Restores what is a dump. Raises SettingsError, DatabaseUnavailable."""
+    """Restores databases from dumps. Raises SettingsError, DatabaseUnavailable."""
     settings = load_settings(config)
     benchmark = load_benchmark(name, configured=settings.databases)
     settings = add_databases(settings, benchmark)

@@ -1,4 +1,4 @@
-"""Rows of a growth measurement as CSV and as plots."""
+"""Renders the rows of a growth measurement as CSV and as plots."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from evaluation.report import plots
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# (tables, milliseconds at p95): what is promised of the whole, without the question's embedding.
+# (tables, milliseconds at p95): the target for all stages, without the question's embedding.
 LATENCY_BUDGET = ((86, 25.0), (2377, 60.0), (100_000, 150.0))
 MEMORY_BUDGET_MIB = 2048.0
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """What one size costs. Times of questions are milliseconds, ``cpu`` that of this process alone.
+    """The figures of one size. Question times are milliseconds, ``cpu`` that of this process only.
 
-    ``resident_mib`` is the whole process that searches, the embedding model not loaded;
-    ``store_mib`` what the index takes on disk. ``found`` is the share of questions with all their
-    tables among the shown.
+    ``resident_mib`` is the memory of the searching process without the embedding model;
+    ``store_mib`` is the index's size on disk. ``found`` is the share of questions for which all
+    tables are shown.
     """
 
     tables: int
@@ -51,7 +51,7 @@ class Growth:
 
 
 def write_csv(path: Path, rows: Sequence[Growth]) -> None:
-    """A line a size under a header."""
+    """A header and one line for each size."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [field.name for field in fields(Growth)])
         writer.writeheader()
@@ -59,7 +59,7 @@ def write_csv(path: Path, rows: Sequence[Growth]) -> None:
 
 
 def draw_latency(rows: Sequence[Growth]) -> str:
-    """The time of a question over the number of tables, with what was promised."""
+    """The time of a question over the number of tables, with the target."""
 
     def draw(axes: Axes) -> None:
         sizes = [row.tables for row in rows]

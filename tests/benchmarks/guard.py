@@ -1,4 +1,4 @@
-"""What the guard costs a query, and what its fence costs the database.
+"""Measures the time of the guard for a query, and of its fence in the database.
 
 ``python -m tests.benchmarks.guard`` prints, on the demo ERP: the time that the guard takes over the
 gold queries and all their mutations, without a policy and as each role; the time of guard and
@@ -139,7 +139,7 @@ async def _print_fence_cost(
             queries = [guard_query(sql, open_access(catalog)), *pair]
             medians = [await _time(database, query) for query in queries]
             if math.inf in medians:
-                # With fewer rows a gold query may divide by zero.
+                # With fewer rows, a gold query may divide by zero.
                 failed += 1
                 continue
             totals = [total + median for total, median in zip(totals, medians, strict=True)]
@@ -153,7 +153,7 @@ async def _print_fence_cost(
 
 
 async def _time(database: PostgresDatabase, query: GuardedQuery | Violation) -> float:
-    """Milliseconds; infinite where the query fails."""
+    """Milliseconds; infinite if the query fails."""
     assert isinstance(query, GuardedQuery)
     times = []
     for _ in range(_REPEATS):

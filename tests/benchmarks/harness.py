@@ -1,8 +1,8 @@
-"""How many questions a second the evaluation itself does, with a model that answers at once.
+"""Measures the evaluation's own speed in questions a second, with a model that answers at once.
 
 ``python -m tests.benchmarks.harness BENCHMARK [K]``: the whole pipeline, guard, databases, vote and
-judging, the model's answer being the gold query for half of the samples and a wrong one else. What
-it prints is the most that any model can be measured at.
+judging; the model answers half of the samples with the gold query, the others with a wrong one. The
+result is the upper bound for measurements with any model.
 """
 
 from __future__ import annotations
@@ -21,28 +21,21 @@ from nl2sql.types import Completions, SamplingRequest
 from serve_app.operations.benchmarks import prepare_benchmark
 from serve_app.operations.measuring import MeasureOptions, measure
 from serve_app.reporting import Silence
-from tests.fakes import count_fake_tokens
+from tests.fakes import StubEngine
 
 
-class InstantModel:
-    """Knows the gold of every question."""
+class InstantModel(StubEngine):
+    """A model that knows the gold of every question."""
 
     def __init__(self, golds: dict[str, str]) -> None:
         self._golds = golds
 
     async def sample(self, request: SamplingRequest) -> Completions:
-        """The gold, and for every second sample another query."""
+        """The gold query, and for every second sample another query."""
         question = request.prompt.messages[-1].content.rpartition("Question: ")[2].strip()
         gold = self._golds[question]
         texts = tuple(gold if at % 2 == 0 else "SELECT 1" for at in range(request.k))
         return Completions(texts, prompt_tokens=1, completion_tokens=1)
-
-    async def speed(self) -> None:
-        """Unknown."""
-
-    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """As every fake model counts."""
-        return count_fake_tokens(texts)
 
 
 async def main(name: str, k: int) -> None:

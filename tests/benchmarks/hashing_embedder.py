@@ -1,8 +1,8 @@
-"""Embeddings without a model, for measuring speed and memory at sizes that a model needs hours for.
+"""Embeddings without a model, for measurements at sizes for which a model would need hours.
 
-Each word has a random direction of its own, a text is the sum of its words': texts that share words
-are near, nothing else is. As many dimensions as the default model's, so an index of them is as
-large and as slow as a real one.
+Each word has a random direction, and a text is the sum of its words: only texts that share words
+are similar. The dimensions are those of the default model, so an index has the same size and speed
+as a real one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DIMENSIONS = 384
 
 
 class HashingEmbedder(Embedder):
-    """Texts in, unit vectors out."""
+    """Embeds texts as unit vectors by hashing."""
 
     def __init__(self) -> None:
         super().__init__(NAME)

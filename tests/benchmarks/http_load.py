@@ -1,7 +1,7 @@
-"""What connections that never finish their request cost the others.
+"""Measures the effect of connections that never finish their request on other requests.
 
 ``python -m tests.benchmarks.http_load [URL] [TOKEN]``: the time of ``GET /healthz`` and of a
-``POST /query`` that picks its own query, each over a connection of its own, with and without 500
+``POST /query`` with a picked query, each over a new connection, with and without 500
 half-open connections. Without a URL it starts the service of quorumsql.yaml on Ray, with a model
 that echoes.
 """
@@ -31,7 +31,7 @@ _SETTLED_S = 5
 
 
 def main(url: str, token: str) -> None:
-    """Prints a line a route, without, with and again without the half-open connections."""
+    """Prints a line for each route without, with, and again without the half-open connections."""
     print("half-open | route | p50 ms | p99 ms | most ms | not 200")
     for count in (0, _COUNT, 0):
         asyncio.run(_measure(url, token, count))
@@ -64,7 +64,7 @@ async def _measure(url: str, token: str, count: int) -> None:
 
 @asynccontextmanager
 async def _half_open(host: str, port: int, count: int) -> AsyncIterator[None]:
-    """In a process of its own, whose work is in nobody's times."""
+    """Runs in a separate process, whose work does not affect the times."""
     program = ("-m", "tests.serve_app.half_open", host, str(port), str(count))
     process = await asyncio.create_subprocess_exec(sys.executable, *program)
     try:
@@ -76,7 +76,7 @@ async def _half_open(host: str, port: int, count: int) -> AsyncIterator[None]:
 
 
 async def _ask(host: str, port: int, request: bytes) -> bytes:
-    """The whole answer; empty where none came in time."""
+    """The whole answer; empty if none came in time."""
     try:
         async with asyncio.timeout(_TIMEOUT_S):
             reader, writer = await asyncio.open_connection(host, port)

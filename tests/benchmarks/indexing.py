@@ -1,14 +1,14 @@
-"""What indexing costs as schemas grow: time by phase, disk, and reading it back.
+"""Measures indexing for growing schemas: time by phase, disk space, and loading the index.
 
 ``python -m tests.benchmarks.indexing [SIZE…] [--fake-above N]`` generates a schema of each size (of
-86, 2,377 and 100,000 tables unless told otherwise), indexes it in a PostgreSQL of its own, and
-prints a line for: the first run, by phase; a run that finds nothing changed; a run after one table
-changed; the store's size; loading catalog and cards in a process of its own, with its memory; and
-one vector search where all tables may be seen, half, a tenth, and a hundredth of them.
+86, 2,377 and 100,000 tables by default), indexes it in a separate PostgreSQL, and prints a line
+for: the first run, by phase; a run without changes; a run after one table changed; the store's
+size; loading catalog and cards in a separate process, with its memory; and one vector search with
+all tables visible, half, a tenth, and a hundredth of them.
 
 Schemas above ``--fake-above`` tables are embedded by hashing, as the output says: the model would
-take hours. What it reports for "embedding" then is the hashing and the storing of vectors. On a
-busy machine wall times are upper bounds.
+take hours. "embedding" then means hashing and storing the vectors. On a busy machine, wall times
+are upper bounds.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _SEARCHES = 30
 
 
 def main() -> None:
-    """Measures every size; or, as a child of itself, loads what is there."""
+    """Measures every size; or, as a child process, loads an existing index."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sizes", nargs="*", type=int, default=_SIZES)
     parser.add_argument("--fake-above", type=int, default=10_000)
@@ -129,7 +129,7 @@ async def _search(store: IndexStore, embedder: Embedder, size: int) -> None:
     assert head is not None
     vectors = embedder.embed([f"invoice lines of supplier {number}" for number in range(_SEARCHES)])
     for share in _SHARES:
-        # Every n-th table: what may be seen lies all over the vectors.
+        # Every n-th table, so that visible tables are spread over the vectors.
         seen = range(0, size, round(1 / share))
         mask = None if share == 1 else build_mask(seen, size)
         times = []

@@ -1,28 +1,27 @@
-"""What one question costs the ingress in processor time, without the model.
+"""Measures the processor time of one question in the ingress, without the model.
 
 ``python -m tests.benchmarks.ingress [--rounds 5] [--questions N] [--config quorumsql.yaml]
 [--principal NAME] [--trace] [--profile] [--json FILE]``: the demo's 40 questions, one after
-another, each as a ``POST /query`` handed to the ASGI application of the real ``Ingress``, all CPU
-stages in it, as with ``serve.fuse_cpu_stages``. The model is a fake that waits 50 ms and then says
+another, each as a ``POST /query`` to the ASGI application of the real ``Ingress`` with all CPU
+stages, as with ``serve.fuse_cpu_stages``. The model is a fake that waits 50 ms and then returns
 four texts.
 
 Processor time is the whole process's, user and system, in all its threads, from the request to the
-last byte of its answer. PostgreSQL's backends are other processes, so they are not in it, nor is
-what Ray spends on carrying a request to the ingress. ``cold`` is the first time that a question is
-asked, with everything else warmed up by questions that are none of the forty; ``warm`` are all
-later rounds. Each stage's share is what the pipeline's own clock tells, reading processor time
-here; ``other`` is HTTP, JSON and what stands between the stages. Work beside it on the machine
-makes caches colder and shares its cores, and so every figure too high, up to twice.
+last byte of its answer. PostgreSQL's backends are other processes and not included, nor is Ray's
+time for routing a request to the ingress. ``cold`` is the first time that a question is asked, with
+everything else warmed up by other questions; ``warm`` are all later rounds. Each stage's share
+comes from the pipeline's own clock, which reads processor time here; ``other`` is HTTP, JSON and
+the work between the stages. Other load on the machine makes every figure too high, up to twice.
 
-The four texts of a question are distinct, and the same in every run. Gold queries damaged as small
-models damage them (``tests.benchmarks.damages``) stand beside none, one or three that are right:
+The four texts of a question are distinct, and the same in every run. None, one or three of them are
+right; the others are gold queries damaged as by small models (``tests.benchmarks.damages``):
 
 - three right: quorum at once, so nothing is repaired;
-- one right: no quorum, and of the three others what fails is repaired by rule;
-- none right: the same, and often nothing works in the end.
+- one right: no quorum, and those of the others that fail are repaired by rule;
+- none right: the same, and often no candidate works in the end.
 
-A third of the questions each: of the default model's answers to them, 22 % held a right candidate
-and 55 % one that ran. The three are told apart in the table of warm rounds.
+Each kind is a third of the questions: of the default model's answers to them, 22 % had a right
+candidate and 55 % one that ran. The table of warm rounds shows the three kinds separately.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ from serve_app.ray.deployments import Ingress
 from serve_app.reporting import Silence
 from tests.benchmarks.damages import DAMAGES
 from tests.benchmarks.stack_sampler import Profile, sampling_stacks
-from tests.fakes import build_context, count_fake_tokens
+from tests.fakes import StubEngine, build_context
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
 
 K = 4
@@ -70,8 +69,8 @@ _TOP = 15
 _WARM_UP = ("How many suppliers are there?", "List the names of all warehouses.")
 
 
-class FakeModel:
-    """Says, after 50 ms, what is written down for the question that is asked."""
+class FakeModel(StubEngine):
+    """Returns the given texts of the question after 50 ms."""
 
     def __init__(self, texts: Mapping[str, Sequence[str]]) -> None:
         self.asked = ""
@@ -81,25 +80,18 @@ class FakeModel:
         """The texts of the question, as often as ``k`` asks."""
         await asyncio.sleep(_ENGINE_S)
         texts = self._texts[self.asked]
-        said = tuple(texts[at % len(texts)] for at in range(request.k))
-        return Completions(said, prompt_tokens=1000, completion_tokens=40 * request.k)
-
-    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """As every fake model counts."""
-        return count_fake_tokens(texts)
-
-    async def speed(self) -> None:
-        """Unknown, as that of another's server."""
+        drawn = tuple(texts[at % len(texts)] for at in range(request.k))
+        return Completions(drawn, prompt_tokens=1000, completion_tokens=40 * request.k)
 
 
 class FakeHandle:
-    """Looks like the handle of an engine's deployment."""
+    """Imitates the handle of an engine's deployment."""
 
     def __init__(self, model: FakeModel) -> None:
         self._model = model
 
     def options(self, **_: object) -> FakeHandle:
-        """The same: nobody observes the questions asked here, so nothing is streamed."""
+        """The same: the questions here have no observer, so nothing is streamed."""
         return self
 
     def __getattr__(self, method: str) -> Any:
@@ -111,18 +103,18 @@ class FakeHandle:
 
 @dataclass
 class Round:
-    """Milliseconds of processor time by stage, a mapping a question, and the outcomes."""
+    """Milliseconds of processor time by stage, one mapping for each question, and the outcomes."""
 
     questions: list[dict[str, float]] = field(default_factory=list)
     outcomes: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Round) -> None:
-        """Puts another round's questions behind these."""
+        """Appends the questions of another round."""
         self.questions += other.questions
         self.outcomes += other.outcomes
 
     def take(self, right: int) -> Round:
-        """The questions with so many right texts."""
+        """The questions with that many right texts."""
         return Round([question for question in self.questions if question[_RIGHT] == right])
 
     def summarize(self) -> dict[str, float]:
@@ -179,7 +171,7 @@ def main() -> None:
 async def _measure(
     wiring: Wiring, texts: Mapping[str, Sequence[str]], asked: argparse.Namespace
 ) -> tuple[Round, Round, Profile | None]:
-    """The cold round, all warm ones together, and the profile of these where it is asked for."""
+    """The cold round, all warm ones together, and their profile if requested."""
     model = FakeModel(texts)
     # Built and asked in the same loop, as in a replica.
     app = Ingress(wiring, FakeHandle(model)).__serve_build_asgi_app__()
@@ -216,7 +208,7 @@ async def _ask_all(app: ASGIApp, model: FakeModel, questions: Sequence[str], tra
 
 @contextmanager
 def _reading_stages() -> Iterator[list[StageClock]]:
-    """The clocks of the questions asked inside of it; they read processor time."""
+    """Collects the clocks of the questions asked inside it; they read processor time."""
     clocks: list[StageClock] = []
 
     def start_clock() -> StageClock:
@@ -238,7 +230,7 @@ def read_context(wiring: Wiring) -> SchemaContext:
 
 
 def write_texts(examples: Sequence[Example], context: SchemaContext) -> dict[str, tuple[str, ...]]:
-    """Question → what the model says: ``K`` queries of different normal forms."""
+    """Question → the model's ``K`` queries of different normal forms."""
     return {
         example.question: _write_answer(example, context, right=count_right(at))
         for at, example in enumerate(examples)
@@ -246,7 +238,7 @@ def write_texts(examples: Sequence[Example], context: SchemaContext) -> dict[str
 
 
 def count_right(at: int) -> int:
-    """How many of the texts of the question at that place are right."""
+    """The number of right texts of the question at that position."""
     return _RIGHTS[at % len(_RIGHTS)]
 
 
@@ -255,7 +247,7 @@ def _write_answer(example: Example, context: SchemaContext, *, right: int) -> tu
     random = Random(f"0 {example.id}")
     known = {normal_form(gold, dialect)}
     wrong: list[str] = []
-    # One damage is not always enough for four texts; damaged ones are damaged again then.
+    # If one damage does not give four texts, damaged ones are damaged again.
     sources = [gold]
     while len(wrong) < K - right:
         source = sources.pop(0)
@@ -274,7 +266,7 @@ def _write_answer(example: Example, context: SchemaContext, *, right: int) -> tu
 
 
 def render(cold: Round, warm: Round) -> str:
-    """The table, as Markdown; milliseconds of processor time a question."""
+    """The table as Markdown, in milliseconds of processor time per question."""
     summaries = {"cold": cold.summarize(), "warm": warm.summarize()}
     summaries |= {f"warm, {right} right": warm.take(right).summarize() for right in _RIGHTS}
     columns = list(dict.fromkeys(key for summary in summaries.values() for key in summary))

@@ -1,10 +1,10 @@
-"""How long the ingress's event loop stands still under questions at once, and what holds it.
+"""Measures pauses of the ingress's event loop under concurrent questions, and their causes.
 
 ``python -m tests.benchmarks.loop_pauses [--at-once 16] [--questions 40] [--config FILE]``: the
-demo's questions against the real ``Ingress``, all CPU stages in it, so many at a time, with the
-fake model of ``tests.benchmarks.ingress``. A coroutine that wants to run every millisecond tells
-how late it is; while it is late by more than 20 ms, a thread looks every 5 ms at what the loop's
-thread is doing. Everything has been asked once before.
+demo's questions against the real ``Ingress`` with all CPU stages, ``--at-once`` at a time, with the
+fake model of ``tests.benchmarks.ingress``. A coroutine that should run every millisecond measures
+its delay; while that exceeds 20 ms, a thread samples the stack of the loop's thread every 5 ms. All
+questions have been asked once before.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _FOLDER = str(Path(__file__).parents[2])
 
 
 class PromptedModel(FakeModel):
-    """Finds the question in the prompt, since many are asked at once."""
+    """Finds the question in the prompt, since many are asked concurrently."""
 
     async def sample(self, request: SamplingRequest) -> Completions:
         """See ``FakeModel.sample``."""
@@ -51,7 +51,7 @@ class PromptedModel(FakeModel):
 
 
 class Watch:
-    """Beats in the loop, and looks at the loop's thread while a beat is late."""
+    """Runs periodically in the loop, and samples the loop's thread while a run is late."""
 
     def __init__(self) -> None:
         self.pauses_ms: list[float] = []
@@ -61,7 +61,7 @@ class Watch:
         self._ended = threading.Event()
 
     async def beat(self) -> None:
-        """Until it is cancelled."""
+        """Runs until it is cancelled."""
         threading.Thread(target=self._look, daemon=True).start()
         try:
             while True:

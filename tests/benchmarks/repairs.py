@@ -1,14 +1,14 @@
-"""What repair by rule does to right queries, and to the same queries damaged. Without a model.
+"""Measures the effect of repair by rule on right queries and on damaged ones, without a model.
 
 ``python -m tests.benchmarks.repairs BENCHMARK [--sample N] [--seed S] [--config quorumsql.yaml]
 [--failures FILE]``. N golds, spread evenly over the databases:
 
-- **Harm.** Each is given to the repairer with an error made up, so that the rules see a right
-  query. Counted are those that they change, and those whose result changes.
-- **Healing.** Each is damaged in every way of ``tests.benchmarks.damages`` that fits it. What the
-  database still runs is left alone, as the service leaves it; the rest is repaired, in as many
-  rounds as the service would, and its result compared with the gold's. ``--failures`` takes what
-  was not brought back, a JSON line each.
+- **Harm.** Each gold is passed to the repairer with an invented error, so that the rules see a
+  right query. The output counts the golds that the rules change, and those whose result changes.
+- **Healing.** Each gold is damaged in every way of ``tests.benchmarks.damages`` that fits it. As in
+  the service, queries that still run are not repaired; the others are, in as many rounds, and the
+  results are compared with the gold's. ``--failures`` writes those that did not become right as
+  JSON lines.
 
 The schema context is the whole database with its declared and inferred keys, the plan is empty, and
 no cell values are known; the service has a plan and values, and fewer tables.
@@ -51,8 +51,10 @@ _MADE_UP = Diagnostic("42703", "A column does not exist.")
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A damaged gold and what came of it. ``state``: ``runs``, ``kept``, ``fails``, ``wrong`` or
-    ``right``: the damage broke nothing, no rule had anything to say, and what a repair gave.
+    """A damaged gold and its outcome.
+
+    ``state`` is ``runs`` (the damage broke nothing), ``kept`` (no rule applied), or the result of
+    the repair: ``fails``, ``wrong`` or ``right``.
     """
 
     id: str
@@ -67,7 +69,7 @@ class Attempt:
 
 @dataclass
 class Harm:
-    """Right queries given to the rules, and which rules changed the result of which."""
+    """Right queries passed to the rules, and the rules that changed their results."""
 
     seen: int = 0
     changed: Counter[str] = field(default_factory=Counter)
@@ -84,7 +86,7 @@ class RepairBench:
         self._repairer = CandidateRepairer(FakeEngine(), settings)
 
     async def measure_harm(self, examples: Iterable[Example]) -> Harm:
-        """What the rules do to right queries. Raises DatabaseUnavailable."""
+        """Passes right queries to the rules. Raises DatabaseUnavailable."""
         harm = Harm()
         for example in examples:
             gold = await self._bench.judge.gold(example)
@@ -107,7 +109,7 @@ class RepairBench:
         return harm
 
     async def heal(self, example: Example, seed: int) -> list[Attempt]:
-        """Every damage that fits the gold, repaired. Raises DatabaseUnavailable."""
+        """Repairs the gold after every damage that fits it. Raises DatabaseUnavailable."""
         gold = await self._bench.judge.gold(example)
         if gold.error:
             return []
@@ -186,7 +188,7 @@ def draw_golds(examples: Sequence[Example], number: int, seed: int) -> list[Exam
 
 
 def render_healing(attempts: Sequence[Attempt]) -> str:
-    """Two tables: what came of every kind of damage, and of the repairs that each rule was in."""
+    """Two tables: the outcomes by kind of damage, and by rule."""
     states = ("kept", "fails", "wrong", "right")
     lines = [f"{'damage':22} {'runs':>6} {'broken':>7} " + " ".join(f"{s:>6}" for s in states)]
     by_damage: dict[str, Counter[str]] = defaultdict(Counter)
@@ -202,13 +204,13 @@ def render_healing(attempts: Sequence[Attempt]) -> str:
         cells = " ".join(f"{counts[state]:6}" for state in states)
         lines.append(f"{name:22} {counts['runs']:6} {broken:7} {cells} {share}")
     lines.append(f"\n{'rule':22} {'fails':>6} {'wrong':>6} {'right':>6}")
-    for name, counts in sorted(by_rule.items(), key=lambda each: -each[1]["right"]):
+    for name, counts in sorted(by_rule.items(), key=lambda entry: -entry[1]["right"]):
         lines.append(f"{name:22} " + " ".join(f"{counts[state]:6}" for state in states[1:]))
     return "\n".join(lines)
 
 
 def render_harm(harm: Harm) -> str:
-    """How many right queries were changed, by which rules, and which results changed with them."""
+    """The number of right queries that were changed, by rule, and of changed results."""
     rules = ", ".join(f"{name} {count}" for name, count in harm.changed.most_common()) or "none"
     lines = [
         f"{harm.seen} right queries, results changed: {len(harm.harmed)}",
@@ -222,7 +224,7 @@ def render_harm(harm: Harm) -> str:
 
 
 async def measure(bench: GoldBench, number: int, seed: int) -> list[Attempt]:
-    """Prints both parts, and gives what was damaged."""
+    """Prints both parts, and returns the attempts."""
     examples = draw_golds(bench.benchmark.examples, number, seed)
     repairs = RepairBench(bench)
     print(render_harm(await repairs.measure_harm(examples)), flush=True)

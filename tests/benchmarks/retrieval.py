@@ -1,14 +1,14 @@
-"""What a question costs before the model is asked, as schemas grow: time, memory, indexing.
+"""Measures retrieval for growing schemas: time of a question, memory, indexing.
 
 ``python -m tests.benchmarks.retrieval FOLDER [--sizes 86,300,…] [--questions N] [--fake-above N]``
 generates a schema of each size, indexes it in a real PostgreSQL with pgvector, and asks questions:
 routing, retrieval, linking and join planning, warm, one at a time, without the question's
 embedding. Writes ``growth.csv``, ``latency.svg`` and ``memory.svg`` into FOLDER.
 
-Schemas above ``--fake-above`` tables are embedded by hashing, which the output says: a model would
-take hours. Generated schemas have no rows, so no cell value is found and no key inferred. Each size
-is indexed in one process and searched in another, so memory is that of searching alone. On a busy
-machine wall times are upper bounds; CPU times leave out the database's share.
+Schemas above ``--fake-above`` tables are embedded by hashing, as the output says: a model would
+take hours. Generated schemas have no rows, so no cell values are found and no keys inferred. Each
+size is indexed in one process and searched in another, so memory is that of searching only. On a
+busy machine, wall times are upper bounds; CPU times exclude the database.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from evaluation.metrics.statistics import percentile
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.settings import Settings, parse_settings
-from nl2sql.types import Completions, Principal, Question, SamplingRequest
+from nl2sql.types import Principal, Question
 from retrieval.embedding.embedder import Embedder
 from retrieval.indexing import index_database
 from serve_app.composition.local import open_parts
@@ -41,14 +41,14 @@ from serve_app.reporting import Silence
 from tests.benchmarks.catalogs import DATABASE, generate_catalog
 from tests.benchmarks.growth import Growth, draw_latency, draw_memory, write_csv
 from tests.benchmarks.hashing_embedder import HashingEmbedder
-from tests.fakes import count_fake_tokens
+from tests.fakes import StubEngine
 
 SIZES = "86,300,1000,2377,10000,30000,100000"
 _WARM_UP = 20
 
 
 def main() -> None:
-    """Measures every size; or, as a child of itself, does one step of one size."""
+    """Measures every size; or, as a child process, does one step of one size."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--sizes", default=SIZES)
@@ -108,7 +108,7 @@ def _measure(
 async def _index(
     wiring: Wiring, tables: int, questions: int, fake: bool, folder: Path
 ) -> dict[str, Any]:
-    """Generates and indexes; leaves the questions and their vectors in ``folder``."""
+    """Generates and indexes a schema; writes the questions and their vectors to ``folder``."""
     start = time.perf_counter()
     generated = generate_catalog(tables)
     generate_s = time.perf_counter() - start
@@ -143,7 +143,7 @@ async def _index(
 
 
 async def _search(wiring: Wiring, folder: Path) -> dict[str, Any]:
-    """Asks the questions that ``_index`` left, one after the other."""
+    """Asks the questions that ``_index`` wrote, one after the other."""
     name, drawn = json.loads((folder / "questions.json").read_text())
     texts = [text for text, _ in drawn]
     embedder = _KnownVectors(name, texts, np.load(folder / "vectors.npy"))
@@ -151,7 +151,7 @@ async def _search(wiring: Wiring, folder: Path) -> dict[str, Any]:
     times: dict[str, list[float]] = {"retrieve": [], "plan": [], "total": [], "cpu": []}
     found = 0
     load_s = 0.0
-    async with open_parts(wiring, Silence(), engine=_NoModel()) as opened:
+    async with open_parts(wiring, Silence(), engine=StubEngine()) as opened:
         parts = dataclasses.replace(opened, embedder=embedder)
         retriever, planner = parts.build_retriever(settings), parts.build_planner(settings)
         for at, (text, tables) in enumerate(drawn):
@@ -184,7 +184,7 @@ async def _search(wiring: Wiring, folder: Path) -> dict[str, Any]:
 
 
 class _KnownVectors(Embedder):
-    """The vectors of the questions, embedded before: no model is in the process that searches."""
+    """The stored vectors of the questions, so that the searching process loads no model."""
 
     def __init__(self, name: str, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
         super().__init__(name)
@@ -193,20 +193,6 @@ class _KnownVectors(Embedder):
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The rows of those texts."""
         return np.array([self._vectors[text] for text in texts], dtype=np.float32)
-
-
-class _NoModel:
-    """Stands for the language model, which nothing here asks."""
-
-    async def sample(self, request: SamplingRequest) -> Completions:
-        raise AssertionError("no model is measured here")
-
-    async def speed(self) -> None:
-        """Unknown."""
-
-    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """As every fake model counts."""
-        return count_fake_tokens(texts)
 
 
 def _build_settings() -> Settings:

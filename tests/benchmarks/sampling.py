@@ -1,15 +1,15 @@
-"""What more candidates cost: one question's time by K, and many questions at once.
+"""Measures the cost of more candidates: one question's time by K, and concurrent questions.
 
 ``python -m tests.benchmarks.sampling BENCHMARK [--sample 20] [--ks 1,2,4,8,16] [--at-once 16]
 [--k 4] [--config quorumsql.yaml] [--json FILE]``: the whole pipeline in this process with the
-configured model. Every question is asked with every K, in an order that turns from question to
+configured model. Every question is asked with every K, in an order that rotates from question to
 question, so that the figures are paired. Then ``--at-once`` questions, with ``--k`` candidates
 each, first one after another, then all at the same time.
 
-``cold`` is a question whose prompt shares no beginning with any before, as after a start or in a
-service of many databases: a line that no other prompt has stands before it. ``warm`` is the same
-question asked again, its prompt in the engine's prefix cache. Other work on the machine makes every
-figure too high.
+``cold`` is a question whose prompt shares no beginning with earlier ones, as after a start or in a
+service of many databases: a unique line is put before it. ``warm`` is the same question asked
+again, with its prompt in the engine's prefix cache. Other load on the machine makes every figure
+too high.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _STATES = ("cold", "warm")
 
 
 class MarkedEngine:
-    """An engine whose prompts begin with a line that ``mark_anew`` makes another one.
+    """An engine whose prompts begin with a line that ``mark_anew`` changes.
 
-    All these lines are equally long, in tokens too where a tokenizer splits digits, as Qwen's does.
+    All these lines are equally long, also in tokens if the tokenizer splits digits, as Qwen's does.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -48,7 +48,7 @@ class MarkedEngine:
         self._number = 0
 
     def mark_anew(self) -> None:
-        """Prompts from now on share no beginning with those before."""
+        """From now on, prompts share no beginning with earlier ones."""
         self._number += 1
 
     async def sample(self, request: SamplingRequest) -> Completions:
@@ -68,7 +68,7 @@ class MarkedEngine:
 
 @dataclass(frozen=True, slots=True)
 class KTime:
-    """Seconds of a question with ``k`` candidates; ``ratio`` is to the same question's first K."""
+    """Seconds of a question with ``k`` candidates, and their ratio to those with the first K."""
 
     k: int
     state: str
@@ -81,7 +81,7 @@ class KTime:
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """``questions`` with ``k`` candidates each, and how many times as fast they are at once."""
+    """``questions`` with ``k`` candidates each, and the speed-up of asking them concurrently."""
 
     questions: int
     k: int
@@ -90,7 +90,7 @@ class Throughput:
 
     @property
     def speedup(self) -> float:
-        """The rate at once, in rates of one after another."""
+        """The concurrent rate over the sequential rate."""
         return self.one_by_one_s / self.at_once_s
 
 
@@ -104,7 +104,7 @@ class _Timed:
 async def measure_ks(
     answerer: Answerer, engine: MarkedEngine, questions: Sequence[Question], ks: Sequence[int]
 ) -> list[KTime]:
-    """Every question with every K, cold and then warm; the first K is what the others pay for."""
+    """Asks every question with every K, cold and then warm; ratios are to the first K."""
     times: dict[tuple[int, str], list[_Timed]] = {(k, state): [] for k in ks for state in _STATES}
     for at, question in enumerate(questions):
         turn = at % len(ks)
@@ -118,7 +118,7 @@ async def measure_ks(
 async def measure_throughput(
     answerer: Answerer, engine: MarkedEngine, questions: Sequence[Question], k: int
 ) -> Throughput:
-    """One after another, then all at once; both cold."""
+    """Asks one after another, then all concurrently; both cold."""
     asked = [replace(question, k=k) for question in questions]
     engine.mark_anew()
     start = time.perf_counter()
@@ -208,13 +208,13 @@ async def main() -> None:
     ready = await prepare_benchmark(settings, chosen, Silence())
     local = Principal("benchmark", settings.identity.principal().roles)
     questions = [
-        Question(each.question, each.database, local, 1, settings.sampling.seed, max_rows=100)
-        for each in drawn
+        Question(example.question, example.database, local, 1, settings.sampling.seed, max_rows=100)
+        for example in drawn
     ]
     async with open_parts(ready.wiring, Silence()) as opened:
         engine = MarkedEngine(opened.engine)
         answerer = replace(opened, engine=engine).build_pipeline(ready.wiring.settings)
-        # Connections, indexes and the engine's own first steps are loaded by then.
+        # Loads connections, indexes and the engine before the measurement.
         await answerer.answer(questions[0])
         ks = [int(k) for k in asked.ks.split(",")]
         rows = await measure_ks(answerer, engine, questions[: asked.sample], ks)

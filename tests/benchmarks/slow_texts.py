@@ -1,6 +1,6 @@
-"""How soon ``/healthz`` answers while texts that take longest to read are in flight.
+"""Measures the latency of ``/healthz`` while the slowest texts to parse are being processed.
 
-``python -m tests.benchmarks.slow_texts --seconds 30`` starts the service in a process of its own,
+``python -m tests.benchmarks.slow_texts --seconds 30`` starts the service in a separate process,
 with its guard, lint, repairs and extraction over a model that only writes such texts, keeps 64
 questions in flight, and asks for ``/healthz`` every 20 ms. Prints p50, p99 and the longest wait,
 first with nothing in flight.
@@ -73,7 +73,7 @@ TEXTS = (
     "Here it is:\n" + "SELECT (\n\n" * 1_500,
     "SELECT /*" * 2_000,
 )
-"""What takes longest of all that the search in ``tests.oracle.slow_texts`` found, and its kin."""
+"""The slowest texts that the search in ``tests.oracle.slow_texts`` found, and similar ones."""
 
 
 class LoopingGenerator(FakeGenerator):
@@ -92,7 +92,7 @@ class LoopingGenerator(FakeGenerator):
         before: Generated | None = None,
         deadline: Deadline = NEVER,
     ) -> Generated:
-        """One candidate, of a text that no cache knows."""
+        """One candidate, whose text is in no cache."""
         text = f"{next(self._texts)} -- {time.perf_counter_ns()}"
         drawn = [("ddl", Completions((text,), 1, 1))]
         return Generated(
@@ -105,7 +105,7 @@ class LoopingGenerator(FakeGenerator):
 
 
 class RefusingExecutor:
-    """A database that ends every query at once, so that all that takes time is reading it."""
+    """A database that answers at once, so that only parsing takes time."""
 
     async def explain(self, query: GuardedQuery, *, identify: bool = False) -> Diagnostic:
         return _TOO_LONG
@@ -120,7 +120,7 @@ _TOO_LONG = Diagnostic("57014", "The statement took too long.")
 
 
 def build_app() -> ASGIApp:
-    """The service over fakes of the model and the database; all that reads SQL is real."""
+    """The service over a fake model and database; everything that parses SQL is real."""
     limits = LimitSettings(request_timeout_ms=600_000)
     settings = build_settings(
         limits=limits.model_dump(),
@@ -140,7 +140,7 @@ def build_app() -> ASGIApp:
 
 
 def serve(told: Connection) -> None:
-    """Serves on a port that it tells."""
+    """Serves on a free port, which it reports."""
     logging.disable(logging.WARNING)
     app = build_app()
     # As the service does (serve_app/ray/deployments.py).
@@ -153,7 +153,7 @@ def serve(told: Connection) -> None:
 
 
 async def measure(address: str, seconds: float, in_flight: int) -> tuple[list[float], int]:
-    """Milliseconds of each ``/healthz``, and how many questions were answered meanwhile."""
+    """Milliseconds of each ``/healthz``, and the number of questions answered meanwhile."""
     answered = 0
     limits = httpx.Limits(max_connections=in_flight + 1)
     async with httpx.AsyncClient(base_url=address, timeout=None, limits=limits) as client:
@@ -183,7 +183,7 @@ async def measure(address: str, seconds: float, in_flight: int) -> tuple[list[fl
 
 
 def main() -> None:
-    """Prints the waits without and with slow texts in flight."""
+    """Prints the latencies without and with slow texts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=30.0)
     seconds = parser.parse_args().seconds

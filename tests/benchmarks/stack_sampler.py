@@ -1,7 +1,7 @@
-"""Where this process spends its time, told by py-spy, which samples the stacks of its threads.
+"""Profiles this process with py-spy, which samples the stacks of its threads.
 
-Threads that wait are left out, so that the shares are close to those of processor time. Python's
-functions only: what runs in a library counts for the function that called it.
+Waiting threads are left out, so the shares approximate those of processor time. Only Python
+functions are listed: time in a library counts for the function that called it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _RATE_HZ = 400
-# Where threads wait, which py-spy does not always see.
+# Functions in which threads wait, which py-spy does not always detect.
 _WAITING = ("_worker (concurrent", "Condition.wait (threading", "EpollSelector.select (selectors")
 
 
@@ -32,7 +32,7 @@ class Profile:
     def add(self, folded: str) -> None:
         """Reads one line of py-spy's raw form: functions from the outermost in, and a count."""
         stack, _, count = folded.rpartition(" ")
-        # A function counts once, whatever lines of it were seen.
+        # A function counts once per sample, at whatever lines.
         names = [name.rpartition(":")[0] + ")" for name in stack.split(";")]
         if names[-1].startswith(_WAITING):
             return
@@ -42,7 +42,7 @@ class Profile:
             self.within[name] += int(count)
 
     def render(self, most: int, ms: float) -> str:
-        """Both tables, the largest ``most`` of each; ``ms`` is what all samples stand for."""
+        """Both tables, with ``most`` rows each; all samples together are ``ms`` milliseconds."""
         lines = []
         for title, counter in (("own", self.own), ("within", self.within)):
             lines.append(f"\n| {title}, ms | share | function |\n|---|---|---|")
@@ -54,7 +54,7 @@ class Profile:
 
 @contextmanager
 def sampling_stacks() -> Iterator[Profile]:
-    """The profile of what runs inside of it, filled in at the end."""
+    """The profile of the code inside it, filled in at the end."""
     profile = Profile()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "stacks"

@@ -1,4 +1,4 @@
-"""The schemas that measuring is done on."""
+"""The generated schemas of the benchmarks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark asks what it says it asks; its times are the machine's affair."""
+"""The benchmark asks the questions that it claims to; times are not tested."""
 
 from __future__ import annotations
 

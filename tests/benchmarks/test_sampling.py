@@ -1,4 +1,4 @@
-"""The benchmark asks what it says it asks; its times are the machine's affair."""
+"""The benchmark asks the questions that it claims to; times are not tested."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def test_every_question_is_asked_with_every_k_cold_then_warm() -> None:
     assert [row.completion_tokens for row in rows[:3]] == [10, 40, 80]
     assert {row.generate_p50_s for row in rows} == {0.005}
     assert [row.ratio.value for row in rows if row.k == 1] == [1.0, 1.0]
-    # The order of K turns, so that none is always the first.
+    # The order of K rotates, so that none is always the first.
     assert [k for _, k in answerer.asked[::2]] == [1, 4, 8, 4, 8, 1, 8, 1, 4]
     starts = [request.prompt.messages[0].content for request in engine.requests]
     assert starts[::2] == starts[1::2]

@@ -20,7 +20,7 @@ from tests.fakes.builders import (
 )
 from tests.fakes.databases import FakeCatalogs, FakeExecutor, FakeGuard, FakeVisibility
 from tests.fakes.index import FakeEmbedder, FakeIndexStore, FakeIndexWriter
-from tests.fakes.model import FakeEngine, count_fake_tokens
+from tests.fakes.model import FakeEngine, StubEngine, count_fake_tokens
 from tests.fakes.queue import Queue
 from tests.fakes.shop import (
     CUSTOMERS,
@@ -65,6 +65,7 @@ __all__ = [
     "FakeSessions",
     "FakeVisibility",
     "Queue",
+    "StubEngine",
     "build_assessment",
     "build_candidate",
     "build_context",

@@ -1,4 +1,4 @@
-"""The values of ``nl2sql.types`` with defaults that a test overrides by name."""
+"""Builds values of ``nl2sql.types`` with defaults that a test overrides by name."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def build_candidate(sql: str = "SELECT 1", **overrides: Any) -> Candidate:
 
 
 def build_guarded(sql: str = "SELECT 1", *tables: str, database: str = "shop") -> GuardedQuery:
-    """A query as the guard hands it out, unchanged."""
+    """A guarded query with unchanged text."""
     return GuardedQuery(database=database, sql=sql, tables=tuple(sorted(tables)))
 
 
@@ -90,7 +90,7 @@ def build_result(*rows: tuple[object, ...], truncated: bool = False) -> ResultSe
 
 
 def build_diagnostic(message: str = "it broke", **overrides: Any) -> Diagnostic:
-    """A database error; an undefined column unless told otherwise."""
+    """A database error; an undefined column by default."""
     return Diagnostic(**{"sqlstate": "42703", "message": message, **overrides})
 
 
@@ -108,7 +108,7 @@ def build_assessment(
     cost: float | None = 10.0,
     **overrides: Any,
 ) -> Assessment:
-    """What is known of a candidate; guarded and explained, with no result yet.
+    """The assessment of a candidate; guarded and explained, without a result by default.
 
     ``rows`` gives it a result, ``diagnostic`` or a Violation as ``verdict`` makes it fail.
     """

@@ -1,4 +1,4 @@
-"""What stands before a database: the guard, the executor, catalogs and who sees what."""
+"""Fakes of the guard, the executor, catalogs and visibility."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.fakes.queue import Queue
 
 
 class FakeGuard:
-    """Lets everything pass unchanged, but for the SQL that has a verdict of its own."""
+    """Passes everything unchanged, except the SQL for which there is a verdict."""
 
     def __init__(self, verdicts: Mapping[str, GuardedQuery | Violation] | None = None) -> None:
         self._verdicts = dict(verdicts or {})
@@ -37,7 +37,7 @@ class FakeGuard:
 
 
 class FakeExecutor:
-    """Queued answers for each SQL. An EXPLAIN that nothing is queued for costs 10."""
+    """Queued answers for each SQL. Without a queued EXPLAIN, the cost is 10."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class FakeCatalogs:
 
 
 class FakeVisibility:
-    """Shows a store's catalogs but for the ``hidden``, or nothing for a ``refusal``.
+    """Shows a store's catalogs without the ``hidden`` names, or nothing given a ``refusal``.
 
     ``hidden`` names tables (``schema.table``) and columns (``schema.table.column``). The same
     catalog is always shown as the same object.
@@ -108,7 +108,7 @@ class FakeVisibility:
         self._shown: dict[int, tuple[Catalog, Catalog]] = {}
 
     async def visible_catalog(self, database: str, principal: Principal) -> Catalog | Violation:
-        """What was put there last, less what is hidden."""
+        """The stored catalog without the hidden names."""
         if self._refusal is not None:
             return self._refusal
         index = self._store.indexes.get(database)
@@ -148,12 +148,12 @@ class FakeVisibility:
         )
 
     async def open_columns(self, database: str, principal: Principal) -> frozenset[str] | None:
-        """The columns whose values may be told; None: all."""
+        """The given columns; None: all."""
         return self._open
 
     async def describe_rows(
         self, database: str, principal: Principal, tables: Iterable[str]
     ) -> tuple[tuple[str, str], ...]:
-        """The conditions it was made with, of these tables."""
+        """The given conditions on these tables."""
         asked = set(tables)
         return tuple(pair for pair in self._row_rules if pair[0] in asked)

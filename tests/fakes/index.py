@@ -36,7 +36,7 @@ class FakeEmbedder(Embedder):
         """Nothing to load."""
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One row a text."""
+        """One row for each text."""
         self.texts += texts
         vectors = np.zeros((len(texts), 64), dtype=np.float32)
         for row, text in enumerate(texts):
@@ -61,7 +61,7 @@ class FakeIndexStore(IndexStore):
         """Nothing to prepare."""
 
     async def head(self, database: str) -> IndexHead | None:
-        """The head of what was put there last."""
+        """The head of the stored index."""
         return index.head if (index := self.indexes.get(database)) else None
 
     async def heads(self) -> list[IndexHead]:
@@ -74,11 +74,11 @@ class FakeIndexStore(IndexStore):
         return self.indexes.get(database)
 
     async def load_catalog(self, head: IndexHead) -> Catalog:
-        """The catalog of what was put there last."""
+        """The catalog of the stored index."""
         return self._live(head).catalog
 
     async def table_vectors(self, head: IndexHead) -> NDArray[np.float32]:
-        """A row a table."""
+        """One row for each table."""
         return self._stack(head, self._live(head).cards.tables)
 
     async def nearest_tables(
@@ -98,7 +98,7 @@ class FakeIndexStore(IndexStore):
     async def writer(
         self, database: str, on_wait: Callable[[], None] = lambda: None
     ) -> AsyncIterator[IndexWriter]:
-        """One writer a database at a time."""
+        """One writer for each database at a time."""
         lock = self._locks.setdefault(database, asyncio.Lock())
         if lock.locked():
             on_wait()
@@ -135,7 +135,7 @@ class FakeIndexWriter(IndexWriter):
         return await self._store.head(self._database)
 
     async def known_hashes(self, embedder: str) -> set[bytes]:
-        """Of what this database has vectors."""
+        """The hashes of the stored vectors of this database."""
         return {
             sha256
             for database, name, sha256 in self._store.vectors
@@ -145,14 +145,14 @@ class FakeIndexWriter(IndexWriter):
     async def add_vectors(
         self, embedder: str, hashes: Sequence[bytes], vectors: NDArray[np.float32]
     ) -> None:
-        """Keeps them."""
+        """Stores the vectors."""
         for sha256, vector in zip(hashes, vectors, strict=True):
             self._store.vectors[self._database, embedder, sha256] = vector
 
     async def replace(
         self, new: NewGeneration, progress: Callable[[int, int], None] = lambda done, total: None
     ) -> IndexHead:
-        """Puts a new index in the place of the old one, of the next generation."""
+        """Replaces the index by one of the next generation."""
         old = self._store.indexes.get(self._database)
         widths = [
             len(vector)
@@ -181,13 +181,13 @@ class FakeIndexWriter(IndexWriter):
         return head
 
     async def drop(self) -> bool:
-        """Forgets the index."""
+        """Deletes the index."""
         found = self._store.indexes.pop(self._database, None) is not None
         await self.clean_up()
         return found
 
     async def clean_up(self) -> None:
-        """Forgets the vectors that no index uses."""
+        """Deletes the vectors that no index uses."""
         index = self._store.indexes.get(self._database)
         used: set[bytes] = set()
         if index is not None:

@@ -1,4 +1,4 @@
-"""A language model that says what a test tells it to."""
+"""Language models for tests, with queued answers or none."""
 
 from __future__ import annotations
 
@@ -9,12 +9,27 @@ from tests.fakes.queue import Queue
 
 
 def count_fake_tokens(texts: tuple[str, ...]) -> tuple[int, ...]:
-    """What every fake model takes a text for: a token for every four letters begun."""
+    """The token counts of all fake models: one for every four letters begun."""
     return tuple(-(-len(text) // 4) for text in texts)
 
 
-class FakeEngine:
-    """A language model that says what is queued: the texts of one request an entry."""
+class StubEngine:
+    """Base of fake engines: the speed is unknown, and sampling fails the test."""
+
+    async def sample(self, request: SamplingRequest) -> Completions:
+        """Raises AssertionError."""
+        raise AssertionError("no model may be asked here")
+
+    async def speed(self) -> None:
+        """Unknown."""
+
+    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        """A token for every four letters begun."""
+        return count_fake_tokens(texts)
+
+
+class FakeEngine(StubEngine):
+    """A language model with queued answers: each entry holds the texts of one request."""
 
     def __init__(self, *answers: Sequence[str] | Exception) -> None:
         self._queue = Queue("FakeEngine", answers)
@@ -27,10 +42,7 @@ class FakeEngine:
         texts = self._queue.next(Sequence, request)  # type: ignore[type-abstract]
         return Completions(tuple(texts), prompt_tokens=100, completion_tokens=10 * len(texts))
 
-    async def speed(self) -> None:
-        """Unknown."""
-
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """A token for every four letters begun."""
+        """Counts as every fake; ``counted`` has the texts of each call."""
         self.counted.append(texts)
         return count_fake_tokens(texts)

@@ -1,4 +1,4 @@
-"""Answers in order, which every fake hands out."""
+"""The queue of answers that all fakes use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The schema that all fakes speak about: six tables of a shop, and how a test writes others."""
+"""The schema of all fakes, six tables of a shop, and builders of others."""
 
 from __future__ import annotations
 
@@ -107,4 +107,4 @@ SHOP = Catalog(
     ),
     search_path=("sales", "stock"),
 )
-"""Six tables in two schemas: a composite key, a key across schemas, one onto itself."""
+"""Six tables in two schemas: a composite key, a key across schemas, a key to its own table."""

@@ -1,4 +1,4 @@
-"""The stages that a pipeline is handed, each with queued answers."""
+"""Fakes of the stages of a pipeline, with queued answers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NO_PLAN = Plan()
 
 
 class FakeRetriever:
-    """Gives the queued contexts; the whole of ``SHOP``, for ever, when none is queued."""
+    """Returns the queued contexts; if none is queued, always the whole of ``SHOP``."""
 
     def __init__(self, *answers: SchemaContext | Exception) -> None:
         self._queue = Queue("FakeRetriever", answers) if answers else None
@@ -58,7 +58,7 @@ class FakeRetriever:
 
 
 class FakePlanner:
-    """Gives one plan to every question."""
+    """Returns the same plan for every question."""
 
     def __init__(self, plan: Plan | None = None) -> None:
         self._plan = plan or Plan()
@@ -71,7 +71,7 @@ class FakePlanner:
 
 
 class FakeGenerator:
-    """Refuses with ``reason`` where it is set; else gives the queued generations.
+    """Refuses with ``reason`` if it is set; else returns the queued generations.
 
     ``draft`` is its draft of any question, or the exception that it raises instead;
     ``rewritings`` are by the question asked.
@@ -97,15 +97,15 @@ class FakeGenerator:
         self.deadlines: list[Deadline] = []
 
     async def gate(self, question: Question, context: SchemaContext) -> Intent:
-        """Off topic, where there is a reason to refuse."""
+        """Off topic, if there is a reason to refuse."""
         return Intent("off_topic" if self._reason else "", self._reason)
 
     async def pace(self) -> Pace:
-        """The pace that it was made with."""
+        """The given pace."""
         return self._pace
 
     async def rewrite(self, question: Question, turns: tuple[Turn, ...]) -> Rewriting:
-        """The rewriting that is known for the question; else it stands as it is."""
+        """The given rewriting of the question; else the question is unchanged."""
         self.recalled.append(turns)
         return self._rewritings.get(question.text, Rewriting())
 
@@ -114,7 +114,7 @@ class FakeGenerator:
         return AnswerText(f"{len(result.rows)} rows.", question.answer_text, 100, 10)
 
     async def prepare(self, database: str, context: SchemaContext) -> int:
-        """Reads it, at 100 tokens; ``prepared`` has the databases."""
+        """Counts 100 tokens; ``prepared`` has the databases."""
         self.prepared.append(database)
         return 100
 
@@ -160,7 +160,7 @@ class FakeRanker:
         context: SchemaContext,
         plan: Plan,
     ) -> Assessment:
-        """The assessment that is known for the candidate's SQL."""
+        """The given assessment of the candidate's SQL."""
         self.assessed.append(candidate)
         return self._assessments[candidate.sql]
 
@@ -180,7 +180,7 @@ class FakeRanker:
 
 
 class FakeRepairer:
-    """Gives the queued repairs: a new query, ``""`` for none, or an exception.
+    """Returns the queued repairs: a new query, ``""`` for none, or raises an exception.
 
     ``risks`` are those of every repair.
     """
@@ -215,7 +215,7 @@ class FakeRepairer:
 
 
 class FakeSessions:
-    """Sessions in memory, by name alone; with ``error`` none can be read or written."""
+    """Sessions in memory by name; with ``error`` all methods raise it."""
 
     def __init__(self, *turns: Turn, session: str = "s", error: Exception | None = None) -> None:
         self.turns: dict[str, tuple[Turn, ...]] = {session: turns}
@@ -234,7 +234,7 @@ class FakeSessions:
         self.turns[question.session] = (*self.turns.get(question.session, ()), turn)
 
     async def forget(self, principal: Principal, session: str) -> int:
-        """Drops a session."""
+        """Deletes a session."""
         if self.error is not None:
             raise self.error
         return len(self.turns.pop(session, ()))

@@ -8,7 +8,14 @@ from nl2sql.concurrency import gather_all, task_group
 from nl2sql.errors import Unavailable
 
 
-async def test_results_stand_in_the_order_of_the_coroutines() -> None:
+async def wait(ended: list[bool]) -> None:
+    try:
+        await asyncio.sleep(60)
+    finally:
+        ended.append(True)
+
+
+async def test_results_are_in_the_order_of_the_coroutines() -> None:
     async def wait(seconds: float) -> float:
         await asyncio.sleep(seconds)
         return seconds
@@ -17,35 +24,22 @@ async def test_results_stand_in_the_order_of_the_coroutines() -> None:
 
 
 async def test_the_first_failure_is_raised_as_it_is_and_ends_the_others() -> None:
-    ended = []
-
-    async def wait() -> None:
-        try:
-            await asyncio.sleep(60)
-        finally:
-            ended.append(True)
+    ended: list[bool] = []
 
     async def fail() -> None:
         await asyncio.sleep(0)
         raise Unavailable("gone")
 
     with pytest.raises(Unavailable, match="gone") as raised:
-        await gather_all([wait(), fail(), wait()])
+        await gather_all([wait(ended), fail(), wait(ended)])
     assert ended == [True, True]
     # Not chained to the group, whose traceback would repeat it.
     assert raised.value.__cause__ is None
 
 
-async def test_whoever_is_cancelled_ends_them_all() -> None:
-    ended = []
-
-    async def wait() -> None:
-        try:
-            await asyncio.sleep(60)
-        finally:
-            ended.append(True)
-
-    task = asyncio.create_task(gather_all([wait(), wait()]))
+async def test_cancelling_the_caller_cancels_them_all() -> None:
+    ended: list[bool] = []
+    task = asyncio.create_task(gather_all([wait(ended), wait(ended)]))
     await asyncio.sleep(0.01)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -33,6 +33,16 @@ class DyingSystem:
     def outage(self, longest_s: float = 60.0) -> Outage:
         return Outage(self.probe, self.said.append, longest_s=longest_s, pause_s=0.001)
 
+    async def fail_after_an_answer(
+        self, error: type[Exception], longest_s: float = 60.0
+    ) -> tuple[int, int]:
+        """How often it was asked, and how many lines were said, until ``error`` was raised."""
+        outage = self.outage(longest_s)
+        await outage.ask(self.ask)
+        with pytest.raises(error):
+            await outage.ask(self.ask)
+        return self.asked, len(self.said)
+
 
 def dead() -> EngineUnavailable:
     return EngineUnavailable("The engine has died.")
@@ -55,30 +65,19 @@ async def test_what_never_answered_is_not_waited_for() -> None:
     assert (system.asked, system.said) == (1, [])
 
 
-async def test_what_does_not_come_back_ends_it() -> None:
+async def test_a_system_that_does_not_recover_ends_it() -> None:
     system = DyingSystem([None, dead()], ["dead"] * 9999)
-    outage = system.outage(longest_s=0.05)
-    await outage.ask(system.ask)
-    with pytest.raises(EngineUnavailable):
-        await outage.ask(system.ask)
-    assert len(system.said) == 1
+    assert await system.fail_after_an_answer(EngineUnavailable, longest_s=0.05) == (2, 1)
 
 
-async def test_what_fails_three_times_though_all_is_ready_is_given_up() -> None:
+async def test_a_call_that_fails_three_times_although_all_is_ready_is_not_repeated() -> None:
     system = DyingSystem([None, *(dead() for _ in range(9))], [])
-    outage = system.outage()
-    await outage.ask(system.ask)
-    with pytest.raises(EngineUnavailable):
-        await outage.ask(system.ask)
-    assert (system.asked, system.said) == (4, [])
+    assert await system.fail_after_an_answer(EngineUnavailable) == (4, 0)
 
 
-async def test_other_errors_are_the_callers() -> None:
+async def test_other_errors_are_raised() -> None:
     system = DyingSystem([None, PromptTooLong("Too long.")], [])
-    outage = system.outage()
-    await outage.ask(system.ask)
-    with pytest.raises(PromptTooLong):
-        await outage.ask(system.ask)
+    await system.fail_after_an_answer(PromptTooLong)
 
 
 async def test_those_who_wait_together_say_so_once() -> None:

@@ -8,77 +8,25 @@ import pickle
 import pytest
 
 from nl2sql import answers, types
-from nl2sql.answers import (
-    Answered,
-    Attempt,
-    Clarify,
-    Failed,
-    Refused,
-    StageTiming,
-    Trace,
-)
-from nl2sql.types import (
-    AnswerText,
-    Assessment,
-    Candidate,
-    CandidateAssessed,
-    Completions,
-    Diagnostic,
-    DraftQuery,
-    ExecutionLimits,
-    Explained,
-    Feedback,
-    FeedbackReceipt,
-    FewShot,
-    Finding,
-    Generated,
-    GuardedQuery,
-    Intent,
-    Interpretation,
-    JoinPath,
-    JoinPlan,
-    Message,
-    ModuleRoute,
-    Plan,
-    Principal,
-    Progress,
-    Prompt,
-    Question,
-    Ranking,
-    Repair,
-    RepairTried,
-    ResultSet,
-    RetrievedTable,
-    Rewriting,
-    RowsFetched,
-    SamplingRequest,
-    SchemaContext,
-    SchemaLink,
-    SchemaLinks,
-    Score,
-    ScoreTerm,
-    SessionIdentity,
-    Turn,
-    ValueMatch,
-    Violation,
-    VoteCounted,
-)
 from tests.fakes import CUSTOMERS, ORDERS, SHOP, build_assessment, build_context, build_result
 
-PRINCIPAL = Principal("ann", ("sales",), (("region", "EU"), ("ids", (1, 2))))
-SESSION = SessionIdentity("quorumsql_shop_sales", (("quorumsql.region", "EU"),))
-QUESTION = Question("How many?", "shop", PRINCIPAL, k=4, seed=1, max_rows=10)
-ROUTE = ModuleRoute(("sales",), "keywords", (0.9,))
-HIT = RetrievedTable(CUSTOMERS, 0.5, cosine_rank=1, bm25_rank=2, cosine=0.7)
+PRINCIPAL = types.Principal("ann", ("sales",), (("region", "EU"), ("ids", (1, 2))))
+SESSION = types.SessionIdentity("quorumsql_shop_sales", (("quorumsql.region", "EU"),))
+QUESTION = types.Question("How many?", "shop", PRINCIPAL, k=4, seed=1, max_rows=10)
+ROUTE = types.ModuleRoute(("sales",), "keywords", (0.9,))
+HIT = types.RetrievedTable(CUSTOMERS, 0.5, cosine_rank=1, bm25_rank=2, cosine=0.7)
 CONTEXT = build_context()
-LINK = SchemaLink("order", "sales.orders", "id", 1.0)
-VALUE = ValueMatch("germany", "sales.customers", "country", "Germany", 1.0)
-SHOT = FewShot("How many orders?", "SELECT count(*) FROM orders", 0.8)
-PATH = JoinPath(("sales.orders",), SHOP.foreign_keys[:1], "FROM orders")
-PLAN = Plan(SchemaLinks((LINK,)), JoinPlan(("sales.orders",), SHOP.foreign_keys[:1], "FROM orders"))
-PROMPT = Prompt("generate", (Message("user", "Hello"),))
-RESULT = ResultSet(("n",), ("int8",), ((3,), (None,)), truncated=True, ms=1.5)
-VERDICT = GuardedQuery(
+LINK = types.SchemaLink("order", "sales.orders", "id", 1.0)
+VALUE = types.ValueMatch("germany", "sales.customers", "country", "Germany", 1.0)
+SHOT = types.FewShot("How many orders?", "SELECT count(*) FROM orders", 0.8)
+PATH = types.JoinPath(("sales.orders",), SHOP.foreign_keys[:1], "FROM orders")
+PLAN = types.Plan(
+    types.SchemaLinks((LINK,)),
+    types.JoinPlan(("sales.orders",), SHOP.foreign_keys[:1], "FROM orders"),
+)
+PROMPT = types.Prompt("generate", (types.Message("user", "Hello"),))
+RESULT = types.ResultSet(("n",), ("int8",), ((3,), (None,)), truncated=True, ms=1.5)
+VERDICT = types.GuardedQuery(
     "shop",
     "SELECT 1",
     ("sales.orders",),
@@ -88,16 +36,16 @@ VERDICT = GuardedQuery(
     restricted=True,
     session=SESSION,
 )
-VIOLATION = Violation("unknown_table", "x", "There is no table x here.")
-DIAGNOSTIC = Diagnostic("42703", "column does not exist", position=8, hint="Try id.")
-SCORE = Score((ScoreTerm("base", 100.0), ScoreTerm("lint", -5.0)))
-CANDIDATE = Candidate("c1r", "SELECT 1", samples=2, origin="repair", repairs="c1")
-ASSESSMENT = Assessment(
-    CANDIDATE, VERDICT, Explained(1.0, 2.0), None, (), RESULT, SCORE, group=0, votes=2
+VIOLATION = types.Violation("unknown_table", "x", "There is no table x here.")
+DIAGNOSTIC = types.Diagnostic("42703", "column does not exist", position=8, hint="Try id.")
+SCORE = types.Score((types.ScoreTerm("base", 100.0), types.ScoreTerm("lint", -5.0)))
+CANDIDATE = types.Candidate("c1r", "SELECT 1", samples=2, origin="repair", repairs="c1")
+ASSESSMENT = types.Assessment(
+    CANDIDATE, VERDICT, types.Explained(1.0, 2.0), None, (), RESULT, SCORE, group=0, votes=2
 )
-RANKING = Ranking((ASSESSMENT,), samples=4, confidence=0.5, quorum=True)
-REPAIR = Repair("c1", "broken", "model", "fixed", "SELECT 1")
-TRACE = Trace(
+RANKING = types.Ranking((ASSESSMENT,), samples=4, confidence=0.5, quorum=True)
+REPAIR = types.Repair("c1", "broken", "model", "fixed", "SELECT 1")
+TRACE = answers.Trace(
     QUESTION,
     ROUTE,
     CONTEXT,
@@ -108,11 +56,11 @@ TRACE = Trace(
     ("s.t.c",),
     RANKING,
     (REPAIR,),
-    (StageTiming("plan", 1.0),),
+    (answers.StageTiming("plan", 1.0),),
 )
 
 EXAMPLES: tuple[object, ...] = (
-    Attempt("SELECT x", "sample", "There is no x."),
+    answers.Attempt("SELECT x", "sample", "There is no x."),
     PRINCIPAL,
     SESSION,
     QUESTION,
@@ -128,24 +76,24 @@ EXAMPLES: tuple[object, ...] = (
     PLAN,
     PROMPT.messages[0],
     PROMPT,
-    SamplingRequest(PROMPT, 4, 0, 0.7, 100, "```sql", ("```",)),
-    Completions(("SELECT 1",), 10, 2),
+    types.SamplingRequest(PROMPT, 4, 0, 0.7, 100, "```sql", ("```",)),
+    types.Completions(("SELECT 1",), 10, 2),
     CANDIDATE,
-    Generated(PROMPT, (CANDIDATE,), 10, 2, prompts=(("ddl", PROMPT),), grammar="root ::= x"),
-    DraftQuery("SELECT 1", 10, 2),
-    Progress("generate", 1, 4, 100, 100, 30),
-    CandidateAssessed(ASSESSMENT),
-    VoteCounted(RANKING),
-    RepairTried(REPAIR),
-    RowsFetched("SELECT 1", RESULT),
+    types.Generated(PROMPT, (CANDIDATE,), 10, 2, prompts=(("ddl", PROMPT),), grammar="root ::= x"),
+    types.DraftQuery("SELECT 1", 10, 2),
+    types.Progress("generate", 1, 4, 100, 100, 30),
+    types.CandidateAssessed(ASSESSMENT),
+    types.VoteCounted(RANKING),
+    types.RepairTried(REPAIR),
+    types.RowsFetched("SELECT 1", RESULT),
     VERDICT,
     VIOLATION,
     DIAGNOSTIC,
-    Explained(1.0, 2.0),
-    Feedback("shop", "How many?", "SELECT 1", False, PRINCIPAL, "SELECT 2"),
-    FeedbackReceipt("stored", "0123456789abcdef"),
+    types.Explained(1.0, 2.0),
+    types.Feedback("shop", "How many?", "SELECT 1", False, PRINCIPAL, "SELECT 2"),
+    types.FeedbackReceipt("stored", "0123456789abcdef"),
     RESULT,
-    Finding("select_star", "warning", "All columns are selected."),
+    types.Finding("select_star", "warning", "All columns are selected."),
     SCORE.terms[0],
     SCORE,
     ASSESSMENT,
@@ -153,16 +101,16 @@ EXAMPLES: tuple[object, ...] = (
     REPAIR,
     TRACE.timings[0],
     TRACE,
-    Answered("SELECT 1", RESULT, 0.5, True, TRACE),
-    Refused("off_topic", "No.", TRACE),
-    Clarify("Which?", 0.2, (Interpretation("SELECT 1", "shows 1.", 0.5),), TRACE),
-    Interpretation("SELECT 1", "shows 1.", 0.5),
-    ExecutionLimits(50, 1024),
-    Failed("Nothing ran.", TRACE),
-    Intent("off_topic", "No.", ("How many?",), "model", 10, 2),
-    Turn("How many?", "clarify", interpretations=("SELECT 1",)),
-    Rewriting("How many orders?", "picked", "SELECT 1"),
-    AnswerText("Answer: 3.", "rule"),
+    answers.Answered("SELECT 1", RESULT, 0.5, True, TRACE),
+    answers.Refused("off_topic", "No.", TRACE),
+    answers.Clarify("Which?", 0.2, (types.Interpretation("SELECT 1", "shows 1.", 0.5),), TRACE),
+    types.Interpretation("SELECT 1", "shows 1.", 0.5),
+    types.ExecutionLimits(50, 1024),
+    answers.Failed("Nothing ran.", TRACE),
+    types.Intent("off_topic", "No.", ("How many?",), "model", 10, 2),
+    types.Turn("How many?", "clarify", interpretations=("SELECT 1",)),
+    types.Rewriting("How many orders?", "picked", "SELECT 1"),
+    types.AnswerText("Answer: 3.", "rule"),
 )
 
 DATACLASSES: set[type] = {
@@ -191,17 +139,17 @@ def test_a_type_is_frozen_and_slotted(kind: type) -> None:
 
 
 def test_the_best_cosine_is_the_highest_and_minus_one_without_any() -> None:
-    far = RetrievedTable(ORDERS, 0.1, cosine=-0.2)
-    unknown = RetrievedTable(ORDERS, 0.1)
+    far = types.RetrievedTable(ORDERS, 0.1, cosine=-0.2)
+    unknown = types.RetrievedTable(ORDERS, 0.1)
     assert build_context(tables=("sales.orders",)).best_cosine == 0.5
-    assert SchemaContext((far, HIT), (), ("orders", "customers")).best_cosine == 0.7
-    assert SchemaContext((unknown,), (), ("orders",)).best_cosine == -1.0
+    assert types.SchemaContext((far, HIT), (), ("orders", "customers")).best_cosine == 0.7
+    assert types.SchemaContext((unknown,), (), ("orders",)).best_cosine == -1.0
 
 
 def test_a_keyword_hit_is_a_table_that_keyword_search_ranked() -> None:
-    unranked = RetrievedTable(ORDERS, 0.1, cosine_rank=1)
-    assert SchemaContext((unranked, HIT), (), ("a", "b")).has_keyword_hit
-    assert not SchemaContext((unranked,), (), ("a",)).has_keyword_hit
+    unranked = types.RetrievedTable(ORDERS, 0.1, cosine_rank=1)
+    assert types.SchemaContext((unranked, HIT), (), ("a", "b")).has_keyword_hit
+    assert not types.SchemaContext((unranked,), (), ("a",)).has_keyword_hit
 
 
 def test_a_candidate_fails_by_violation_or_diagnostic_only() -> None:
@@ -216,11 +164,11 @@ def test_the_winner_is_the_first_with_a_result() -> None:
         build_assessment("c2", result=build_result((1,))),
         build_assessment("c3", result=build_result((2,))),
     )
-    assert Ranking((without, first, second)).winner is first
-    assert Ranking((without,)).winner is None
-    assert Ranking().winner is None
+    assert types.Ranking((without, first, second)).winner is first
+    assert types.Ranking((without,)).winner is None
+    assert types.Ranking().winner is None
 
 
 def test_a_score_is_the_sum_of_its_terms() -> None:
     assert SCORE.total == 95.0
-    assert Score().total == 0
+    assert types.Score().total == 0

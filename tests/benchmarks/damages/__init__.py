@@ -1,9 +1,8 @@
-"""Right queries damaged in the ways in which small models damage them.
+"""Damages right queries in the ways of small models.
 
-One damage a function, in the order of ``DAMAGES``. Each takes the query's tree, which is its own to
-change, and returns the damaged query, or None where the query has nothing to damage so. Which of
-several places is hit is the random generator's choice, so a seed gives the same damage again.
-Whether a database still runs what comes of it is not known here.
+Each function is one damage, in the order of ``DAMAGES``. It takes the query's tree, which it may
+change, and returns the damaged query, or None if the damage does not apply. The random generator
+chooses among several places, so a seed gives the same damage again. A damaged query may still run.
 """
 
 from __future__ import annotations

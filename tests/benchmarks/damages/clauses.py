@@ -1,4 +1,4 @@
-"""Clauses that a database refuses, and other dialects' words."""
+"""Clauses that a database refuses, and constructs of other dialects."""
 
 from __future__ import annotations
 
@@ -111,9 +111,9 @@ def _translate(tree: exp.Expr, visible: VisibleTables, dialect: str) -> str | No
         return None
     real = {name for table in visible.tables for name in visible.list_columns(table)}
     for column in list(tree.find_all(exp.Column)):
-        # SQLite's golds write texts in double quotes, which are names to the others.
+        # SQLite's golds write texts in double quotes, which other databases read as names.
         if column.this.args.get("quoted") and visible.spell(column.this) not in real:
             column.replace(exp.Literal.string(column.name))
     quoted = dialect in ("mysql", "tsql")
     written = tree.sql(dialect, identify=quoted, unsupported_level=ErrorLevel.IGNORE)
-    return written.replace("COUNT_BIG(", "COUNT(")  # the writer's word, nobody's
+    return written.replace("COUNT_BIG(", "COUNT(")  # sqlglot's spelling, which models do not use

@@ -1,4 +1,4 @@
-"""Joins that are missing, stand in another order, or compare other columns."""
+"""Joins that are missing, in another order, or compare other columns."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.benchmarks.damages.places import write_query
 
 
 def lost_join_bare(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
-    """A table is not joined, and what is asked of it is asked of nobody: ``SELECT country``."""
+    """A table is not joined, and its columns are not qualified: ``SELECT country``."""
     return _lose_join(tree, visible, random, lambda source: None)
 
 
 def lost_join_named(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
-    """A table is not joined, and named where its columns are asked for."""
+    """A table is not joined, and its columns are qualified by its name."""
 
     def name(source: Source) -> exp.Identifier | None:
         return visible.build_identifier(source.table.name) if source.table is not None else None
@@ -52,14 +52,9 @@ def lost_bridge(tree: exp.Expr, visible: VisibleTables, random: Random) -> str |
 
 def swapped_keys(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """``ON o.customer_id = c.id`` → ``ON o.id = c.customer_id``."""
-    conditions = [
-        condition
-        for condition in _list_conditions(tree)
-        if condition.left.name.lower() != condition.right.name.lower()
-    ]
-    if not conditions:
+    condition = _choose_condition(tree, random)
+    if condition is None:
         return None
-    condition = random.choice(conditions)
     left, right = condition.left.this.copy(), condition.right.this.copy()
     condition.left.set("this", right)
     condition.right.set("this", left)
@@ -68,14 +63,9 @@ def swapped_keys(tree: exp.Expr, visible: VisibleTables, random: Random) -> str 
 
 def same_keys(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
     """``ON o.customer_id = c.id`` → ``ON o.customer_id = c.customer_id``."""
-    conditions = [
-        condition
-        for condition in _list_conditions(tree)
-        if condition.left.name.lower() != condition.right.name.lower()
-    ]
-    if not conditions:
+    condition = _choose_condition(tree, random)
+    if condition is None:
         return None
-    condition = random.choice(conditions)
     condition.right.set("this", condition.left.this.copy())
     return write_query(tree, visible)
 
@@ -93,7 +83,7 @@ def shuffled_joins(tree: exp.Expr, visible: VisibleTables, random: Random) -> st
 
 
 def repeated_join(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
-    """A table is joined once more under the name that it has, over the same condition."""
+    """A table is joined again under the same name, with the same condition."""
     joins = [join for join in tree.find_all(exp.Join) if join.args.get("on") is not None]
     if not joins:
         return None
@@ -128,7 +118,7 @@ def _lose_join(
     random: Random,
     name: Callable[[Source], exp.Identifier | None],
 ) -> str | None:
-    """Drops a join that no other needs; columns of its table are asked of what ``name`` gives."""
+    """Drops a join that no other needs; ``name`` gives the new qualifier of its columns."""
     places = []
     for level in read_levels(tree, visible):
         for source, join in _list_joined(level):
@@ -165,3 +155,13 @@ def _list_conditions(tree: exp.Expr) -> list[exp.EQ]:
             for side in (condition.left, condition.right)
         )
     ]
+
+
+def _choose_condition(tree: exp.Expr, random: Random) -> exp.EQ | None:
+    """A join's condition that compares columns of different names."""
+    conditions = [
+        condition
+        for condition in _list_conditions(tree)
+        if condition.left.name.lower() != condition.right.name.lower()
+    ]
+    return random.choice(conditions) if conditions else None

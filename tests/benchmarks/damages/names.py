@@ -1,4 +1,4 @@
-"""Names that are not there, or that another table bears."""
+"""Names that do not exist, or belong to another table."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def wrong_table(tree: exp.Expr, visible: VisibleTables, random: Random) -> str |
 
 
 def lost_alias(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
-    """``FROM orders AS o`` → ``FROM orders``, while columns are still asked of ``o``."""
+    """``FROM orders AS o`` → ``FROM orders``, while columns are still qualified by ``o``."""
     named = [table for table in tree.find_all(exp.Table) if table.alias]
     if not named:
         return None
@@ -39,7 +39,7 @@ def lost_alias(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | 
 
 
 def wrong_alias(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
-    """``c.country`` → ``T9.country``, which nothing bears."""
+    """``c.country`` → ``T9.country``, an alias that does not exist."""
     columns = [column for column, _, _ in list_qualified(tree, visible)]
     if not columns:
         return None
@@ -128,7 +128,7 @@ def misspelled_column(tree: exp.Expr, visible: VisibleTables, random: Random) ->
 
 
 def quoted_upper(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
-    """``country`` → ``"Country"``, another name where quoted names keep their case."""
+    """``country`` → ``"Country"``, another name if quoted names keep their case."""
     name = _choose_column(tree, visible, random)
     if not name or visible.dialect == "sqlite":
         return None
@@ -136,7 +136,7 @@ def quoted_upper(tree: exp.Expr, visible: VisibleTables, random: Random) -> str 
 
 
 def _choose_column(tree: exp.Expr, visible: VisibleTables, random: Random) -> str:
-    """The name of a column that is a table's; empty where there is none."""
+    """The name of a column that belongs to a table; empty if there is none."""
     names = sorted({column.name for column, _, _ in list_owned(tree, visible)})
     return random.choice(names) if names else ""
 
@@ -150,7 +150,7 @@ def _rename(
     *,
     quoted: bool = False,
 ) -> str | None:
-    """The name changed wherever the query has it; None where the new one is another real name."""
+    """Replaces a name throughout the query; None if the new one is another real name."""
     real = {visible.fold(table.name) for table in visible.tables} | {
         name for table in visible.tables for name in visible.list_columns(table)
     }

@@ -18,7 +18,7 @@ def write_query(tree: exp.Expr, visible: VisibleTables) -> str:
 def list_owned(
     tree: exp.Expr, visible: VisibleTables
 ) -> Iterator[tuple[exp.Column, Source, Level]]:
-    """The columns of tables, each with the only source that it can mean."""
+    """The columns of tables, each with the only source that it can refer to."""
     for level in read_levels(tree, visible):
         for column in level.columns:
             name, qualifier = visible.spell(column.this), column.args.get("table")

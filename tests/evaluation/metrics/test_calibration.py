@@ -93,7 +93,7 @@ def test_a_clarification_counts_by_the_answer_it_would_have_got() -> None:
     unknown = build_record(outcome="clarify", correct=False, k=4, candidates=candidates)
     found = measure([*FIVE, known, unknown])
     assert found.bins[1] == ReliabilityBin(0.3, 0.4, 0.3, 1.0, 1)
-    assert sum(each.count for each in found.bins) == 5
+    assert sum(part.count for part in found.bins) == 5
 
 
 def test_one_sample_a_question_has_no_confidence() -> None:

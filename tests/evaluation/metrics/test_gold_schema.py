@@ -49,39 +49,23 @@ def find(sql: str, catalog: Catalog = SHOP) -> tuple[str, str]:
         ("SELECT sales.orders.amt FROM sales.orders", "sales.orders", "sales.orders.amt"),
         ("SELECT COUNT(*) FROM orders", "sales.orders", ""),
         ("SELECT * FROM orders", "sales.orders", " ".join(ORDERS)),
-        (
-            "SELECT o.* FROM orders o, customers c",
-            "sales.customers sales.orders",
-            " ".join(ORDERS),
-        ),
+        ("SELECT o.* FROM orders o, customers c", "sales.customers sales.orders", " ".join(ORDERS)),
         (
             "SELECT c.name FROM orders o JOIN customers c ON c.id = o.customer_id",
             "sales.customers sales.orders",
             "sales.customers.id sales.customers.name sales.orders.customer_id",
         ),
-        (
-            "SELECT amt FROM orders JOIN customers USING (id)",
-            "sales.customers sales.orders",
-            "sales.customers.id sales.orders.amt sales.orders.id",
-        ),
+        ("SELECT amt FROM orders JOIN customers USING (id)", "sales.customers sales.orders",
+         "sales.customers.id sales.orders.amt sales.orders.id"),
         # Of a derived table, what it reads, not what is read of it.
         ("SELECT * FROM (SELECT amt FROM orders) AS s", "sales.orders", "sales.orders.amt"),
         # An output may be named where rows are grouped and ordered.
-        (
-            "SELECT amt * 2 AS twice FROM orders GROUP BY twice ORDER BY twice",
-            "sales.orders",
-            "sales.orders.amt",
-        ),
-        (
-            "SELECT 1 FROM orders GROUP BY customer_id HAVING SUM(amt) > 1",
-            "sales.orders",
-            "sales.orders.amt sales.orders.customer_id",
-        ),
-        (
-            "SELECT id FROM orders UNION SELECT id FROM customers ORDER BY id",
-            "sales.customers sales.orders",
-            "sales.customers.id sales.orders.id",
-        ),
+        ("SELECT amt * 2 AS twice FROM orders GROUP BY twice ORDER BY twice", "sales.orders",
+         "sales.orders.amt"),
+        ("SELECT 1 FROM orders GROUP BY customer_id HAVING SUM(amt) > 1", "sales.orders",
+         "sales.orders.amt sales.orders.customer_id"),
+        ("SELECT id FROM orders UNION SELECT id FROM customers ORDER BY id",
+         "sales.customers sales.orders", "sales.customers.id sales.orders.id"),
         # A subquery reads of the query around it.
         (
             "SELECT 1 FROM customers c WHERE EXISTS"
@@ -95,15 +79,12 @@ def find(sql: str, catalog: Catalog = SHOP) -> tuple[str, str]:
             "sales.customers.id sales.orders.amt sales.orders.customer_id",
         ),
         ('SELECT "Full Name" FROM people', "hr.people", "hr.people.Full Name"),
-        (
-            "SELECT SUM(amt) OVER (PARTITION BY customer_id) FROM orders",
-            "sales.orders",
-            "sales.orders.amt sales.orders.customer_id",
-        ),
+        ("SELECT SUM(amt) OVER (PARTITION BY customer_id) FROM orders", "sales.orders",
+         "sales.orders.amt sales.orders.customer_id"),
         ("SELECT 1", "", ""),
         ("SELECT n FROM generate_series(1, 3) AS n", "", ""),
     ],
-)
+)  # fmt: skip
 def test_what_a_query_reads(sql: str, tables: str, columns: str) -> None:
     assert find(sql) == (tables, columns)
 
@@ -132,24 +113,18 @@ def test_a_recursive_cte_is_followed_to_its_tables() -> None:
         ("select NAME from SINGER", "main.Singer", "main.Singer.Name"),
         ('SELECT T1."name" FROM singer AS T1', "main.Singer", "main.Singer.Name"),
         # A quoted word is a column where there is one, and a string where there is none.
-        (
-            'SELECT "Year" FROM concert WHERE Singer_ID = "France"',
-            "main.concert",
-            "main.concert.Singer_ID main.concert.Year",
-        ),
+        ('SELECT "Year" FROM concert WHERE Singer_ID = "France"', "main.concert",
+         "main.concert.Singer_ID main.concert.Year"),
         (
             'SELECT name FROM singer WHERE country = "France" AND singer_id IN'
             " (SELECT singer_id FROM concert)",
             "main.Singer main.concert",
             "main.Singer.Country main.Singer.Name main.Singer.Singer_ID main.concert.Singer_ID",
         ),
-        (
-            "WITH Top AS (SELECT name FROM singer) SELECT * FROM TOP",
-            "main.Singer",
-            "main.Singer.Name",
-        ),
+        ("WITH Top AS (SELECT name FROM singer) SELECT * FROM TOP", "main.Singer",
+         "main.Singer.Name"),
     ],
-)
+)  # fmt: skip
 def test_sqlite_ignores_case_and_reads_words_as_strings(
     sql: str, tables: str, columns: str
 ) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from evaluation.metrics.judge import MOST_ROWS, Judge, Response, has_top_level_order
 from evaluation.runs.records import QuestionRecord
 from nl2sql.types import Diagnostic, ResultSet, Violation
+from quorumsql.contract import QueryResponse
 from tests.evaluation.builders import build_body, build_candidate, build_example
 from tests.fakes import (
     SHOP,
@@ -44,12 +43,16 @@ def build_judge(
 
 
 async def judge(
-    response: Response, results: dict[str, list[Answer]], **example: Any
+    body: QueryResponse,
+    given: dict[str, object],
+    golds: dict[str, list[Answer]] | None = None,
 ) -> QuestionRecord:
-    judge, _ = build_judge(results)
-    return await judge.judge(
-        build_example(**{"golds": (GOLD,), **example}), response, evidence=False, seconds=1.5
-    )
+    """The record of ``body`` whose candidates gave one value each; the gold gives 4."""
+    golds = golds or {GOLD: [build_result((4,))]}
+    judge, _ = build_judge(golds)
+    results = {name: build_result((value,)) for name, value in given.items()}
+    example = build_example(golds=tuple(golds))
+    return await judge.judge(example, Response(body, results), evidence=False, seconds=1.5)
 
 
 async def test_the_answer_and_each_candidate_are_compared() -> None:
@@ -58,15 +61,9 @@ async def test_the_answer_and_each_candidate_are_compared() -> None:
         build_candidate("c1", "SELECT 4"),
         build_candidate("c3", "SELEC", rows=None, error={"sqlstate": "42601", "message": "no"}),
     )
-    record = await judge(
-        Response(body, {"c2": build_result((3,)), "c1": build_result((4,))}),
-        {GOLD: [build_result((4,))]},
-    )
-    assert [(candidate.id, candidate.correct) for candidate in record.candidates] == [
-        ("c2", False),
-        ("c1", True),
-        ("c3", False),
-    ]
+    record = await judge(body, {"c2": 3, "c1": 4})
+    marks = [(candidate.id, candidate.correct) for candidate in record.candidates]
+    assert marks == [("c2", False), ("c1", True), ("c3", False)]
     assert not record.correct
     assert record.candidates[2].error == "42601: no"
     assert record.seconds == 1.5
@@ -78,8 +75,7 @@ async def test_the_answer_and_each_candidate_are_compared() -> None:
 
 
 async def test_a_right_answer_is_right_by_every_comparison() -> None:
-    body = build_body(build_candidate("c1", "SELECT 4"))
-    record = await judge(Response(body, {"c1": build_result((4,))}), {GOLD: [build_result((4,))]})
+    record = await judge(build_body(build_candidate("c1", "SELECT 4")), {"c1": 4})
     assert (record.correct, record.bird_ex, record.soft_f1) == (True, True, 1.0)
     assert record.result.rows == ((4,),)
     assert record.gold_result.rows_in_all == 1
@@ -91,20 +87,14 @@ async def test_columns_that_were_pruned_or_left_out_were_not_shown() -> None:
         columns={"sales.orders": ["id", "status"]},
         left_out=["sales.orders.status"],
     )
-    record = await judge(Response(body, {"c1": build_result((4,))}), {GOLD: [build_result((4,))]})
-    assert record.retrieved_columns == ("sales.orders.id",)
+    assert (await judge(body, {"c1": 4})).retrieved_columns == ("sales.orders.id",)
 
 
-async def test_what_was_not_handed_over_whole_is_fetched_again() -> None:
+async def test_incomplete_results_are_fetched_again() -> None:
     body = build_body(build_candidate("c1", "SELECT x"), build_candidate("c2", "SELECT y"))
     rows = ((1,), (2,), (3,))
-    made, executor = build_judge(
-        {
-            GOLD: [build_result(*rows)],
-            "SELECT x": [build_result(*rows)],
-            "SELECT y": [build_result((9,))],
-        }
-    )
+    whole: list[Answer] = [build_result(*rows)]
+    made, executor = build_judge({GOLD: whole, "SELECT x": whole, "SELECT y": [build_result((9,))]})
     record = await made.judge(
         build_example(golds=(GOLD,)),
         Response(body, {"c1": build_result((1,), truncated=True)}),
@@ -117,32 +107,26 @@ async def test_what_was_not_handed_over_whole_is_fetched_again() -> None:
 
 
 async def test_any_of_several_golds_is_right() -> None:
-    body = build_body(build_candidate("c1", "SELECT b"))
-    record = await judge(
-        Response(body, {"c1": build_result(("b",))}),
-        {"G1": [build_result(("a",))], "G2": [build_result(("b",))]},
-        golds=("G1", "G2"),
-    )
+    golds: dict[str, list[Answer]] = {"G1": [build_result(("a",))], "G2": [build_result(("b",))]}
+    record = await judge(build_body(build_candidate("c1", "SELECT b")), {"c1": "b"}, golds)
     assert record.correct
     assert record.soft_f1 == 1.0
     assert record.gold == "G1"
 
 
 async def test_row_order_counts_where_the_gold_orders() -> None:
-    body = build_body(build_candidate("c1", "SELECT b"))
     gold = "SELECT id FROM orders ORDER BY id"
-    record = await judge(
-        Response(body, {"c1": build_result((2,), (1,))}),
-        {gold: [build_result((1,), (2,))]},
-        golds=(gold,),
-    )
+    made, _ = build_judge({gold: [build_result((1,), (2,))]})
+    body = build_body(build_candidate("c1", "SELECT b"))
+    response = Response(body, {"c1": build_result((2,), (1,))})
+    record = await made.judge(build_example(golds=(gold,)), response, evidence=False, seconds=0)
     assert not record.correct
     assert record.bird_ex
 
 
 async def test_a_clarification_is_no_right_answer() -> None:
     body = build_body(build_candidate("c1", "SELECT 4"), outcome="clarify", reason="Which?")
-    record = await judge(Response(body, {"c1": build_result((4,))}), {GOLD: [build_result((4,))]})
+    record = await judge(body, {"c1": 4})
     assert not record.correct
     assert record.candidates[0].correct
     assert record.reason == "Which?"
@@ -154,8 +138,7 @@ async def test_repairs_tell_what_they_did() -> None:
         build_candidate("c1", "SELEC 4", rows=None, samples=0),
         repairs=[REPAIR],
     )
-    record = await judge(Response(body, {"c1r": build_result((4,))}), {GOLD: [build_result((4,))]})
-    (repair,) = record.repairs
+    (repair,) = (await judge(body, {"c1r": 4})).repairs
     assert (repair.correct_before, repair.correct_after) == (False, True)
     assert (repair.rules, repair.error_class) == (("spelled_names",), "syntax")
 

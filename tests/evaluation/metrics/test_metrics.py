@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from evaluation.metrics.figures import Percentiles, RepairFigures, Summary
+from evaluation.metrics.figures import Estimate, Percentiles, RepairFigures, Summary
 from evaluation.metrics.metrics import summarize
 from evaluation.runs.records import CandidateRecord, Preview, QuestionRecord, RepairRecord
 from tests.evaluation.builders import build_record
@@ -32,6 +33,10 @@ def measure(*records: QuestionRecord, seconds: float = 60.0) -> Summary:
     return summarize(records, seconds=seconds, threshold=0.5)
 
 
+def read_values(estimates: Mapping[Any, Estimate]) -> dict[Any, float]:
+    return {name: estimate.value for name, estimate in estimates.items()}
+
+
 def test_a_question_whose_gold_failed_is_named_and_counts_in_no_figure() -> None:
     found = measure(
         build_record("q1"),
@@ -55,17 +60,12 @@ def test_a_question_at_which_the_pipeline_raised_is_named_and_wrong() -> None:
     assert found.gold_empty == 0
 
 
-def test_outcomes_stand_from_answered_to_error() -> None:
+def test_outcomes_are_ordered_from_answered_to_error() -> None:
     outcomes = ("failed", "answered", "error", "clarify", "refused", "answered")
     found = measure(*(build_record(outcome=outcome, correct=False) for outcome in outcomes))
-    assert list(found.outcomes.items()) == [
-        ("answered", 2),
-        ("clarify", 1),
-        ("refused", 1),
-        ("failed", 1),
-        ("error", 1),
-    ]
-    # A query that runs was found for what is answered and for what is asked back.
+    assert list(found.outcomes) == ["answered", "clarify", "refused", "failed", "error"]
+    assert list(found.outcomes.values()) == [2, 1, 1, 1, 1]
+    # A query that runs was found for answered and clarify.
     assert found.executes.value == pytest.approx(3 / 6)
 
 
@@ -93,22 +93,18 @@ def test_a_run_that_was_not_timed_has_no_r_ves() -> None:
 
 def test_first_sample_mean_sample_and_oracle() -> None:
     # 3 of 4 samples right, the first one too; then 1 of 4, and the first one wrong.
+    first = (build_candidate("c1", 3, True), build_candidate("c2", 1, False))
+    second = (build_candidate("c1", 3, False), build_candidate("c2", 1, True))
     found = measure(
-        build_record(
-            k=4, candidates=(build_candidate("c1", 3, True), build_candidate("c2", 1, False))
-        ),
-        build_record(
-            k=4,
-            correct=False,
-            candidates=(build_candidate("c1", 3, False), build_candidate("c2", 1, True)),
-        ),
+        build_record(k=4, candidates=first),
+        build_record(k=4, correct=False, candidates=second),
         build_record(k=4, correct=False, outcome="failed"),
     )
     assert found.first.value == pytest.approx(1 / 3)
     assert found.mean_sample.value == pytest.approx((3 / 4 + 1 / 4 + 0) / 3)
     assert found.accuracy.value == pytest.approx(1 / 3)
     assert found.oracle.value == pytest.approx(2 / 3)
-    assert {k: each.value for k, each in found.pass_at.items()} == {
+    assert read_values(found.pass_at) == {
         1: pytest.approx((3 / 4 + 1 / 4 + 0) / 3),
         # 1 - C(1, 2)/6 = 1, and 1 - C(3, 2)/6 = 1/2.
         2: pytest.approx((1 + 1 / 2 + 0) / 3),
@@ -116,17 +112,13 @@ def test_first_sample_mean_sample_and_oracle() -> None:
     }
 
 
-def test_the_majority_and_the_vote_also_of_what_was_asked_back() -> None:
-    right = build_candidate("c2", 1, True, group=0)
-    found = measure(
-        build_record(
-            k=4,
-            outcome="clarify",
-            correct=False,
-            confidence=0.3,
-            candidates=(right, build_candidate("c1", 3, False, group=1)),
-        )
+def test_the_majority_and_the_vote_of_a_clarify() -> None:
+    candidates = (
+        build_candidate("c2", 1, True, group=0),
+        build_candidate("c1", 3, False, group=1),
     )
+    unsure: dict[str, Any] = {"outcome": "clarify", "correct": False, "confidence": 0.3}
+    found = measure(build_record(k=4, candidates=candidates, **unsure))
     assert (found.accuracy.value, found.chosen.value) == (0.0, 1.0)
     assert found.majority is not None
     assert found.majority.value == 0.0
@@ -140,15 +132,11 @@ def test_without_groups_there_is_no_majority() -> None:
 
 
 def test_a_repair_makes_samples_right_but_not_the_first_one() -> None:
-    found = measure(
-        build_record(
-            k=2,
-            candidates=(
-                build_candidate("c1r", 2, True, origin="repair", repairs="c1"),
-                build_candidate("c1", 0, False, error="42703: no such column"),
-            ),
-        )
+    candidates = (
+        build_candidate("c1r", 2, True, origin="repair", repairs="c1"),
+        build_candidate("c1", 0, False, error="42703: no such column"),
     )
+    found = measure(build_record(k=2, candidates=candidates))
     assert (found.first.value, found.mean_sample.value, found.oracle.value) == (0.0, 1.0, 1.0)
 
 
@@ -156,28 +144,16 @@ def test_each_record_has_its_own_k() -> None:
     six = build_record(k=6, candidates=(build_candidate("c1", 1, True),))
     one = build_record(k=1, candidates=(build_candidate("c1", 1, False),))
     found = measure(six, one)
-    assert {k: each.value for k, each in found.pass_at.items()} == {
-        1: pytest.approx(1 / 12),
-        2: pytest.approx(2 / 6),
-        4: pytest.approx(4 / 6),
-        6: 1.0,
-    }
-    assert [each.count for each in found.pass_at.values()] == [2, 1, 1, 1]
+    expected = pytest.approx({1: 1 / 12, 2: 2 / 6, 4: 4 / 6, 6: 1.0})
+    assert read_values(found.pass_at) == expected
+    assert [estimate.count for estimate in found.pass_at.values()] == [2, 1, 1, 1]
 
 
-def test_groups_are_in_a_sensible_order() -> None:
-    difficulties = ("", "strange", "extra", "challenging", "medium", "easy", "moderate", "simple")
-    found = measure(*(build_record(difficulty=difficulty) for difficulty in difficulties))
-    assert list(found.by_difficulty) == [
-        "easy",
-        "simple",
-        "medium",
-        "moderate",
-        "challenging",
-        "extra",
-        "strange",
-        "unrated",
-    ]
+def test_difficulties_are_ordered_from_easy_to_unrated() -> None:
+    ordered = "easy simple medium moderate challenging extra strange unrated".split()
+    names = [name if name != "unrated" else "" for name in reversed(ordered)]
+    found = measure(*(build_record(difficulty=difficulty) for difficulty in names))
+    assert list(found.by_difficulty) == ordered
 
 
 def test_groups_hold_the_accuracy_of_their_questions() -> None:
@@ -187,15 +163,11 @@ def test_groups_hold_the_accuracy_of_their_questions() -> None:
         build_record(database="b", question="word " * 21, correct=False),
         build_record(database="b", question="word " * 20),
     )
-    assert [(name, each.count) for name, each in found.by_database.items()] == [("a", 1), ("b", 3)]
+    counts = [(name, estimate.count) for name, estimate in found.by_database.items()]
+    assert counts == [("a", 1), ("b", 3)]
     assert found.by_database["b"].value == pytest.approx(2 / 3)
-    assert {name: each.value for name, each in found.by_length.items()} == {
-        "<=10": 1.0,
-        "11-15": 0.0,
-        "16-20": 1.0,
-        ">20": 0.0,
-    }
-    assert list(found.by_length) == ["<=10", "11-15", "16-20", ">20"]
+    lengths = [("<=10", 1.0), ("11-15", 0.0), ("16-20", 1.0), (">20", 0.0)]
+    assert list(read_values(found.by_length).items()) == lengths
 
 
 def test_recall_over_the_first_tables_that_were_retrieved() -> None:
@@ -214,11 +186,8 @@ def test_recall_over_the_first_tables_that_were_retrieved() -> None:
         # A gold that reads no table has no recall.
         build_record(retrieved_tables=("x.y",)),
     )
-    assert {k: each.value for k, each in found.recall_tables.items()} == {
-        1: pytest.approx((0.5 + 0 + 0.5) / 3),
-        2: pytest.approx((0.5 + 1 + 0.5) / 3),
-        3: pytest.approx((1 + 1 + 0.5) / 3),
-    }
+    expected = {1: (0.5 + 0 + 0.5) / 3, 2: (0.5 + 1 + 0.5) / 3, 3: (1 + 1 + 0.5) / 3}
+    assert read_values(found.recall_tables) == pytest.approx(expected)
     assert {table.count for table in found.recall_tables.values()} == {3}
     assert found.all_tables is not None
     assert found.all_tables.value == pytest.approx(2 / 3)

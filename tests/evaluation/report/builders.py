@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from evaluation.metrics.figures import PairedComparison
 from evaluation.metrics.metrics import summarize
 from evaluation.report import Run
+from evaluation.report.sections import Section, build_sections
 from evaluation.runs.records import CandidateRecord, Preview, QuestionRecord, RepairRecord
 from tests.evaluation.builders import build_manifest, build_record
 
@@ -59,3 +62,9 @@ def build_rich_records(k: int, *, right: int = 6, text: str = "") -> tuple[Quest
         )
         for number in range(10)
     )
+
+
+def build_section(*runs: Run, comparisons: Sequence[PairedComparison] = ()) -> Section:
+    """The only section of these runs."""
+    (section,) = build_sections(runs, comparisons)
+    return section

@@ -42,7 +42,7 @@ def test_what_xml_cannot_hold_is_replaced(label: str) -> None:
 def test_markup_in_labels_and_description_stays_text() -> None:
     root = ElementTree.fromstring(draw(HOSTILE, description=HOSTILE))
     assert root.get("aria-label") == HOSTILE
-    assert not [each for each in root.iter() if each.tag in ("img", "script")]
+    assert not {"img", "script"} & {element.tag for element in root.iter()}
 
 
 def test_a_legend_keeps_a_label_that_begins_with_an_underscore() -> None:
@@ -55,12 +55,12 @@ def test_a_long_label_is_cut() -> None:
 
 def test_ids_are_those_of_the_plot_and_every_reference_has_its_target() -> None:
     root = ElementTree.fromstring(draw("a", name="mine"))
-    ids = {each.get("id") for each in root.iter() if each.get("id")}
+    ids = {element.get("id") for element in root.iter() if element.get("id")}
     assert all(name and name.startswith("mine-") for name in ids)
     references = {
         value.removeprefix("url(").removesuffix(")").removeprefix("#")
-        for each in root.iter()
-        for key, value in each.attrib.items()
+        for element in root.iter()
+        for key, value in element.attrib.items()
         if key in ("href", "clip-path")
     }
     assert references <= ids

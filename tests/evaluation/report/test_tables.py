@@ -11,8 +11,8 @@ from evaluation.report.paired_tables import (
     build_selection_table,
     list_pairs,
 )
-from evaluation.report.sections import build_sections
 from evaluation.report.tables import (
+    Table,
     build_accuracy_table,
     build_detail_tables,
     build_outcome_table,
@@ -22,7 +22,13 @@ from evaluation.report.tables import (
 )
 from evaluation.runs.records import CandidateRecord, RepairRecord
 from tests.evaluation.builders import build_record
-from tests.evaluation.report.builders import build_rich_records, build_run
+from tests.evaluation.report.builders import build_rich_records, build_run, build_section
+
+
+def read_row(table: Table | None, number: int = 0) -> dict[str, str]:
+    """The texts of a row by column."""
+    assert table is not None
+    return dict(zip(table.columns, (cell.text for cell in table.rows[number]), strict=True))
 
 
 def test_an_estimate_shows_its_interval_and_nothing_over_no_question() -> None:
@@ -41,44 +47,35 @@ def test_a_p_value_is_never_shown_as_zero() -> None:
 
 
 def test_the_best_run_is_marked_among_several() -> None:
-    right, wrong = build_record("q1"), build_record("q1", correct=False)
-    runs = [build_run("K=1", wrong), build_run("K=2", right)]
-    (section,) = build_sections(runs, ())
-    assert [row[1].best for row in build_accuracy_table(section).rows] == [False, True]
-    (alone,) = build_sections(runs[1:], ())
-    assert not build_accuracy_table(alone).rows[0][1].best
+    wrong, right = build_run("K=1", build_record(correct=False)), build_run("K=2", build_record())
+    table = build_accuracy_table(build_section(wrong, right))
+    assert [row[1].best for row in table.rows] == [False, True]
+    assert not build_accuracy_table(build_section(right)).rows[0][1].best
 
 
 def test_a_run_over_fewer_questions_is_not_the_best() -> None:
-    wrong = build_record("q2", correct=False)
-    runs = [build_run("K=1", build_record("q1"), wrong), build_run("K=2", build_record("q1"))]
-    (section,) = build_sections(runs, ())
-    assert [row[1].best for row in build_accuracy_table(section).rows] == [True, False]
+    more = build_run("K=1", build_record("q1"), build_record("q2", correct=False))
+    table = build_accuracy_table(build_section(more, build_run("K=2", build_record("q1"))))
+    assert [row[1].best for row in table.rows] == [True, False]
 
 
-def test_what_was_asked_back_has_a_column_where_there_is_any() -> None:
+def test_clarify_has_a_column_where_there_is_any() -> None:
     group = CandidateRecord(id="c1", sql="SELECT 1", group=0, correct=True)
     unsure = build_record(outcome="clarify", correct=False, confidence=0.3, candidates=(group,))
-    (section,) = build_sections([build_run("K=4", unsure)], ())
-    table = build_accuracy_table(section)
-    row = dict(zip(table.columns, (cell.text for cell in table.rows[0]), strict=True))
+    row = read_row(build_accuracy_table(build_section(build_run("K=4", unsure))))
     assert row["accuracy"].startswith("0.0")
     assert row["with clarify counted"].startswith("100.0")
     assert row["oracle gap"] == "0.0"
-    (sure,) = build_sections([build_run("K=4")], ())
-    assert "with clarify counted" not in build_accuracy_table(sure).columns
+    sure = build_accuracy_table(build_section(build_run("K=4")))
+    assert "with clarify counted" not in sure.columns
 
 
 def test_no_speed_is_shown_where_samples_came_from_a_file() -> None:
-    runs = [
+    section = build_section(
         build_run("K=1", *build_rich_records(1)),
         build_run("K=4", *build_rich_records(4), samples="kept.samples"),
-    ]
-    (section,) = build_sections(runs, ())
-    table = build_speed_table(section)
-    timed, untimed = (
-        dict(zip(table.columns, (cell.text for cell in row), strict=True)) for row in table.rows
     )
+    timed, untimed = (read_row(build_speed_table(section), number) for number in range(2))
     assert timed["questions / min"] == "10.0"
     assert untimed["questions / min"] == untimed["s / question, p50"] == "\N{EN DASH}"
     # The pipeline's own time was spent all the same.
@@ -91,18 +88,14 @@ def test_no_speed_is_shown_where_samples_came_from_a_file() -> None:
 
 
 def test_columns_without_any_figure_are_left_out() -> None:
-    (untimed,) = build_sections([build_run()], ())
-    assert "R-VES" not in build_accuracy_table(untimed).columns
-    (timed,) = build_sections([build_run("K=1", build_record(r_ves=1.25))], ())
-    table = build_accuracy_table(timed)
-    assert table.rows[0][table.columns.index("R-VES")].text == "125.0"
+    assert "R-VES" not in build_accuracy_table(build_section(build_run())).columns
+    timed = build_section(build_run("K=1", build_record(r_ves=1.25)))
+    assert read_row(build_accuracy_table(timed))["R-VES"] == "125.0"
 
 
 def test_gold_that_fails_is_counted_where_outcomes_are() -> None:
     run = build_run("K=1", build_record("q1"), build_record("q2", gold_error="timeout"))
-    (section,) = build_sections([run], ())
-    table = build_outcome_table(section)
-    row = dict(zip(table.columns, (cell.text for cell in table.rows[0]), strict=True))
+    row = read_row(build_outcome_table(build_section(run)))
     assert (row["questions"], row["counted"], row["gold failing"]) == ("2", "1", "1")
 
 
@@ -110,64 +103,54 @@ def test_runs_side_by_side() -> None:
     left = build_run("K=1", build_record("q1"), build_record("q2", correct=False))
     right = build_run("K=4", build_record("q1", correct=False), build_record("q2"))
     comparison = compare_runs(left.name, left.records, right.name, right.records)
-    (section,) = build_sections([left, right], [comparison])
-    table = build_comparison_table(section)
-    assert table is not None
-    row = dict(zip(table.columns, (cell.text for cell in table.rows[0]), strict=True))
+    row = read_row(build_comparison_table(build_section(left, right, comparisons=[comparison])))
     assert row["runs"] == "K=4 against K=1"
     assert (row["gained"], row["lost"], row["McNemar p"]) == ("1", "1", "1.00")
 
 
 def test_ablations_stand_apart_from_run_against_run() -> None:
-    full = build_run("all stages", build_record("q1"), build_record("q2"), k=4)
-    less = build_run(
-        "without bm25", build_record("q1", correct=False), build_record("q2", correct=False), k=4
-    )
-    none = build_run("without glosses", build_record("q1"), build_record("q2"), k=4)
+    right = [build_record(name) for name in ("q1", "q2")]
+    wrong = [build_record(name, correct=False) for name in ("q1", "q2")]
+    full = build_run("all stages", *right, k=4)
+    less = build_run("without bm25", *wrong, k=4)
+    none = build_run("without glosses", *right, k=4)
     elsewhere = build_run("without reranker", build_record("q9"), k=4)
     comparison = compare_runs(full.name, full.records, less.name, less.records)
-    (section,) = build_sections([full, none, less, elsewhere], [comparison])
+    section = build_section(full, none, less, elsewhere, comparisons=[comparison])
     table = build_ablation_table(section)
     assert table is not None
     assert table.title == "Each stage switched off, against all stages"
-    # The dearest first; a run that shares no question is not held against anything.
+    # The largest loss first; a run without shared questions is not compared.
     assert [row[0].text for row in table.rows] == ["without bm25", "without glosses"]
-    row = dict(zip(table.columns, (cell.text for cell in table.rows[0]), strict=True))
+    row = read_row(table)
     assert (row["shared"], row["difference"]) == ("2", "\N{MINUS SIGN}100.0 pts")
     assert build_comparison_table(section) is None
     assert [pair.right for pair in list_pairs(section)] == ["without bm25", "without glosses"]
 
 
-def test_the_vote_is_held_against_first_sample_and_majority() -> None:
+def test_the_vote_is_compared_with_first_sample_and_majority() -> None:
     candidates = (
         CandidateRecord(id="c2", sql="SELECT 2", samples=1, group=0, correct=True),
         CandidateRecord(id="c1", sql="SELECT 1", samples=3, group=1),
     )
     run = build_run("K=4", build_record("q1", k=4, candidates=candidates))
-    (section,) = build_sections([build_run("plain", baseline="plain"), run], ())
-    table = build_selection_table(section)
+    plain = build_run("plain", baseline="plain")
+    table = build_selection_table(build_section(plain, run))
+    row = read_row(table)
     assert table is not None
-    (cells,) = table.rows
-    row = dict(zip(table.columns, (cell.text for cell in cells), strict=True))
+    assert len(table.rows) == 1
     assert (row["run"], row["better of both"], row["gained"]) == ("K=4", "majority", "1")
-    (alone,) = build_sections([build_run("plain", baseline="plain")], ())
-    assert build_selection_table(alone) is None
+    assert build_selection_table(build_section(plain)) is None
 
 
-def test_repairs_are_told_by_rule_and_class_of_error_too() -> None:
+def test_repairs_are_counted_by_rule_and_class_of_error_too() -> None:
+    names = {"method": "autocorrect", "rules": ("join_keys",), "error_class": "unknown_column"}
     repair = RepairRecord(
-        candidate="c1",
-        cause="no such column",
-        method="autocorrect",
-        outcome="fixed",
-        rules=("join_keys",),
-        error_class="unknown_column",
-        correct_after=True,
+        candidate="c1", cause="no such column", outcome="fixed", correct_after=True, **names
     )
     (record, *_) = build_rich_records(4)
     run = build_run("K=4", record.model_copy(update={"repairs": (repair,)}))
-    (section,) = build_sections([run], ())
-    table = build_repair_table(section)
+    table = build_repair_table(build_section(run))
     assert table is not None
     assert [row[0].text.partition(": ")[2] for row in table.rows] == [
         "all",
@@ -178,7 +161,7 @@ def test_repairs_are_told_by_rule_and_class_of_error_too() -> None:
 
 
 def test_details_are_there_where_there_is_something_to_tell() -> None:
-    (rich,) = build_sections([build_run("K=4", *build_rich_records(4))], ())
+    rich = build_section(build_run("K=4", *build_rich_records(4)))
     titles = [table.title for table in build_detail_tables(rich)]
     assert titles == [
         "Accuracy by difficulty",

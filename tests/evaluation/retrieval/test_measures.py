@@ -40,7 +40,7 @@ def test_misses_are_sorted_by_cause() -> None:
         for at, missed in enumerate((LINES, LINES, twin))
     ]
     (figures,) = summarize(build_manifest("q0", "q1", "q2"), records).variants
-    assert [(each.cause, each.tables) for each in figures.missed] == [
+    assert [(missed.cause, missed.tables) for missed in figures.missed] == [
         ("just_outside", 2),
         ("twin", 1),
     ]

@@ -43,11 +43,10 @@ async def test_what_is_kept_needs_no_model(tmp_path: Path) -> None:
         assert await kept.count_tokens(("eight888", "four")) == (2, 1)
 
 
-async def test_what_is_kept_is_whole_whoever_is_in_a_hurry(tmp_path: Path) -> None:
+async def test_stored_samples_are_complete_whatever_the_time_limit(tmp_path: Path) -> None:
     engine = FakeEngine(("a", "b", "c", "d"))
-    hasty = replace(_ask(), time_limit_s=1.0)
     with _keep(tmp_path / "samples.jsonl", engine).open() as kept:
-        first = await kept.sample(hasty)
+        first = await kept.sample(replace(_ask(), time_limit_s=1.0))
         assert await kept.sample(_ask()) == first
     assert [request.time_limit_s for request in engine.requests] == [None]
 
@@ -105,10 +104,6 @@ async def test_a_failure_is_not_kept(tmp_path: Path) -> None:
 
 
 def test_a_file_is_written_by_one(tmp_path: Path) -> None:
-    path = tmp_path / "samples.jsonl"
-    with (
-        KeptSamples(path, "small", _no_engine).open(),
-        pytest.raises(SettingsError, match="Another process"),
-        KeptSamples(path, "small", _no_engine).open(),
-    ):
+    one, two = (KeptSamples(tmp_path / "samples", "small", _no_engine) for _ in range(2))
+    with one.open(), pytest.raises(SettingsError, match="Another process"), two.open():
         pass

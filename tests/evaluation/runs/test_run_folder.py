@@ -41,7 +41,7 @@ def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
     assert manifest.started_at == ""
 
 
-def test_a_line_that_a_kill_cut_short_is_asked_anew(tmp_path: Path) -> None:
+def test_the_question_of_a_truncated_line_is_asked_again(tmp_path: Path) -> None:
     write(tmp_path / "run", "q1", "q2")
     path = tmp_path / "run" / "questions.jsonl"
     path.write_bytes(path.read_bytes()[:-40])
@@ -50,13 +50,10 @@ def test_a_line_that_a_kill_cut_short_is_asked_anew(tmp_path: Path) -> None:
         assert run.done() == {"q1"}
         run.append(build_record("q2", outcome="failed", correct=False))
     _, records = read_run(tmp_path / "run")
-    assert [(record.id, record.outcome) for record in records] == [
-        ("q1", "answered"),
-        ("q2", "failed"),
-    ]
+    assert {record.id: record.outcome for record in records} == {"q1": "answered", "q2": "failed"}
 
 
-def test_of_a_question_that_stands_twice_the_first_counts(tmp_path: Path) -> None:
+def test_the_first_of_two_records_of_a_question_counts(tmp_path: Path) -> None:
     run = write(tmp_path / "run", "q1")
     with run.open():
         run.append(build_record("q1", correct=False))
@@ -66,23 +63,17 @@ def test_of_a_question_that_stands_twice_the_first_counts(tmp_path: Path) -> Non
 
 def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
     write(tmp_path / "run", "q1")
-    other = build_manifest(
-        "q1", "q2", "q3", k=4, configuration={"ranking": {"min_confidence": 0.5}}
-    )
-    with (
-        pytest.raises(SettingsError, match=r"k: 1 → 4; configuration.ranking.min_confidence"),
-        RunFolder(tmp_path / "run", other).open(),
-    ):
+    settings = {"ranking": {"min_confidence": 0.5}}
+    manifest = build_manifest("q1", "q2", "q3", k=4, configuration=settings)
+    other = RunFolder(tmp_path / "run", manifest)
+    message = r"k: 1 → 4; configuration.ranking.min_confidence"
+    with pytest.raises(SettingsError, match=message), other.open():
         pass
 
 
 def test_two_processes_do_not_write_one_run(tmp_path: Path) -> None:
-    manifest = build_manifest("q1")
-    with (
-        RunFolder(tmp_path / "run", manifest).open(),
-        pytest.raises(SettingsError, match="Another process"),
-        RunFolder(tmp_path / "run", manifest).open(),
-    ):
+    one, two = (RunFolder(tmp_path / "run", build_manifest("q1")) for _ in range(2))
+    with one.open(), pytest.raises(SettingsError, match="Another process"), two.open():
         pass
 
 

@@ -11,21 +11,18 @@ from pathlib import Path
 
 import pytest
 
+from data.benchmarks.types import Example
 from evaluation.metrics.judge import Judge, Response
 from evaluation.metrics.metrics import summarize
+from evaluation.runs.records import QuestionRecord
 from evaluation.runs.run_folder import RunFolder, read_run
-from evaluation.runs.runner import measure_times, run_questions
+from evaluation.runs.runner import Progress, measure_times, run_questions
 from nl2sql.errors import EngineUnavailable, PromptTooLong
 from nl2sql.outage import Outage
 from nl2sql.types import Principal, Question
 from tests.conftest import ROOT
 from tests.evaluation import counting_run
-from tests.evaluation.builders import (
-    build_body,
-    build_candidate,
-    build_example,
-    build_manifest,
-)
+from tests.evaluation.builders import build_body, build_candidate, build_example, build_manifest
 from tests.fakes import SHOP, FakeCatalogs, FakeGuard, build_result
 
 EXAMPLES = tuple(build_example(f"q{number}", evidence="A hint.") for number in range(6))
@@ -59,19 +56,27 @@ def build_judge() -> Judge:
     return Judge(FakeCatalogs(SHOP), FakeGuard(), counting_run.OneExecutor(), {"gone": "deleted"})
 
 
+async def ask_all(
+    run: RunFolder,
+    system: FakeSystem,
+    examples: tuple[Example, ...] = EXAMPLES,
+    *,
+    outage: Outage | None = None,
+    progress: Progress = lambda done, total, correct: None,
+) -> tuple[QuestionRecord, ...]:
+    """The records of the run after asking all its questions."""
+    with run.open():
+        await run_questions(
+            examples, system.ask, build_judge(), run, max_rows=50, outage=outage, progress=progress
+        )
+    return read_run(run.folder)[1]
+
+
 async def test_all_questions_are_asked_side_by_side(tmp_path: Path) -> None:
     system = FakeSystem()
     run = build_run(tmp_path / "run", concurrency=3, seed=7, k=4)
     seen: list[tuple[int, int, int]] = []
-    with run.open():
-        await run_questions(
-            EXAMPLES,
-            system.ask,
-            build_judge(),
-            run,
-            max_rows=50,
-            progress=lambda *counts: seen.append(counts),
-        )
+    await ask_all(run, system, progress=lambda *counts: seen.append(counts))
     assert system.most_in_flight == 3
     assert seen == [(done, 6, done) for done in range(7)]
     question = system.questions[0]
@@ -81,21 +86,14 @@ async def test_all_questions_are_asked_side_by_side(tmp_path: Path) -> None:
 
 async def test_evidence_is_given_where_the_run_says_so(tmp_path: Path) -> None:
     system = FakeSystem()
-    run = build_run(tmp_path / "run", evidence=True)
-    with run.open():
-        await run_questions(EXAMPLES, system.ask, build_judge(), run, max_rows=5)
+    records = await ask_all(build_run(tmp_path / "run", evidence=True), system)
     assert {question.evidence for question in system.questions} == {"A hint."}
-    assert {record.evidence for record in read_run(run.folder)[1]} == {"A hint."}
+    assert {record.evidence for record in records} == {"A hint."}
 
 
-async def test_a_question_that_fails_by_itself_counts_as_wrong_and_is_named(
-    tmp_path: Path,
-) -> None:
+async def test_a_question_with_an_error_of_its_own_counts_as_wrong(tmp_path: Path) -> None:
     system = FakeSystem({"How many q2?": PromptTooLong("Too long.", hint="Shorten it.")})
-    run = build_run(tmp_path / "run")
-    with run.open():
-        await run_questions(EXAMPLES, system.ask, build_judge(), run, max_rows=5)
-    record = read_run(run.folder)[1][2]
+    record = (await ask_all(build_run(tmp_path / "run"), system))[2]
     assert (record.outcome, record.correct) == ("error", False)
     assert record.reason == "Too long. Shorten it."
 
@@ -103,29 +101,24 @@ async def test_a_question_that_fails_by_itself_counts_as_wrong_and_is_named(
 async def test_a_missing_database_is_not_asked(tmp_path: Path) -> None:
     system = FakeSystem()
     examples = (*EXAMPLES[:5], dataclasses.replace(EXAMPLES[5], database="gone"))
-    run = build_run(tmp_path / "run")
-    with run.open():
-        await run_questions(examples, system.ask, build_judge(), run, max_rows=5)
+    records = await ask_all(build_run(tmp_path / "run"), system, examples)
     assert len(system.questions) == 5
-    assert read_run(run.folder)[1][5].gold_error == "the database is missing: deleted"
+    assert records[5].gold_error == "the database is missing: deleted"
 
 
-async def test_a_system_that_is_gone_ends_the_sitting_and_nothing_is_lost(tmp_path: Path) -> None:
+async def test_an_unavailable_system_ends_the_session_and_nothing_is_lost(tmp_path: Path) -> None:
     system = FakeSystem({"How many q3?": EngineUnavailable("It died.")})
     run = build_run(tmp_path / "run")
-    with pytest.raises(EngineUnavailable), run.open():
-        await run_questions(EXAMPLES, system.ask, build_judge(), run, max_rows=5)
+    with pytest.raises(EngineUnavailable):
+        await ask_all(run, system)
     assert run.done() == {"q0", "q1", "q2"}
-    with run.open():
-        await run_questions(EXAMPLES, system.ask, build_judge(), run, max_rows=5)
+    await ask_all(run, system)
     asked = [question.text for question in system.questions]
     assert asked == [f"How many q{number}?" for number in (0, 1, 2, 3, 3, 4, 5)]
 
 
 async def test_a_system_that_comes_back_is_asked_again_and_the_run_goes_on(tmp_path: Path) -> None:
-    system = FakeSystem(
-        {f"How many q{number}?": EngineUnavailable("It died.") for number in (2, 3, 4)}
-    )
+    system = FakeSystem({f"How many q{n}?": EngineUnavailable("It died.") for n in (2, 3, 4)})
     problems = ["dead", "loading"]
     said: list[str] = []
 
@@ -133,22 +126,13 @@ async def test_a_system_that_comes_back_is_asked_again_and_the_run_goes_on(tmp_p
         return problems.pop(0) if problems else ""
 
     run = build_run(tmp_path / "run", concurrency=2)
-    with run.open():
-        await run_questions(
-            EXAMPLES,
-            system.ask,
-            build_judge(),
-            run,
-            max_rows=5,
-            outage=Outage(probe, said.append, pause_s=0.2),
-        )
-    records = read_run(run.folder)[1]
+    records = await ask_all(run, system, outage=Outage(probe, said.append, pause_s=0.2))
     assert [record.id for record in records if record.correct] == [f"q{n}" for n in range(6)]
     assert max(record.seconds for record in records) < 0.2
     assert len(said) == 2
 
 
-async def test_a_system_that_does_not_come_back_ends_the_sitting(tmp_path: Path) -> None:
+async def test_a_system_that_does_not_recover_ends_the_session(tmp_path: Path) -> None:
     system = FakeSystem({"How many q3?": EngineUnavailable("It died.")})
 
     async def probe() -> str:
@@ -156,15 +140,15 @@ async def test_a_system_that_does_not_come_back_ends_the_sitting(tmp_path: Path)
 
     run = build_run(tmp_path / "run")
     outage = Outage(probe, lambda line: None, longest_s=0.05, pause_s=0.01)
-    with pytest.raises(EngineUnavailable), run.open():
-        await run_questions(EXAMPLES, system.ask, build_judge(), run, max_rows=5, outage=outage)
+    with pytest.raises(EngineUnavailable):
+        await ask_all(run, system, outage=outage)
     assert run.done() == {"q0", "q1", "q2"}
 
 
 async def test_right_answers_are_timed_once(tmp_path: Path) -> None:
     run = build_run(tmp_path / "run")
+    await ask_all(run, FakeSystem())
     with run.open():
-        await run_questions(EXAMPLES, FakeSystem().ask, build_judge(), run, max_rows=5)
         await measure_times(EXAMPLES, build_judge(), run)
         before = (run.folder / "timings.jsonl").read_text()
         await measure_times(EXAMPLES, build_judge(), run)
@@ -180,7 +164,7 @@ def test_a_run_killed_twice_ends_with_the_figures_of_an_unbroken_one(tmp_path: P
         assert len(read_run(killed)[1]) < counting_run.COUNT
     asyncio.run(counting_run.run(killed, 0))
     one, other = (read_run(folder)[1] for folder in (unbroken, killed))
-    assert [each.id for each in one] == [each.id for each in other]
+    assert [record.id for record in one] == [record.id for record in other]
     summaries = [
         dataclasses.replace(
             summarize(records, seconds=1.0, threshold=0.0),

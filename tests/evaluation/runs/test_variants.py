@@ -104,7 +104,7 @@ def test_an_ablation_switches_each_flag_off_in_turn() -> None:
 
 def test_an_ablation_leaves_out_what_is_off_already() -> None:
     settings = override(SETTINGS, ["bm25=false"])
-    assert "without bm25" not in [each.name for each in build_ablation(settings, 4)]
+    assert "without bm25" not in [variant.name for variant in build_ablation(settings, 4)]
     with pytest.raises(SettingsError, match="No flag that is on is called bm25"):
         build_ablation(settings, 4, ["bm25"])
 

@@ -45,16 +45,14 @@ class FakePipeline:
         raise EngineUnavailable("Busy.")
 
 
-def ask(text: str, **overrides: object) -> Question:
-    return build_question(text=text, session="s", **overrides)
+def ask(text: str, session: str = "s", **overrides: object) -> Question:
+    return build_question(text=text, session=session, **overrides)
 
 
 async def test_without_a_session_nothing_is_read_or_kept() -> None:
     sessions, generator = FakeSessions(EARLIER), FakeGenerator(rewritings=COMPLETED)
-    pipeline = FakePipeline()
-    answer = await Dialogue(pipeline, generator, sessions).answer(
-        build_question(text="And in 2024?")
-    )
+    dialogue = Dialogue(FakePipeline(), generator, sessions)
+    answer = await dialogue.answer(ask("And in 2024?", session=""))
     assert isinstance(answer, Answered)
     assert (answer.trace.asked, answer.text) == ("", "")
     assert generator.recalled == []
@@ -82,7 +80,7 @@ async def test_a_question_that_stands_alone_is_asked_as_it_is() -> None:
     assert answer.trace.asked == ""
 
 
-async def test_a_reading_that_was_chosen_is_run() -> None:
+async def test_an_interpretation_that_was_chosen_is_run() -> None:
     chosen = {"the second": Rewriting(UNSURE.question, "picked", "SELECT 2")}
     pipeline = FakePipeline()
     dialogue = Dialogue(pipeline, FakeGenerator(rewritings=chosen), FakeSessions(UNSURE))
@@ -92,12 +90,10 @@ async def test_a_reading_that_was_chosen_is_run() -> None:
     assert answer.trace.rewriting.method == "picked"
 
 
-async def test_who_names_a_query_is_not_reworded() -> None:
-    generator = FakeGenerator(rewritings=COMPLETED)
-    pipeline = FakePipeline()
-    await Dialogue(pipeline, generator, FakeSessions(EARLIER)).answer(
-        ask("And in 2024?", picked="SELECT 9")
-    )
+async def test_a_question_with_a_picked_query_is_not_rewritten() -> None:
+    generator, pipeline = FakeGenerator(rewritings=COMPLETED), FakePipeline()
+    dialogue = Dialogue(pipeline, generator, FakeSessions(EARLIER))
+    await dialogue.answer(ask("And in 2024?", picked="SELECT 9"))
     (asked,) = pipeline.questions
     assert (asked.text, asked.picked) == ("And in 2024?", "SELECT 9")
     assert generator.recalled == []
@@ -112,7 +108,7 @@ async def test_who_names_a_query_is_not_reworded() -> None:
     ],
     ids=["store", "replica", "none"],
 )
-async def test_where_sessions_cannot_be_read_the_question_is_answered_alone(
+async def test_if_sessions_cannot_be_read_the_question_is_answered_alone(
     sessions: FakeSessions | None,
 ) -> None:
     answer = await Dialogue(FakePipeline(), FakeGenerator(), sessions).answer(ask("How many?"))
@@ -121,7 +117,7 @@ async def test_where_sessions_cannot_be_read_the_question_is_answered_alone(
     assert "answered alone" in note
 
 
-async def test_a_turn_that_cannot_be_kept_is_told() -> None:
+async def test_a_turn_that_cannot_be_stored_is_reported() -> None:
     class ReadOnlySessions(FakeSessions):
         async def remember(self, question: Question, turn: Turn) -> None:
             raise IndexUnavailable("Read-only.")
@@ -140,9 +136,7 @@ async def test_a_turn_that_cannot_be_kept_is_told() -> None:
         ("refused", ()),
     ],
 )
-async def test_what_a_later_question_may_lean_on_is_kept(
-    outcome: str, kept: tuple[Turn, ...]
-) -> None:
+async def test_a_turn_is_stored_unless_refused(outcome: str, kept: tuple[Turn, ...]) -> None:
     sessions = FakeSessions()
     await Dialogue(FakePipeline(outcome=outcome), FakeGenerator(), sessions).answer(ask("Q?"))
     assert sessions.turns["s"] == kept
@@ -155,11 +149,9 @@ def test_a_rewriting_that_failed_is_not_kept() -> None:
 
 
 def test_a_turn_holds_no_cell_of_the_result() -> None:
-    result = build_result(("secret cell",))
-    turn = build_turn(
-        Answered("SELECT 1", result, 1.0, True, Trace(build_question())), is_rewritten=False
-    )
-    assert "secret" not in repr(turn)
+    trace = Trace(build_question())
+    answer = Answered("SELECT 1", build_result(("secret cell",)), 1.0, True, trace)
+    assert "secret" not in repr(build_turn(answer, is_rewritten=False))
 
 
 @pytest.mark.parametrize("source", ["rule", "model"])
@@ -176,9 +168,8 @@ async def test_an_answer_is_put_in_words_where_asked(source: str, session: str) 
 
 @pytest.mark.parametrize("outcome", ["clarify", "failed", "refused"])
 async def test_what_has_no_rows_has_no_words(outcome: str) -> None:
-    answer = await Dialogue(FakePipeline(outcome=outcome), FakeGenerator()).answer(
-        build_question(answer_text="model")
-    )
+    dialogue = Dialogue(FakePipeline(outcome=outcome), FakeGenerator())
+    answer = await dialogue.answer(build_question(answer_text="model"))
     assert not hasattr(answer, "text")
     assert "words" not in [timing.stage for timing in answer.trace.timings]
 

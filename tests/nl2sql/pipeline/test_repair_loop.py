@@ -63,6 +63,10 @@ async def run(
     return await loop.run(build_question(), build_context(), Plan(), first, is_last=is_last)
 
 
+def outcomes(attempts: tuple[Repair, ...]) -> list[tuple[str, str]]:
+    return [(attempt.candidate, attempt.outcome) for attempt in attempts]
+
+
 def samples(assessments: tuple[Assessment, ...]) -> dict[str, int]:
     return {assessment.candidate.id: assessment.candidate.samples for assessment in assessments}
 
@@ -101,17 +105,12 @@ async def test_a_repair_that_fails_again_is_repaired_again_and_takes_over_nothin
     )
     repairer = FakeRepairer("again", "fixed")
     _, attempts = await run(rank(BROKEN), ranker, repairer)
-    assert [(attempt.candidate, attempt.outcome) for attempt in attempts] == [
-        ("c3", "failed"),
-        ("c3r", "fixed"),
-    ]
+    assert outcomes(attempts) == [("c3", "failed"), ("c3r", "fixed")]
     assert samples(ranker.ranked[0]) == {"c3": 2, "c3r": 0}
     # The whole chain hands over.
     assert samples(ranker.ranked[1]) == {"c3": 0, "c3r": 0, "c3rr": 2}
-    assert [[each.candidate.id for each in history] for history in repairer.histories] == [
-        [],
-        ["c3"],
-    ]
+    histories = [[*samples(history)] for history in repairer.histories]
+    assert histories == [[], ["c3"]]
 
 
 async def test_after_as_many_rounds_as_are_allowed_it_ends() -> None:
@@ -141,10 +140,7 @@ async def test_the_model_is_asked_only_where_no_rule_helped_and_nothing_works(
 
 async def test_where_nothing_works_every_attempt_is_listed() -> None:
     _, attempts = await run(rank(BAD, BROKEN), FakeRanker({}), FakeRepairer("", ""))
-    assert [(attempt.candidate, attempt.outcome) for attempt in attempts] == [
-        ("c2", "none"),
-        ("c3", "none"),
-    ]
+    assert outcomes(attempts) == [("c2", "none"), ("c3", "none")]
     _, attempts = await run(rank(GOOD, BAD), FakeRanker({}), FakeRepairer(""))
     assert attempts == ()
 
@@ -158,7 +154,7 @@ async def test_what_no_rule_could_repair_is_not_handed_to_them_in_a_later_round(
     handed = (build_question(), build_context(), Plan())
     await loop.run(*handed, rank(BAD), is_last=False)
     _, attempts = await loop.run(*handed, rank(BAD, BROKEN))
-    assert [each.candidate.id for each in repairer.failed] == ["c2", "c3", "c2", "c3"]
+    assert [failed.candidate.id for failed in repairer.failed] == ["c2", "c3", "c2", "c3"]
     assert repairer.may_ask_model == [False, False, True, True]
     assert [attempt.candidate for attempt in attempts] == ["c2", "c3"]
 
@@ -201,8 +197,8 @@ async def test_repairs_that_come_to_one_query_are_assessed_once_and_stay_two_can
     await run(rank(BAD, BROKEN), ranker, FakeRepairer("good", "good"))
     assert len(ranker.assessed) == 1
     (ranked,) = ranker.ranked
-    assert [each.candidate.id for each in ranked[-2:]] == ["c2r", "c3r"]
-    assert {each.verdict for each in ranked[-2:]} == {made.verdict}
+    assert [*samples(ranked[-2:])] == ["c2r", "c3r"]
+    assert {repair.verdict for repair in ranked[-2:]} == {made.verdict}
 
 
 async def test_after_the_deadline_the_model_is_asked_once_about_the_best() -> None:

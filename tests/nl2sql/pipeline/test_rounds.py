@@ -26,7 +26,7 @@ def test_a_query_that_is_known_adds_its_samples() -> None:
         "postgres",
     )
     assert count(known) == {"c1": 5}
-    assert [(each.id, each.sql, each.samples) for each in new] == [("c2", "SELECT b FROM t", 1)]
+    assert [(added.id, added.sql, added.samples) for added in new] == [("c2", "SELECT b FROM t", 1)]
 
 
 def test_new_ones_are_numbered_on_past_the_repairs() -> None:
@@ -38,7 +38,7 @@ def test_new_ones_are_numbered_on_past_the_repairs() -> None:
     _, new = merge_round(
         known, (Candidate("c1", "SELECT c"), Candidate("c2", "SELECT d")), "postgres"
     )
-    assert [each.id for each in new] == ["c3", "c4"]
+    assert [added.id for added in new] == ["c3", "c4"]
 
 
 def test_the_likeliest_sample_of_all_rounds_is_told() -> None:

@@ -75,7 +75,7 @@ _Loader.add_multi_constructor("!", _build_value)
 
 def _load_cases() -> list[Case]:
     with (FIXTURES / "equivalence.yaml").open(encoding="utf-8") as file:
-        return [Case(**each) for each in yaml.load(file, _Loader)]
+        return [Case(**fields) for fields in yaml.load(file, _Loader)]
 
 
 CASES = _load_cases()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nl2sql.errors import SettingsError, UnknownDatabase
-from nl2sql.settings import load_settings, parse_settings
+from nl2sql.settings import Settings, load_settings, parse_settings
 from nl2sql.settings.connection import ConnectionSettings
 from tests.fakes import build_settings
 
@@ -25,36 +25,20 @@ MINIMAL = "databases: {shop: {reader: {url: embedded}, indexer: {url: embedded}}
         ({"samplng": {}}, "samplng", "sampling"),
         ({"serve": {"prot": 1}}, "serve.prot", "port"),
         ({"index": {"connection": {"ur": "x"}}}, "index.connection.ur", "url"),
+        ({"databases": {"shop": {"schema": []}}}, "databases.shop.schema", "schemas"),
         (
-            {"databases": {"shop": {**DATABASE, "schema": []}}},
-            "databases.shop.schema",
-            "schemas",
-        ),
-        (
-            {"databases": {"shop": {**DATABASE, "reader": {**EMBEDDED, "password": "x"}}}},
+            {"databases": {"shop": {"reader": {**EMBEDDED, "password": "x"}}}},
             "databases.shop.reader.password",
             "password_env",
         ),
-        (
-            {"databases": {"limits": {**DATABASE, "schema": []}}},
-            "databases.limits.schema",
-            "schemas",
-        ),
-    ],
-    ids=[
-        "flag",
-        "linker",
-        "section",
-        "port",
-        "nested",
-        "database",
-        "connection",
-        "database_named_like_a_section",
+        # A database named like a section.
+        ({"databases": {"limits": {"schema": []}}}, "databases.limits.schema", "schemas"),
     ],
 )
 def test_an_unknown_key_names_the_nearest(value: dict[str, Any], key: str, nearest: str) -> None:
+    databases = {name: DATABASE | keys for name, keys in value.get("databases", {}).items()}
     with pytest.raises(SettingsError) as caught:
-        parse_settings({"databases": {"shop": DATABASE}, **value})
+        parse_settings({**value, "databases": databases or {"shop": DATABASE}})
     assert f"unknown key {key}, did you mean {nearest}?" in str(caught.value)
 
 
@@ -115,29 +99,26 @@ def test_a_variable_that_is_not_set_is_an_error_naming_it() -> None:
         connection.resolve({})
 
 
-@pytest.mark.parametrize(
-    ("home", "expected"),
-    [("state", "state"), ("../state", "../state"), (".", ".")],
-    ids=["below", "beside", "here"],
-)
-def test_home_is_relative_to_the_file(tmp_path: Path, home: str, expected: str) -> None:
-    folder = tmp_path / "deploy"
-    folder.mkdir()
+def load(folder: Path, text: str) -> Settings:
     path = folder / "quorumsql.yaml"
-    path.write_text(f"home: {home}\n{MINIMAL}")
-    assert load_settings(path).home == (folder / expected).resolve()
+    path.write_text(text)
+    return load_settings(path)
 
 
-def test_an_absolute_home_stays(tmp_path: Path) -> None:
-    path = tmp_path / "quorumsql.yaml"
-    path.write_text(f"home: /var/lib/quorumsql\n{MINIMAL}")
-    assert load_settings(path).home == Path("/var/lib/quorumsql")
-
-
-def test_home_knows_the_tilde(tmp_path: Path) -> None:
-    path = tmp_path / "quorumsql.yaml"
-    path.write_text(MINIMAL)
-    assert load_settings(path).home == (Path.home() / ".cache/quorumsql").resolve()
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("home: state\n", "{folder}/state"),
+        ("home: ../state\n", "{folder}/../state"),
+        ("home: .\n", "{folder}"),
+        ("home: /var/lib/quorumsql\n", "/var/lib/quorumsql"),
+        ("", "{user}/.cache/quorumsql"),
+    ],
+    ids=["below", "beside", "here", "absolute", "default_with_tilde"],
+)
+def test_home_is_relative_to_the_file(tmp_path: Path, line: str, expected: str) -> None:
+    path = Path(expected.format(folder=tmp_path, user=Path.home()))
+    assert load(tmp_path, f"{line}{MINIMAL}").home == path.resolve()
 
 
 def test_a_missing_file_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
@@ -146,18 +127,17 @@ def test_a_missing_file_is_an_error_that_says_what_to_do(tmp_path: Path) -> None
     assert "--config" in caught.value.hint
 
 
-def test_bad_yaml_is_an_error_that_names_the_line(tmp_path: Path) -> None:
-    path = tmp_path / "quorumsql.yaml"
-    path.write_text("databases: {shop\nflags: [")
-    with pytest.raises(SettingsError, match=r"not valid YAML.*(\n.*)*line \d"):
-        load_settings(path)
-
-
-def test_an_error_in_the_file_names_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "quorumsql.yaml"
-    path.write_text(MINIMAL + "flag: {}\n")
-    with pytest.raises(SettingsError, match=r"quorumsql\.yaml: unknown key flag"):
-        load_settings(path)
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("databases: {shop\nflags: [", r"not valid YAML.*(\n.*)*line \d"),
+        (f"{MINIMAL}flag: {{}}\n", r"quorumsql\.yaml: unknown key flag"),
+    ],
+    ids=["bad_yaml_names_the_line", "an_error_names_the_file"],
+)
+def test_an_error_says_where_it_is(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        load(tmp_path, text)
 
 
 @pytest.mark.parametrize(
@@ -205,30 +185,13 @@ def test_the_embedded_server_is_used_when_any_connection_lives_there(part: str) 
     assert settings.uses_embedded_server is (part != "none")
 
 
-@pytest.mark.parametrize(
-    ("url", "path"),
-    [
-        ("sqlite:///data/shop.sqlite", "data/shop.sqlite"),
-        ("sqlite:////srv/a b?.db", "/srv/a b?.db"),
-    ],
-)
-def test_an_sqlite_url_is_a_path(url: str, path: str) -> None:
-    connection = ConnectionSettings(url=url)
-    assert connection.sqlite_path == connection.file_path == Path(path)
-    assert connection.duckdb_path is None
-
-
-@pytest.mark.parametrize(
-    ("url", "path"),
-    [
-        ("duckdb:///data/shop.duckdb", "data/shop.duckdb"),
-        ("duckdb:////srv/a b?.db", "/srv/a b?.db"),
-    ],
-)
-def test_a_duckdb_url_is_a_path(url: str, path: str) -> None:
-    connection = ConnectionSettings(url=url)
-    assert connection.duckdb_path == connection.file_path == Path(path)
-    assert connection.sqlite_path is None
+@pytest.mark.parametrize("path", ["data/shop.db", "/srv/a b?.db"])
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_the_url_of_a_file_is_a_path(kind: str, path: str) -> None:
+    connection = ConnectionSettings(url=f"{kind}:///{path}")
+    paths = {"sqlite": connection.sqlite_path, "duckdb": connection.duckdb_path}
+    assert paths.pop(kind) == connection.file_path == Path(path)
+    assert [*paths.values()] == [None]
 
 
 def test_a_duckdb_file_may_have_schemas() -> None:
@@ -253,48 +216,31 @@ def test_an_embedded_database_may_have_another_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("database", "message"),
+    ("url", "keys", "message"),
     [
-        pytest.param(
-            {"reader": {"url": "postgresql://r@db/shop"}}, "indexer is missing", id="no indexer"
-        ),
-        pytest.param(
-            {"reader": {"url": "sqlite:///a.db"}, "indexer": {"url": "sqlite:///a.db"}},
-            "no roles",
-            id="indexer of a file",
-        ),
-        pytest.param(
-            {"reader": {"url": "sqlite:///a.db"}, "schemas": ["main"]},
-            "no schemas",
-            id="schemas of a file",
-        ),
-        pytest.param(
-            {"reader": {"url": "sqlite:///a.db", "password_env": "X"}},
-            "has no password",
-            id="password of a file",
-        ),
-        pytest.param(
-            {"reader": {"url": "duckdb:///a.db"}, "indexer": {"url": "duckdb:///a.db"}},
-            "no roles",
-            id="indexer of a DuckDB file",
-        ),
-        pytest.param({"reader": {"url": "sqlite:///"}}, "must start with", id="no path"),
-        pytest.param({"reader": {"url": "duckdb:///"}}, "must start with", id="no DuckDB path"),
-        pytest.param({"reader": {"url": "mysql://db"}}, "must start with", id="other scheme"),
+        ("postgresql://r@db/shop", {}, "indexer is missing"),
+        ("sqlite:///a.db", {"indexer": {"url": "sqlite:///a.db"}}, "no roles"),
+        ("duckdb:///a.db", {"indexer": {"url": "duckdb:///a.db"}}, "no roles"),
+        ("sqlite:///a.db", {"schemas": ["main"]}, "no schemas"),
+        ("sqlite:///a.db", {"password_env": "X"}, "has no password"),
+        ("sqlite:///", {}, "must start with"),
+        ("duckdb:///", {}, "must start with"),
+        ("mysql://db", {}, "must start with"),
     ],
 )
-def test_a_database_that_cannot_be_is_refused(database: dict[str, Any], message: str) -> None:
+def test_a_contradictory_database_is_refused(url: str, keys: dict[str, Any], message: str) -> None:
+    password = {key: keys[key] for key in keys if key == "password_env"}
+    others = {key: keys[key] for key in keys if key != "password_env"}
     with pytest.raises(SettingsError, match=message):
-        parse_settings({"databases": {"shop": database}})
+        parse_settings({"databases": {"shop": {"reader": {"url": url, **password}, **others}}})
 
 
 def test_paths_in_the_file_are_relative_to_it(tmp_path: Path) -> None:
-    path = tmp_path / "quorumsql.yaml"
-    path.write_text(
+    settings = load(
+        tmp_path,
         "home: here\nmodel: {folders: [weights], adapters: [lora.gguf]}\n"
-        "databases: {shop: {reader: {url: 'sqlite:///data/shop.sqlite'}}}\n"
+        "databases: {shop: {reader: {url: 'sqlite:///data/shop.sqlite'}}}\n",
     )
-    settings = load_settings(path)
     folder = tmp_path.resolve()
     assert settings.home == folder / "here"
     assert settings.model.folders == (folder / "weights",)
@@ -309,7 +255,5 @@ def test_paths_in_the_file_are_relative_to_it(tmp_path: Path) -> None:
 def test_a_calibration_of_its_own_is_relative_to_the_file(
     tmp_path: Path, calibration: str, found: str
 ) -> None:
-    path = tmp_path / "quorumsql.yaml"
-    path.write_text(f"{MINIMAL}ranking: {{calibration: {calibration}}}\n")
-    expected = found.format(folder=tmp_path.resolve())
-    assert load_settings(path).ranking.calibration == expected
+    settings = load(tmp_path, f"{MINIMAL}ranking: {{calibration: {calibration}}}\n")
+    assert settings.ranking.calibration == found.format(folder=tmp_path.resolve())

@@ -23,146 +23,84 @@ from tests.execution.sqlite.shop import build_shop
 BENCH = os.environ.get("QUORUMSQL_BENCH", "")
 
 
-@pytest.mark.parametrize(
-    ("left", "right"),
-    [
-        pytest.param("select a from t", "SELECT A FROM T", id="case"),
-        pytest.param("SELECT a\n  FROM t", "SELECT a FROM t", id="space"),
-        pytest.param("SELECT a FROM t -- all", "SELECT /* x */ a FROM t", id="comments"),
-        pytest.param("SELECT a FROM t", 'SELECT "a" FROM "t"', id="needless quotes"),
-        pytest.param(
-            "SELECT a FROM t WHERE b <> 1", "SELECT a FROM t WHERE b != 1", id="not equal"
-        ),
-        pytest.param("SELECT a FROM t", "SELECT t.a FROM t", id="needless table"),
-        pytest.param("SELECT T1.a FROM t AS T1", "SELECT x.a FROM t x", id="aliases"),
-        pytest.param(
-            "SELECT x.a FROM t AS x JOIN u AS y ON x.id = y.id",
-            "SELECT t.a FROM t INNER JOIN u ON u.id = t.id",
-            id="aliases of a join",
-        ),
-        pytest.param(
-            "SELECT a FROM t LEFT OUTER JOIN u USING (id)",
-            "SELECT a FROM t LEFT JOIN u USING (id)",
-            id="outer",
-        ),
-        pytest.param(
-            "SELECT a FROM t WHERE b = 1 AND (c = 2 AND d = 3)",
-            "SELECT a FROM t WHERE d = 3 AND 2 = c AND (b = 1)",
-            id="and",
-        ),
-        pytest.param(
-            "SELECT a FROM t WHERE b = 1 OR c > 2",
-            "SELECT a FROM t WHERE 2 < c OR b = 1",
-            id="or",
-        ),
-        pytest.param(
-            "SELECT a FROM t WHERE b IN (1, 2)", "SELECT a FROM t WHERE b IN (2, 1)", id="in"
-        ),
-        pytest.param("SELECT count(1) FROM t", "SELECT count(*) FROM t", id="count"),
-        pytest.param("SELECT count(*) AS n FROM t", "SELECT count(*) FROM t", id="output name"),
-        pytest.param("SELECT t.a AS a FROM t", "SELECT a FROM t", id="own name"),
-        pytest.param(
-            "SELECT b, count(*) AS n FROM t GROUP BY b ORDER BY n DESC",
-            "SELECT b, count(*) FROM t GROUP BY t.b ORDER BY count(*) DESC",
-            id="order by an output name",
-        ),
-        pytest.param("SELECT a FROM t ORDER BY b ASC", "SELECT a FROM t ORDER BY b", id="asc"),
-        pytest.param(
-            "WITH x AS (SELECT a FROM t) SELECT a FROM x",
-            "WITH y AS (SELECT t.a FROM t) SELECT y.a FROM y",
-            id="cte",
-        ),
-        pytest.param(
-            "SELECT x.a FROM (SELECT a FROM t) AS x",
-            "SELECT a FROM (SELECT q.a FROM t q) y",
-            id="derived table",
-        ),
-        pytest.param(
-            "SELECT a FROM t AS x WHERE EXISTS (SELECT 1 FROM u AS y WHERE y.id = x.id)",
-            "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE t.id = u.id)",
-            id="correlated",
-        ),
-        pytest.param("SELECT CAST(a AS int) FROM t", "SELECT a::integer FROM t", id="cast"),
-        pytest.param("SELECT LOWER(a) FROM t", "SELECT lower(a) FROM t", id="function"),
-        pytest.param("SELECT my_fn(a) FROM t", "SELECT MY_FN(a) FROM t", id="unknown function"),
-        pytest.param("not  sql (", "not sql (", id="unparsable"),
-    ],
-)
+SAME: dict[str, tuple[str, str]] = {
+    "case": ("select a from t", "SELECT A FROM T"),
+    "space": ("SELECT a\n  FROM t", "SELECT a FROM t"),
+    "comments": ("SELECT a FROM t -- all", "SELECT /* x */ a FROM t"),
+    "needless quotes": ("SELECT a FROM t", 'SELECT "a" FROM "t"'),
+    "not equal": ("SELECT a FROM t WHERE b <> 1", "SELECT a FROM t WHERE b != 1"),
+    "needless table": ("SELECT a FROM t", "SELECT t.a FROM t"),
+    "aliases": ("SELECT T1.a FROM t AS T1", "SELECT x.a FROM t x"),
+    "aliases of a join": ("SELECT x.a FROM t AS x JOIN u AS y ON x.id = y.id",
+        "SELECT t.a FROM t INNER JOIN u ON u.id = t.id"),
+    "outer": ("SELECT a FROM t LEFT OUTER JOIN u USING (id)",
+        "SELECT a FROM t LEFT JOIN u USING (id)"),
+    "and": ("SELECT a FROM t WHERE b = 1 AND (c = 2 AND d = 3)",
+        "SELECT a FROM t WHERE d = 3 AND 2 = c AND (b = 1)"),
+    "or": ("SELECT a FROM t WHERE b = 1 OR c > 2", "SELECT a FROM t WHERE 2 < c OR b = 1"),
+    "in": ("SELECT a FROM t WHERE b IN (1, 2)", "SELECT a FROM t WHERE b IN (2, 1)"),
+    "count": ("SELECT count(1) FROM t", "SELECT count(*) FROM t"),
+    "output name": ("SELECT count(*) AS n FROM t", "SELECT count(*) FROM t"),
+    "own name": ("SELECT t.a AS a FROM t", "SELECT a FROM t"),
+    "order by an output name": ("SELECT b, count(*) AS n FROM t GROUP BY b ORDER BY n DESC",
+        "SELECT b, count(*) FROM t GROUP BY t.b ORDER BY count(*) DESC"),
+    "asc": ("SELECT a FROM t ORDER BY b ASC", "SELECT a FROM t ORDER BY b"),
+    "cte": ("WITH x AS (SELECT a FROM t) SELECT a FROM x",
+        "WITH y AS (SELECT t.a FROM t) SELECT y.a FROM y"),
+    "derived table": ("SELECT x.a FROM (SELECT a FROM t) AS x",
+        "SELECT a FROM (SELECT q.a FROM t q) y"),
+    "correlated": ("SELECT a FROM t AS x WHERE EXISTS (SELECT 1 FROM u AS y WHERE y.id = x.id)",
+        "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE t.id = u.id)"),
+    "cast": ("SELECT CAST(a AS int) FROM t", "SELECT a::integer FROM t"),
+    "function": ("SELECT LOWER(a) FROM t", "SELECT lower(a) FROM t"),
+    "unknown function": ("SELECT my_fn(a) FROM t", "SELECT MY_FN(a) FROM t"),
+    "unparsable": ("not  sql (", "not sql ("),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("left", "right"), SAME.values(), ids=SAME)
 def test_spellings_of_one_query_share_their_form(left: str, right: str) -> None:
     assert normal_form(left) == normal_form(right)
 
 
-@pytest.mark.parametrize(
-    ("left", "right"),
-    [
-        pytest.param("SELECT a FROM t", "SELECT b FROM t", id="column"),
-        pytest.param('SELECT "A" FROM t', "SELECT a FROM t", id="quoted capitals"),
-        pytest.param('SELECT "user" FROM t', "SELECT user FROM t", id="quoted keyword"),
-        pytest.param("SELECT 'A' FROM t", "SELECT 'a' FROM t", id="text"),
-        pytest.param("SELECT '1' FROM t", "SELECT 1 FROM t", id="type"),
-        pytest.param("SELECT 1.0 FROM t", "SELECT 1 FROM t", id="integer"),
-        pytest.param("SELECT a FROM t", "SELECT a FROM t LIMIT 1", id="limit"),
-        pytest.param("SELECT a FROM t", "SELECT DISTINCT a FROM t", id="distinct"),
-        pytest.param("SELECT count(a) FROM t", "SELECT count(*) FROM t", id="count"),
-        pytest.param("SELECT a, b FROM t", "SELECT b, a FROM t", id="order of columns"),
-        pytest.param("SELECT a - b FROM t", "SELECT b - a FROM t", id="minus"),
-        pytest.param("SELECT a || b FROM t", "SELECT b || a FROM t", id="concatenation"),
-        pytest.param(
-            "SELECT a FROM t WHERE b < 1", "SELECT a FROM t WHERE 1 < b", id="less or more"
-        ),
-        pytest.param(
-            "SELECT a FROM t WHERE b AND (c OR d)",
-            "SELECT a FROM t WHERE b AND c OR d",
-            id="and or",
-        ),
-        pytest.param(
-            "SELECT a FROM t UNION SELECT a FROM u",
-            "SELECT a FROM t UNION ALL SELECT a FROM u",
-            id="union all",
-        ),
-        pytest.param(
-            "SELECT x.a FROM t AS x JOIN t AS y ON x.id = y.up",
-            "SELECT y.a FROM t AS x JOIN t AS y ON x.id = y.up",
-            id="which of two",
-        ),
-        pytest.param(
-            "SELECT a FROM t JOIN u ON t.id = u.id",
-            "SELECT a FROM t LEFT JOIN u ON t.id = u.id",
-            id="outer",
-        ),
-        pytest.param("SELECT a FROM t, u", "SELECT a FROM t INNER JOIN u", id="join without on"),
-        pytest.param("SELECT a FROM s.t", "SELECT a FROM t", id="schema"),
-        pytest.param(
-            "WITH t AS (SELECT 1 AS a) SELECT a FROM t",
-            "WITH x AS (SELECT 1 AS a) SELECT a FROM t",
-            id="cte or table",
-        ),
-        pytest.param(
-            "SELECT -a AS a FROM t ORDER BY a", "SELECT -a AS a FROM t ORDER BY t.a", id="shadowed"
-        ),
-        pytest.param(
-            "SELECT a FROM t ORDER BY b DESC",
-            "SELECT a FROM t ORDER BY b DESC NULLS LAST",
-            id="nulls",
-        ),
-        pytest.param("SELECT t FROM t", "SELECT a FROM t AS a", id="whole row"),
-        pytest.param(
-            "SELECT a FROM t WHERE b <> 0 AND 1 / b > 2",
-            "SELECT a FROM t WHERE 1 / b > 2 AND b <> 0",
-            id="what may raise",
-        ),
-        pytest.param(
-            "SELECT a FROM t WHERE id IN (SELECT id FROM u)",
-            "SELECT a FROM t WHERE id IN (SELECT u.id FROM u)",
-            id="whose column",
-        ),
-        pytest.param(
-            "SELECT a FROM t WHERE b = 'x AND c = ''y'",
-            "SELECT a FROM t WHERE b = 'x' AND c = 'y'",
-            id="quotes in a text",
-        ),
-    ],
-)
+DIFFERENT: dict[str, tuple[str, str]] = {
+    "column": ("SELECT a FROM t", "SELECT b FROM t"),
+    "quoted capitals": ('SELECT "A" FROM t', "SELECT a FROM t"),
+    "quoted keyword": ('SELECT "user" FROM t', "SELECT user FROM t"),
+    "text": ("SELECT 'A' FROM t", "SELECT 'a' FROM t"),
+    "type": ("SELECT '1' FROM t", "SELECT 1 FROM t"),
+    "integer": ("SELECT 1.0 FROM t", "SELECT 1 FROM t"),
+    "limit": ("SELECT a FROM t", "SELECT a FROM t LIMIT 1"),
+    "distinct": ("SELECT a FROM t", "SELECT DISTINCT a FROM t"),
+    "count": ("SELECT count(a) FROM t", "SELECT count(*) FROM t"),
+    "order of columns": ("SELECT a, b FROM t", "SELECT b, a FROM t"),
+    "minus": ("SELECT a - b FROM t", "SELECT b - a FROM t"),
+    "concatenation": ("SELECT a || b FROM t", "SELECT b || a FROM t"),
+    "less or more": ("SELECT a FROM t WHERE b < 1", "SELECT a FROM t WHERE 1 < b"),
+    "and or": ("SELECT a FROM t WHERE b AND (c OR d)", "SELECT a FROM t WHERE b AND c OR d"),
+    "union all": ("SELECT a FROM t UNION SELECT a FROM u",
+        "SELECT a FROM t UNION ALL SELECT a FROM u"),
+    "which of two": ("SELECT x.a FROM t AS x JOIN t AS y ON x.id = y.up",
+        "SELECT y.a FROM t AS x JOIN t AS y ON x.id = y.up"),
+    "outer": ("SELECT a FROM t JOIN u ON t.id = u.id",
+        "SELECT a FROM t LEFT JOIN u ON t.id = u.id"),
+    "join without on": ("SELECT a FROM t, u", "SELECT a FROM t INNER JOIN u"),
+    "schema": ("SELECT a FROM s.t", "SELECT a FROM t"),
+    "cte or table": ("WITH t AS (SELECT 1 AS a) SELECT a FROM t",
+        "WITH x AS (SELECT 1 AS a) SELECT a FROM t"),
+    "shadowed": ("SELECT -a AS a FROM t ORDER BY a", "SELECT -a AS a FROM t ORDER BY t.a"),
+    "nulls": ("SELECT a FROM t ORDER BY b DESC", "SELECT a FROM t ORDER BY b DESC NULLS LAST"),
+    "whole row": ("SELECT t FROM t", "SELECT a FROM t AS a"),
+    "what may raise": ("SELECT a FROM t WHERE b <> 0 AND 1 / b > 2",
+        "SELECT a FROM t WHERE 1 / b > 2 AND b <> 0"),
+    "whose column": ("SELECT a FROM t WHERE id IN (SELECT id FROM u)",
+        "SELECT a FROM t WHERE id IN (SELECT u.id FROM u)"),
+    "quotes in a text": ("SELECT a FROM t WHERE b = 'x AND c = ''y'",
+        "SELECT a FROM t WHERE b = 'x' AND c = 'y'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("left", "right"), DIFFERENT.values(), ids=DIFFERENT)
 def test_different_queries_keep_different_forms(left: str, right: str) -> None:
     assert normal_form(left) != normal_form(right)
 
@@ -285,7 +223,7 @@ def join_otherwise(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
 def order_otherwise(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
     if not isinstance(node, exp.Ordered):
         return None
-    names = [each.alias_or_name for each in node.root().find_all(exp.Column, exp.Alias)]
+    names = [named.alias_or_name for named in node.root().find_all(exp.Column, exp.Alias)]
     return exp.Ordered(this=exp.column(rng.choice(names)), desc=rng.choice([True, False]))
 
 

@@ -160,7 +160,7 @@ def test_nothing_else_parses() -> None:
             lines = find_parsing(ast.parse(path.read_text()))
             found += [f"{path.relative_to(ROOT)}:{line}" for line in lines]
     allowed = "nl2sql/sql/parsing.py:"
-    assert [each for each in found if not each.startswith(allowed)] == []
+    assert [place for place in found if not place.startswith(allowed)] == []
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_the_search_for_parsing_finds_it(code: str) -> None:
 
 
 def test_brackets_and_case_are_the_only_pairs() -> None:
-    names = {each.name for each in TokenType if each.name.startswith(("L_", "R_"))}
+    names = {kind.name for kind in TokenType if kind.name.startswith(("L_", "R_"))}
     assert names == {"L_PAREN", "R_PAREN", "L_BRACKET", "R_BRACKET", "L_BRACE", "R_BRACE"}
 
 
