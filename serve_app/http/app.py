@@ -18,18 +18,32 @@ from nl2sql.answers import Answered
 from nl2sql.protocols import Observer
 from nl2sql.rendering import build_pace, build_response
 from nl2sql.settings import Settings
-from quorumsql.contract import FeedbackRequest, FeedbackResponse, QueryRequest, QueryResponse
+from quorumsql.contract import (
+    FeedbackRequest,
+    FeedbackResponse,
+    QueryRequest,
+    QueryResponse,
+    TranslateResponse,
+)
+from quorumsql.contract.translations import drop_rows
 from serve_app.http.callers import Caller
-from serve_app.http.disconnection import ClientGone, run_while_connected
-from serve_app.http.event_stream import EVENT_STREAM, EventStream
+from serve_app.http.disconnection import run_while_connected
+from serve_app.http.event_stream import (
+    EVENT_STREAM,
+    QUERY_ID,
+    EventStream,
+    FollowedStream,
+    record,
+)
 from serve_app.http.formats import MEDIA_TYPES, describe_answer, export_answer, find_format
 from serve_app.http.middleware import pick_front_settings, surround
 from serve_app.http.negotiation import choose_media_type
 from serve_app.http.openai.routes import build_router as build_openai_router
-from serve_app.http.problems import CLIENT_GONE, install_problem_handlers, render_problem
+from serve_app.http.problems import install_problem_handlers, render_problem
 from serve_app.http.responses import AnyTextJSONResponse
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.query_service import QueryService
+from serve_app.service.running_queries import RunningQueries
 from serve_app.service.sessions import Forgotten, SessionService
 
 # Unfinished bodies at a time, where our middleware in Ray's proxy does not collect them first.
@@ -48,6 +62,24 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
     },
     406: {"description": "No accepted format is served."},
     422: {"description": "The request is invalid, or there are no rows to export."},
+}
+
+
+_TRANSLATE_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The SQL, or why there is none."},
+    404: {"description": "There is no such database."},
+    422: {"description": "The request is invalid."},
+    503: {"description": "A dependency does not answer; try again later."},
+}
+
+
+_EVENTS_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The events of `POST /query` as a stream, from the first or from after "
+        "`Last-Event-ID`; with the right to watch only, none that holds rows.",
+        "content": {EVENT_STREAM: {}},
+    },
+    404: {"description": "No such question is known here, or it is another principal's."},
 }
 
 
@@ -101,6 +133,9 @@ def build_routes(
         dependencies=[Security(token)] if settings.identity.needs_token else [],
     )
     install_problem_handlers(app)
+    queries = RunningQueries(
+        keep_s=settings.serve.keep_events_s, watch_roles=settings.serve.watch_roles
+    )
 
     @app.post("/query", summary="Answer a question", responses=_RESPONSES)
     async def query(body: QueryRequest, request: Request, principal: Caller) -> Response:
@@ -109,20 +144,20 @@ def build_routes(
         if media_type is None:
             served = ", ".join(_SERVED)
             return render_problem(406, "Not acceptable", f"Answers are served as {served}.")
+        running = queries.open(principal)
+
+        async def work(observer: Observer) -> bytes:
+            answer = await service.query(body, principal, observer)
+            return bytes(_render(build_response(answer, trace=body.trace)).body)
+
         if media_type == EVENT_STREAM:
-
-            async def work(observer: Observer) -> bytes:
-                answer = await service.query(body, principal, observer)
-                return bytes(_render(build_response(answer, trace=body.trace)).body)
-
-            return EventStream(work)
-        try:
-            answer = await run_while_connected(request.receive, service.query(body, principal))
-        except ClientGone:
-            return Response(status_code=CLIENT_GONE)
+            return EventStream(running, work)
+        headers = {QUERY_ID: running.id}
         format_ = find_format(media_type)
         if format_ is None:
-            return _render(build_response(answer, trace=body.trace))
+            content = await run_while_connected(request.receive, record(running, work))
+            return Response(content, media_type=media_type, headers=headers)
+        answer = await run_while_connected(request.receive, service.query(body, principal))
         if not isinstance(answer, Answered):
             members = build_response(answer, trace=False).model_dump(include={"outcome", "code"})
             return render_problem(422, "No rows", answer.reason, members=members)
@@ -130,8 +165,22 @@ def build_routes(
         content = await asyncio.to_thread(
             export_answer, answer, format_, spreadsheet_safe=body.spreadsheet_safe
         )
-        headers = describe_answer(answer) | {"Content-Disposition": format_.disposition}
+        headers |= describe_answer(answer) | {"Content-Disposition": format_.disposition}
         return Response(content, media_type=media_type, headers=headers)
+
+    @app.post("/translate", summary="Translate a question into SQL", responses=_TRANSLATE_RESPONSES)
+    async def translate(
+        body: QueryRequest, request: Request, principal: Caller
+    ) -> TranslateResponse:
+        answer = await run_while_connected(request.receive, service.query(body, principal))
+        return drop_rows(build_response(answer, trace=body.trace))
+
+    @app.get("/queries/{name}/events", summary="Follow a question", responses=_EVENTS_RESPONSES)
+    async def follow(name: str, request: Request, principal: Caller) -> Response:
+        running, with_rows = queries.find(name, principal)
+        last = request.headers.get("last-event-id", "0")
+        after = int(last) if last.isdecimal() else 0
+        return FollowedStream(running, after=after, with_rows=with_rows)
 
     app.include_router(build_openai_router(settings, service))
     if feedback is not None:

@@ -28,7 +28,9 @@ from nl2sql.errors import (
     Unavailable,
     UnknownDatabase,
 )
+from serve_app.http.disconnection import ClientGone
 from serve_app.http.responses import AnyTextJSONResponse
+from serve_app.service.running_queries import UnknownQuery
 
 _LOG = logging.getLogger("quorumsql")
 # nginx's status for a client that closed the request; nobody reads it but a log.
@@ -69,6 +71,10 @@ def render_problem(
 def render_error(error: Exception) -> JSONResponse:
     """The problem document of an error; an unexpected error is not described in it."""
     match error:
+        case ClientGone():
+            return render_problem(CLIENT_GONE, "Client gone", "The client left.")
+        case UnknownQuery():
+            return _render_field(404, "Unknown question", error)
         case UnknownDatabase():
             return _render_field(404, "Unknown database", error)
         case InvalidRequest():
@@ -112,6 +118,10 @@ def install_problem_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(QuorumError)
     async def own(_: Request, error: QuorumError) -> JSONResponse:
+        return render_error(error)
+
+    @app.exception_handler(ClientGone)
+    async def gone(_: Request, error: ClientGone) -> JSONResponse:
         return render_error(error)
 
     @app.exception_handler(RequestValidationError)
