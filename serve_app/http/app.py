@@ -147,7 +147,9 @@ def build_routes(
         running = queries.open(principal)
 
         async def work(observer: Observer) -> bytes:
-            answer = await service.query(body, principal, observer)
+            answer = await service.query(
+                body, principal, observer, in_detail=media_type == EVENT_STREAM
+            )
             return bytes(_render(build_response(answer, trace=body.trace)).body)
 
         if media_type == EVENT_STREAM:

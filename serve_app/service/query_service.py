@@ -73,10 +73,12 @@ class QueryService:
         observer: Observer | None = None,
         *,
         history: tuple[Turn, ...] = (),
+        in_detail: bool = True,
     ) -> Answer:
         """Answers a request; ``observer`` receives what happens meanwhile.
 
-        ``history`` are the turns before it, where the caller tells them instead of a session.
+        ``history`` are the turns before it, where the caller tells them instead of a session;
+        ``in_detail`` reports the model's tokens too.
 
         Raises InvalidRequest, UnknownDatabase, Unavailable, DeadlineExceeded.
         """
@@ -85,7 +87,7 @@ class QueryService:
         seconds = self._settings.limits.request_timeout_ms / 1000
         try:
             async with asyncio.timeout(seconds):
-                with observed_by(observer):
+                with observed_by(observer, in_detail=in_detail):
                     enter_stage("wait")
                     async with self.turns.take():
                         answer = await self._pipeline.answer(question)
