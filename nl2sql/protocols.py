@@ -23,6 +23,7 @@ from nl2sql.types import (
     Explained,
     Feedback,
     FeedbackReceipt,
+    FewShot,
     Generated,
     GuardedQuery,
     Intent,
@@ -39,6 +40,7 @@ from nl2sql.types import (
     SchemaContext,
     Turn,
     Violation,
+    VisibleTables,
 )
 
 
@@ -271,6 +273,27 @@ class Admission(Protocol):
         self, databases: tuple[str, ...], principal: Principal
     ) -> tuple[str, ...]:
         """Those of which the principal may see anything. Raise Unavailable."""
+        ...
+
+
+class SchemaReader(Protocol):
+    """Describes databases to a principal, without a question."""
+
+    async def describe_tables(
+        self, database: str, names: tuple[str, ...], principal: Principal, most: int
+    ) -> VisibleTables | Violation:
+        """The tables of these names, all if there are none; at most ``most``.
+
+        A violation if the principal may see nothing of the database. Raise as
+        ``Visibility.visible_catalog`` does.
+        """
+        ...
+
+    async def list_examples(self, database: str, principal: Principal) -> tuple[FewShot, ...]:
+        """Verified questions with queries that the principal may see and run.
+
+        Raise as ``describe_tables`` does.
+        """
         ...
 
 

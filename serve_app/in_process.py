@@ -11,6 +11,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -29,6 +30,7 @@ from serve_app.reporting import Silence
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.query_service import QueryService
 from serve_app.service.sessions import SessionService
+from serve_app.service.tools import ToolService
 
 _FILE = Path("quorumsql.yaml")
 _URL = "http://in-process"
@@ -61,17 +63,47 @@ async def open_transport(config: str | Path | None, principal: str) -> AppTransp
 
 
 async def _build_app(settings: Settings, stack: AsyncExitStack) -> ASGIApp:
+    services = await open_services(settings, stack)
+    return build_routes(
+        settings,
+        services.queries,
+        feedback=services.feedback,
+        sessions=services.sessions,
+        tools=services.tools,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LocalServices:
+    """The services over a model, an index and databases in this process."""
+
+    queries: QueryService
+    feedback: FeedbackService
+    sessions: SessionService
+    tools: ToolService
+
+
+async def open_services(settings: Settings, stack: AsyncExitStack) -> LocalServices:
+    """Prepares everything, and opens it until ``stack`` is closed. Raises as open_transport."""
     wiring = await prepare(settings, Silence(), databases=list(settings.databases))
     parts = await stack.enter_async_context(open_parts(wiring, Silence()))
-    queries = QueryService(settings, parts.build_pipeline(settings), {})
+    directory = wiring.build_schema_directory(parts.store, parts.embedder, parts.guard)
+    queries = QueryService(settings, parts.build_pipeline(settings), {}, admission=directory)
     recorder = wiring.build_feedback_recorder(
         parts.store, parts.embedder, parts.guard, parts.executor
     )
-    return build_routes(
-        settings,
+    return LocalServices(
         queries,
-        feedback=FeedbackService(settings, recorder, queries.turns),
-        sessions=SessionService(wiring.build_sessions(parts.store, parts.guard)),
+        FeedbackService(settings, recorder, queries.turns),
+        SessionService(wiring.build_sessions(parts.store, parts.guard)),
+        ToolService(
+            settings,
+            queries.turns,
+            guard=parts.guard,
+            executor=parts.executor,
+            retriever=parts.build_retriever(settings),
+            schemas=directory,
+        ),
     )
 
 

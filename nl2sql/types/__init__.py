@@ -61,6 +61,7 @@ from nl2sql.types.schema import (
     SchemaLink,
     SchemaLinks,
     ValueMatch,
+    VisibleTables,
 )
 
 __all__ = [
@@ -112,5 +113,6 @@ __all__ = [
     "Turn",
     "ValueMatch",
     "Violation",
+    "VisibleTables",
     "VoteCounted",
 ]

@@ -57,6 +57,24 @@ class FewShot:
 
 
 @dataclass(frozen=True, slots=True)
+class VisibleTables:
+    """Tables of a database as a principal may see them, and the keys that start at them.
+
+    ``names`` gives the shortest SQL name of each table. ``unknown`` lists the requested names under
+    which the principal sees no table. ``total`` counts all tables that the principal may see.
+    ``row_rules`` are those of ``SchemaContext``.
+    """
+
+    tables: tuple[Table, ...]
+    names: tuple[str, ...]
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    row_rules: tuple[tuple[str, str], ...] = ()
+    unknown: tuple[str, ...] = ()
+    total: int = 0
+    dialect: str = "postgres"
+
+
+@dataclass(frozen=True, slots=True)
 class SchemaContext:
     """The part of the schema that the model sees, and the keys between its tables.
 

@@ -44,6 +44,9 @@ COMMANDS: Mapping[str, CommandPlace] = {
         "Report whether an answer is right: a right one becomes an example for the model.",
     ),
     "serve": CommandPlace("serve", "serve", "Prepare what is missing and serve until Ctrl-C."),
+    "mcp": CommandPlace(
+        "mcp", "mcp", "Serve the Model Context Protocol over standard input and output."
+    ),
     "stop": CommandPlace("serve", "stop", "Stop the service that `serve --background` started."),
     "demo": CommandPlace(
         "demo",

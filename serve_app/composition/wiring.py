@@ -45,6 +45,7 @@ from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
 from retrieval.introspection.source_database import SourceDatabase
 from retrieval.planner import SchemaPlanner
+from retrieval.schema_directory import SchemaDirectory
 from retrieval.search.retriever import HybridRetriever
 from retrieval.sessions import GuardedSessions
 from retrieval.values.memory import ValueMemory
@@ -53,6 +54,9 @@ from retrieval.vocabulary.synonyms import NO_SYNONYMS, Synonyms, check_synonyms,
 from serve_app.composition.databases import build_source, open_database, read_allowlist
 from serve_app.composition.models import Models
 from serve_app.service.prompt_preparation import PromptPreparation
+
+# How many examples are listed where no question selects them.
+_LISTED_EXAMPLES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +172,15 @@ class Wiring:
     ) -> ExampleSelector:
         """The search for examples, over the shared index."""
         return ExampleSelector(store, embedder, guard, guard, self.settings.retrieval)
+
+    def build_schema_directory(
+        self, store: IndexStore, embedder: Embedder, guard: SqlGuard
+    ) -> SchemaDirectory:
+        """What principals may know of databases without a question, over the shared index."""
+        drawn = {"examples": _LISTED_EXAMPLES, "example_selection": "random", "same_question": True}
+        settings = self.settings.retrieval.model_copy(update=drawn)
+        examples = ExampleSelector(store, embedder, guard, guard, settings)
+        return SchemaDirectory(guard, examples if self.settings.flags.examples else None)
 
     def build_feedback_recorder(
         self, store: IndexStore, embedder: Embedder, guard: SqlGuard, executor: Executor

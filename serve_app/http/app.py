@@ -12,6 +12,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response, Security
 from fastapi.security import HTTPBearer
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from nl2sql.answers import Answered
@@ -41,10 +42,13 @@ from serve_app.http.negotiation import choose_media_type
 from serve_app.http.openai.routes import build_router as build_openai_router
 from serve_app.http.problems import install_problem_handlers, render_problem
 from serve_app.http.responses import AnyTextJSONResponse
+from serve_app.mcp.endpoint import McpEndpoint
+from serve_app.mcp.tools import Services
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.query_service import QueryService
 from serve_app.service.running_queries import RunningQueries
 from serve_app.service.sessions import Forgotten, SessionService
+from serve_app.service.tools import ToolService
 
 # Unfinished bodies at a time, where our middleware in Ray's proxy does not collect them first.
 _MOST_OPEN_BODIES = 64
@@ -108,9 +112,10 @@ def build_http_app(
     *,
     feedback: FeedbackService | None = None,
     sessions: SessionService | None = None,
+    tools: ToolService | None = None,
 ) -> ASGIApp:
     """The routes behind their front: hosts, origins, tokens, bodies."""
-    app = build_routes(settings, service, feedback=feedback, sessions=sessions)
+    app = build_routes(settings, service, feedback=feedback, sessions=sessions, tools=tools)
     return surround(app, pick_front_settings(settings), most_open_bodies=_MOST_OPEN_BODIES)
 
 
@@ -120,8 +125,11 @@ def build_routes(
     *,
     feedback: FeedbackService | None = None,
     sessions: SessionService | None = None,
+    tools: ToolService | None = None,
 ) -> FastAPI:
-    """Serves ``/query``, ``/healthz`` and ``/readyz``; ``/feedback`` and ``/sessions`` if given.
+    """Serves ``/query``, ``/healthz`` and ``/readyz``; ``/feedback``, ``/sessions`` if given.
+
+    With ``tools`` it serves ``/mcp`` as well.
 
     The principal is expected in the scope's state.
     """
@@ -189,6 +197,9 @@ def build_routes(
         _add_feedback(app, feedback)
     if sessions is not None:
         _add_sessions(app, sessions)
+    if tools is not None:
+        endpoint = McpEndpoint(Services(settings, service, tools))
+        app.router.routes.append(Route("/mcp", endpoint, methods=["POST"]))
 
     @app.get("/healthz", summary="Is the process alive?")
     async def healthz() -> dict[str, str]:

@@ -28,6 +28,8 @@ _EXPOSED = [
     f"QuorumSQL-{name}"
     for name in "SQL Database Confidence Quorum Truncated Cut-Cells Session Rewritten Notes".split()
 ]
+# The request headers of MCP clients.
+_MCP_HEADERS = ("MCP-Protocol-Version", "Mcp-Method", "Mcp-Name")
 
 
 class FrontSettings(BaseModel):
@@ -70,7 +72,7 @@ def surround(app: ASGIApp, settings: FrontSettings, *, most_open_bodies: int) ->
             app,
             allow_origins=serve.allowed_origins,
             allow_methods=("GET", "POST", "DELETE"),
-            allow_headers=("Authorization", "Content-Type"),
+            allow_headers=("Authorization", "Content-Type", *_MCP_HEADERS),
             expose_headers=_EXPOSED,
         )
     hosts = HostRule((*serve.allowed_hosts, serve.host))

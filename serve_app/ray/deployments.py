@@ -40,6 +40,7 @@ from serve_app.service.feedback import FeedbackService
 from serve_app.service.progress_queue import ProgressQueue
 from serve_app.service.query_service import QueryService
 from serve_app.service.sessions import SessionService
+from serve_app.service.tools import ToolService
 
 # How long a stream waits for progress before it checks again.
 _SILENCE_S = 5.0
@@ -132,7 +133,7 @@ class GuardedExecutor:
 
 
 class Retrieval:
-    """Stages 1 and 2, feedback and sessions: all that uses the index and the embedder."""
+    """Stages 1 and 2, feedback, sessions, descriptions: all that uses index and embedder."""
 
     def __init__(self, wiring: Wiring, executor: Executor) -> None:
         store = wiring.build_index_store()
@@ -151,6 +152,10 @@ class Retrieval:
         self.recall = sessions.recall
         self.remember = sessions.remember
         self.forget = sessions.forget
+        directory = wiring.build_schema_directory(store, embedder, guard)
+        self.list_admitted = directory.list_admitted
+        self.describe_tables = directory.describe_tables
+        self.list_examples = directory.list_examples
 
 
 def build_retrieval(wiring: Wiring, executor: DeploymentHandle[Any]) -> Retrieval:
@@ -234,7 +239,17 @@ class Ingress:
         probes = {"index": stages.retrieval, "databases": stages.executor, "engine": model}
         preparation = wiring.build_prompt_preparation(model, stages.retrieval)
         pace = EnginePace(model, wiring.settings)
-        self._service = QueryService(wiring.settings, pipeline, probes, pace.read, preparation)
+        self._service = QueryService(
+            wiring.settings, pipeline, probes, pace.read, preparation, stages.retrieval
+        )
+        self._tools = ToolService(
+            wiring.settings,
+            self._service.turns,
+            guard=stages.executor,
+            executor=stages.executor,
+            retriever=stages.retrieval,
+            schemas=stages.retrieval,
+        )
         self._sessions = SessionService(stages.retrieval)
         self._feedback = FeedbackService(wiring.settings, stages.retrieval, self._service.turns)
         self._settings = wiring.settings
@@ -254,5 +269,9 @@ class Ingress:
         gc.collect()
         gc.freeze()
         return build_http_app(
-            self._settings, self._service, feedback=self._feedback, sessions=self._sessions
+            self._settings,
+            self._service,
+            feedback=self._feedback,
+            sessions=self._sessions,
+            tools=self._tools,
         )

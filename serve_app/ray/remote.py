@@ -22,6 +22,7 @@ from ray.serve.handle import DeploymentHandle
 from nl2sql.errors import QuorumError, Unavailable
 from nl2sql.progress import is_observed, report_sampling
 from nl2sql.protocols import (
+    Admission,
     Engine,
     Executor,
     FeedbackTaker,
@@ -31,6 +32,7 @@ from nl2sql.protocols import (
     Ranker,
     Repairer,
     Retriever,
+    SchemaReader,
     Sessions,
 )
 from nl2sql.speed import EngineSpeed
@@ -43,6 +45,7 @@ from nl2sql.types import (
     Explained,
     Feedback,
     FeedbackReceipt,
+    FewShot,
     GuardedQuery,
     ModuleRoute,
     Plan,
@@ -56,6 +59,7 @@ from nl2sql.types import (
     SchemaContext,
     Turn,
     Violation,
+    VisibleTables,
 )
 
 _P = ParamSpec("_P")
@@ -88,7 +92,7 @@ class RemoteStage:
 
 
 class RemoteRetrieval(RemoteStage):
-    """Stages 1 and 2, feedback and sessions."""
+    """Stages 1 and 2, feedback, sessions and the descriptions of databases."""
 
     async def retrieve(
         self, question: Question, *, draft: str = ""
@@ -117,6 +121,22 @@ class RemoteRetrieval(RemoteStage):
     async def forget(self, principal: Principal, session: str) -> int:
         """See ``Sessions.forget``."""
         return await self._call(Sessions.forget, principal, session)
+
+    async def list_admitted(
+        self, databases: tuple[str, ...], principal: Principal
+    ) -> tuple[str, ...]:
+        """See ``Admission.list_admitted``."""
+        return await self._call(Admission.list_admitted, databases, principal)
+
+    async def describe_tables(
+        self, database: str, names: tuple[str, ...], principal: Principal, most: int
+    ) -> VisibleTables | Violation:
+        """See ``SchemaReader.describe_tables``."""
+        return await self._call(SchemaReader.describe_tables, database, names, principal, most)
+
+    async def list_examples(self, database: str, principal: Principal) -> tuple[FewShot, ...]:
+        """See ``SchemaReader.list_examples``."""
+        return await self._call(SchemaReader.list_examples, database, principal)
 
 
 class RemotePlanner(RemoteStage):

@@ -152,7 +152,7 @@ def build_question(request: QueryRequest, settings: Settings, principal: Princip
         principal=principal,
         k=_choose_k(request.k, sampling),
         seed=request.seed if request.seed is not None else sampling.seed,
-        max_rows=_in_range("max_rows", request.max_rows, limits.rows, limits.max_rows),
+        max_rows=choose_in_range("max_rows", request.max_rows, limits.rows, limits.max_rows),
         picked=check_text("picked", request.picked, limits.question_chars),
         session=read_session(request.session),
         answer_text=request.answer_text or settings.answer.text,
@@ -170,7 +170,8 @@ def _choose_k(asked: int | None, sampling: SamplingSettings) -> int:
     return min(sampling.k, sampling.max_k) if asked is None else asked
 
 
-def _in_range(field: str, value: int | None, default: int, most: int) -> int:
+def choose_in_range(field: str, value: int | None, default: int, most: int) -> int:
+    """The value, or the default if it is None. Raises InvalidRequest if it is out of range."""
     if value is None:
         return min(default, most)
     if not 1 <= value <= most:

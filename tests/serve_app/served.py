@@ -14,6 +14,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from execution.guard.guard import SqlGuard
 from nl2sql.pipeline.dialogue import Dialogue
 from nl2sql.pipeline.pipeline import Pipeline, Stages
 from nl2sql.protocols import Answerer, FeedbackTaker, Generator, Guard, Probe, Repairer, Sessions
@@ -21,11 +22,16 @@ from nl2sql.settings import Settings
 from nl2sql.speed import Pace
 from nl2sql.types import ResultSet
 from ranking.ranker import CandidateRanker
+from retrieval.schema_directory import SchemaDirectory
 from serve_app.http.app import build_http_app
+from serve_app.mcp.tools import Services
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.query_service import QueryService
 from serve_app.service.sessions import SessionService
+from serve_app.service.tools import ToolService
 from tests.fakes import (
+    SHOP,
+    FakeCatalogs,
     FakeExecutor,
     FakeGenerator,
     FakeGuard,
@@ -49,18 +55,55 @@ def build_app(
     taker: FeedbackTaker | None = None,
     sessions: Sessions | None = None,
     pace: Pace | None = None,
+    schemas: SchemaDirectory | None = None,
 ) -> ASGIApp:
     """The service whose database answers with ``results``, by query.
 
     With a ``taker`` it takes feedback, with ``sessions`` it has conversations, with a ``pace`` it
-    tells that.
+    tells that, with ``schemas`` it serves MCP.
     """
     settings = settings or build_settings()
+    services = build_services(
+        settings,
+        generator=generator,
+        guard=guard,
+        results=results,
+        repairer=repairer,
+        probe=probe,
+        sessions=sessions,
+        pace=pace,
+        schemas=schemas,
+    )
+    service = services.queries
+    return build_http_app(
+        settings,
+        service,
+        feedback=FeedbackService(settings, taker, service.turns) if taker else None,
+        sessions=SessionService(sessions) if sessions else None,
+        tools=services.tools if schemas else None,
+    )
+
+
+def build_services(
+    settings: Settings,
+    *,
+    generator: Generator | None = None,
+    guard: Guard | None = None,
+    results: Mapping[str, Sequence[ResultSet]] = _NOTHING,
+    repairer: Repairer | None = None,
+    probe: Probe | None = None,
+    sessions: Sessions | None = None,
+    pace: Pace | None = None,
+    schemas: SchemaDirectory | None = None,
+) -> Services:
+    """The services behind ``build_app``, and the tools; by default over the whole of ``SHOP``."""
     generator = generator or FakeGenerator()
     guard = guard or FakeGuard()
-    ranker = CandidateRanker(guard, FakeExecutor(results), settings)
+    executor = FakeExecutor(results)
+    ranker = CandidateRanker(guard, executor, settings)
+    retriever = FakeRetriever()
     answerer: Answerer = Pipeline(
-        Stages(FakeRetriever(), FakePlanner(), generator, guard, ranker, repairer or FakeRepairer())
+        Stages(retriever, FakePlanner(), generator, guard, ranker, repairer or FakeRepairer())
     )
     if sessions:
         answerer = Dialogue(answerer, generator, sessions)
@@ -70,13 +113,18 @@ def build_app(
         return pace
 
     probes = {"parts": probe} if probe else {}
-    service = QueryService(settings, answerer, probes, tell_pace if pace else None)
-    return build_http_app(
-        settings,
-        service,
-        feedback=FeedbackService(settings, taker, service.turns) if taker else None,
-        sessions=SessionService(sessions) if sessions else None,
+    service = QueryService(
+        settings, answerer, probes, tell_pace if pace else None, admission=schemas
     )
+    tools = ToolService(
+        settings,
+        service.turns,
+        guard=guard,
+        executor=executor,
+        retriever=retriever,
+        schemas=schemas or SchemaDirectory(SqlGuard(FakeCatalogs(SHOP))),
+    )
+    return Services(settings, service, tools)
 
 
 def connect(app: ASGIApp) -> httpx.AsyncClient:

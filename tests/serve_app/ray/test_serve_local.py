@@ -10,10 +10,12 @@ from ray import serve
 
 from nl2sql.answers import Answered, Failed
 from nl2sql.errors import InvalidRequest, UnknownDatabase
-from nl2sql.types import Principal, Violation
+from nl2sql.types import Principal, Violation, VisibleTables
 from quorumsql.contract import FeedbackRequest, QueryRequest
 from serve_app.composition.wiring import Wiring
 from serve_app.ray.builder import build_application
+from serve_app.ray.deployments import GuardedExecutor, StageReplica, build_retrieval
+from serve_app.ray.remote import RemoteRetrieval
 from tests.serve_app.echo_engine import EchoEngine
 
 
@@ -87,3 +89,16 @@ def test_a_right_answer_is_an_example_for_the_next_question(ingress: Any) -> Non
     request = FeedbackRequest(question="q", sql="SELECT pg_sleep(1)", verdict="right")
     with pytest.raises(InvalidRequest, match="pg_sleep"):
         ingress.feedback.remote(request, Principal("local")).result()
+
+
+async def test_descriptions_cross_the_handle(wiring: Wiring) -> None:
+    executor = serve.deployment(StageReplica, name="executor").bind(GuardedExecutor, wiring)
+    retriever = serve.deployment(StageReplica, name="retriever")
+    handle = serve.run(retriever.bind(build_retrieval, wiring, executor), _local_testing_mode=True)
+    retrieval, local = RemoteRetrieval("retriever", handle), Principal("local")
+    names = ("demo_erp", "second")
+    assert await retrieval.list_admitted(names, local) == names
+    found = await retrieval.describe_tables("demo_erp", ("employees",), local, 5)
+    assert isinstance(found, VisibleTables)
+    assert found.tables[0].qualified == "hr.employees"
+    assert await retrieval.list_examples("second", local) == ()

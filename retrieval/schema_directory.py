@@ -1,0 +1,98 @@
+"""Describes databases to principals: which they may ask, their tables, and examples of questions.
+
+Everything comes from the index, as far as the principal may see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from nl2sql.catalog import Catalog, Table
+from nl2sql.concurrency import gather_all
+from nl2sql.errors import IndexUnavailable, PolicyError
+from nl2sql.protocols import Visibility
+from nl2sql.types import FewShot, Principal, Question, Violation, VisibleTables
+from retrieval.search.sources import ExampleSearch
+
+
+class SchemaDirectory:
+    """Answers from the indexed catalogs; ``examples`` selects examples without a question."""
+
+    def __init__(self, visibility: Visibility, examples: ExampleSearch | None = None) -> None:
+        self._visibility = visibility
+        self._examples = examples
+
+    async def list_admitted(
+        self, databases: tuple[str, ...], principal: Principal
+    ) -> tuple[str, ...]:
+        """The databases of which the principal may see at least one table.
+
+        A database whose index or policy cannot be read is left out. Raises IndexUnavailable or
+        PolicyError if that is true of all of them.
+        """
+        found = await gather_all(self._is_admitted(name, principal) for name in databases)
+        errors = [outcome for outcome in found if isinstance(outcome, Exception)]
+        if errors and len(errors) == len(found):
+            raise errors[0]
+        return tuple(
+            name for name, outcome in zip(databases, found, strict=True) if outcome is True
+        )
+
+    async def _is_admitted(self, database: str, principal: Principal) -> bool | Exception:
+        try:
+            visible = await self._visibility.visible_catalog(database, principal)
+        except (IndexUnavailable, PolicyError) as error:
+            return error
+        return not isinstance(visible, Violation) and bool(visible.tables)
+
+    async def describe_tables(
+        self, database: str, names: tuple[str, ...], principal: Principal, most: int
+    ) -> VisibleTables | Violation:
+        """See ``SchemaReader.describe_tables``. Raises IndexUnavailable, PolicyError."""
+        visible = await self._visibility.visible_catalog(database, principal)
+        if isinstance(visible, Violation):
+            return visible
+        found = {name: _find_table(visible, name) for name in names}
+        chosen: Iterable[Table] = (
+            dict.fromkeys(table for table in found.values() if table) if names else visible.tables
+        )
+        tables = tuple(chosen)[:most]
+        inside = [table.qualified for table in tables]
+        return VisibleTables(
+            tables=tables,
+            names=tuple(visible.short_names[name] for name in inside),
+            foreign_keys=tuple(
+                key
+                for key in (*visible.foreign_keys, *visible.inferred_keys)
+                if key.table in set(inside)
+            ),
+            row_rules=await self._visibility.describe_rows(database, principal, inside),
+            unknown=tuple(name for name, table in found.items() if table is None),
+            total=len(visible.tables),
+            dialect=visible.dialect,
+        )
+
+    async def list_examples(self, database: str, principal: Principal) -> tuple[FewShot, ...]:
+        """See ``SchemaReader.list_examples``. Raises IndexUnavailable, PolicyError."""
+        if self._examples is None:
+            return ()
+        visible = await self._visibility.visible_catalog(database, principal)
+        if isinstance(visible, Violation):
+            return ()
+        nothing = Question("", database, principal, k=1, seed=0, max_rows=1)
+        return await self._examples.select(nothing, np.zeros(0, dtype=np.float32), visible)
+
+
+def _find_table(catalog: Catalog, name: str) -> Table | None:
+    """The table of a name as people and queries write it: with or without schema or quotes."""
+    plain = name.strip().replace('"', "")
+    if table := catalog.table(plain):
+        return table
+    schema, _, short = plain.rpartition(".")
+    if found := catalog.resolve(short, schema) or catalog.resolve(short.lower(), schema.lower()):
+        return found
+    # A name that only one schema has, though the search path does not list it.
+    same = [table for table in catalog.tables if not schema and table.name == short]
+    return same[0] if len(same) == 1 else None

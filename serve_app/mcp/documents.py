@@ -1,0 +1,198 @@
+"""The JSON documents that tools and resources return, limited in size.
+
+A result that is cut says so under ``truncated`` and ``notes``: a language model would otherwise
+take the part for the whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from nl2sql.answers import Answer
+from nl2sql.catalog import ForeignKey, Table
+from nl2sql.rendering import build_response
+from nl2sql.results.json_values import to_json_value
+from nl2sql.types import FewShot, ResultSet, SchemaContext, VisibleTables
+from quorumsql.contract.answers import AnsweredResponse, ClarifyResponse
+
+# How many rows are returned if a call does not say.
+ROWS = 50
+# The most characters of a list of rows or tables, as JSON.
+MOST_CHARS = 20_000
+_MOST_CELL_CHARS = 500
+
+_T = TypeVar("_T")
+Document = dict[str, Any]
+
+_HOW_TO_PICK = (
+    "The question has several interpretations. Let the user choose one, then call ask again with "
+    "the same question and the `sql` of the chosen interpretation as `picked`."
+)
+
+
+def write_json(document: Document) -> str:
+    """The document as text that every transport can encode."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    # Values of a database may hold lone surrogates, which UTF-8 cannot encode.
+    return text.encode(errors="replace").decode()
+
+
+def build_answer(answer: Answer) -> Document:
+    """The answer as over HTTP, without empty values, with limited rows."""
+    response = build_response(answer, trace=False)
+    document = response.model_dump(exclude_defaults=True, exclude={"columns", "rows", "cut"})
+    document = {"outcome": response.outcome, **document}
+    if isinstance(response, AnsweredResponse):
+        names = [column.name for column in response.columns]
+        table = _build_rows(names, response.rows, is_truncated=response.truncated)
+        return document | table | {"notes": [*response.notes, *table["notes"]]}
+    if isinstance(response, ClarifyResponse):
+        interpretations = [
+            {"number": number, **interpretation.model_dump()}
+            for number, interpretation in enumerate(response.interpretations, start=1)
+        ]
+        return document | {"interpretations": interpretations, "next": _HOW_TO_PICK}
+    return document
+
+
+def build_result(result: ResultSet) -> Document:
+    """The rows of a query."""
+    rows = [[to_json_value(value) for value in row] for row in result.rows]
+    return _build_rows(list(result.columns), rows, is_truncated=result.truncated)
+
+
+def build_tables(found: VisibleTables, *, whole: bool) -> Document:
+    """The tables with their columns; unless ``whole``, only their names and comments."""
+    rules = dict(found.row_rules)
+    described = [
+        _describe_table(table, name, found.foreign_keys, rules)
+        if whole
+        else _leave_out_empty({"name": name, "comment": table.comment})
+        for table, name in zip(found.tables, found.names, strict=True)
+    ]
+    shown = _fit(described)
+    # A list of all tables is complete if it has as many as the principal may see.
+    total = len(found.tables) if whole else found.total
+    notes = [f"There is no table {name!r} that you may see." for name in found.unknown]
+    if len(shown) < total:
+        notes.append(
+            f"{len(shown)} of {total} tables are shown. Find others with search_schema, or "
+            "describe fewer tables at once."
+        )
+    return {
+        "dialect": found.dialect,
+        "tables": shown,
+        "truncated": len(shown) < total,
+        "notes": notes,
+    }
+
+
+def build_context(context: SchemaContext) -> Document:
+    """The tables that a search found, with the values and examples that match the text."""
+    rules = dict(context.row_rules)
+    # The shared tables of a small module come last and were not found.
+    described = [
+        _describe_table(hit.table, name, context.foreign_keys, rules)
+        for hit, name in zip(context.tables, context.names, strict=True)
+    ]
+    shown = _fit(described)
+    notes = []
+    if len(shown) < len(described):
+        notes.append(f"The best {len(shown)} of {len(described)} tables that were found are shown.")
+    return {
+        "dialect": context.dialect,
+        "tables": shown,
+        "values": [
+            {"table": match.table, "column": match.column, "value": match.value[:_MOST_CELL_CHARS]}
+            for match in context.values
+        ],
+        "examples": build_examples(context.examples)["examples"],
+        "truncated": len(shown) < len(described),
+        "notes": notes,
+    }
+
+
+def build_examples(examples: Sequence[FewShot]) -> Document:
+    """Verified questions with their queries."""
+    return {
+        "examples": _fit([{"question": found.question, "sql": found.sql} for found in examples])
+    }
+
+
+def _build_rows(names: list[str], rows: Sequence[list[Any]], *, is_truncated: bool) -> Document:
+    cut = [[_cut_cell(value) for value in row] for row in rows]
+    shown = _fit(cut)
+    notes = []
+    if len(shown) < len(cut):
+        notes.append(
+            f"{len(shown)} of {len(cut)} fetched rows are shown, because a result has at most "
+            f"{MOST_CHARS} characters. Select fewer columns, or aggregate."
+        )
+    if is_truncated:
+        notes.append(
+            f"The query has more rows than the {len(cut)} fetched. Aggregate, add conditions, or "
+            "raise max_rows."
+        )
+    if any(
+        value != old
+        for row, olds in zip(shown, rows, strict=False)
+        for value, old in zip(row, olds, strict=True)
+    ):
+        notes.append(f"Cells longer than {_MOST_CELL_CHARS} characters are cut and end with ….")
+    return {
+        "columns": names,
+        "rows": shown,
+        "truncated": is_truncated or len(shown) < len(cut),
+        "notes": notes,
+    }
+
+
+def _cut_cell(value: Any) -> Any:
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+    if isinstance(text, str) and len(text) > _MOST_CELL_CHARS:
+        return text[: _MOST_CELL_CHARS - 1] + "…"
+    return value
+
+
+def _fit(items: Sequence[_T]) -> list[_T]:
+    """The first items whose JSON has at most ``MOST_CHARS`` characters together."""
+    shown, chars = [], 0
+    for item in items:
+        chars += len(json.dumps(item, ensure_ascii=False)) + 2
+        if chars > MOST_CHARS:
+            break
+        shown.append(item)
+    return shown
+
+
+def _describe_table(
+    table: Table, name: str, keys: Sequence[ForeignKey], rules: dict[str, str]
+) -> Document:
+    rule = rules.get(table.qualified)
+    return _leave_out_empty(
+        {
+            "name": name,
+            "kind": "" if table.kind == "table" else table.kind,
+            "comment": table.comment,
+            "columns": [
+                _leave_out_empty(
+                    {"name": column.name, "type": column.type, "comment": column.comment}
+                )
+                for column in table.columns
+            ],
+            "primary_key": list(table.primary_key),
+            "foreign_keys": [
+                f"({', '.join(key.columns)}) references {key.target}"
+                f"({', '.join(key.target_columns)})"
+                for key in keys
+                if key.table == table.qualified
+            ],
+            "visible_rows": "" if rule is None else rule or "Only some; the condition is hidden.",
+        }
+    )
+
+
+def _leave_out_empty(document: Document) -> Document:
+    return {key: value for key, value in document.items() if value not in ("", [], None)}

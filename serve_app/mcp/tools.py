@@ -1,0 +1,279 @@
+"""The tools: their descriptions for language models, and what each does with its arguments."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from mcp.server.context import ServerRequestContext
+from mcp_types import (
+    CallToolRequestParams,
+    CallToolResult,
+    InputRequiredResult,
+    TextContent,
+    Tool,
+    ToolAnnotations,
+)
+
+from nl2sql.answers import Answer, Clarify
+from nl2sql.settings import Settings
+from nl2sql.types import Principal, Progress
+from quorumsql.contract import QueryRequest
+from serve_app.mcp.arguments import (
+    AskArguments,
+    DescribeTablesArguments,
+    NoArguments,
+    RunSqlArguments,
+    SearchSchemaArguments,
+    TranslateArguments,
+)
+from serve_app.mcp.clarification import (
+    asks_by_result,
+    can_elicit,
+    find_response,
+    read_choice,
+    request_choice,
+    require_choice,
+)
+from serve_app.mcp.documents import (
+    ROWS,
+    Document,
+    build_answer,
+    build_context,
+    build_result,
+    build_tables,
+    write_json,
+)
+from serve_app.service.progress_queue import ProgressQueue
+from serve_app.service.query_service import QueryService
+from serve_app.service.tools import MOST_TABLES, Refusal, ToolService
+
+ToolResult = CallToolResult | InputRequiredResult
+_SILENCE_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the tools and resources use."""
+
+    settings: Settings
+    queries: QueryService
+    tools: ToolService
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a tool: who calls, and the request."""
+
+    services: Services
+    principal: Principal
+    context: ServerRequestContext[Any, Any]
+    params: CallToolRequestParams
+
+
+async def ask(call: Call, arguments: AskArguments) -> ToolResult:
+    """Answers a question; a division between interpretations goes to the user if possible."""
+    picked = arguments.picked
+    if not picked and (response := find_response(call.params)) is not None:
+        picked = read_choice(response)
+        if not picked:
+            return render_document(
+                {
+                    "outcome": "clarify",
+                    "reason": "The user chose none of the interpretations. Ask a more precise "
+                    "question.",
+                }
+            )
+    answer = await _query(call, arguments, picked=picked)
+    if isinstance(answer, Clarify) and can_elicit(call.context):
+        if asks_by_result(call.context):
+            return require_choice(answer)
+        if chosen := read_choice(await request_choice(call.context, answer)):
+            answer = await _query(call, arguments, picked=chosen)
+    return render_document(build_answer(answer))
+
+
+async def translate(call: Call, arguments: TranslateArguments) -> ToolResult:
+    """The query for a question, without its rows."""
+    request = QueryRequest(
+        question=arguments.question,
+        evidence=arguments.evidence,
+        database=arguments.database or None,
+        max_rows=1,
+        answer_text="off",
+    )
+    document = build_answer(await _observe(call, request))
+    for key in ("columns", "rows", "truncated"):
+        document.pop(key, None)
+    if document["outcome"] == "answered":
+        document.pop("notes", None)
+    return render_document(document)
+
+
+async def run_sql(call: Call, arguments: RunSqlArguments) -> ToolResult:
+    """The rows of a query."""
+    result = await call.services.tools.run_sql(
+        arguments.database or None,
+        arguments.sql,
+        call.principal,
+        _limit_rows(call, arguments.max_rows),
+    )
+    if isinstance(result, Refusal):
+        return render_error(f"The query was not run ({result.code}): {result.reason}")
+    return render_document(build_result(result))
+
+
+async def list_databases(call: Call, arguments: NoArguments) -> ToolResult:
+    """The databases that the principal may ask."""
+    settings = call.services.settings
+    names = await call.services.queries.list_databases(call.principal)
+    databases = [{"name": name, "dialect": settings.databases[name].dialect} for name in names]
+    return render_document({"databases": databases, "default": settings.default_database or ""})
+
+
+async def describe_tables(call: Call, arguments: DescribeTablesArguments) -> ToolResult:
+    """The columns and keys of some tables, or the names of all."""
+    found = await call.services.tools.describe_tables(
+        arguments.database or None, arguments.tables, call.principal, MOST_TABLES
+    )
+    if isinstance(found, Refusal):
+        return render_error(found.reason)
+    document = build_tables(found, whole=bool(arguments.tables))
+    if arguments.tables and not found.tables:
+        return render_error(" ".join(document["notes"]))
+    return render_document(document)
+
+
+async def search_schema(call: Call, arguments: SearchSchemaArguments) -> ToolResult:
+    """The tables that match a text."""
+    found = await call.services.tools.search_schema(
+        arguments.database or None, arguments.text, call.principal
+    )
+    if isinstance(found, Refusal):
+        return render_error(found.reason)
+    return render_document(build_context(found))
+
+
+def render_document(document: Document) -> CallToolResult:
+    """A result with the document as text and as structured content."""
+    text = write_json(document)
+    return CallToolResult(content=[TextContent(text=text)], structured_content=json.loads(text))
+
+
+def render_error(message: str) -> CallToolResult:
+    """An error that the language model reads and can react to."""
+    text = message.encode(errors="replace").decode()
+    return CallToolResult(content=[TextContent(text=text)], is_error=True)
+
+
+def _limit_rows(call: Call, max_rows: int | None) -> int:
+    return max_rows or min(ROWS, call.services.settings.limits.max_rows)
+
+
+async def _query(call: Call, arguments: AskArguments, *, picked: str) -> Answer:
+    request = QueryRequest(
+        question=arguments.question,
+        evidence=arguments.evidence,
+        database=arguments.database or None,
+        max_rows=_limit_rows(call, arguments.max_rows),
+        picked=picked,
+        session=arguments.session or None,
+    )
+    return await _observe(call, request)
+
+
+async def _observe(call: Call, request: QueryRequest) -> Answer:
+    """Answers the request; the client is sent the stages as progress if it asked for that."""
+    queue = ProgressQueue()
+    work = asyncio.create_task(call.services.queries.query(request, call.principal, queue))
+    stages: list[str] = []
+    try:
+        async for event in queue.follow(work, silence_s=_SILENCE_S):
+            if isinstance(event, Progress) and event.stage not in stages[-1:]:
+                stages.append(event.stage)
+                await call.context.session.report_progress(len(stages), message=event.stage)
+        return await work
+    finally:
+        work.cancel()
+        await asyncio.wait({work})
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEntry:
+    """A tool's name and title, its description, its arguments and what it does."""
+
+    name: str
+    title: str
+    description: str
+    arguments: type[NoArguments]
+    run: Callable[[Call, Any], Awaitable[ToolResult]]
+
+    def describe(self) -> Tool:
+        """The tool as clients list it."""
+        return Tool(
+            name=self.name,
+            title=self.title,
+            description=self.description,
+            input_schema=self.arguments.model_json_schema(),
+            annotations=ToolAnnotations(
+                read_only_hint=True, destructive_hint=False, open_world_hint=False
+            ),
+        )
+
+
+TOOLS = {
+    entry.name: entry
+    for entry in (
+        ToolEntry(
+            "ask",
+            "Ask a question",
+            "Answers a question about a database: several SQL queries are written, checked, run "
+            "and voted on. Returns the winning SQL, its rows and a confidence from 0 to 1. Prefer "
+            "it to writing SQL yourself. With the outcome `clarify`, let the user choose an "
+            "interpretation.",
+            AskArguments,
+            ask,
+        ),
+        ToolEntry(
+            "translate",
+            "Translate a question to SQL",
+            "Returns the SQL for a question with its confidence, without rows.",
+            TranslateArguments,
+            translate,
+        ),
+        ToolEntry(
+            "run_sql",
+            "Run a query",
+            "Runs one SELECT, read-only and limited to the rows and columns that you may see. "
+            "Anything else is refused with the reason.",
+            RunSqlArguments,
+            run_sql,
+        ),
+        ToolEntry(
+            "list_databases",
+            "List databases",
+            "Lists the databases that you may ask, with their SQL dialects.",
+            NoArguments,
+            list_databases,
+        ),
+        ToolEntry(
+            "describe_tables",
+            "Describe tables",
+            "Returns columns, types, comments and keys of the named tables, or the names of all "
+            "tables if none is named. In a large database use search_schema instead.",
+            DescribeTablesArguments,
+            describe_tables,
+        ),
+        ToolEntry(
+            "search_schema",
+            "Search the schema",
+            "Finds the tables that a question or keywords are about, with matching stored values "
+            "and verified example queries.",
+            SearchSchemaArguments,
+            search_schema,
+        ),
+    )
+}

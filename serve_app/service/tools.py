@@ -1,0 +1,125 @@
+"""Single operations on databases for programs: run a query, describe tables, search the schema.
+
+Each is limited to what the principal may see. Knows nothing of MCP or ray.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nl2sql.protocols import Executor, Guard, Retriever, SchemaReader
+from nl2sql.settings import Settings
+from nl2sql.types import (
+    Diagnostic,
+    FewShot,
+    Principal,
+    Question,
+    ResultSet,
+    SchemaContext,
+    Violation,
+    VisibleTables,
+)
+from serve_app.service.query_service import choose_in_range
+from serve_app.service.texts import check_filled
+from serve_app.service.turns import Turns
+
+# The guard refuses longer queries.
+_MOST_SQL = 20_000
+# The most tables that are described or listed at once.
+MOST_TABLES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why nothing was done. ``code`` is a violation's code, an SQLSTATE or ``not_permitted``."""
+
+    code: str
+    reason: str
+
+
+class ToolService:
+    """Runs the operations; queries and searches take turns with the questions."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        turns: Turns,
+        *,
+        guard: Guard,
+        executor: Executor,
+        retriever: Retriever,
+        schemas: SchemaReader,
+    ) -> None:
+        self._settings = settings
+        self._turns = turns
+        self._guard = guard
+        self._executor = executor
+        self._retriever = retriever
+        self._schemas = schemas
+
+    async def run_sql(
+        self, database: str | None, sql: str, principal: Principal, max_rows: int | None = None
+    ) -> ResultSet | Refusal:
+        """Guards the query and runs it read-only.
+
+        Raises InvalidRequest, UnknownDatabase, Unavailable, PolicyError.
+        """
+        limits = self._settings.limits
+        name = self._settings.database_name(database)
+        most = choose_in_range("max_rows", max_rows, limits.rows, limits.max_rows)
+        text = check_filled("sql", sql, _MOST_SQL)
+        async with self._turns.take():
+            query = await self._guard.guard(name, text, principal)
+            if isinstance(query, Violation):
+                return Refusal(query.code, query.message)
+            result = await self._executor.execute(query, most)
+        if isinstance(result, Diagnostic):
+            return Refusal(result.sqlstate, f"{result.message} {result.hint}".rstrip())
+        return result
+
+    async def describe_tables(
+        self,
+        database: str | None,
+        names: Sequence[str],
+        principal: Principal,
+        most: int = MOST_TABLES,
+    ) -> VisibleTables | Refusal:
+        """The tables of these names, all if there are none; at most ``most``.
+
+        Raises InvalidRequest, UnknownDatabase, Unavailable, PolicyError.
+        """
+        chars = self._settings.limits.question_chars
+        wanted = tuple(check_filled("tables", name, chars) for name in names[:MOST_TABLES])
+        found = await self._schemas.describe_tables(
+            self._settings.database_name(database), wanted, principal, most
+        )
+        return Refusal(found.code, found.message) if isinstance(found, Violation) else found
+
+    async def search_schema(
+        self, database: str | None, text: str, principal: Principal
+    ) -> SchemaContext | Refusal:
+        """The tables that a text is about, most relevant first, with values and examples.
+
+        Raises InvalidRequest, UnknownDatabase, Unavailable, PolicyError.
+        """
+        question = Question(
+            text=check_filled("text", text, self._settings.limits.question_chars),
+            database=self._settings.database_name(database),
+            principal=principal,
+            k=1,
+            seed=self._settings.sampling.seed,
+            max_rows=1,
+        )
+        async with self._turns.take():
+            _, context = await self._retriever.retrieve(question)
+        return Refusal("not_permitted", context.refusal) if context.refusal else context
+
+    async def list_examples(
+        self, database: str | None, principal: Principal
+    ) -> tuple[FewShot, ...]:
+        """Verified questions with queries that the principal may see and run.
+
+        Raises UnknownDatabase, Unavailable, PolicyError.
+        """
+        return await self._schemas.list_examples(self._settings.database_name(database), principal)

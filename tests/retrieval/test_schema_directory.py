@@ -1,0 +1,126 @@
+"""What principals may know of databases without a question."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nl2sql.catalog import Catalog
+from nl2sql.errors import IndexUnavailable, PolicyError
+from nl2sql.types import FewShot, Principal, Question, Violation, VisibleTables
+from retrieval.schema_directory import SchemaDirectory
+from tests.fakes import SHOP, build_table, build_violation
+
+MIA = Principal("mia")
+ERROR = IndexUnavailable("It has not been indexed.")
+REFUSED = build_violation("not_permitted")
+
+
+class Visible:
+    """A visibility that shows a catalog, refuses or raises, by database."""
+
+    def __init__(self, **databases: Catalog | Violation | Exception) -> None:
+        self._databases = databases
+
+    async def visible_catalog(self, database: str, principal: Principal) -> Catalog | Violation:
+        found = self._databases[database]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    async def open_columns(self, database: str, principal: Principal) -> frozenset[str] | None:
+        return None
+
+    async def describe_rows(
+        self, database: str, principal: Principal, tables: Any
+    ) -> tuple[tuple[str, str], ...]:
+        return tuple((name, "id = 1") for name in tables if name == "sales.orders")
+
+
+class Examples:
+    """Gives one example, and keeps the question."""
+
+    asked: Question
+
+    async def select(
+        self, question: Question, vector: NDArray[np.float32], catalog: Catalog
+    ) -> tuple[FewShot, ...]:
+        self.asked = question
+        return (FewShot("How many?", "SELECT count(*) FROM orders"),)
+
+
+async def describe(*names: str, catalog: Catalog = SHOP, most: int = 10) -> VisibleTables:
+    directory = SchemaDirectory(Visible(shop=catalog))
+    found = await directory.describe_tables("shop", names, MIA, most)
+    assert isinstance(found, VisibleTables)
+    return found
+
+
+async def test_admitted_are_the_databases_with_a_visible_table() -> None:
+    visible = Visible(
+        shop=SHOP, empty=replace(SHOP, tables=()), refused=REFUSED, broken=ERROR, other=SHOP
+    )
+    names = ("broken", "shop", "empty", "refused", "other")
+    assert await SchemaDirectory(visible).list_admitted(names, MIA) == ("shop", "other")
+    assert await SchemaDirectory(visible).list_admitted(("refused",), MIA) == ()
+    assert await SchemaDirectory(visible).list_admitted(("refused", "broken"), MIA) == ()
+    assert await SchemaDirectory(visible).list_admitted((), MIA) == ()
+
+
+@pytest.mark.parametrize("error", [ERROR, PolicyError("It names no table.")])
+async def test_if_no_database_can_be_read_that_is_an_error(error: Exception) -> None:
+    directory = SchemaDirectory(Visible(one=error, two=error))
+    with pytest.raises(type(error)):
+        await directory.list_admitted(("one", "two"), MIA)
+
+
+@pytest.mark.parametrize(
+    "name", ["orders", "sales.orders", "Orders", "SALES.Orders", '"sales"."orders"', " orders "]
+)
+async def test_a_table_is_found_as_people_write_it(name: str) -> None:
+    found = await describe(name)
+    assert [table.qualified for table in found.tables] == ["sales.orders"]
+    assert found.names == ("orders",)
+    assert {key.target for key in found.foreign_keys} == {"sales.customers", "sales.employees"}
+    assert found.row_rules == (("sales.orders", "id = 1"),)
+    assert found.total == 6
+
+
+async def test_names_repeat_and_are_unknown() -> None:
+    found = await describe("orders", "sales.orders", "nowhere", "stock.orders")
+    assert len(found.tables) == 1
+    assert found.unknown == ("nowhere", "stock.orders")
+
+
+async def test_a_name_outside_the_search_path_is_found_if_only_one_schema_has_it() -> None:
+    catalog = replace(SHOP, search_path=("sales",))
+    assert (await describe("products", catalog=catalog)).names == ("stock.products",)
+    both = replace(catalog, tables=(*SHOP.tables, build_table("old.products", "id integer")))
+    assert (await describe("products", catalog=both)).unknown == ("products",)
+
+
+async def test_without_names_all_tables_are_described_up_to_a_limit() -> None:
+    assert len((await describe()).tables) == 6
+    found = await describe(most=2)
+    assert len(found.tables) == 2
+    assert found.total == 6
+
+
+async def test_nothing_is_described_to_who_may_see_nothing() -> None:
+    examples = Examples()
+    directory = SchemaDirectory(Visible(shop=REFUSED), examples)
+    assert await directory.describe_tables("shop", (), MIA, 10) == REFUSED
+    assert await directory.list_examples("shop", MIA) == ()
+    assert not hasattr(examples, "asked")
+
+
+async def test_examples_are_those_of_the_principal() -> None:
+    examples = Examples()
+    (example,) = await SchemaDirectory(Visible(shop=SHOP), examples).list_examples("shop", MIA)
+    assert example.question == "How many?"
+    assert examples.asked.principal == MIA
+    assert await SchemaDirectory(Visible(shop=SHOP)).list_examples("shop", MIA) == ()

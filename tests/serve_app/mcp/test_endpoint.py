@@ -1,0 +1,119 @@
+"""``/mcp`` behind the front: hosts, origins, tokens, methods; and over a real connection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+from mcp import Client
+from mcp.client.client import ConnectMode
+
+from execution.guard.guard import SqlGuard
+from retrieval.schema_directory import SchemaDirectory
+from tests.fakes import (
+    SHOP,
+    FakeCatalogs,
+    FakeGenerator,
+    build_candidate,
+    build_generated,
+    build_result,
+    build_settings,
+)
+from tests.serve_app.mcp.clients import MODES, call, connect_http
+from tests.serve_app.served import build_app, connect, serve
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+ACCEPT = {"accept": "application/json, text/event-stream"}
+TOKENS = {"principals": {"mia": {"token_env": "MIA_TOKEN"}}}
+
+
+def build(**sections: Any) -> Any:
+    return build_app(
+        build_settings(**sections),
+        schemas=SchemaDirectory(SqlGuard(FakeCatalogs(SHOP))),
+        generator=FakeGenerator(build_generated(build_candidate("SELECT 1"), samples=1)),
+        results={"SELECT 1": [build_result((1,))] * 2},
+    )
+
+
+async def post(app: Any, headers: dict[str, str], body: Any = INITIALIZE) -> httpx.Response:
+    async with connect(app) as client:
+        return await client.post("/mcp", json=body, headers=ACCEPT | headers)
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_it_answers_over_a_real_connection(mode: ConnectMode) -> None:
+    """The server has no lifespan, and the client opens streams and closes them."""
+    with serve(build()) as url:
+        async with Client(f"{url}/mcp", mode=mode) as client:
+            assert (await call(client, "ask", question="One?"))["rows"] == [[1]]
+            assert len((await client.list_tools()).tools) == 6
+
+
+async def test_a_token_is_needed_once_a_principal_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIA_TOKEN", "secret")
+    app = build(identity=TOKENS)
+    for headers in ({}, {"authorization": "Bearer wrong"}):
+        response = await post(app, headers)
+        assert response.status_code == 401
+        assert response.headers["www-authenticate"].startswith("Bearer")
+    assert (await post(app, {"authorization": "Bearer secret"})).status_code == 200
+    async with connect_http(app, token="secret") as client:
+        assert (await call(client, "list_databases"))["databases"][0]["name"] == "shop"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"host": "evil.example"}, 421),
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": "https://app.example"}, 200),
+        ({"host": "sql.example:8000"}, 200),
+        ({"host": "127.0.0.1:8000"}, 200),
+    ],
+)
+async def test_hosts_and_origins_are_those_of_the_settings(
+    headers: dict[str, str], status: int
+) -> None:
+    serving = {"allowed_hosts": ["sql.example"], "allowed_origins": ["https://app.example"]}
+    assert (await post(build(serve=serving), headers)).status_code == status
+
+
+async def test_a_page_of_an_allowed_origin_may_send_the_headers_of_the_protocol() -> None:
+    app = build(serve={"allowed_origins": ["https://app.example"]})
+    headers = {
+        "origin": "https://app.example",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "content-type,mcp-protocol-version,mcp-method,mcp-name",
+    }
+    async with connect(app) as client:
+        assert (await client.options("/mcp", headers=headers)).status_code == 200
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT"])
+async def test_there_are_no_sessions_to_listen_to_or_to_end(method: str) -> None:
+    async with connect(build()) as client:
+        response = await client.request(method, "/mcp", headers=ACCEPT)
+    assert response.status_code == 405
+    assert "mcp-session-id" not in response.headers
+
+
+@pytest.mark.parametrize(
+    ("body", "status"), [({"jsonrpc": "2.0"}, 400), ([], 400), ({"id": 1, "method": "x"}, 400)]
+)
+async def test_what_is_no_message_is_refused(body: Any, status: int) -> None:
+    assert (await post(build(), {}, body)).status_code == status
+
+
+async def test_a_body_has_the_limit_of_all_routes() -> None:
+    assert (await post(build(), {}, {**INITIALIZE, "x": "y" * 100_000})).status_code == 413

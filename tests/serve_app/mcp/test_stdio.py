@@ -1,0 +1,66 @@
+"""``quorumsql mcp`` as MCP clients start it: a process that speaks over its streams."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from mcp import Client, StdioServerParameters
+from mcp.client.client import ConnectMode
+from mcp.client.stdio import stdio_client
+
+from tests.conftest import ROOT
+from tests.serve_app.mcp.clients import MODES, fail
+
+COMMAND = (sys.executable, "-m", "serve_app.cli")
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """Settings whose index does not answer."""
+    shop: dict[str, Any] = {"reader": {"url": f"sqlite:///{tmp_path}/shop.sqlite"}}
+    file = tmp_path / "quorumsql.yaml"
+    index = {"connection": {"url": "postgresql://nobody@127.0.0.1:9/nothing"}}
+    file.write_text(
+        yaml.safe_dump({"home": str(tmp_path), "databases": {"shop": shop}, "index": index})
+    )
+    return file
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_client_is_answered_though_the_service_cannot_start(
+    config: Path, tmp_path: Path, mode: ConnectMode
+) -> None:
+    parameters = StdioServerParameters(
+        command=COMMAND[0], args=[*COMMAND[1:], "--config", str(config), "mcp"], env=ENVIRONMENT
+    )
+    with (tmp_path / "errors").open("w") as errors:
+        async with Client(stdio_client(parameters, errlog=errors), mode=mode) as client:
+            assert len((await client.list_tools()).tools) == 6
+            message = await fail(client, "ask", question="How many?")
+            assert message == await fail(client, "list_databases")
+    assert "shop" in message or "index" in message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["--config", "nowhere.yaml", "mcp"], "nowhere.yaml"),
+        (["--config", "quorumsql.yaml", "mcp", "--as", "stranger"], "stranger"),
+    ],
+)
+def test_wrong_settings_are_reported_on_standard_error(
+    config: Path, arguments: list[str], error: str
+) -> None:
+    ended = subprocess.run(
+        [*COMMAND, *arguments], cwd=config.parent, env=ENVIRONMENT, capture_output=True, text=True
+    )
+    assert ended.returncode == 1
+    assert ended.stdout == ""
+    assert error in ended.stderr

@@ -1,0 +1,291 @@
+"""The tools over both transports and both generations of the protocol, with fakes behind them."""
+
+from __future__ import annotations
+
+import json
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp.client.client import ConnectMode
+from mcp.shared.exceptions import MCPError
+
+from execution.guard.guard import SqlGuard
+from nl2sql.errors import EngineUnavailable
+from nl2sql.types import Diagnostic, Principal, ResultSet
+from retrieval.schema_directory import SchemaDirectory
+from serve_app.mcp.documents import MOST_CHARS
+from tests.fakes import (
+    SHOP,
+    FakeCatalogs,
+    FakeExecutor,
+    FakeGenerator,
+    build_candidate,
+    build_generated,
+    build_result,
+    build_settings,
+)
+from tests.serve_app.mcp.clients import MODES, call, connect_directly, connect_http, fail, read_text
+from tests.serve_app.served import build_app, build_services
+
+ORDERS = "SELECT id FROM orders"
+LOCAL = Principal("local")
+Opened = AbstractAsyncContextManager[Client]
+
+
+def guarded(sql: str) -> str:
+    """The query as the guard renders it, which is how the fake executor knows it."""
+    return sql.replace("FROM orders", 'FROM "sales"."orders" AS orders')
+
+
+@pytest.fixture(
+    params=[(mode, transport) for mode in MODES for transport in ("http", "direct")],
+    ids=lambda param: f"{param[1]} {param[0]}",
+)
+def opened(request: pytest.FixtureRequest) -> Opened:
+    """A client that the test enters itself, because its tasks end where they began."""
+    return connect(*request.param)
+
+
+def connect(mode: ConnectMode = "auto", transport: str = "http", **parts: Any) -> Opened:
+    guard = SqlGuard(FakeCatalogs(SHOP))
+    parts = {
+        "guard": guard,
+        "schemas": SchemaDirectory(guard),
+        "generator": FakeGenerator(build_generated(build_candidate(ORDERS), samples=1)),
+        "results": {guarded(ORDERS): [build_result((1,), (2,))] * 3},
+        **parts,
+    }
+    if transport == "http":
+        return connect_http(build_app(**parts), mode=mode)
+    return connect_directly(build_services(build_settings(), **parts), principal=LOCAL, mode=mode)
+
+
+async def test_the_tools_are_listed_with_described_arguments(
+    opened: Opened,
+) -> None:
+    async with opened as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert list(tools) == [
+            "ask",
+            "translate",
+            "run_sql",
+            "list_databases",
+            "describe_tables",
+            "search_schema",
+        ]
+        for tool in tools.values():
+            assert tool.description
+            assert tool.annotations is not None
+            assert tool.annotations.read_only_hint
+            for argument in tool.input_schema["properties"].values():
+                assert argument["description"]
+                assert argument["type"] in ("string", "integer", "array")
+        assert tools["ask"].input_schema["required"] == ["question"]
+        assert client.instructions is not None
+        assert "run_sql" in client.instructions
+
+
+async def test_a_question_is_answered(opened: Opened) -> None:
+    async with opened as client:
+        document = await call(client, "ask", question="Which orders are there?")
+        assert document["outcome"] == "answered"
+        assert document["sql"] == ORDERS
+        assert document["rows"] == [[1], [2]]
+        assert not document["truncated"]
+
+
+async def test_text_and_structured_content_are_the_same(
+    opened: Opened,
+) -> None:
+    async with opened as client:
+        result = await client.call_tool("run_sql", {"sql": ORDERS})
+        assert json.loads(read_text(result)) == result.structured_content
+
+
+async def test_a_translation_has_no_rows(opened: Opened) -> None:
+    async with opened as client:
+        document = await call(client, "translate", question="Which orders are there?")
+        assert document["sql"] == ORDERS
+        assert "rows" not in document
+
+
+async def test_databases_are_listed(opened: Opened) -> None:
+    async with opened as client:
+        document = await call(client, "list_databases")
+        assert document["databases"] == [{"name": "shop", "dialect": "postgres"}]
+
+
+async def test_tables_are_described(opened: Opened) -> None:
+    async with opened as client:
+        document = await call(
+            client, "describe_tables", tables=["orders", "Stock.Products", "nowhere"]
+        )
+        orders, products = document["tables"]
+        assert orders["name"] == "orders"
+        assert {"name": "total", "type": "numeric(12,2)", "comment": "in euros"} in orders[
+            "columns"
+        ]
+        assert "(customer_id) references sales.customers(id)" in orders["foreign_keys"]
+        assert products["comment"] == "What can be bought"
+        assert document["notes"] == ["There is no table 'nowhere' that you may see."]
+
+
+async def test_without_names_all_tables_are_listed(
+    opened: Opened,
+) -> None:
+    async with opened as client:
+        document = await call(client, "describe_tables")
+        assert [table["name"] for table in document["tables"]] == list(SHOP.short_names.values())
+        assert "columns" not in document["tables"][0]
+
+
+async def test_a_search_returns_tables(opened: Opened) -> None:
+    async with opened as client:
+        document = await call(client, "search_schema", text="orders of a customer")
+        assert "orders" in [table["name"] for table in document["tables"]]
+
+
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        ("SELECT * FROM pg_read_file('/etc/passwd')", ""),
+        ("SELECT pg_read_file('/etc/passwd')", ""),
+        ("DELETE FROM orders", "not_a_query"),
+        ("INSERT INTO orders (id) VALUES (1)", "not_a_query"),
+        ("WITH gone AS (DELETE FROM orders RETURNING id) SELECT id FROM gone", ""),
+        ("SELECT 1; SELECT 2", "multiple_statements"),
+        ("SELECT id FROM secrets", "unknown_table"),
+        ("DO $$ BEGIN EXECUTE 'DROP TABLE orders'; END $$", ""),
+        ("not sql at all (", "unparsable"),
+    ],
+)
+@pytest.mark.parametrize("mode", MODES)
+async def test_what_is_no_query_is_refused(mode: ConnectMode, sql: str, code: str) -> None:
+    async with connect(mode) as client:
+        message = await fail(client, "run_sql", sql=sql)
+    assert message.startswith(f"The query was not run ({code}")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT id, RANK() OVER (PARTITION BY status ORDER BY total DESC) AS r FROM orders",
+        "SELECT SUM(total) OVER (ORDER BY placed_at ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) "
+        "AS s FROM orders",
+        "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY total) AS m FROM orders",
+    ],
+)
+async def test_analytic_queries_pass(sql: str) -> None:
+    guard = SqlGuard(FakeCatalogs(SHOP))
+    query = await guard.guard("shop", sql, LOCAL)
+    assert not hasattr(query, "message"), query
+    async with connect(results={query.sql: [build_result((1,))]}) as client:
+        assert (await call(client, "run_sql", sql=sql))["rows"] == [[1]]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "part"),
+    [
+        ("ask", {}, "question: Field required"),
+        ("ask", {"question": "q", "colour": "red"}, "colour: Extra inputs"),
+        ("ask", {"question": " "}, "The question is empty."),
+        ("ask", {"question": "q", "database": "nowhere"}, "There is no database 'nowhere'."),
+        ("ask", {"question": "q", "max_rows": 0}, "max_rows:"),
+        ("ask", {"question": "q", "max_rows": 10**6}, "max_rows must be from 1 to 1000"),
+        ("ask", {"question": "q", "session": "a b"}, "session"),
+        ("translate", {"question": 7}, "question:"),
+        ("run_sql", {"sql": ""}, "The sql is empty."),
+        ("run_sql", {"sql": "x" * 30_000}, "20000 are allowed"),
+        ("run_sql", {"sql": ORDERS, "max_rows": 10**6}, "max_rows must be from 1 to 1000"),
+        ("describe_tables", {"tables": "orders"}, "tables: Input should be a valid list"),
+        ("describe_tables", {"tables": ["nowhere"]}, "There is no table 'nowhere'"),
+        ("search_schema", {"text": ""}, "The text is empty."),
+        ("list_databases", {"all": True}, "all: Extra inputs"),
+    ],
+)
+async def test_bad_arguments_are_errors_of_the_tool(
+    tool: str, arguments: dict[str, Any], part: str
+) -> None:
+    async with connect() as client:
+        assert part in await fail(client, tool, **arguments)
+
+
+async def test_an_unknown_tool_is_an_error_of_the_protocol(
+    opened: Opened,
+) -> None:
+    async with opened as client:
+        with pytest.raises(MCPError, match="There is no tool 'drop_tables'"):
+            await client.call_tool("drop_tables", {})
+
+
+async def test_what_does_not_answer_is_an_error_of_the_tool() -> None:
+    generator = FakeGenerator(EngineUnavailable("The engine is down.", hint="Try later."))
+    async with connect(generator=generator) as client:
+        assert await fail(client, "ask", question="q") == "The engine is down. Try later."
+
+
+async def test_an_unexpected_error_is_not_described() -> None:
+    async with connect(generator=FakeGenerator(RuntimeError("the password is 123"))) as client:
+        message = await fail(client, "ask", question="q")
+    assert message == "The service failed unexpectedly; its log has the details."
+
+
+async def test_an_error_of_the_database_is_an_error_of_the_tool() -> None:
+    services = build_services(build_settings())
+    diagnostic = Diagnostic("22012", "division by zero")
+    services.tools._executor = FakeExecutor({"SELECT 1": [diagnostic]})
+    async with connect_directly(services, principal=LOCAL) as client:
+        message = await fail(client, "run_sql", sql="SELECT 1")
+    assert message == "The query was not run (22012): division by zero"
+
+
+# -- limits ----------------------------------------------------------------------------------------
+
+
+async def run(result: ResultSet, **arguments: Any) -> dict[str, Any]:
+    async with connect(results={guarded(ORDERS): [result]}) as client:
+        return await call(client, "run_sql", sql=ORDERS, **arguments)
+
+
+async def test_further_rows_are_reported() -> None:
+    document = await run(build_result((1,), (2,), truncated=True))
+    assert document["truncated"]
+    assert "more rows than the 2 fetched" in document["notes"][0]
+
+
+async def test_a_result_has_a_limited_size_and_says_so() -> None:
+    document = await run(build_result(*((n, "x" * 400) for n in range(1000))), max_rows=1000)
+    assert len(json.dumps(document)) < MOST_CHARS + 1000
+    shown = len(document["rows"])
+    assert 0 < shown < 1000
+    assert document["truncated"]
+    assert f"{shown} of 1000 fetched rows are shown" in document["notes"][0]
+
+
+async def test_a_long_cell_is_cut_and_says_so() -> None:
+    document = await run(build_result(("y" * 5000,), ("short",)))
+    assert document["rows"][0][0].endswith("y…")
+    assert len(document["rows"][0][0]) == 500
+    assert document["rows"][1] == ["short"]
+    assert "longer than 500 characters" in document["notes"][0]
+    assert not document["truncated"]
+
+
+async def test_a_lone_surrogate_does_not_break_the_result() -> None:
+    assert (await run(build_result(("a\ud800b",))))["rows"] == [["a?b"]]
+
+
+async def test_a_long_list_of_tables_is_cut_and_says_so() -> None:
+    tables = tuple(
+        replace(SHOP.tables[0], name=f"customers_{number}", comment="c" * 300)
+        for number in range(500)
+    )
+    guard = SqlGuard(FakeCatalogs(replace(SHOP, tables=tables, foreign_keys=())))
+    async with connect(guard=guard, schemas=SchemaDirectory(guard)) as client:
+        document = await call(client, "describe_tables")
+    assert document["truncated"]
+    assert f"{len(document['tables'])} of 500 tables are shown" in document["notes"][0]
+    assert len(json.dumps(document)) < MOST_CHARS + 1000
