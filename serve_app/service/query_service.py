@@ -125,7 +125,7 @@ def build_question(request: QueryRequest, settings: Settings, principal: Princip
     return Question(
         text=check_filled("question", request.question, limits.question_chars),
         evidence=check_text("evidence", request.evidence, limits.question_chars),
-        database=settings.database_name(request.database),
+        database=settings.database_name(request.database, principal),
         principal=principal,
         k=_choose_k(request.k, sampling),
         seed=request.seed if request.seed is not None else sampling.seed,
