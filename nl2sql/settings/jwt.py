@@ -75,7 +75,7 @@ class JwtSettings(Section):
     @model_validator(mode="after")
     def _is_complete(self) -> JwtSettings:
         if not self.issuer:
-            if self.model_fields_set - {"issuer", "claims"}:
+            if self.audience or self.jwks_file is not None or self.jwks_url:
                 raise ValueError("name the issuer of the tokens")
             return self
         if not self.audience:

@@ -20,6 +20,7 @@ from nl2sql.rendering import build_pace, build_response
 from nl2sql.settings import Settings
 from nl2sql.types import Principal
 from quorumsql.contract import FeedbackRequest, FeedbackResponse, QueryRequest, QueryResponse
+from serve_app.composition.access import AccessParts
 from serve_app.http.disconnection import ClientGone, run_while_connected
 from serve_app.http.event_stream import EVENT_STREAM, EventStream
 from serve_app.http.formats import MEDIA_TYPES, describe_answer, export_answer, find_format
@@ -28,6 +29,7 @@ from serve_app.http.negotiation import choose_media_type
 from serve_app.http.problems import install_problem_handlers, render_problem
 from serve_app.http.responses import AnyTextJSONResponse
 from serve_app.service.feedback import FeedbackService
+from serve_app.service.identity.identifier import Identifier
 from serve_app.service.query_service import QueryService
 from serve_app.service.sessions import Forgotten, SessionService
 
@@ -50,6 +52,7 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
     },
     406: {"description": "No accepted format is served."},
     422: {"description": "The request is invalid, or there are no rows to export."},
+    429: {"description": "A limit of the principal is reached; Retry-After says when to go on."},
 }
 
 
@@ -78,10 +81,20 @@ def build_http_app(
     *,
     feedback: FeedbackService | None = None,
     sessions: SessionService | None = None,
+    access: AccessParts | None = None,
 ) -> ASGIApp:
-    """The routes behind their front: hosts, origins, tokens, bodies."""
+    """The routes behind their front: hosts, origins, tokens, limits, bodies.
+
+    Without ``access`` only static tokens are known, and requests are not limited.
+    """
     app = build_routes(settings, service, feedback=feedback, sessions=sessions)
-    return surround(app, pick_front_settings(settings), most_open_bodies=_MOST_OPEN_BODIES)
+    return surround(
+        app,
+        pick_front_settings(settings),
+        most_open_bodies=_MOST_OPEN_BODIES,
+        identifier=access.identifier if access else Identifier(settings.identity),
+        meter=access.meter if access else None,
+    )
 
 
 def build_routes(
@@ -149,7 +162,9 @@ def build_routes(
         parts = await service.readiness()
         ready = not any(parts.values())
         response.status_code = 200 if ready else 503
-        if request.state.principal is None:
+        principal: Principal | None = request.state.principal
+        # The parts name all databases.
+        if principal is None or principal.access.databases:
             return {"ready": ready}
         body: dict[str, Any] = {
             "ready": ready,

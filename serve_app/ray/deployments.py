@@ -26,6 +26,7 @@ from nl2sql.speed import EngineSpeed
 from nl2sql.types import Completions, Principal, Progress, SamplingRequest
 from quorumsql.contract import FeedbackRequest, FeedbackResponse, QueryRequest
 from retrieval.catalogs import IndexedCatalogs
+from serve_app.composition.access import build_access
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
 from serve_app.ray.remote import (
@@ -234,7 +235,11 @@ class Ingress:
         probes = {"index": stages.retrieval, "databases": stages.executor, "engine": model}
         preparation = wiring.build_prompt_preparation(model, stages.retrieval)
         pace = EnginePace(model, wiring.settings)
-        self._service = QueryService(wiring.settings, pipeline, probes, pace.read, preparation)
+        # A small pool of its own: the stages may be in other replicas.
+        self._access = build_access(wiring.settings, wiring.build_index_store())
+        self._service = QueryService(
+            wiring.settings, pipeline, probes, pace.read, preparation, self._access.accounting
+        )
         self._sessions = SessionService(stages.retrieval)
         self._feedback = FeedbackService(wiring.settings, stages.retrieval, self._service.turns)
         self._settings = wiring.settings
@@ -254,5 +259,9 @@ class Ingress:
         gc.collect()
         gc.freeze()
         return build_http_app(
-            self._settings, self._service, feedback=self._feedback, sessions=self._sessions
+            self._settings,
+            self._service,
+            feedback=self._feedback,
+            sessions=self._sessions,
+            access=self._access,
         )

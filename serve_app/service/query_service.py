@@ -21,6 +21,7 @@ from nl2sql.types import (
     Question,
 )
 from quorumsql.contract import QueryRequest
+from serve_app.service.accounting import Accounting
 from serve_app.service.prompt_preparation import PromptPreparation
 from serve_app.service.sessions import read_session
 from serve_app.service.texts import check_filled, check_text
@@ -41,8 +42,12 @@ class QueryService:
         probes: Mapping[str, Probe],
         pace: Callable[[], Awaitable[Pace]] | None = None,
         preparation: PromptPreparation | None = None,
+        accounting: Accounting | None = None,
     ) -> None:
-        """``pace`` measures the language model's speed; ``preparation`` prepares prompts."""
+        """``pace`` measures the language model's speed; ``preparation`` prepares prompts.
+
+        ``accounting`` applies the limits of principals and records questions.
+        """
         self._settings = settings
         self._pipeline = pipeline
         self._probes = dict(probes)
@@ -50,6 +55,7 @@ class QueryService:
         self._probing: asyncio.Task[Mapping[str, str]] | None = None
         self._probed = 0.0
         self._preparation = preparation
+        self._accounting = accounting or Accounting()
         serve = settings.serve
         self.turns = Turns(serve.max_ongoing_requests, serve.max_waiting_requests)
 
@@ -58,9 +64,16 @@ class QueryService:
     ) -> Answer:
         """Answers a request; ``observer`` receives the progress.
 
-        Raises InvalidRequest, UnknownDatabase, Unavailable, DeadlineExceeded.
+        Raises InvalidRequest, UnknownDatabase, LimitReached, Unavailable, DeadlineExceeded.
         """
-        question = build_question(request, self._settings, principal)
+        try:
+            question = build_question(request, self._settings, principal)
+        except InvalidRequest as error:
+            await self._accounting.record_invalid(request, principal, error)
+            raise
+        return await self._accounting.answer(question, observer, self._answer)
+
+    async def _answer(self, question: Question, observer: Observer | None) -> Answer:
         seconds = self._settings.limits.request_timeout_ms / 1000
         try:
             async with asyncio.timeout(seconds):
@@ -75,7 +88,9 @@ class QueryService:
             ) from error
         context = answer.trace.context
         if self._preparation is not None and context is not None and context.version:
-            self._preparation.start(question.database, principal, context.version, self.turns)
+            self._preparation.start(
+                question.database, question.principal, context.version, self.turns
+            )
         return answer
 
     async def pace(self) -> Pace | None:

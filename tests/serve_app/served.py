@@ -21,6 +21,7 @@ from nl2sql.settings import Settings
 from nl2sql.speed import Pace
 from nl2sql.types import ResultSet
 from ranking.ranker import CandidateRanker
+from serve_app.composition.access import AccessParts
 from serve_app.http.app import build_http_app
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.query_service import QueryService
@@ -49,6 +50,7 @@ def build_app(
     taker: FeedbackTaker | None = None,
     sessions: Sessions | None = None,
     pace: Pace | None = None,
+    access: AccessParts | None = None,
 ) -> ASGIApp:
     """The service whose database answers with ``results``, by query.
 
@@ -70,12 +72,19 @@ def build_app(
         return pace
 
     probes = {"parts": probe} if probe else {}
-    service = QueryService(settings, answerer, probes, tell_pace if pace else None)
+    service = QueryService(
+        settings,
+        answerer,
+        probes,
+        tell_pace if pace else None,
+        accounting=access.accounting if access else None,
+    )
     return build_http_app(
         settings,
         service,
         feedback=FeedbackService(settings, taker, service.turns) if taker else None,
         sessions=SessionService(sessions) if sessions else None,
+        access=access,
     )
 
 
