@@ -65,6 +65,8 @@ COMMANDS: Mapping[str, CommandPlace] = {
     "index": CommandPlace("index", "app", "What search reads of the databases."),
     "model": CommandPlace("model", "app", "Fetch, list and remove model weights."),
     "policy": CommandPlace("policy", "app", "Who may see what: check, show, try, apply."),
+    "keys": CommandPlace("keys", "app", "API keys of principals: create, list, rotate, revoke."),
+    "audit": CommandPlace("audit", "audit", "Who asked what, and which queries ran."),
     "examples": CommandPlace("examples", "app", "Verified questions shown to the model."),
     "sessions": CommandPlace("sessions", "app", "What is kept of conversations."),
     "eval": CommandPlace("evaluate", "app", "Measure the service on a benchmark."),
