@@ -6,6 +6,7 @@ that cross HTTP are in ``quorumsql.contract``.
 
 from __future__ import annotations
 
+from nl2sql.types.access import Access, UsageLimits
 from nl2sql.types.conversation import AnswerText, Intent, Rewriting, Turn
 from nl2sql.types.execution import (
     NOT_PERMITTED,
@@ -66,6 +67,7 @@ from nl2sql.types.schema import (
 
 __all__ = [
     "NOT_PERMITTED",
+    "Access",
     "AnswerText",
     "Assessment",
     "AttributeValue",
@@ -111,6 +113,7 @@ __all__ = [
     "ScoreTerm",
     "SessionIdentity",
     "Turn",
+    "UsageLimits",
     "ValueMatch",
     "Violation",
     "VisibleTables",

@@ -64,6 +64,8 @@ COMMANDS: Mapping[str, CommandPlace] = {
     "index": CommandPlace("index", "app", "Build, inspect and drop the index of databases."),
     "model": CommandPlace("model", "app", "Fetch, list and remove model weights."),
     "policy": CommandPlace("policy", "app", "Check, show, test and apply policies."),
+    "keys": CommandPlace("keys", "app", "Create, list, rotate and revoke API keys."),
+    "audit": CommandPlace("audit", "audit", "Show who asked what, and which queries ran."),
     "examples": CommandPlace("examples", "app", "Import, list, export and remove examples."),
     "sessions": CommandPlace("sessions", "app", "Delete stored conversations."),
     "eval": CommandPlace("evaluate", "app", "Measure the service on a benchmark."),

@@ -19,6 +19,7 @@ from nl2sql.answers import Answered
 from nl2sql.protocols import Observer
 from nl2sql.rendering import build_pace, build_response
 from nl2sql.settings import Settings
+from nl2sql.types import Principal
 from quorumsql.contract import (
     FeedbackRequest,
     FeedbackResponse,
@@ -27,6 +28,7 @@ from quorumsql.contract import (
     TranslateResponse,
 )
 from quorumsql.contract.translations import drop_rows
+from serve_app.composition.access import AccessParts
 from serve_app.http.callers import Caller
 from serve_app.http.disconnection import run_while_connected
 from serve_app.http.event_stream import (
@@ -45,6 +47,7 @@ from serve_app.http.responses import AnyTextJSONResponse
 from serve_app.mcp.endpoint import McpEndpoint
 from serve_app.mcp.tools import Services
 from serve_app.service.feedback import FeedbackService
+from serve_app.service.identity.identifier import Identifier
 from serve_app.service.query_service import QueryService
 from serve_app.service.running_queries import RunningQueries
 from serve_app.service.sessions import Forgotten, SessionService
@@ -66,6 +69,7 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
     },
     406: {"description": "No accepted format is served."},
     422: {"description": "The request is invalid, or there are no rows to export."},
+    429: {"description": "A limit of the principal is reached; Retry-After says when to go on."},
 }
 
 
@@ -113,10 +117,20 @@ def build_http_app(
     feedback: FeedbackService | None = None,
     sessions: SessionService | None = None,
     tools: ToolService | None = None,
+    access: AccessParts | None = None,
 ) -> ASGIApp:
-    """The routes behind their front: hosts, origins, tokens, bodies."""
+    """The routes behind their front: hosts, origins, tokens, limits, bodies.
+
+    Without ``access`` only static tokens are known, and requests are not limited.
+    """
     app = build_routes(settings, service, feedback=feedback, sessions=sessions, tools=tools)
-    return surround(app, pick_front_settings(settings), most_open_bodies=_MOST_OPEN_BODIES)
+    return surround(
+        app,
+        pick_front_settings(settings),
+        most_open_bodies=_MOST_OPEN_BODIES,
+        identifier=access.identifier if access else Identifier(settings.identity),
+        meter=access.meter if access else None,
+    )
 
 
 def build_routes(
@@ -210,7 +224,9 @@ def build_routes(
         parts = await service.readiness()
         ready = not any(parts.values())
         response.status_code = 200 if ready else 503
-        if request.state.principal is None:
+        principal: Principal | None = request.state.principal
+        # The parts name all databases.
+        if principal is None or principal.access.databases:
             return {"ready": ready}
         body: dict[str, Any] = {
             "ready": ready,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -21,6 +22,7 @@ from nl2sql.errors import (
     DeadlineExceeded,
     InsecureRole,
     InvalidRequest,
+    LimitReached,
     PolicyError,
     PromptTooLong,
     QuorumError,
@@ -84,6 +86,10 @@ def render_error(error: Exception) -> JSONResponse:
         case Unauthenticated():
             response = render_problem(401, "Not authenticated", str(error))
             response.headers["WWW-Authenticate"] = "Bearer"
+            return response
+        case LimitReached():
+            response = render_problem(429, "Limit reached", str(error))
+            response.headers["Retry-After"] = str(max(math.ceil(error.retry_after_s), 1))
             return response
         case Unavailable() | InsecureRole() | PolicyError():
             return render_problem(503, "Temporarily unavailable", str(error))

@@ -26,6 +26,7 @@ from nl2sql.speed import EngineSpeed
 from nl2sql.types import Completions, Principal, Progress, SamplingRequest
 from quorumsql.contract import FeedbackRequest, FeedbackResponse, QueryRequest
 from retrieval.catalogs import IndexedCatalogs
+from serve_app.composition.access import build_access
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
 from serve_app.ray.remote import (
@@ -239,8 +240,16 @@ class Ingress:
         probes = {"index": stages.retrieval, "databases": stages.executor, "engine": model}
         preparation = wiring.build_prompt_preparation(model, stages.retrieval)
         pace = EnginePace(model, wiring.settings)
+        # A small pool of its own: the stages may be in other replicas.
+        self._access = build_access(wiring.settings, wiring.build_index_store())
         self._service = QueryService(
-            wiring.settings, pipeline, probes, pace.read, preparation, stages.retrieval
+            wiring.settings,
+            pipeline,
+            probes,
+            pace.read,
+            preparation,
+            admission=stages.retrieval,
+            accounting=self._access.accounting,
         )
         self._tools = ToolService(
             wiring.settings,
@@ -274,4 +283,5 @@ class Ingress:
             feedback=self._feedback,
             sessions=self._sessions,
             tools=self._tools,
+            access=self._access,
         )
