@@ -49,6 +49,11 @@ COMMANDS: Mapping[str, CommandPlace] = {
     "stop": CommandPlace(
         "serve", "stop", "Stop the service that `serve --background` left running."
     ),
+    "status": CommandPlace(
+        "status",
+        "status",
+        "Show whether the service is ready, its load, and the questions since it started.",
+    ),
     "demo": CommandPlace(
         "demo",
         "demo",

@@ -20,6 +20,7 @@ from nl2sql.rendering import build_pace, build_response
 from nl2sql.settings import Settings
 from nl2sql.types import Principal
 from quorumsql.contract import FeedbackRequest, FeedbackResponse, QueryRequest, QueryResponse
+from quorumsql.contract.status import StatusResponse
 from serve_app.http.disconnection import ClientGone, run_while_connected
 from serve_app.http.event_stream import EVENT_STREAM, EventStream
 from serve_app.http.formats import MEDIA_TYPES, describe_answer, export_answer, find_format
@@ -27,6 +28,7 @@ from serve_app.http.middleware import pick_front_settings, surround
 from serve_app.http.negotiation import choose_media_type
 from serve_app.http.problems import install_problem_handlers, render_problem
 from serve_app.http.responses import AnyTextJSONResponse
+from serve_app.http.trace_ids import TraceIds
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.query_service import QueryService
 from serve_app.service.sessions import Forgotten, SessionService
@@ -72,6 +74,15 @@ _SESSION_RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
+_READINESS_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Ready. Without a token of a principal, only `ready`.",
+        "model": StatusResponse,
+    },
+    503: {"description": "Not ready; the same body.", "model": StatusResponse},
+}
+
+
 def build_http_app(
     settings: Settings,
     service: QueryService,
@@ -81,7 +92,8 @@ def build_http_app(
 ) -> ASGIApp:
     """The routes behind their front: hosts, origins, tokens, bodies."""
     app = build_routes(settings, service, feedback=feedback, sessions=sessions)
-    return surround(app, pick_front_settings(settings), most_open_bodies=_MOST_OPEN_BODIES)
+    traced = TraceIds(app, service.recorder.trace_id)
+    return surround(traced, pick_front_settings(settings), most_open_bodies=_MOST_OPEN_BODIES)
 
 
 def build_routes(
@@ -144,20 +156,22 @@ def build_routes(
     async def healthz() -> dict[str, str]:
         return {"status": "alive"}
 
-    @app.get("/readyz", summary="Can questions be answered right now?")
-    async def readyz(request: Request, response: Response) -> dict[str, Any]:
+    @app.get(
+        "/readyz", summary="Can questions be answered right now?", responses=_READINESS_RESPONSES
+    )
+    async def readyz(request: Request) -> Response:
         parts = await service.readiness()
         ready = not any(parts.values())
-        response.status_code = 200 if ready else 503
-        if request.state.principal is None:
-            return {"ready": ready}
-        body: dict[str, Any] = {
-            "ready": ready,
-            "parts": {name: problem or "ok" for name, problem in parts.items()},
-        }
-        if (pace := await service.pace()) is not None:
-            body["pace"] = build_pace(pace).model_dump()
-        return body
+        body: dict[str, Any] = {"ready": ready}
+        if request.state.principal is not None:
+            pace = await service.pace()
+            body = StatusResponse(
+                ready=ready,
+                parts={name: problem or "ok" for name, problem in parts.items()},
+                pace=build_pace(pace) if pace else None,
+                figures=service.recorder.figures.read(),
+            ).model_dump()
+        return AnyTextJSONResponse(body, status_code=200 if ready else 503)
 
     return app
 

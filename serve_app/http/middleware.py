@@ -25,7 +25,8 @@ from serve_app.http.origins import HostRule, OriginRule
 # The response headers that a page of an allowed origin may read.
 _EXPOSED = [
     f"QuorumSQL-{name}"
-    for name in "SQL Database Confidence Quorum Truncated Cut-Cells Session Rewritten Notes".split()
+    for name in "SQL Database Confidence Quorum Truncated Cut-Cells Session Rewritten Notes "
+    "Trace-Id".split()
 ]
 
 

@@ -35,6 +35,8 @@ _RAY_HEADERS = frozenset(
 )
 _REQUEST_ID = b"x-request-id"
 _PLAIN_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
+# The proxy fails if they are not UTF-8, where it traces requests.
+_TRACE_HEADERS = frozenset({b"traceparent", b"tracestate"})
 
 
 def prepare_proxy(
@@ -63,7 +65,7 @@ def build_middlewares() -> list[Middleware]:
 
 
 class PlainHeaders:
-    """Removes headers that only Ray itself should set, and invalid request ids."""
+    """Removes headers that only Ray itself should set, and invalid ids of requests and traces."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -79,4 +81,6 @@ def _is_kept(name: bytes, value: bytes) -> bool:
     name = name.lower().replace(b"_", b"-")
     if name == _REQUEST_ID:
         return bool(_PLAIN_ID.fullmatch(value))
+    if name in _TRACE_HEADERS:
+        return value.isascii()
     return name not in _RAY_HEADERS

@@ -28,6 +28,7 @@ from quorumsql.contract import FeedbackRequest, FeedbackResponse, QueryRequest
 from retrieval.catalogs import IndexedCatalogs
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
+from serve_app.ray.metrics import CacheReporter, RayMeter
 from serve_app.ray.remote import (
     RemoteEngine,
     RemoteExecutor,
@@ -36,9 +37,12 @@ from serve_app.ray.remote import (
     RemoteRepairer,
     RemoteRetrieval,
 )
+from serve_app.ray.tracing import find_tracer
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.progress_queue import ProgressQueue
 from serve_app.service.query_service import QueryService
+from serve_app.service.question_log import configure_logging
+from serve_app.service.recorder import QuestionRecorder
 from serve_app.service.sessions import SessionService
 
 # How long a stream waits for progress before it checks again.
@@ -51,6 +55,7 @@ class EngineReplica:
 
     # Ray Serve awaits it.
     async def __init__(self, wiring: Wiring) -> None:  # type: ignore[misc]
+        configure_logging(wiring.settings.observability)
         self._engine = wiring.models.open_engine()
         # Measured now, because a question at the same time would distort it.
         with suppress(EngineUnavailable):
@@ -107,6 +112,8 @@ class StageReplica:
     def __init__(
         self, build: Callable[..., object], wiring: Wiring, *handles: DeploymentHandle[Any]
     ) -> None:
+        configure_logging(wiring.settings.observability)
+        CacheReporter()
         self._stage = build(wiring, *handles)
 
     def __getattr__(self, method: str) -> Any:
@@ -234,7 +241,12 @@ class Ingress:
         probes = {"index": stages.retrieval, "databases": stages.executor, "engine": model}
         preparation = wiring.build_prompt_preparation(model, stages.retrieval)
         pace = EnginePace(model, wiring.settings)
-        self._service = QueryService(wiring.settings, pipeline, probes, pace.read, preparation)
+        configure_logging(wiring.settings.observability)
+        CacheReporter()
+        recorder = QuestionRecorder(wiring.settings, RayMeter(), find_tracer())
+        self._service = QueryService(
+            wiring.settings, pipeline, probes, pace.read, preparation, recorder
+        )
         self._sessions = SessionService(stages.retrieval)
         self._feedback = FeedbackService(wiring.settings, stages.retrieval, self._service.turns)
         self._settings = wiring.settings

@@ -22,6 +22,7 @@ from nl2sql.types import (
 )
 from quorumsql.contract import QueryRequest
 from serve_app.service.prompt_preparation import PromptPreparation
+from serve_app.service.recorder import QuestionRecorder
 from serve_app.service.sessions import read_session
 from serve_app.service.texts import check_filled, check_text
 from serve_app.service.turns import Turns
@@ -41,8 +42,10 @@ class QueryService:
         probes: Mapping[str, Probe],
         pace: Callable[[], Awaitable[Pace]] | None = None,
         preparation: PromptPreparation | None = None,
+        recorder: QuestionRecorder | None = None,
     ) -> None:
         """``pace`` measures the language model's speed; ``preparation`` prepares prompts."""
+        self.recorder = recorder or QuestionRecorder(settings)
         self._settings = settings
         self._pipeline = pipeline
         self._probes = dict(probes)
@@ -51,7 +54,9 @@ class QueryService:
         self._probed = 0.0
         self._preparation = preparation
         serve = settings.serve
-        self.turns = Turns(serve.max_ongoing_requests, serve.max_waiting_requests)
+        self.turns = Turns(
+            serve.max_ongoing_requests, serve.max_waiting_requests, self.recorder.set_load
+        )
 
     async def query(
         self, request: QueryRequest, principal: Principal, observer: Observer | None = None
@@ -60,6 +65,13 @@ class QueryService:
 
         Raises InvalidRequest, UnknownDatabase, Unavailable, DeadlineExceeded.
         """
+        with self.recorder.record(request, principal) as finish:
+            finish.answer = await self._answer(request, principal, observer)
+            return finish.answer
+
+    async def _answer(
+        self, request: QueryRequest, principal: Principal, observer: Observer | None
+    ) -> Answer:
         question = build_question(request, self._settings, principal)
         seconds = self._settings.limits.request_timeout_ms / 1000
         try:
