@@ -22,11 +22,19 @@ _PLAIN = re.compile(r"[\w.:/@+-]+", re.ASCII)
 
 def configure_logging(settings: ObservabilitySettings) -> None:
     """Makes the logger write to standard error, which Ray keeps in the logs of its session."""
-    handler = logging.StreamHandler(sys.stderr)
+    handler = StandardError()
     handler.setFormatter(JsonLines() if settings.log_format == "json" else TextLines())
     LOGGER.handlers = [handler]
     LOGGER.setLevel(logging.INFO)
-    LOGGER.propagate = False
+
+
+class StandardError(logging.Handler):
+    """Writes to what ``sys.stderr`` is at that time, as Ray and tests redirect it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Writes the line."""
+        sys.stderr.write(f"{self.format(record)}\n")
+        sys.stderr.flush()
 
 
 def log_question(fields: dict[str, Any]) -> None:

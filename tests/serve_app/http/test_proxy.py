@@ -66,8 +66,14 @@ async def test_an_id_that_is_none_gives_way_to_a_new_one() -> None:
 
 
 async def test_a_trace_that_rays_proxy_cannot_read_is_dropped() -> None:
-    assert await pass_through((b"traceparent", b"\xff"), (b"tracestate", b"\xff")) == []
-    assert await pass_through(TRACEPARENT) == [TRACEPARENT]
+    for value in (b"\xff", b"", TRACEPARENT[1] + b"-more", TRACEPARENT[1].upper()):
+        assert await pass_through((b"traceparent", value)) == []
+
+
+async def test_a_trace_is_sampled_whatever_the_client_says() -> None:
+    name, value = TRACEPARENT
+    for flags in (b"00", b"01", b"ff"):
+        assert await pass_through((name, value[:-2] + flags)) == [TRACEPARENT]
 
 
 def test_ray_is_told_of_the_callback_and_the_callback_of_the_settings(tmp_path: Path) -> None:

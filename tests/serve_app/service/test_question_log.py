@@ -8,7 +8,14 @@ import sys
 
 import pytest
 
-from serve_app.service.question_log import JsonLines, TextLines
+from nl2sql.settings.observability import ObservabilitySettings
+from serve_app.service.question_log import (
+    LOGGER,
+    JsonLines,
+    TextLines,
+    configure_logging,
+    log_question,
+)
 
 
 def build_record(**fields: object) -> logging.LogRecord:
@@ -36,3 +43,16 @@ def test_a_json_line_holds_the_exception() -> None:
         record = logging.LogRecord("x", logging.ERROR, "", 0, "%s", ("m",), sys.exc_info())
     line = json.loads(JsonLines().format(record))
     assert (line["level"], line["message"], "broken" in line["exception"]) == ("error", "m", True)
+
+
+def test_lines_go_to_standard_error_once(capsys: pytest.CaptureFixture[str]) -> None:
+    before, level = LOGGER.handlers, LOGGER.level
+    try:
+        for _ in range(2):
+            configure_logging(ObservabilitySettings(log_format="json"))
+        log_question({"outcome": "answered", "code": None})
+    finally:
+        LOGGER.handlers = before
+        LOGGER.setLevel(level)
+    line = json.loads(capsys.readouterr().err)
+    assert (line["outcome"], "code" in line) == ("answered", False)
