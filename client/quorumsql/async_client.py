@@ -14,6 +14,7 @@ from quorumsql.contract.answers import AnsweredResponse, QueryResponse
 from quorumsql.contract.events import AnswerEvent, Event, ProgressEvent
 from quorumsql.contract.feedback import FeedbackRequest, FeedbackResponse
 from quorumsql.contract.requests import QueryRequest
+from quorumsql.contract.status import StatusResponse
 from quorumsql.contract.translations import TranslateResponse, read_translation
 from quorumsql.errors import Unavailable
 
@@ -145,6 +146,10 @@ class AsyncClient:
     async def forget(self, session: str) -> int:
         """Forgets a conversation; how many questions of it were kept."""
         return int(wire.read_json(await self._send("DELETE", f"/sessions/{session}"))["turns"])
+
+    async def status(self) -> StatusResponse:
+        """Whether the service is ready, part by part, and its figures; also if it is not ready."""
+        return wire.read_status(await self._send("GET", "/readyz"))
 
     async def close(self) -> None:
         """Closes the connections."""

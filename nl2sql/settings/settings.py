@@ -15,6 +15,7 @@ from nl2sql.settings.identity import LOCAL, IdentitySettings
 from nl2sql.settings.index import IndexSettings
 from nl2sql.settings.limits import LimitSettings
 from nl2sql.settings.model import ModelSettings
+from nl2sql.settings.observability import ObservabilitySettings
 from nl2sql.settings.ranking import RankingSettings
 from nl2sql.settings.repair import RepairSettings
 from nl2sql.settings.retrieval import RetrievalSettings
@@ -47,6 +48,7 @@ class Settings(Section):
     answer: AnswerSettings = AnswerSettings()
     flags: FlagSettings = FlagSettings()
     serve: ServeSettings = ServeSettings()
+    observability: ObservabilitySettings = ObservabilitySettings()
 
     @model_validator(mode="after")
     def _databases_are_known(self) -> Settings:

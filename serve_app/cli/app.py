@@ -48,6 +48,11 @@ COMMANDS: Mapping[str, CommandPlace] = {
         "mcp", "mcp", "Serve the Model Context Protocol over standard input and output."
     ),
     "stop": CommandPlace("serve", "stop", "Stop the service that `serve --background` started."),
+    "status": CommandPlace(
+        "status",
+        "status",
+        "Show whether the service is ready, its load, and the questions since it started.",
+    ),
     "demo": CommandPlace(
         "demo",
         "demo",

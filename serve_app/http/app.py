@@ -27,6 +27,7 @@ from quorumsql.contract import (
     QueryResponse,
     TranslateResponse,
 )
+from quorumsql.contract.status import StatusResponse
 from quorumsql.contract.translations import drop_rows
 from serve_app.composition.access import AccessParts
 from serve_app.http.callers import Caller
@@ -44,6 +45,7 @@ from serve_app.http.negotiation import choose_media_type
 from serve_app.http.openai.routes import build_router as build_openai_router
 from serve_app.http.problems import install_problem_handlers, render_problem
 from serve_app.http.responses import AnyTextJSONResponse
+from serve_app.http.trace_ids import TraceIds
 from serve_app.mcp.endpoint import McpEndpoint
 from serve_app.mcp.tools import Services
 from serve_app.service.feedback import FeedbackService
@@ -110,6 +112,15 @@ _SESSION_RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
+_READINESS_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Ready. Without a token of a principal, only `ready`.",
+        "model": StatusResponse,
+    },
+    503: {"description": "Not ready; the same body.", "model": StatusResponse},
+}
+
+
 def build_http_app(
     settings: Settings,
     service: QueryService,
@@ -125,7 +136,7 @@ def build_http_app(
     """
     app = build_routes(settings, service, feedback=feedback, sessions=sessions, tools=tools)
     return surround(
-        app,
+        TraceIds(app, service.recorder.trace_id),
         pick_front_settings(settings),
         most_open_bodies=_MOST_OPEN_BODIES,
         identifier=access.identifier if access else Identifier(settings.identity),
@@ -219,22 +230,24 @@ def build_routes(
     async def healthz() -> dict[str, str]:
         return {"status": "alive"}
 
-    @app.get("/readyz", summary="Can questions be answered right now?")
-    async def readyz(request: Request, response: Response) -> dict[str, Any]:
+    @app.get(
+        "/readyz", summary="Can questions be answered right now?", responses=_READINESS_RESPONSES
+    )
+    async def readyz(request: Request) -> Response:
         parts = await service.readiness()
         ready = not any(parts.values())
-        response.status_code = 200 if ready else 503
+        body: dict[str, Any] = {"ready": ready}
         principal: Principal | None = request.state.principal
         # The parts name all databases.
-        if principal is None or principal.access.databases:
-            return {"ready": ready}
-        body: dict[str, Any] = {
-            "ready": ready,
-            "parts": {name: problem or "ok" for name, problem in parts.items()},
-        }
-        if (pace := await service.pace()) is not None:
-            body["pace"] = build_pace(pace).model_dump()
-        return body
+        if principal is not None and not principal.access.databases:
+            pace = await service.pace()
+            body = StatusResponse(
+                ready=ready,
+                parts={name: problem or "ok" for name, problem in parts.items()},
+                pace=build_pace(pace) if pace else None,
+                figures=service.recorder.figures.read(),
+            ).model_dump()
+        return AnyTextJSONResponse(body, status_code=200 if ready else 503)
 
     return app
 

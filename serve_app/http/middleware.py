@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 # The response headers that a page of an allowed origin may read.
 _EXPOSED = [
     f"QuorumSQL-{name}"
-    for name in "SQL Database Confidence Quorum Truncated Cut-Cells Session Rewritten Notes".split()
+    for name in "SQL Database Confidence Quorum Truncated Cut-Cells Session Rewritten Notes "
+    "Trace-Id Query-Id".split()
 ] + [
     "Retry-After",
     *(

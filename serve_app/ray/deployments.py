@@ -29,6 +29,7 @@ from retrieval.catalogs import IndexedCatalogs
 from serve_app.composition.access import build_access
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
+from serve_app.ray.metrics import CacheReporter, RayMeter
 from serve_app.ray.remote import (
     RemoteEngine,
     RemoteExecutor,
@@ -37,9 +38,12 @@ from serve_app.ray.remote import (
     RemoteRepairer,
     RemoteRetrieval,
 )
+from serve_app.ray.tracing import find_tracer
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.progress_queue import ProgressQueue
 from serve_app.service.query_service import QueryService
+from serve_app.service.question_log import configure_logging
+from serve_app.service.recorder import QuestionRecorder
 from serve_app.service.sessions import SessionService
 from serve_app.service.tools import ToolService
 
@@ -53,6 +57,7 @@ class EngineReplica:
 
     # Ray Serve awaits it.
     async def __init__(self, wiring: Wiring) -> None:  # type: ignore[misc]
+        configure_logging(wiring.settings.observability)
         self._engine = wiring.models.open_engine()
         # Measured now, because a question at the same time would distort it.
         with suppress(EngineUnavailable):
@@ -109,6 +114,8 @@ class StageReplica:
     def __init__(
         self, build: Callable[..., object], wiring: Wiring, *handles: DeploymentHandle[Any]
     ) -> None:
+        configure_logging(wiring.settings.observability)
+        CacheReporter()
         self._stage = build(wiring, *handles)
 
     def __getattr__(self, method: str) -> Any:
@@ -240,6 +247,8 @@ class Ingress:
         probes = {"index": stages.retrieval, "databases": stages.executor, "engine": model}
         preparation = wiring.build_prompt_preparation(model, stages.retrieval)
         pace = EnginePace(model, wiring.settings)
+        configure_logging(wiring.settings.observability)
+        CacheReporter()
         # A small pool of its own: the stages may be in other replicas.
         self._access = build_access(wiring.settings, wiring.build_index_store())
         self._service = QueryService(
@@ -250,6 +259,7 @@ class Ingress:
             preparation,
             admission=stages.retrieval,
             accounting=self._access.accounting,
+            recorder=QuestionRecorder(wiring.settings, RayMeter(), find_tracer()),
         )
         self._tools = ToolService(
             wiring.settings,

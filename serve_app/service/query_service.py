@@ -22,6 +22,7 @@ from nl2sql.types import Principal, Question, Turn
 from quorumsql.contract import QueryRequest
 from serve_app.service.accounting import Accounting
 from serve_app.service.prompt_preparation import PromptPreparation
+from serve_app.service.recorder import QuestionRecorder
 from serve_app.service.sessions import read_session
 from serve_app.service.texts import check_filled, check_text
 from serve_app.service.turns import Turns
@@ -43,12 +44,14 @@ class QueryService:
         preparation: PromptPreparation | None = None,
         admission: Admission | None = None,
         accounting: Accounting | None = None,
+        recorder: QuestionRecorder | None = None,
     ) -> None:
         """``pace`` measures the language model's speed; ``preparation`` prepares prompts.
 
         ``admission`` knows which databases a principal may ask; ``accounting`` applies the limits
-        of principals and records questions.
+        of principals and keeps the audit log; ``recorder`` measures questions.
         """
+        self.recorder = recorder or QuestionRecorder(settings)
         self._settings = settings
         self._pipeline = pipeline
         self._probes = dict(probes)
@@ -59,7 +62,9 @@ class QueryService:
         self._admission = admission
         self._accounting = accounting or Accounting()
         serve = settings.serve
-        self.turns = Turns(serve.max_ongoing_requests, serve.max_waiting_requests)
+        self.turns = Turns(
+            serve.max_ongoing_requests, serve.max_waiting_requests, self.recorder.set_load
+        )
 
     async def list_databases(self, principal: Principal) -> tuple[str, ...]:
         """The configured databases of which the principal may see anything. Raises Unavailable."""
@@ -88,14 +93,16 @@ class QueryService:
 
         Raises InvalidRequest, UnknownDatabase, LimitReached, Unavailable, DeadlineExceeded.
         """
-        try:
-            question = build_question(request, self._settings, principal)
-        except InvalidRequest as error:
-            await self._accounting.record_invalid(request, principal, error)
-            raise
-        question = replace(question, history=history)
-        answer = partial(self._answer, in_detail=in_detail)
-        return await self._accounting.answer(question, observer, answer)
+        with self.recorder.record(request, principal) as finish:
+            try:
+                question = build_question(request, self._settings, principal)
+            except InvalidRequest as error:
+                await self._accounting.record_invalid(request, principal, error)
+                raise
+            question = replace(question, history=history)
+            answer = partial(self._answer, in_detail=in_detail)
+            finish.answer = await self._accounting.answer(question, observer, answer)
+            return finish.answer
 
     async def _answer(
         self, question: Question, observer: Observer | None, *, in_detail: bool
