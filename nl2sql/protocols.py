@@ -39,9 +39,9 @@ from nl2sql.types import (
     Rewriting,
     SamplingRequest,
     SchemaContext,
+    TableDescriptions,
     Turn,
     Violation,
-    VisibleTables,
 )
 
 
@@ -282,7 +282,7 @@ class SchemaReader(Protocol):
 
     async def describe_tables(
         self, database: str, names: tuple[str, ...], principal: Principal, most: int
-    ) -> VisibleTables | Violation:
+    ) -> TableDescriptions | Violation:
         """The tables of these names, all if there are none; at most ``most``.
 
         A violation if the principal may see nothing of the database. Raise as

@@ -61,8 +61,8 @@ from nl2sql.types.schema import (
     SchemaContext,
     SchemaLink,
     SchemaLinks,
+    TableDescriptions,
     ValueMatch,
-    VisibleTables,
 )
 
 __all__ = [
@@ -112,10 +112,10 @@ __all__ = [
     "Score",
     "ScoreTerm",
     "SessionIdentity",
+    "TableDescriptions",
     "Turn",
     "UsageLimits",
     "ValueMatch",
     "Violation",
-    "VisibleTables",
     "VoteCounted",
 ]

@@ -11,8 +11,8 @@ from nl2sql.speed import MEASURED_K
 from quorumsql.client import Client
 from quorumsql.contract.status import StatusResponse
 from quorumsql.contract.trace import PaceResponse
-from serve_app.cli.answering import PrincipalOption, UrlOption
 from serve_app.cli.context import CliContext
+from serve_app.cli.service_or_process import PrincipalOption, UrlOption
 from serve_app.cli.terminal import CONSOLE
 from serve_app.operations.background import service_url
 

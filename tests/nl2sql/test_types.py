@@ -115,6 +115,7 @@ EXAMPLES: tuple[object, ...] = (
     types.AnswerText("Answer: 3.", "rule"),
     LIMITS,
     ACCESS,
+    types.TableDescriptions((CUSTOMERS,), ("customers",)),
 )
 
 DATACLASSES: set[type] = {
