@@ -66,7 +66,7 @@ COMMANDS: Mapping[str, CommandPlace] = {
     "model": CommandPlace("model", "app", "Fetch, list and remove model weights."),
     "policy": CommandPlace("policy", "app", "Who may see what: check, show, try, apply."),
     "keys": CommandPlace("keys", "app", "API keys of principals: create, list, rotate, revoke."),
-    "audit": CommandPlace("audit", "audit", "Who asked what, and which queries ran."),
+    "audit": CommandPlace("audit", "audit", "Print the audit log of the index as JSON lines."),
     "examples": CommandPlace("examples", "app", "Verified questions shown to the model."),
     "sessions": CommandPlace("sessions", "app", "What is kept of conversations."),
     "eval": CommandPlace("evaluate", "app", "Measure the service on a benchmark."),

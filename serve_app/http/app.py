@@ -15,6 +15,7 @@ from fastapi.security import HTTPBearer
 from starlette.types import ASGIApp
 
 from nl2sql.answers import Answered
+from nl2sql.errors import Unauthenticated
 from nl2sql.protocols import Observer
 from nl2sql.rendering import build_pace, build_response
 from nl2sql.settings import Settings
@@ -182,7 +183,10 @@ def _render(response: QueryResponse) -> AnyTextJSONResponse:
 
 
 def _read_principal(request: Request) -> Principal:
-    principal: Principal = request.state.principal
+    principal: Principal | None = request.state.principal
+    if principal is None:
+        # Only where the front was left out: it sets a principal or answers 401.
+        raise Unauthenticated("The request was not identified.")
     return principal
 
 
