@@ -72,11 +72,7 @@ COMMANDS: Mapping[str, CommandPlace] = {
     "model": CommandPlace("model", "app", "Fetch, list and remove model weights."),
     "policy": CommandPlace("policy", "app", "Check, show, test and apply policies."),
     "keys": CommandPlace("keys", "app", "Create, list, rotate and revoke API keys."),
-    "audit": CommandPlace(
-        "audit",
-        "audit",
-        "Print the audit log as JSON lines, oldest first: who asked what, and which queries ran.",
-    ),
+    "audit": CommandPlace("audit", "audit", "Print the audit log of the index as JSON lines."),
     "examples": CommandPlace("examples", "app", "Import, list, export and remove examples."),
     "sessions": CommandPlace("sessions", "app", "Delete stored conversations."),
     "eval": CommandPlace("evaluate", "app", "Measure the service on a benchmark."),

@@ -25,7 +25,7 @@ def audit(
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="At most so many, the last ones.")] = 1000,
 ) -> None:
-    """Print the audit log as JSON lines, oldest first: who asked what, and which queries ran."""
+    """Print the audit log of the index as JSON lines."""
     cli: CliContext = context.obj
     if not cli.settings.audit.table:
         file = cli.settings.audit.file

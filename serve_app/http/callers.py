@@ -6,12 +6,16 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from nl2sql.errors import Unauthenticated
 from nl2sql.types import Principal
 
 
 def read_principal(request: Request) -> Principal:
-    """The principal of the request."""
-    principal: Principal = request.state.principal
+    """The principal of the request. Raises Unauthenticated."""
+    principal: Principal | None = request.state.principal
+    if principal is None:
+        # Only where the front was left out: it sets a principal or answers 401.
+        raise Unauthenticated("The request was not identified.")
     return principal
 
 

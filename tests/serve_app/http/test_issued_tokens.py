@@ -9,11 +9,14 @@ from typing import Any
 import psycopg
 import pytest
 
+from nl2sql.answers import Answer
 from nl2sql.settings import Settings
-from nl2sql.types import Access, Principal
+from nl2sql.types import Access, Principal, Question
 from retrieval.index_store.api_keys import ApiKeyStore
 from retrieval.index_store.store import IndexStore
+from serve_app.http.app import build_routes
 from serve_app.http.middleware import pick_front_settings, surround
+from serve_app.service.query_service import QueryService
 from tests.fakes import build_settings
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
 from tests.serve_app.identity_provider import (
@@ -26,6 +29,7 @@ from tests.serve_app.identity_provider import (
     sign,
 )
 from tests.serve_app.replicas import Replicas, run_replicas
+from tests.serve_app.served import connect
 
 BOB = Principal("bob", ("clerk",))
 SIGNING_KEY = build_rsa_key()
@@ -149,3 +153,24 @@ async def test_the_proxy_refuses_only_what_the_replica_would_refuse_too(
     for value in refused:
         assert await send((b"authorization", value)) == 401
     assert await send() == 401
+
+
+async def test_routes_answer_nobody_whom_the_replica_did_not_identify(
+    settings: Settings,
+) -> None:
+    """The checks of the proxy alone are not enough."""
+    service = QueryService(settings, FakeAnswerer(), {})
+    app = surround(
+        build_routes(settings, service), pick_front_settings(settings), most_open_bodies=9
+    )
+    async with connect(app) as client:
+        headers = {"Authorization": "Bearer anything"}
+        response = await client.post("/query", json={"question": "Q?"}, headers=headers)
+    assert response.status_code == 401
+
+
+class FakeAnswerer:
+    """Is never asked."""
+
+    async def answer(self, question: Question) -> Answer:
+        raise AssertionError(question)

@@ -1,25 +1,109 @@
-"""A deployment for each stage, on a real Ray: the same answers as from one replica."""
+"""A deployment for each stage, on a real Ray: the same answers as from one replica.
+
+Questions carry an API key, which Ray's proxy lets pass and the ingress looks up.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
 import pytest
 
+from nl2sql.settings.audit import AuditSettings
+from nl2sql.settings.identity import IdentitySettings
+from nl2sql.types import Access, Principal, UsageLimits
+from retrieval.index_store.api_keys import ApiKeyStore
 from serve_app.composition.wiring import Wiring
 from tests.serve_app.ray.ray_service import serving
-from tests.serve_app.ray.test_serve_real import post
+
+pytestmark = pytest.mark.timeout(600)
+NO_LIMITS = UsageLimits()
+LIMITS = UsageLimits(requests_per_minute=5, tokens_per_day=10**9)
 
 
-@pytest.mark.timeout(600)
-def test_each_stage_in_a_deployment_of_its_own_answers_the_same(wiring: Wiring) -> None:
-    with serving(wiring, fuse_cpu_stages=False) as url:
-        answer = post(url, "SELECT count(*) AS n FROM employees", k=2, trace=True).json()
-        refused = post(url, "SELECT pg_sleep(1) FROM employees", trace=True).json()
-        # Too long to be known to fit: its tokens are counted by the engine, over its handle.
-        counted = post(url, "SELECT 1 AS one", evidence="word " * 799, trace=True).json()
-        unknown = post(url, "How many orders?", database="nowhere")
+@pytest.fixture(scope="module")
+def audit_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("audit") / "audit.jsonl"
+
+
+@pytest.fixture(scope="module")
+def url(wiring: Wiring, audit_file: Path) -> Iterator[str]:
+    changed = {"identity": IdentitySettings(api_keys=True), "audit": AuditSettings(file=audit_file)}
+    settings = wiring.settings.model_copy(update=changed)
+    with serving(replace(wiring, settings=settings), fuse_cpu_stages=False) as where:
+        yield where
+
+
+def make_key(wiring: Wiring, name: str, limits: UsageLimits = NO_LIMITS) -> tuple[str, str]:
+    """The id of a record, and its key."""
+
+    async def make() -> tuple[str, str]:
+        store = wiring.build_index_store()
+        principal = Principal(name, access=Access(limits=limits))
+        record, key = await ApiKeyStore(store).create(principal, valid_days=1)
+        await store.close()
+        return record.id, key
+
+    return asyncio.run(make())
+
+
+def revoke(wiring: Wiring, key_id: str) -> None:
+    async def end() -> None:
+        store = wiring.build_index_store()
+        await ApiKeyStore(store).revoke(key_id)
+        await store.close()
+
+    asyncio.run(end())
+
+
+def ask(url: str, key: str, question: str, **options: Any) -> httpx.Response:
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    body = {"question": question, **options}
+    return httpx.post(f"{url}/query", json=body, headers=headers, timeout=60)
+
+
+def test_each_stage_in_a_deployment_of_its_own_answers_the_same(
+    url: str, wiring: Wiring, audit_file: Path
+) -> None:
+    key_id, key = make_key(wiring, "stages")
+    answer = ask(url, key, "SELECT count(*) AS n FROM employees", k=2, trace=True).json()
+    refused = ask(url, key, "SELECT pg_sleep(1) FROM employees", trace=True).json()
+    # Too long to be known to fit: its tokens are counted by the engine, over its handle.
+    counted = ask(url, key, "SELECT 1 AS one", evidence="word " * 799, trace=True).json()
+    unknown = ask(url, key, "How many orders?", database="nowhere")
     assert answer["outcome"] == "answered"
+    assert answer["trace"]["principal"] == "stages"
     assert answer["trace"]["candidates"][0]["votes"] == 2
     assert refused["trace"]["candidates"][0]["violation"]["code"] == "function_not_allowed"
     assert counted["trace"]["candidates"][0]["guard"] == "passed"
     assert counted["trace"]["left_out"] == []
     assert unknown.status_code == 404
+    entries = [json.loads(line) for line in audit_file.read_text().splitlines()]
+    assert [(entry["key"], entry["outcome"], entry["row_count"]) for entry in entries] == [
+        (key_id, "answered", 1),
+        (key_id, "failed", None),
+        (key_id, "answered", 1),
+        (key_id, "error", None),
+    ]
+    assert entries[0]["sql"] == answer["trace"]["candidates"][0]["guarded_sql"]
+    assert entries[0]["tables"] == ["hr.employees"]
+
+
+def test_keys_and_limits_hold_behind_rays_proxy(url: str, wiring: Wiring) -> None:
+    key_id, key = make_key(wiring, "limited", LIMITS)
+    statuses = [ask(url, key, "SELECT 1 AS one").status_code for _ in range(7)]
+    assert statuses == [200] * 5 + [429] * 2
+    refused = ask(url, key, "SELECT 1 AS one")
+    assert refused.headers["x-ratelimit-remaining-requests"] == "0"
+    assert 0 < int(refused.headers["retry-after"]) <= 60
+    assert "x-ratelimit-remaining-tokens" in refused.headers
+    assert httpx.get(f"{url}/readyz").json() == {"ready": True}
+    revoke(wiring, key_id)
+    for wrong in (key, "", "qsql_" + "a" * 43, "other"):
+        assert ask(url, wrong, "SELECT 1 AS one").status_code == 401
