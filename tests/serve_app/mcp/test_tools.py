@@ -98,6 +98,19 @@ async def test_a_question_is_answered(opened: Opened) -> None:
         assert not document["truncated"]
 
 
+async def test_progress_is_reported(opened: Opened) -> None:
+    said: list[tuple[float, str | None]] = []
+
+    async def show(progress: float, total: float | None = None, message: str | None = None) -> None:
+        said.append((progress, message))
+
+    async with opened as client:
+        await client.call_tool("ask", {"question": "Which orders?"}, progress_callback=show)
+    assert len(said) > 2
+    assert [done for done, _ in said] == sorted({done for done, _ in said})
+    assert all(message for _, message in said)
+
+
 async def test_text_and_structured_content_are_the_same(
     opened: Opened,
 ) -> None:
