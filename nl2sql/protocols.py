@@ -6,6 +6,7 @@ All calls are coroutines, so that a stage can run in this process or behind a de
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from typing import Protocol, runtime_checkable
 
 from nl2sql.answers import Answer
@@ -38,9 +39,9 @@ from nl2sql.types import (
     Rewriting,
     SamplingRequest,
     SchemaContext,
+    TableDescriptions,
     Turn,
     Violation,
-    VisibleTables,
 )
 
 
@@ -281,7 +282,7 @@ class SchemaReader(Protocol):
 
     async def describe_tables(
         self, database: str, names: tuple[str, ...], principal: Principal, most: int
-    ) -> VisibleTables | Violation:
+    ) -> TableDescriptions | Violation:
         """The tables of these names, all if there are none; at most ``most``.
 
         A violation if the principal may see nothing of the database. Raise as
@@ -302,6 +303,14 @@ class Observer(Protocol):
 
     def observe(self, event: QuestionEvent) -> None:
         """Called often: at every change."""
+        ...
+
+
+class Tracer(Protocol):
+    """Records the stages of questions in a distributed trace."""
+
+    def open_span(self, name: str) -> AbstractContextManager[object]:
+        """A span that ends with the context; spans opened inside it are its children."""
         ...
 
 

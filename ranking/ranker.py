@@ -27,7 +27,7 @@ from ranking.lint import lint_query
 from ranking.query import Query, read_candidate
 from ranking.score.score import score_candidate, score_result, score_values
 from ranking.value_verification import ValueVerifier
-from ranking.vote import vote
+from ranking.vote.order import vote
 from ranking.vote.page import fetch_page, find_unrun_leader, run_whole
 from ranking.vote.polling import add_diagnostic, run_candidates
 

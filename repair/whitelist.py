@@ -29,7 +29,7 @@ from repair.autocorrect.levels import (
     point_at,
     read_levels,
 )
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 from repair.limits import MOST_CHARS
 
 # The least similarity of a typing error: below it, half of the swaps in recorded candidates were
@@ -78,7 +78,7 @@ def list_allowed(sql: str, context: SchemaContext) -> tuple[Whitelist, ...]:
     """One whitelist for each unknown name; none if the query does not parse or is too long."""
     if len(sql) > MOST_CHARS:
         return ()
-    visible = VisibleTables(context)
+    visible = TableLookup(context)
     try:
         tree = read_tree(sql, context.dialect)
         lists = {
@@ -113,7 +113,7 @@ def describe_allowed(sql: str, context: SchemaContext) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def swapped_names(tree: exp.Expr, visible: VisibleTables) -> bool:
+def swapped_names(tree: exp.Expr, visible: TableLookup) -> bool:
     """Replaces a column by the only joined column with a nearly equal name of the same kind."""
     changed = False
     for level in read_levels(tree, visible):
@@ -199,7 +199,7 @@ def _rank_columns(
     )
 
 
-def _rank_tables(name: str, visible: VisibleTables) -> tuple[Table, ...]:
+def _rank_tables(name: str, visible: TableLookup) -> tuple[Table, ...]:
     return tuple(sorted(visible.tables, key=lambda table: -_similarity(name, table.name)))
 
 
@@ -214,7 +214,7 @@ def _similarity(asked: str, real: str, owner: str = "") -> float:
     return max(plain, 0.95 * SequenceMatcher(None, short, right).ratio() if short else 0.0)
 
 
-def _is_unknown(node: exp.Table, tree: exp.Expr, visible: VisibleTables) -> bool:
+def _is_unknown(node: exp.Table, tree: exp.Expr, visible: TableLookup) -> bool:
     is_cte = visible.spell(node.this) in name_ctes(tree, visible.spell)
     return visible.find_table(node) is None and not is_cte
 

@@ -13,7 +13,7 @@ from nl2sql.catalog import Catalog, Table
 from nl2sql.concurrency import gather_all
 from nl2sql.errors import IndexUnavailable, PolicyError
 from nl2sql.protocols import Visibility
-from nl2sql.types import FewShot, Principal, Question, Violation, VisibleTables
+from nl2sql.types import FewShot, Principal, Question, TableDescriptions, Violation
 from retrieval.search.sources import ExampleSearch
 
 
@@ -49,7 +49,7 @@ class SchemaDirectory:
 
     async def describe_tables(
         self, database: str, names: tuple[str, ...], principal: Principal, most: int
-    ) -> VisibleTables | Violation:
+    ) -> TableDescriptions | Violation:
         """See ``SchemaReader.describe_tables``. Raises IndexUnavailable, PolicyError."""
         visible = await self._visibility.visible_catalog(database, principal)
         if isinstance(visible, Violation):
@@ -60,7 +60,7 @@ class SchemaDirectory:
         )
         tables = tuple(chosen)[:most]
         inside = [table.qualified for table in tables]
-        return VisibleTables(
+        return TableDescriptions(
             tables=tables,
             names=tuple(visible.short_names[name] for name in inside),
             foreign_keys=tuple(

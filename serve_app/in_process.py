@@ -23,10 +23,13 @@ from nl2sql.settings import Settings, load_settings
 from nl2sql.types import Principal
 from quorumsql.async_client import AsyncClient
 from quorumsql.client import Client
+from retrieval.index_store.audit_store import AuditStore
 from serve_app.composition.local import open_parts
 from serve_app.http.app import build_routes
 from serve_app.operations.preparation import prepare
 from serve_app.reporting import Silence
+from serve_app.service.accounting import Accounting
+from serve_app.service.audit import build_sinks
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.query_service import QueryService
 from serve_app.service.sessions import SessionService
@@ -88,7 +91,15 @@ async def open_services(settings: Settings, stack: AsyncExitStack) -> LocalServi
     wiring = await prepare(settings, Silence(), databases=list(settings.databases))
     parts = await stack.enter_async_context(open_parts(wiring, Silence()))
     directory = wiring.build_schema_directory(parts.store, parts.embedder, parts.guard)
-    queries = QueryService(settings, parts.build_pipeline(settings), {}, admission=directory)
+    # Recorded as over HTTP; limits are the service's.
+    accounting = Accounting(sinks=build_sinks(settings.audit, AuditStore(parts.store)))
+    queries = QueryService(
+        settings,
+        parts.build_pipeline(settings),
+        {},
+        admission=directory,
+        accounting=accounting,
+    )
     recorder = wiring.build_feedback_recorder(
         parts.store, parts.embedder, parts.guard, parts.executor
     )

@@ -40,6 +40,7 @@ ONE_AT_A_TIME = (
     "tests/generation/engines/test_vllm_server.py",
     "tests/serve_app/test_end_to_end.py",
     "tests/serve_app/test_engine_death.py",
+    "tests/serve_app/ray/test_observability.py",
     "tests/serve_app/ray/test_serve_real.py",
     "tests/serve_app/ray/test_serve_stages.py",
     "tests/serve_app/test_wheel.py",

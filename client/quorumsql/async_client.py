@@ -14,6 +14,8 @@ from quorumsql.contract.answers import AnsweredResponse, QueryResponse
 from quorumsql.contract.events import AnswerEvent, Event, ProgressEvent
 from quorumsql.contract.feedback import FeedbackRequest, FeedbackResponse
 from quorumsql.contract.requests import QueryRequest
+from quorumsql.contract.status import StatusResponse
+from quorumsql.contract.translations import TranslateResponse, read_translation
 from quorumsql.errors import Unavailable
 
 
@@ -80,6 +82,30 @@ class AsyncClient:
                         yield event
                 reader.end()
 
+    async def translate(self, question: str | QueryRequest, **options: Any) -> TranslateResponse:
+        """The SQL without its rows; the options are those of ``ask``."""
+        request = wire.build_request(question, options)
+        body = wire.read_json(
+            await self._send(
+                "POST", "/translate", json=request.model_dump(), timeout=wire.ENDLESS_TIMEOUT
+            )
+        )
+        return read_translation(body)
+
+    async def follow(self, query_id: str) -> AsyncIterator[Event]:
+        """The events of a question that was asked elsewhere, from the first."""
+        with self._reach():
+            async with self._http.stream(
+                "GET", f"/queries/{query_id}/events", timeout=wire.STREAM_TIMEOUT
+            ) as response:
+                if not response.is_success:
+                    await response.aread()
+                    raise wire.translate(response)
+                reader = wire.EventReader(self.url)
+                async for piece in response.aiter_bytes():
+                    for event in reader.feed(piece):
+                        yield event
+
     async def export(
         self, question: str | QueryRequest, media_type: str, **options: Any
     ) -> wire.Export | wire.NoRows:
@@ -120,6 +146,10 @@ class AsyncClient:
     async def forget(self, session: str) -> int:
         """Forgets a conversation; how many questions of it were kept."""
         return int(wire.read_json(await self._send("DELETE", f"/sessions/{session}"))["turns"])
+
+    async def status(self) -> StatusResponse:
+        """Whether the service is ready, part by part, and its figures; also if it is not ready."""
+        return wire.read_status(await self._send("GET", "/readyz"))
 
     async def close(self) -> None:
         """Closes the connections."""

@@ -14,6 +14,8 @@ from quorumsql.contract.answers import AnsweredResponse, QueryResponse
 from quorumsql.contract.events import AnswerEvent, Event, ProgressEvent
 from quorumsql.contract.feedback import FeedbackRequest, FeedbackResponse
 from quorumsql.contract.requests import QueryRequest
+from quorumsql.contract.status import StatusResponse
+from quorumsql.contract.translations import TranslateResponse, read_translation
 from quorumsql.errors import Unavailable
 
 
@@ -81,6 +83,31 @@ class Client:
                 yield from reader.feed(piece)
             reader.end()
 
+    def translate(self, question: str | QueryRequest, **options: Any) -> TranslateResponse:
+        """The SQL without its rows; the options are those of ``ask``."""
+        request = wire.build_request(question, options)
+        body = wire.read_json(
+            self._send(
+                "POST", "/translate", json=request.model_dump(), timeout=wire.ENDLESS_TIMEOUT
+            )
+        )
+        return read_translation(body)
+
+    def follow(self, query_id: str) -> Iterator[Event]:
+        """The events of a question that was asked elsewhere, from the first."""
+        with (
+            self._reach(),
+            self._http.stream(
+                "GET", f"/queries/{query_id}/events", timeout=wire.STREAM_TIMEOUT
+            ) as response,
+        ):
+            if not response.is_success:
+                response.read()
+                raise wire.translate(response)
+            reader = wire.EventReader(self.url)
+            for piece in response.iter_bytes():
+                yield from reader.feed(piece)
+
     def export(
         self, question: str | QueryRequest, media_type: str, **options: Any
     ) -> wire.Export | wire.NoRows:
@@ -121,6 +148,10 @@ class Client:
     def forget(self, session: str) -> int:
         """Forgets a conversation; how many questions of it were kept."""
         return int(wire.read_json(self._send("DELETE", f"/sessions/{session}"))["turns"])
+
+    def status(self) -> StatusResponse:
+        """Whether the service is ready, part by part, and its figures; also if it is not ready."""
+        return wire.read_status(self._send("GET", "/readyz"))
 
     def close(self) -> None:
         """Closes the connections."""

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from quorumsql.contract.answers import QueryResponse, read_response
 from quorumsql.contract.events import KINDS, AnswerEvent, Event, read_event
 from quorumsql.contract.requests import QueryRequest
+from quorumsql.contract.status import StatusResponse
 from quorumsql.errors import (
     DeadlineExceeded,
     Forbidden,
@@ -159,6 +160,23 @@ def read_export(response: httpx.Response) -> Export | NoRows:
     if "outcome" in problem:
         return NoRows(problem["outcome"], str(problem["detail"]))
     raise translate(response)
+
+
+def read_status(response: httpx.Response) -> StatusResponse:
+    """The state of the service, which also comes with status 503.
+
+    Raises Unauthenticated for the short state that requests without a known token receive.
+    """
+    try:
+        body = response.json()
+        if isinstance(body, dict) and body.keys() == {"ready"}:
+            raise Unauthenticated(
+                "The service shows its state only to principals with a token.",
+                hint="On the command line: `--as NAME`.",
+            )
+        return StatusResponse.model_validate(body)
+    except ValueError:
+        raise translate(response) from None
 
 
 def build_unreachable(url: str, error: Exception) -> Unavailable:

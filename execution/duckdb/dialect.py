@@ -21,7 +21,7 @@ from sqlglot.generators.duckdb import DuckDBGenerator
 from sqlglot.parsers.duckdb import DuckDBParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from execution.duckdb.grammar import parse_statement
+from execution.duckdb.second_check import parse_statement
 from execution.parsing.plain_calls import (
     Builder,
     PlainGenerator,

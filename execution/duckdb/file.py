@@ -22,7 +22,7 @@ from pathlib import Path
 import duckdb
 
 from execution.duckdb.errors import describe_error
-from execution.duckdb.grammar import list_functions
+from execution.duckdb.second_check import list_functions
 from nl2sql.duckdb_files import (
     ATTACHED,
     CLOSED_CONFIG,

@@ -19,8 +19,8 @@ import duckdb
 
 from execution.allowlists import Allowlist
 from execution.duckdb.file import OpenFile
-from execution.duckdb.grammar import check_statement
 from execution.duckdb.plan import Plan, list_leaves
+from execution.duckdb.second_check import check_statement
 from nl2sql.duckdb_files import ATTACHED
 from nl2sql.sql.names import fold_name
 from nl2sql.types import Diagnostic, GuardedQuery, Violation

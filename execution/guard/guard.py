@@ -20,10 +20,10 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from execution.allowlists import Allowlist, load_allowlist
-from execution.dialects import READERS, list_nodes, parse_statements, render_sql
-from execution.duckdb.grammar import check_grammar as check_duckdb
+from execution.duckdb.second_check import check_grammar as check_duckdb
 from execution.guard.cost_bombs import find_bomb
 from execution.guard.verification import check_wrapped, list_reads
+from execution.guard_dialects import READERS, list_nodes, parse_statements, render_sql
 from execution.name_resolution.scopes import Resolution, Unresolved
 from execution.name_resolution.walk import resolve_names
 from execution.parsing.call_spelling import is_stray
@@ -35,8 +35,8 @@ from execution.policies.policy_file import Policy
 from execution.policies.row_hints import describe_rows
 from execution.policies.views import replace_table
 from execution.policies.wrappers import Wrapper
-from execution.postgres.grammar import check_grammar, list_functions
-from execution.sqlite.grammar import check_functions as check_sqlite
+from execution.postgres.second_check import check_grammar, list_functions
+from execution.sqlite.allowed_nodes import check_functions as check_sqlite
 from nl2sql.catalog import Catalog
 from nl2sql.errors import QuorumError
 from nl2sql.protocols import CatalogSource

@@ -13,7 +13,7 @@ from functools import lru_cache
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from execution.dialects import READERS
+from execution.guard_dialects import READERS
 from nl2sql.sql.names import fold_name
 from nl2sql.sql.parsing import parse_one, parse_statements
 from nl2sql.types import Violation

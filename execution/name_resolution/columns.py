@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from execution.dialects import READERS
 from execution.fragments import quote_fragment
+from execution.guard_dialects import READERS
 from execution.name_resolution.functions import name_function
 from execution.name_resolution.nodes import check_outputs
 from execution.name_resolution.resolver import NameResolver

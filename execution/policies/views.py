@@ -11,7 +11,7 @@ from collections.abc import Callable
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from execution.dialects import list_nodes, parse_statements, render_sql
+from execution.guard_dialects import list_nodes, parse_statements, render_sql
 from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Source, Unresolved
 from execution.name_resolution.walk import resolve_names

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from execution.dialects import READERS
+from execution.guard_dialects import READERS
 from execution.policies.filter_columns import Filters, list_filters, merge_filters
 from execution.policies.parameters import HASH_KEY, name_slots, render_slot
 from execution.policies.rules import Rules, TableRule

@@ -9,12 +9,14 @@ from dataclasses import replace
 
 from nl2sql.answers import StageTiming
 from nl2sql.progress import enter_stage
+from nl2sql.spans import open_span
 
 
 class StageClock:
     """Collects the timings of stages; repeated and failed runs of a stage are added up.
 
-    Reports each stage to the question's observer, under the name ``progress`` if that is given.
+    Reports each stage to the question's observer, under the name ``progress`` if that is given, and
+    opens a span for it.
     """
 
     def __init__(self) -> None:
@@ -25,7 +27,8 @@ class StageClock:
         enter_stage(progress or stage, total)
         start = time.perf_counter()
         try:
-            yield
+            with open_span(stage):
+                yield
         finally:
             ms = (time.perf_counter() - start) * 1000
             before = self._timings.get(stage, StageTiming(stage, 0.0))

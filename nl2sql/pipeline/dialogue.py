@@ -13,6 +13,7 @@ from nl2sql.answers import Answer, Answered, Clarify, Failed, StageTiming
 from nl2sql.errors import Unavailable
 from nl2sql.progress import enter_stage
 from nl2sql.protocols import Answerer, Generator, Sessions
+from nl2sql.spans import open_span
 from nl2sql.types import Question, Rewriting, Turn
 
 _ALONE = "The session's earlier questions cannot be read now, so this one was answered alone."
@@ -36,11 +37,12 @@ class Dialogue:
             return await self._put_in_words(await self._pipeline.answer(question))
         enter_stage("rewrite")
         start = time.perf_counter()
-        turns, notes = await self._recall(question)
-        # A picked query needs no rewriting.
-        rewriting = (
-            Rewriting() if question.picked else await self._generator.rewrite(question, turns)
-        )
+        with open_span("rewrite"):
+            turns, notes = await self._recall(question)
+            # A picked query needs no rewriting.
+            rewriting = (
+                Rewriting() if question.picked else await self._generator.rewrite(question, turns)
+            )
         timing = _measure("rewrite", start, rewriting.prompt_tokens, rewriting.completion_tokens)
         whole = replace(
             question,
@@ -85,7 +87,8 @@ class Dialogue:
             return answer
         enter_stage("words")
         start = time.perf_counter()
-        words = await self._generator.write_answer(question, answer.sql, answer.result)
+        with open_span("words"):
+            words = await self._generator.write_answer(question, answer.sql, answer.result)
         timing = _measure("words", start, words.prompt_tokens, words.completion_tokens)
         trace = replace(answer.trace, timings=(*answer.trace.timings, timing))
         return replace(answer, text=words.text, text_source=words.source, trace=trace)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from cachetools import LRUCache
 
+from nl2sql.cache_counts import count_lookups
 from nl2sql.protocols import Engine
 
 # About 100 bytes each with their count.
@@ -27,6 +28,7 @@ class TokenCounts:
         """Text → tokens. Raises EngineUnavailable."""
         wanted = dict.fromkeys(texts)
         counts = {text: self._known[text] for text in wanted if text in self._known}
+        count_lookups("token_counts", hits=len(counts), misses=len(wanted) - len(counts))
         if unknown := tuple(text for text in wanted if text not in counts):
             found = await self._engine.count_tokens(unknown)
             counts.update(zip(unknown, found, strict=True))

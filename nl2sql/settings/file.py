@@ -49,6 +49,13 @@ def load_settings(path: Path) -> Settings:
         "folders": tuple(locate(folder) for folder in model.folders),
         "adapters": tuple(locate(adapter) for adapter in model.adapters),
     }
+    identity, audit = settings.identity, settings.audit
+    if identity.jwt.jwks_file is not None:
+        found_keys = {"jwks_file": locate(identity.jwt.jwks_file)}
+        jwt = identity.jwt.model_copy(update=found_keys)
+        identity = identity.model_copy(update={"jwt": jwt})
+    if audit.file is not None:
+        audit = audit.model_copy(update={"file": locate(audit.file)})
     ranking = settings.ranking
     if ranking.has_own_calibration:
         file = str(locate(Path(ranking.calibration)))
@@ -56,6 +63,8 @@ def load_settings(path: Path) -> Settings:
     return settings.model_copy(
         update={
             "home": locate(settings.home),
+            "identity": identity,
+            "audit": audit,
             "ranking": ranking,
             "databases": databases,
             "model": model.model_copy(update=found_files),

@@ -1,8 +1,8 @@
 """Who asks: the section ``identity``.
 
-A principal is identified by name on the command line and by a bearer token over HTTP. The file
-holds the names of the environment variables with the tokens, never the tokens. Signed tokens of an
-identity provider are not supported: a proxy that authenticates people must send one of these.
+A principal is identified by name on the command line and by a bearer token over HTTP: a token from
+an environment variable, an API key, or a signed token of an identity provider. The file holds the
+names of the environment variables, never tokens.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from collections.abc import Mapping
 from pydantic import Field, model_validator
 
 from nl2sql.errors import SettingsError
+from nl2sql.settings.jwt import JwtSettings
 from nl2sql.settings.section import Section
-from nl2sql.types import AttributeValue, Principal
+from nl2sql.settings.usage import OwnUsageSettings, UsageSettings
+from nl2sql.types import Access, AttributeValue, Principal, UsageLimits
 
 # The principal of requests that name none.
 LOCAL = "local"
@@ -32,6 +34,12 @@ class PrincipalSettings(Section):
         "",
         description="Environment variable with the bearer token of this principal's requests.",
     )
+    databases: tuple[str, ...] = Field(
+        (), description="The databases that this principal may ask; empty: all."
+    )
+    limits: OwnUsageSettings = Field(
+        OwnUsageSettings(), description="Limits of this principal in place of identity.limits."
+    )
 
 
 class IdentitySettings(Section):
@@ -45,6 +53,14 @@ class IdentitySettings(Section):
     principals: dict[str, PrincipalSettings] = Field(
         {}, description="Other principals by name. Once one has a token, HTTP requests need one."
     )
+    api_keys: bool = Field(
+        False,
+        description="Accept API keys, which `quorumsql keys` makes. HTTP requests need a token.",
+    )
+    jwt: JwtSettings = Field(
+        JwtSettings(), description="Signed tokens of an identity provider. HTTP requests need one."
+    )
+    limits: UsageSettings = Field(UsageSettings(), description="Limits of every principal.")
 
     @model_validator(mode="after")
     def _tokens_are_of_principals(self) -> IdentitySettings:
@@ -90,7 +106,21 @@ class IdentitySettings(Section):
     @property
     def needs_token(self) -> bool:
         """Whether HTTP requests must carry a bearer token."""
-        return any(settings.token_env for settings in self.principals.values())
+        has_static = any(settings.token_env for settings in self.principals.values())
+        return has_static or self.accepts_issued_tokens
+
+    @property
+    def accepts_issued_tokens(self) -> bool:
+        """Whether API keys or signed tokens are accepted, which the settings do not list."""
+        return self.api_keys or self.jwt.is_used
+
+    def find_limits(self, principal: Principal) -> UsageLimits:
+        """The limits of a principal: its key's, else those under its name, else ``limits``."""
+        own = self.principals.get(principal.name)
+        defaults = self.limits.build_limits()
+        if own is not None:
+            defaults = own.limits.build_limits().complete(defaults)
+        return principal.access.limits.complete(defaults)
 
     def find_by_token(
         self, token: str, environ: Mapping[str, str] = os.environ
@@ -105,4 +135,5 @@ class IdentitySettings(Section):
 
 
 def _build_principal(name: str, settings: PrincipalSettings) -> Principal:
-    return Principal(name, settings.roles, tuple(settings.attributes.items()))
+    access = Access(databases=settings.databases, limits=settings.limits.build_limits())
+    return Principal(name, settings.roles, tuple(settings.attributes.items()), access)

@@ -7,19 +7,22 @@ from pathlib import Path
 from pydantic import Field, model_validator
 
 from nl2sql.errors import UnknownDatabase
+from nl2sql.settings.audit import AuditSettings
 from nl2sql.settings.conversation import AnswerSettings, GateSettings, SessionSettings
 from nl2sql.settings.database import DatabaseSettings
 from nl2sql.settings.flags import FlagSettings
-from nl2sql.settings.identity import IdentitySettings
+from nl2sql.settings.identity import LOCAL, IdentitySettings
 from nl2sql.settings.index import IndexSettings
 from nl2sql.settings.limits import LimitSettings
 from nl2sql.settings.model import ModelSettings
+from nl2sql.settings.observability import ObservabilitySettings
 from nl2sql.settings.ranking import RankingSettings
 from nl2sql.settings.repair import RepairSettings
 from nl2sql.settings.retrieval import RetrievalSettings
 from nl2sql.settings.sampling import SamplingSettings
 from nl2sql.settings.section import Section
 from nl2sql.settings.serve import ServeSettings
+from nl2sql.types import Principal
 
 
 class Settings(Section):
@@ -32,6 +35,7 @@ class Settings(Section):
     default_database: str = Field("", description="The database if a request names none.")
     databases: dict[str, DatabaseSettings] = Field(min_length=1)
     identity: IdentitySettings = IdentitySettings()
+    audit: AuditSettings = AuditSettings()
     index: IndexSettings = IndexSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     model: ModelSettings = ModelSettings()
@@ -44,23 +48,36 @@ class Settings(Section):
     answer: AnswerSettings = AnswerSettings()
     flags: FlagSettings = FlagSettings()
     serve: ServeSettings = ServeSettings()
+    observability: ObservabilitySettings = ObservabilitySettings()
 
     @model_validator(mode="after")
-    def _default_is_known(self) -> Settings:
+    def _databases_are_known(self) -> Settings:
         if self.default_database and self.default_database not in self.databases:
             raise ValueError(f"default_database {self.default_database!r} is not under databases")
+        identity = self.identity
+        for name, principal in {LOCAL: identity.local, **identity.principals}.items():
+            if unknown := set(principal.databases) - set(self.databases):
+                raise ValueError(
+                    f"{name} may ask {', '.join(sorted(unknown))}, not under databases"
+                )
         return self
 
-    def database_name(self, name: str | None) -> str:
-        """The name asked for, or the default one. Raises UnknownDatabase."""
-        chosen = (
-            name
-            or self.default_database
-            or (next(iter(self.databases)) if len(self.databases) == 1 else "")
-        )
-        if chosen not in self.databases:
-            raise UnknownDatabase(chosen, tuple(self.databases))
+    def database_name(self, name: str | None, principal: Principal | None = None) -> str:
+        """The name asked for, or the default one.
+
+        Raises UnknownDatabase, also for a database that ``principal`` may not ask; then its message
+        lists only those that it may.
+        """
+        known = self.database_names(principal)
+        chosen = name or (known[0] if len(known) == 1 else self.default_database)
+        if chosen not in known:
+            raise UnknownDatabase(chosen, known)
         return chosen
+
+    def database_names(self, principal: Principal | None = None) -> tuple[str, ...]:
+        """The databases that ``principal`` may ask; all of them if it is None."""
+        allowed = principal.access.databases if principal is not None else ()
+        return tuple(name for name in self.databases if not allowed or name in allowed)
 
     @property
     def uses_embedded_server(self) -> bool:

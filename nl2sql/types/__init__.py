@@ -6,6 +6,7 @@ that cross HTTP are in ``quorumsql.contract``.
 
 from __future__ import annotations
 
+from nl2sql.types.access import Access, UsageLimits
 from nl2sql.types.conversation import AnswerText, Intent, Rewriting, Turn
 from nl2sql.types.execution import (
     NOT_PERMITTED,
@@ -60,12 +61,13 @@ from nl2sql.types.schema import (
     SchemaContext,
     SchemaLink,
     SchemaLinks,
+    TableDescriptions,
     ValueMatch,
-    VisibleTables,
 )
 
 __all__ = [
     "NOT_PERMITTED",
+    "Access",
     "AnswerText",
     "Assessment",
     "AttributeValue",
@@ -110,9 +112,10 @@ __all__ = [
     "Score",
     "ScoreTerm",
     "SessionIdentity",
+    "TableDescriptions",
     "Turn",
+    "UsageLimits",
     "ValueMatch",
     "Violation",
-    "VisibleTables",
     "VoteCounted",
 ]

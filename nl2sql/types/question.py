@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from nl2sql.types.access import UNRESTRICTED, Access
 from nl2sql.types.conversation import Turn
 
 # A tuple is a list of values, for an attribute such as ``region_ids``.
@@ -13,11 +14,15 @@ AttributeValue = Scalar | tuple[Scalar, ...]
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks. ``roles`` are those of policy files, ``attributes`` are bound in row filters."""
+    """Who asks. ``roles`` are those of policy files, ``attributes`` are bound in row filters.
+
+    ``access`` is not part of the identity: with another API key it is the same principal.
+    """
 
     name: str
     roles: tuple[str, ...] = ()
     attributes: tuple[tuple[str, AttributeValue], ...] = ()
+    access: Access = field(default=UNRESTRICTED, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ class FewShot:
 
 
 @dataclass(frozen=True, slots=True)
-class VisibleTables:
+class TableDescriptions:
     """Tables of a database as a principal may see them, and the keys that start at them.
 
     ``names`` gives the shortest SQL name of each table. ``unknown`` lists the requested names under

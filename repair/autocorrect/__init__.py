@@ -29,13 +29,13 @@ from repair.autocorrect.neighbour_columns import neighbour_columns
 from repair.autocorrect.repeated_tables import repeated_tables
 from repair.autocorrect.spelled_names import spelled_names
 from repair.autocorrect.stored_values import stored_values
+from repair.autocorrect.table_lookup import TableLookup
 from repair.autocorrect.unknown_aliases import unknown_aliases
-from repair.autocorrect.visible_tables import VisibleTables
 from repair.autocorrect.wrong_from import wrong_from
 from repair.autocorrect.wrong_tables import wrong_tables
 from repair.limits import MOST_CHARS
 
-Rule = Callable[[exp.Expr, VisibleTables], bool]
+Rule = Callable[[exp.Expr, TableLookup], bool]
 
 VALUE_RULES: tuple[Rule, ...] = (stored_values,)
 
@@ -83,7 +83,7 @@ def autocorrect_query(
     """The corrected query; None if no rule changes it, it does not parse or is too long."""
     if len(sql) > MOST_CHARS:
         return None
-    visible = VisibleTables(context, plan, remembers=True)
+    visible = TableLookup(context, plan, remembers=True)
     used: dict[str, None] = {}
     try:
         tree = read_tree(sql, context.dialect).copy()
@@ -109,7 +109,7 @@ def _write(tree: exp.Expr, dialect: str) -> str:
         return ""
 
 
-def _apply(rule: Rule, tree: exp.Expr, visible: VisibleTables) -> bool:
+def _apply(rule: Rule, tree: exp.Expr, visible: TableLookup) -> bool:
     changed = rule(tree, visible)
     if changed:
         visible.forget()

@@ -6,10 +6,10 @@ from sqlglot import exp
 
 from repair.autocorrect.aggregates import has_aggregate
 from repair.autocorrect.levels import Level, read_levels
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 
 
-def aggregates_in_group(tree: exp.Expr, visible: VisibleTables) -> bool:
+def aggregates_in_group(tree: exp.Expr, visible: TableLookup) -> bool:
     """Removes the sum from ``GROUP BY name, SUM(total)``, also if written as alias or number."""
     changed = False
     for level in read_levels(tree, visible):

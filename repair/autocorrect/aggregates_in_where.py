@@ -6,10 +6,10 @@ from sqlglot import exp
 
 from nl2sql.sql.nodes import find_all
 from repair.autocorrect.aggregates import has_aggregate, list_aggregates
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 
 
-def aggregates_in_where(tree: exp.Expr, visible: VisibleTables) -> bool:
+def aggregates_in_where(tree: exp.Expr, visible: TableLookup) -> bool:
     """Moves ``WHERE COUNT(*) > 2`` to HAVING; gives ``WHERE price > AVG(price)`` a subquery.
 
     The latter if a column is compared with the aggregate and there is no GROUP BY.

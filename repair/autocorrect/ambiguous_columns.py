@@ -5,10 +5,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from repair.autocorrect.levels import list_faults, may_mean, point_at, read_levels
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 
 
-def ambiguous_columns(tree: exp.Expr, visible: VisibleTables) -> bool:
+def ambiguous_columns(tree: exp.Expr, visible: TableLookup) -> bool:
     """Qualifies them with the first table that has them, since joined columns are mostly equal.
 
     In a join's condition, uses the table on the other side of the comparison.

@@ -19,13 +19,13 @@ from repair.autocorrect.levels import (
     point_at,
     read_levels,
 )
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 
 # Words that models append to a column's name without changing its meaning.
 _EMPTY_WORDS = frozenset({"code", "name", "value", "total", "amount", "number", "text"})
 
 
-def invented_columns(tree: exp.Expr, visible: VisibleTables) -> bool:
+def invented_columns(tree: exp.Expr, visible: TableLookup) -> bool:
     """Replaces them, by a column of the named table or else of the other joined tables."""
     changed = False
     for level in read_levels(tree, visible):

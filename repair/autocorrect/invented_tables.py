@@ -8,10 +8,10 @@ from nl2sql.sql.nodes import find_all
 from nl2sql.sql.scopes import name_ctes
 from nl2sql.words import split_words
 from repair.autocorrect.spelled_names import rename_table
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 
 
-def invented_tables(tree: exp.Expr, visible: VisibleTables) -> bool:
+def invented_tables(tree: exp.Expr, visible: TableLookup) -> bool:
     """Renames tables whose words are those, or a part of those, of exactly one visible table.
 
     ``customer`` → ``customers``, ``cars_names`` → ``car_names``.
@@ -29,7 +29,7 @@ def invented_tables(tree: exp.Expr, visible: VisibleTables) -> bool:
     return changed
 
 
-def _find_meant(invented: str, visible: VisibleTables) -> str:
+def _find_meant(invented: str, visible: TableLookup) -> str:
     words = split_words(invented)
     same = [table.name for table in visible.tables if split_words(table.name) == words]
     if not same:

@@ -8,10 +8,10 @@ from nl2sql.sql.nodes import find_all
 from nl2sql.sql.scopes import find_name
 from repair.autocorrect.joining import add_join, build_condition
 from repair.autocorrect.levels import Level, Source, find_fault, read_levels
-from repair.autocorrect.visible_tables import Neighbour, VisibleTables
+from repair.autocorrect.table_lookup import Neighbour, TableLookup
 
 
-def join_keys(tree: exp.Expr, visible: VisibleTables) -> bool:
+def join_keys(tree: exp.Expr, visible: TableLookup) -> bool:
     """Joins ``JOIN cars c ON m.id = c.maker`` over the key between the tables, if there is one.
 
     If there is none, but keys lead over one table between them, joins that table too.

@@ -7,10 +7,10 @@ from sqlglot import exp
 from nl2sql.sql.nodes import find_all
 from nl2sql.sql.scopes import find_name
 from repair.autocorrect.levels import Level, read_levels
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 
 
-def join_order(tree: exp.Expr, visible: VisibleTables) -> bool:
+def join_order(tree: exp.Expr, visible: TableLookup) -> bool:
     """Makes ``a JOIN b ON a.x = c.x JOIN c ON b.y = c.y`` join ``c`` first, over ``a.x = c.x``.
 
     Only for inner joins that all have conditions, with qualified columns.

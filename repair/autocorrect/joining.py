@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from nl2sql.catalog import Table
 from repair.autocorrect.levels import Level, Source
-from repair.autocorrect.visible_tables import Neighbour, VisibleTables
+from repair.autocorrect.table_lookup import Neighbour, TableLookup
 
 
 def add_join(level: Level, source: Source, neighbour: Neighbour) -> Source | None:
@@ -30,7 +30,7 @@ def add_join(level: Level, source: Source, neighbour: Neighbour) -> Source | Non
 
 
 def build_condition(
-    source: Source, added: Source, neighbour: Neighbour, visible: VisibleTables
+    source: Source, added: Source, neighbour: Neighbour, visible: TableLookup
 ) -> exp.Expr:
     """The condition that joins a source with a neighbour of its table."""
     pairs = (
@@ -61,5 +61,5 @@ def _qualify(level: Level, columns: frozenset[str]) -> None:
                 column.set("table", owners[0].identifier.copy())
 
 
-def _build_column(source: Source, name: str, visible: VisibleTables) -> exp.Column:
+def _build_column(source: Source, name: str, visible: TableLookup) -> exp.Column:
     return exp.Column(this=visible.build_identifier(name), table=source.identifier.copy())

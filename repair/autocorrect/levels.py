@@ -15,7 +15,7 @@ from sqlglot import exp
 from nl2sql.catalog import Table
 from nl2sql.sql import scopes
 from nl2sql.sql.nodes import find_all
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 
 Fault = Literal["", "qualifier", "owner", "column", "ambiguous"]
 """Nothing; no source of that name; the source lacks the column; no source has it; several do."""
@@ -49,7 +49,7 @@ class Level:
     """
 
     select: exp.Select
-    visible: VisibleTables
+    visible: TableLookup
     sources: dict[str, Source] = field(default_factory=dict)
     outputs: dict[str, exp.Expr] = field(default_factory=dict)
     columns: list[exp.Column] = field(default_factory=list)
@@ -85,7 +85,7 @@ class Level:
         ]
 
 
-def read_levels(tree: exp.Expr, visible: VisibleTables) -> list[Level]:
+def read_levels(tree: exp.Expr, visible: TableLookup) -> list[Level]:
     """All SELECTs of the query, outer ones first; cached in ``visible`` if it remembers them."""
     if not visible.remembers:
         return _read_levels(tree, visible)
@@ -94,7 +94,7 @@ def read_levels(tree: exp.Expr, visible: VisibleTables) -> list[Level]:
     return visible.levels[1]
 
 
-def _read_levels(tree: exp.Expr, visible: VisibleTables) -> list[Level]:
+def _read_levels(tree: exp.Expr, visible: TableLookup) -> list[Level]:
     levels: dict[int, Level] = {}
     for select in find_all(tree, exp.Select):
         level = Level(select, visible, outer=levels.get(id(scopes.find_outer(select))))
@@ -154,14 +154,14 @@ def list_faults(level: Level, *kinds: Fault) -> Iterator[tuple[exp.Column, str]]
             yield column, level.visible.spell(column.this)
 
 
-def point_at(column: exp.Column, source: Source, name: str, visible: VisibleTables) -> None:
+def point_at(column: exp.Column, source: Source, name: str, visible: TableLookup) -> None:
     """Makes the column refer to the source's column of that folded name, in place."""
     column.set("table", source.identifier.copy())
     if source.table is not None and visible.spell(column.this) != name:
         column.set("this", visible.build_identifier(visible.list_columns(source.table)[name]))
 
 
-def compares_itself(column: exp.Column, source: Source, name: str, visible: VisibleTables) -> bool:
+def compares_itself(column: exp.Column, source: Source, name: str, visible: TableLookup) -> bool:
     """True if the column would be compared with itself after ``point_at``.
 
     Such a condition would join every row with every row.
@@ -204,7 +204,7 @@ def _all_told(owners: list[Source]) -> bool:
     return all(owner.columns is not None for owner in owners)
 
 
-def _read_source(name: str, source: scopes.Source, visible: VisibleTables) -> Source:
+def _read_source(name: str, source: scopes.Source, visible: TableLookup) -> Source:
     identifier = source.identifier or exp.to_identifier(name)
     if source.bracketed:
         # The rules change only the joins of the SELECT itself.
@@ -218,7 +218,7 @@ def _read_source(name: str, source: scopes.Source, visible: VisibleTables) -> So
 
 
 def _read_columns(
-    query: exp.Query, renamed: Sequence[exp.Identifier], visible: VisibleTables
+    query: exp.Query, renamed: Sequence[exp.Identifier], visible: TableLookup
 ) -> frozenset[str] | None:
     """The folded names of a query's columns; None if one of them is unknown."""
     outputs = scopes.list_outputs(query)

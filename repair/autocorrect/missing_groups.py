@@ -6,10 +6,10 @@ from sqlglot import exp
 
 from repair.autocorrect.aggregates import has_aggregate, list_bare_columns
 from repair.autocorrect.levels import Level, read_levels
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 
 
-def missing_groups(tree: exp.Expr, visible: VisibleTables) -> bool:
+def missing_groups(tree: exp.Expr, visible: TableLookup) -> bool:
     """Groups ``SELECT country, COUNT(*) FROM customers`` by country.
 
     SQLite would return the country of any row, but refuses an aggregate that only orders or

@@ -10,10 +10,10 @@ from nl2sql.catalog import Table
 from nl2sql.words import split_words
 from repair.autocorrect.joining import add_join, find_ways
 from repair.autocorrect.levels import Level, list_faults, point_at, read_levels
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 
 
-def missing_joins(tree: exp.Expr, visible: VisibleTables) -> bool:
+def missing_joins(tree: exp.Expr, visible: TableLookup) -> bool:
     """Adds the JOIN to ``SELECT customers.name FROM orders`` if one key leads there.
 
     Also to ``SELECT c.name FROM orders AS o``, if ``c`` abbreviates only one of the neighbours that

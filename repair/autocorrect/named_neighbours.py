@@ -14,10 +14,10 @@ from repair.autocorrect.levels import (
     point_at,
     read_levels,
 )
-from repair.autocorrect.visible_tables import Neighbour, VisibleTables
+from repair.autocorrect.table_lookup import Neighbour, TableLookup
 
 
-def named_neighbours(tree: exp.Expr, visible: VisibleTables) -> bool:
+def named_neighbours(tree: exp.Expr, visible: TableLookup) -> bool:
     """Makes ``SELECT customer_country FROM orders`` join the customers and read their country.
 
     The words of the name must be all those of the table and of the column, in this order.

@@ -17,12 +17,12 @@ from repair.autocorrect.levels import (
     point_at,
     read_levels,
 )
-from repair.autocorrect.visible_tables import Neighbour, VisibleTables
+from repair.autocorrect.table_lookup import Neighbour, TableLookup
 
 _Fits = Callable[[Table], bool]
 
 
-def neighbour_columns(tree: exp.Expr, visible: VisibleTables) -> bool:
+def neighbour_columns(tree: exp.Expr, visible: TableLookup) -> bool:
     """Makes ``SELECT country FROM orders`` join the customers, if no other neighbour has a country.
 
     Also for ``SELECT T2.country`` with an unknown alias, and all other columns of that alias; also

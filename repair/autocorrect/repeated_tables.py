@@ -5,10 +5,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from repair.autocorrect.levels import read_levels
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 
 
-def repeated_tables(tree: exp.Expr, visible: VisibleTables) -> bool:
+def repeated_tables(tree: exp.Expr, visible: TableLookup) -> bool:
     """Removes the second ``a`` from ``a JOIN b ON … JOIN a ON …``; its columns mean the first.
 
     Its condition moves to WHERE, unless it compares a column with itself.
@@ -34,7 +34,7 @@ def repeated_tables(tree: exp.Expr, visible: VisibleTables) -> bool:
     return changed
 
 
-def _describe(node: exp.Expr, visible: VisibleTables) -> tuple[str, str] | None:
+def _describe(node: exp.Expr, visible: TableLookup) -> tuple[str, str] | None:
     """The table and its alias."""
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
         return None

@@ -9,10 +9,10 @@ from sqlglot import exp
 from nl2sql.sql.nodes import find_all
 from nl2sql.sql.scopes import name_ctes
 from repair.autocorrect.levels import list_faults, point_at, read_levels
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 
 
-def spelled_names(tree: exp.Expr, visible: VisibleTables) -> bool:
+def spelled_names(tree: exp.Expr, visible: TableLookup) -> bool:
     """``"Country"`` → ``country``, ``loyalty_tier`` → ``"Loyalty Tier"``."""
     changed = _spell_tables(tree, visible)
     if changed:
@@ -38,7 +38,7 @@ def spelled_names(tree: exp.Expr, visible: VisibleTables) -> bool:
     return changed
 
 
-def _spell_tables(tree: exp.Expr, visible: VisibleTables) -> bool:
+def _spell_tables(tree: exp.Expr, visible: TableLookup) -> bool:
     names = {visible.fold(table.name): table.name for table in visible.tables}
     views = name_ctes(tree, visible.spell)
     changed = False
@@ -51,7 +51,7 @@ def _spell_tables(tree: exp.Expr, visible: VisibleTables) -> bool:
     return changed
 
 
-def rename_table(tree: exp.Expr, node: exp.Table, name: str, visible: VisibleTables) -> None:
+def rename_table(tree: exp.Expr, node: exp.Table, name: str, visible: TableLookup) -> None:
     """Renames the table, and in columns the qualifier with its old name."""
     if not node.alias:
         old = visible.spell(node.this)

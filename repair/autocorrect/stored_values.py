@@ -5,10 +5,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from repair.autocorrect.levels import Level, read_levels
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 
 
-def stored_values(tree: exp.Expr, visible: VisibleTables) -> bool:
+def stored_values(tree: exp.Expr, visible: TableLookup) -> bool:
     """``country = 'germany'`` → ``'Germany'``, if that stored value was found in the question.
 
     Only values that were found for this question are used, so none is shown that the principal may

@@ -14,12 +14,12 @@ from repair.autocorrect.levels import (
     point_at,
     read_levels,
 )
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 
 _Asked = tuple[exp.Column, str]
 
 
-def unknown_aliases(tree: exp.Expr, visible: VisibleTables) -> bool:
+def unknown_aliases(tree: exp.Expr, visible: TableLookup) -> bool:
     """Makes ``T3.name`` the ``name`` of the only source that has all columns used of ``T3``.
 
     Of several sources, it chooses the one that is not used otherwise, whose alias was forgotten. In

@@ -6,10 +6,10 @@ from sqlglot import exp
 
 from repair.autocorrect.levels import list_faults, read_levels
 from repair.autocorrect.spelled_names import rename_table
-from repair.autocorrect.visible_tables import Neighbour, VisibleTables
+from repair.autocorrect.table_lookup import Neighbour, TableLookup
 
 
-def wrong_from(tree: exp.Expr, visible: VisibleTables) -> bool:
+def wrong_from(tree: exp.Expr, visible: TableLookup) -> bool:
     """Makes ``SELECT order_id, reason FROM order_lines`` read ``returns``, which has both.
 
     Only if a single neighbour has all columns that the SELECT uses, and the columns that both have
@@ -45,5 +45,5 @@ def wrong_from(tree: exp.Expr, visible: VisibleTables) -> bool:
     return changed
 
 
-def _fold_pairs(neighbour: Neighbour, visible: VisibleTables) -> set[tuple[str, str]]:
+def _fold_pairs(neighbour: Neighbour, visible: TableLookup) -> set[tuple[str, str]]:
     return {(visible.fold(own), visible.fold(other)) for own, other in neighbour.pairs}

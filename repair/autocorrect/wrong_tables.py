@@ -6,10 +6,10 @@ from sqlglot import exp
 
 from repair.autocorrect.equal_columns import are_equal
 from repair.autocorrect.levels import compares_itself, list_faults, point_at, read_levels
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 
 
-def wrong_tables(tree: exp.Expr, visible: VisibleTables) -> bool:
+def wrong_tables(tree: exp.Expr, visible: TableLookup) -> bool:
     """``o.country`` becomes ``c.country`` if of all joined tables only ``c`` has a country."""
     changed = False
     for level in read_levels(tree, visible):

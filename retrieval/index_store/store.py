@@ -27,8 +27,8 @@ from retrieval.index_store.generation_reader import read_cards, read_catalog, re
 from retrieval.index_store.generation_tables import measure_generation
 from retrieval.index_store.head import IndexedDatabase, IndexHead, read_heads
 from retrieval.index_store.index_writer import IndexWriter
-from retrieval.index_store.layout import check_layout, lock_layout, migrate, open_layout
 from retrieval.index_store.masks import Mask
+from retrieval.index_store.migrate import check_layout, lock_layout, migrate, open_layout
 from retrieval.index_store.nearest import SEARCH_SETTINGS, find_nearest
 
 _CONNECT_TIMEOUT_S = 5

@@ -45,9 +45,16 @@ COMMANDS: Mapping[str, CommandPlace] = {
     ),
     "serve": CommandPlace("serve", "serve", "Prepare what is missing and serve until Ctrl-C."),
     "mcp": CommandPlace(
-        "mcp", "mcp", "Serve the Model Context Protocol over standard input and output."
+        "mcp",
+        "mcp",
+        "Serve the Model Context Protocol over standard input and output, in this process.",
     ),
     "stop": CommandPlace("serve", "stop", "Stop the service that `serve --background` started."),
+    "status": CommandPlace(
+        "status",
+        "status",
+        "Show whether the service is ready, its load, and the questions since it started.",
+    ),
     "demo": CommandPlace(
         "demo",
         "demo",
@@ -64,6 +71,12 @@ COMMANDS: Mapping[str, CommandPlace] = {
     "index": CommandPlace("index", "app", "Build, inspect and drop the index of databases."),
     "model": CommandPlace("model", "app", "Fetch, list and remove model weights."),
     "policy": CommandPlace("policy", "app", "Check, show, test and apply policies."),
+    "keys": CommandPlace("keys", "app", "Create, list, rotate and revoke API keys."),
+    "audit": CommandPlace(
+        "audit",
+        "audit",
+        "Print the audit log as JSON lines, oldest first: who asked what, and which queries ran.",
+    ),
     "examples": CommandPlace("examples", "app", "Import, list, export and remove examples."),
     "sessions": CommandPlace("sessions", "app", "Delete stored conversations."),
     "eval": CommandPlace("evaluate", "app", "Measure the service on a benchmark."),

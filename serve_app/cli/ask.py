@@ -20,7 +20,9 @@ from rich.markup import escape
 
 from quorumsql.contract import AnsweredResponse, QueryRequest
 from quorumsql.wire import Export, NoRows
-from serve_app.cli.answering import (
+from serve_app.cli.context import CliContext
+from serve_app.cli.last_answer import recall_interpretations, remember
+from serve_app.cli.service_or_process import (
     AnswerTextOption,
     DatabaseOption,
     InProcessOption,
@@ -28,8 +30,6 @@ from serve_app.cli.answering import (
     UrlOption,
     open_answering,
 )
-from serve_app.cli.context import CliContext
-from serve_app.cli.last_answer import recall_interpretations, remember
 from serve_app.cli.terminal import CONSOLE, ERRORS, print_answer
 from serve_app.http.formats import Format, find_format
 

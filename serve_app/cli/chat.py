@@ -15,7 +15,9 @@ import typer
 
 from nl2sql.errors import QuorumError
 from quorumsql.contract import QueryRequest, QueryResponse
-from serve_app.cli.answering import (
+from serve_app.cli.context import CliContext
+from serve_app.cli.last_answer import remember
+from serve_app.cli.service_or_process import (
     Answering,
     AnswerTextOption,
     DatabaseOption,
@@ -24,8 +26,6 @@ from serve_app.cli.answering import (
     UrlOption,
     open_answering,
 )
-from serve_app.cli.context import CliContext
-from serve_app.cli.last_answer import remember
 from serve_app.cli.terminal import CONSOLE, ERRORS, print_answer
 from serve_app.service.sessions import NEW, read_session
 

@@ -7,8 +7,8 @@ from contextlib import AsyncExitStack
 
 import typer
 
-from serve_app.cli.answering import PrincipalOption
 from serve_app.cli.context import CliContext
+from serve_app.cli.service_or_process import PrincipalOption
 from serve_app.in_process import open_services
 from serve_app.mcp.stdio import serve_stdio
 from serve_app.mcp.tools import Services

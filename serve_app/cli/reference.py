@@ -21,6 +21,7 @@ from nl2sql.settings import Settings
 from serve_app.cli.app import COMMANDS, app, load_command
 from serve_app.cli.show_settings import describe_settings
 from serve_app.http.app import build_http_app
+from serve_app.service.query_service import QueryService
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 
@@ -124,7 +125,8 @@ def read_openapi() -> dict[str, Any]:
     """The OpenAPI document that the service serves at ``/openapi.json``, with all its routes."""
     nothing: Any = object()
     settings = Settings.model_validate(_ONE_FILE)
-    http_app = build_http_app(settings, nothing, feedback=nothing, sessions=nothing)
+    queries = QueryService(settings, nothing, {})
+    http_app = build_http_app(settings, queries, feedback=nothing, sessions=nothing)
 
     async def fetch() -> httpx.Response:
         transport = httpx.ASGITransport(app=http_app)

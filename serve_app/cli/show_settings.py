@@ -34,7 +34,7 @@ def _describe(section: type[BaseModel], prefix: str) -> list[tuple[str, str, str
     rows: list[tuple[str, str, str]] = []
     for name, field in section.model_fields.items():
         annotation: Any = field.annotation
-        if name == "databases":
+        if section is Settings and name == "databases":
             rows += _describe(DatabaseSettings, f"{prefix}databases.NAME.")
         elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
             rows += _describe(annotation, f"{prefix}{name}.")

@@ -51,7 +51,7 @@ from retrieval.sessions import GuardedSessions
 from retrieval.values.memory import ValueMemory
 from retrieval.values.search import IndexedValueSearch
 from retrieval.vocabulary.synonyms import NO_SYNONYMS, Synonyms, check_synonyms, load_synonyms
-from serve_app.composition.databases import build_source, open_database, read_allowlist
+from serve_app.composition.database_kinds import build_source, open_database, read_allowlist
 from serve_app.composition.models import Models
 from serve_app.service.prompt_preparation import PromptPreparation
 

@@ -19,20 +19,39 @@ from nl2sql.answers import Answered
 from nl2sql.protocols import Observer
 from nl2sql.rendering import build_pace, build_response
 from nl2sql.settings import Settings
-from quorumsql.contract import FeedbackRequest, FeedbackResponse, QueryRequest, QueryResponse
+from nl2sql.types import Principal
+from quorumsql.contract import (
+    FeedbackRequest,
+    FeedbackResponse,
+    QueryRequest,
+    QueryResponse,
+    TranslateResponse,
+)
+from quorumsql.contract.status import StatusResponse
+from quorumsql.contract.translations import drop_rows
+from serve_app.composition.access import AccessParts
 from serve_app.http.callers import Caller
-from serve_app.http.disconnection import ClientGone, run_while_connected
-from serve_app.http.event_stream import EVENT_STREAM, EventStream
+from serve_app.http.disconnection import run_while_connected
+from serve_app.http.event_stream import (
+    EVENT_STREAM,
+    QUERY_ID,
+    EventStream,
+    FollowedStream,
+    record,
+)
 from serve_app.http.formats import MEDIA_TYPES, describe_answer, export_answer, find_format
 from serve_app.http.middleware import pick_front_settings, surround
 from serve_app.http.negotiation import choose_media_type
 from serve_app.http.openai.routes import build_router as build_openai_router
-from serve_app.http.problems import CLIENT_GONE, install_problem_handlers, render_problem
+from serve_app.http.problems import install_problem_handlers, render_problem
 from serve_app.http.responses import AnyTextJSONResponse
+from serve_app.http.trace_ids import TraceIds
 from serve_app.mcp.endpoint import McpEndpoint
 from serve_app.mcp.tools import Services
 from serve_app.service.feedback import FeedbackService
+from serve_app.service.identity.identifier import Identifier
 from serve_app.service.query_service import QueryService
+from serve_app.service.running_queries import RunningQueries
 from serve_app.service.sessions import Forgotten, SessionService
 from serve_app.service.tools import ToolService
 
@@ -52,6 +71,25 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
     },
     406: {"description": "No accepted format is served."},
     422: {"description": "The request is invalid, or there are no rows to export."},
+    429: {"description": "A limit of the principal is reached; Retry-After says when to go on."},
+}
+
+
+_TRANSLATE_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The SQL, or why there is none."},
+    404: {"description": "There is no such database."},
+    422: {"description": "The request is invalid."},
+    503: {"description": "A dependency does not answer; try again later."},
+}
+
+
+_EVENTS_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The events of `POST /query` as a stream, from the first or from after "
+        "`Last-Event-ID`; with the right to watch only, none that holds rows.",
+        "content": {EVENT_STREAM: {}},
+    },
+    404: {"description": "No such question is known here, or it is another principal's."},
 }
 
 
@@ -74,6 +112,15 @@ _SESSION_RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
+_READINESS_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Ready. Without a token of a principal, only `ready`.",
+        "model": StatusResponse,
+    },
+    503: {"description": "Not ready; the same body.", "model": StatusResponse},
+}
+
+
 def build_http_app(
     settings: Settings,
     service: QueryService,
@@ -81,10 +128,20 @@ def build_http_app(
     feedback: FeedbackService | None = None,
     sessions: SessionService | None = None,
     tools: ToolService | None = None,
+    access: AccessParts | None = None,
 ) -> ASGIApp:
-    """The routes behind their front: hosts, origins, tokens, bodies."""
+    """The routes behind their front: hosts, origins, tokens, limits, bodies.
+
+    Without ``access`` only static tokens are known, and requests are not limited.
+    """
     app = build_routes(settings, service, feedback=feedback, sessions=sessions, tools=tools)
-    return surround(app, pick_front_settings(settings), most_open_bodies=_MOST_OPEN_BODIES)
+    return surround(
+        TraceIds(app, service.recorder.trace_id),
+        pick_front_settings(settings),
+        most_open_bodies=_MOST_OPEN_BODIES,
+        identifier=access.identifier if access else Identifier(settings.identity),
+        meter=access.meter if access else None,
+    )
 
 
 def build_routes(
@@ -109,6 +166,9 @@ def build_routes(
         dependencies=[Security(token)] if settings.identity.needs_token else [],
     )
     install_problem_handlers(app)
+    queries = RunningQueries(
+        keep_s=settings.serve.keep_events_s, watch_roles=settings.serve.watch_roles
+    )
 
     @app.post("/query", summary="Answer a question", responses=_RESPONSES)
     async def query(body: QueryRequest, request: Request, principal: Caller) -> Response:
@@ -117,20 +177,22 @@ def build_routes(
         if media_type is None:
             served = ", ".join(_SERVED)
             return render_problem(406, "Not acceptable", f"Answers are served as {served}.")
+        running = queries.open(principal)
+
+        async def work(observer: Observer) -> bytes:
+            answer = await service.query(
+                body, principal, observer, in_detail=media_type == EVENT_STREAM
+            )
+            return bytes(_render(build_response(answer, trace=body.trace)).body)
+
         if media_type == EVENT_STREAM:
-
-            async def work(observer: Observer) -> bytes:
-                answer = await service.query(body, principal, observer)
-                return bytes(_render(build_response(answer, trace=body.trace)).body)
-
-            return EventStream(work)
-        try:
-            answer = await run_while_connected(request.receive, service.query(body, principal))
-        except ClientGone:
-            return Response(status_code=CLIENT_GONE)
+            return EventStream(running, work)
+        headers = {QUERY_ID: running.id}
         format_ = find_format(media_type)
         if format_ is None:
-            return _render(build_response(answer, trace=body.trace))
+            content = await run_while_connected(request.receive, record(running, work))
+            return Response(content, media_type=media_type, headers=headers)
+        answer = await run_while_connected(request.receive, service.query(body, principal))
         if not isinstance(answer, Answered):
             members = build_response(answer, trace=False).model_dump(include={"outcome", "code"})
             return render_problem(422, "No rows", answer.reason, members=members)
@@ -138,8 +200,22 @@ def build_routes(
         content = await asyncio.to_thread(
             export_answer, answer, format_, spreadsheet_safe=body.spreadsheet_safe
         )
-        headers = describe_answer(answer) | {"Content-Disposition": format_.disposition}
+        headers |= describe_answer(answer) | {"Content-Disposition": format_.disposition}
         return Response(content, media_type=media_type, headers=headers)
+
+    @app.post("/translate", summary="Translate a question into SQL", responses=_TRANSLATE_RESPONSES)
+    async def translate(
+        body: QueryRequest, request: Request, principal: Caller
+    ) -> TranslateResponse:
+        answer = await run_while_connected(request.receive, service.query(body, principal))
+        return drop_rows(build_response(answer, trace=body.trace))
+
+    @app.get("/queries/{name}/events", summary="Follow a question", responses=_EVENTS_RESPONSES)
+    async def follow(name: str, request: Request, principal: Caller) -> Response:
+        running, with_rows = queries.find(name, principal)
+        last = request.headers.get("last-event-id", "0")
+        after = int(last) if last.isdecimal() else 0
+        return FollowedStream(running, after=after, with_rows=with_rows)
 
     app.include_router(build_openai_router(settings, service))
     if feedback is not None:
@@ -154,20 +230,24 @@ def build_routes(
     async def healthz() -> dict[str, str]:
         return {"status": "alive"}
 
-    @app.get("/readyz", summary="Can questions be answered right now?")
-    async def readyz(request: Request, response: Response) -> dict[str, Any]:
+    @app.get(
+        "/readyz", summary="Can questions be answered right now?", responses=_READINESS_RESPONSES
+    )
+    async def readyz(request: Request) -> Response:
         parts = await service.readiness()
         ready = not any(parts.values())
-        response.status_code = 200 if ready else 503
-        if request.state.principal is None:
-            return {"ready": ready}
-        body: dict[str, Any] = {
-            "ready": ready,
-            "parts": {name: problem or "ok" for name, problem in parts.items()},
-        }
-        if (pace := await service.pace()) is not None:
-            body["pace"] = build_pace(pace).model_dump()
-        return body
+        body: dict[str, Any] = {"ready": ready}
+        principal: Principal | None = request.state.principal
+        # The parts name all databases.
+        if principal is not None and not principal.access.databases:
+            pace = await service.pace()
+            body = StatusResponse(
+                ready=ready,
+                parts={name: problem or "ok" for name, problem in parts.items()},
+                pace=build_pace(pace) if pace else None,
+                figures=service.recorder.figures.read(),
+            ).model_dump()
+        return AnyTextJSONResponse(body, status_code=200 if ready else 503)
 
     return app
 

@@ -9,86 +9,124 @@ without a stream.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from nl2sql.protocols import Observer
 from nl2sql.rendering import build_event
-from nl2sql.types import QuestionEvent
 from serve_app.http.disconnection import ClientGone, run_while_connected
 from serve_app.http.problems import render_error
 from serve_app.http.responses import render_json
 from serve_app.service.progress_queue import ProgressQueue
+from serve_app.service.running_queries import RecordedEvent, RunningQuery
 
 EVENT_STREAM = "text/event-stream"
+QUERY_ID = "QuorumSQL-Query-Id"
 # Progress comes at least as often.
 _SILENCE_S = 2.0
 _BEAT = b": still at work\n\n"
 
+# Answers a question, telling an observer how far it is: the body of the answer.
+Work = Callable[[Observer], Awaitable[bytes]]
+
+
+async def record(running: RunningQuery, work: Work) -> bytes:
+    """The body that ``work`` returns; what happens meanwhile is recorded, and so is an error."""
+    queue = ProgressQueue()
+    task = asyncio.ensure_future(work(queue))
+    try:
+        async for event in queue.follow(task, silence_s=_SILENCE_S):
+            if event is not None:
+                shown = build_event(event)
+                running.append(shown.event, render_json(shown.model_dump(exclude={"event"})))
+        body = task.result()
+    except asyncio.CancelledError:
+        raise
+    except Exception as error:
+        running.append("problem", bytes(render_error(error).body))
+        raise
+    else:
+        running.append("answer", body)
+        return body
+    finally:
+        running.end()
+        task.cancel()
+        await asyncio.wait({task})
+
 
 class EventStream(Response):
-    """Sends the progress that ``work`` reports to its observer, then the body that it returns."""
+    """Streams the events of a question while ``work`` answers it."""
 
     media_type = EVENT_STREAM
 
-    def __init__(self, work: Callable[[Observer], Coroutine[Any, Any, bytes]]) -> None:
+    def __init__(self, running: RunningQuery, work: Work) -> None:
         # A proxy that buffers the response would hold back the events until its end.
-        super().__init__(headers={"X-Accel-Buffering": "no"})
+        super().__init__(headers={"X-Accel-Buffering": "no", QUERY_ID: running.id})
         del self.headers["content-length"]
+        self._running = running
         self._work = work
-        self._sent = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        queue = ProgressQueue()
-        task = asyncio.create_task(run_while_connected(receive, self._work(queue)))
-        has_started = False
+        task = asyncio.create_task(run_while_connected(receive, record(self._running, self._work)))
         try:
-            async for event in queue.follow(task, silence_s=_SILENCE_S):
-                if not has_started:
-                    await self._start(send)
-                    has_started = True
-                await _send(send, self._render(event))
-            answer = self._render_event("answer", task.result())
+            events = self._running.follow(silence_s=_SILENCE_S)
+            first = await anext(events, None)
+            if first is None or first.kind == "problem":
+                # Nothing was sent yet: the error has a status of its own.
+                await asyncio.wait({task}, timeout=0 if first is None else None)
+                if task.done():
+                    task.result()
+            await _send_all(self, first, events, send)
         except ClientGone:
             return
-        except Exception as error:
-            if not has_started:
-                raise
-            answer = self._render_event("problem", bytes(render_error(error).body))
         finally:
             task.cancel()
             await asyncio.wait({task})
-        if not has_started:
-            await self._start(send)
-        await _send(send, answer, more=False)
-
-    def _render(self, event: QuestionEvent | None) -> bytes:
-        if event is None:
-            return _BEAT
-        told = build_event(event)
-        return self._render_event(told.event, render_json(told.model_dump(exclude={"event"})))
-
-    def _render_event(self, name: str, data: bytes) -> bytes:
-        self._sent += 1
-        return render_event(name, data, self._sent)
-
-    async def _start(self, send: Send) -> None:
-        await send(
-            {"type": "http.response.start", "status": 200, "headers": list(self.raw_headers)}
-        )
 
 
-def render_event(name: str, data: bytes, number: int) -> bytes:
-    """One event; ``data`` is JSON in one line.
+class FollowedStream(Response):
+    """Streams the events of a question that somebody else's request answers."""
 
-    >>> render_event("stage", b'{"stage":"plan"}', 1)
+    media_type = EVENT_STREAM
+
+    def __init__(self, running: RunningQuery, *, after: int, with_rows: bool) -> None:
+        super().__init__(headers={"X-Accel-Buffering": "no", QUERY_ID: running.id})
+        del self.headers["content-length"]
+        self._events = running.follow(silence_s=_SILENCE_S, after=after, with_rows=with_rows)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await run_while_connected(receive, _send_all(self, None, self._events, send))
+        except ClientGone:
+            return
+
+
+async def _send_all(
+    response: Response,
+    first: RecordedEvent | None,
+    events: AsyncIterator[RecordedEvent | None],
+    send: Send,
+) -> None:
+    await send(
+        {"type": "http.response.start", "status": 200, "headers": list(response.raw_headers)}
+    )
+    if first is not None:
+        await _send(send, render_event(first))
+    async for event in events:
+        await _send(send, _BEAT if event is None else render_event(event))
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def render_event(event: RecordedEvent) -> bytes:
+    """One event of a stream.
+
+    >>> render_event(RecordedEvent(1, "stage", b'{"stage":"plan"}'))
     b'id: 1\\nevent: stage\\ndata: {"stage":"plan"}\\n\\n'
     """
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (number, name.encode(), data)
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.number, event.kind.encode(), event.data)
 
 
-async def _send(send: Send, body: bytes, *, more: bool = True) -> None:
-    await send({"type": "http.response.body", "body": body, "more_body": more})
+async def _send(send: Send, body: bytes) -> None:
+    await send({"type": "http.response.body", "body": body, "more_body": True})

@@ -1,43 +1,62 @@
-"""Identifies the principal of a request before its body is read.
+"""Identifies the principal of a request before its body is read, and counts the request.
 
 Probes need no token, because Kubernetes sends none; without one they return less.
 """
 
 from __future__ import annotations
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from typing import TYPE_CHECKING, Protocol
 
-from nl2sql.errors import Unauthenticated
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from nl2sql.errors import Unauthenticated, Unavailable
 from nl2sql.settings.identity import IdentitySettings
 from nl2sql.types import Principal
 from serve_app.http.entrance import PROBES, find_header
 from serve_app.http.problems import render_error
+from serve_app.service.identity.static_tokens import find_static_principal, read_bearer_token
+
+if TYPE_CHECKING:
+    # Ray's proxy imports this module, and must not load the drivers of the index.
+    from serve_app.service.usage import UsageMeter
 
 
-def identify(settings: IdentitySettings, authorization: str) -> Principal:
-    """The principal of a request with this ``Authorization`` header.
+class Identifies(Protocol):
+    """Finds the principal of a request."""
 
-    The local principal if no principal of the settings has a token. Raises Unauthenticated.
+    async def identify(self, authorization: str) -> Principal | None:
+        """The principal; None if another process decides. Raises Unauthenticated, Unavailable."""
+        ...
+
+
+class ProxyIdentifier:
+    """For a process without the index: checks what the settings alone can decide.
+
+    It knows the static tokens. If API keys or signed tokens are accepted too, it lets every other
+    token pass, and the replica decides.
     """
-    if not settings.needs_token:
-        return settings.principal()
-    scheme, _, token = authorization.partition(" ")
-    principal = settings.find_by_token(token.strip()) if scheme.lower() == "bearer" else None
-    if principal is None:
-        raise Unauthenticated(
-            "The request carries no known token.",
-            hint="Send the header `Authorization: Bearer …` with a token of one of the "
-            "principals under identity.",
-        )
-    return principal
+
+    def __init__(self, settings: IdentitySettings) -> None:
+        self._settings = settings
+
+    async def identify(self, authorization: str) -> Principal | None:
+        """See ``Identifies.identify``."""
+        try:
+            return find_static_principal(self._settings, authorization)
+        except Unauthenticated:
+            if not self._settings.accepts_issued_tokens:
+                raise
+            read_bearer_token(authorization)
+            return None
 
 
 class Identification:
-    """Sets ``principal`` in the scope's state, or answers 401; at a probe, sets None."""
+    """Sets ``principal`` in the scope's state, or answers 401 or 503; at a probe, sets None."""
 
-    def __init__(self, app: ASGIApp, settings: IdentitySettings) -> None:
+    def __init__(self, app: ASGIApp, identifier: Identifies) -> None:
         self._app = app
-        self._settings = settings
+        self._identifier = identifier
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -46,8 +65,9 @@ class Identification:
         principal: Principal | None = None
         try:
             # Several headers are refused: a proxy in front may have checked another of them.
-            principal = identify(self._settings, ", ".join(find_header(scope, b"authorization")))
-        except Unauthenticated as error:
+            authorization = ", ".join(find_header(scope, b"authorization"))
+            principal = await self._identifier.identify(authorization)
+        except (Unauthenticated, Unavailable) as error:
             if scope["path"] not in PROBES:
                 await render_error(error)(scope, receive, send)
                 return
@@ -55,3 +75,41 @@ class Identification:
         if state.get("is_foreign", False):
             principal = None
         await self._app({**scope, "state": {**state, "principal": principal}}, receive, send)
+
+
+class RequestLimit:
+    """Counts the requests of each principal and answers 429 to those too many.
+
+    Adds the headers ``x-ratelimit-…`` to all responses of principals with limits. Probes are free.
+    """
+
+    def __init__(self, app: ASGIApp, meter: UsageMeter) -> None:
+        self._app = app
+        self._meter = meter
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        principal: Principal | None = scope.get("state", {}).get("principal")
+        if scope["type"] != "http" or principal is None or scope["path"] in PROBES:
+            await self._app(scope, receive, send)
+            return
+        try:
+            usage = await self._meter.count_request(principal)
+        except Unavailable as error:
+            await render_error(error)(scope, receive, send)
+            return
+        if usage is None:
+            await self._app(scope, receive, send)
+            return
+        added = usage.describe()
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(raw=list(message.get("headers", ())))
+                headers.update(added)
+                message = {**message, "headers": headers.raw}
+            await send(message)
+
+        app = self._app
+        if usage.is_exceeded:
+            app = render_error(self._meter.build_error(principal, usage))
+        await app(scope, receive, send_with_headers)

@@ -2,12 +2,14 @@
 
 They run twice, in Ray's HTTP proxy and around the routes. In the proxy they keep unfinished
 requests away from the replicas; around the routes they apply behind any server. Passing them twice
-has the same effect as once.
+has the same effect as once, except that only the routes check API keys and signed tokens and count
+requests.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 from starlette.middleware.cors import CORSMiddleware
@@ -19,14 +21,30 @@ from nl2sql.settings.serve import ServeSettings
 from nl2sql.yaml_file import read_yaml
 from serve_app.http.bodies import BoundedBodies
 from serve_app.http.entrance import Entrance
-from serve_app.http.identification import Identification
+from serve_app.http.identification import (
+    Identification,
+    Identifies,
+    ProxyIdentifier,
+    RequestLimit,
+)
 from serve_app.http.openai.errors import OpenAiErrors
 from serve_app.http.origins import HostRule, OriginRule
+
+if TYPE_CHECKING:
+    from serve_app.service.usage import UsageMeter
 
 # The response headers that a page of an allowed origin may read.
 _EXPOSED = [
     f"QuorumSQL-{name}"
-    for name in "SQL Database Confidence Quorum Truncated Cut-Cells Session Rewritten Notes".split()
+    for name in "SQL Database Confidence Quorum Truncated Cut-Cells Session Rewritten Notes "
+    "Trace-Id Query-Id".split()
+] + [
+    "Retry-After",
+    *(
+        f"x-ratelimit-{name}-{unit}"
+        for name in ("limit", "remaining", "reset")
+        for unit in ("requests", "tokens")
+    ),
 ]
 # The request headers of MCP clients.
 _MCP_HEADERS = ("MCP-Protocol-Version", "Mcp-Method", "Mcp-Name")
@@ -56,8 +74,19 @@ def read_front_settings(path: Path) -> FrontSettings:
     return FrontSettings.model_validate(read_yaml(path))
 
 
-def surround(app: ASGIApp, settings: FrontSettings, *, most_open_bodies: int) -> ASGIApp:
-    """The application behind all checks."""
+def surround(
+    app: ASGIApp,
+    settings: FrontSettings,
+    *,
+    most_open_bodies: int,
+    identifier: Identifies | None = None,
+    meter: UsageMeter | None = None,
+) -> ASGIApp:
+    """The application behind all checks.
+
+    Without ``identifier`` only what the settings alone can decide is checked; without ``meter``
+    requests are not counted.
+    """
     limits, serve = settings.limits, settings.serve
     app = BoundedBodies(
         app,
@@ -65,7 +94,9 @@ def surround(app: ASGIApp, settings: FrontSettings, *, most_open_bodies: int) ->
         timeout_s=limits.body_timeout_ms / 1000,
         most_open=most_open_bodies,
     )
-    app = Identification(app, settings.identity)
+    if meter is not None:
+        app = RequestLimit(app, meter)
+    app = Identification(app, identifier or ProxyIdentifier(settings.identity))
     if serve.allowed_origins:
         # Before the token is checked, because a browser's preflight request carries none.
         app = CORSMiddleware(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -21,6 +22,7 @@ from nl2sql.errors import (
     DeadlineExceeded,
     InsecureRole,
     InvalidRequest,
+    LimitReached,
     PolicyError,
     PromptTooLong,
     QuorumError,
@@ -28,7 +30,9 @@ from nl2sql.errors import (
     Unavailable,
     UnknownDatabase,
 )
+from serve_app.http.disconnection import ClientGone
 from serve_app.http.responses import AnyTextJSONResponse
+from serve_app.service.running_queries import UnknownQuery
 
 _LOG = logging.getLogger("quorumsql")
 # nginx's status for a client that closed the request; nobody reads it but a log.
@@ -69,6 +73,10 @@ def render_problem(
 def render_error(error: Exception) -> JSONResponse:
     """The problem document of an error; an unexpected error is not described in it."""
     match error:
+        case ClientGone():
+            return render_problem(CLIENT_GONE, "Client gone", "The client left.")
+        case UnknownQuery():
+            return _render_field(404, "Unknown question", error)
         case UnknownDatabase():
             return _render_field(404, "Unknown database", error)
         case InvalidRequest():
@@ -78,6 +86,10 @@ def render_error(error: Exception) -> JSONResponse:
         case Unauthenticated():
             response = render_problem(401, "Not authenticated", str(error))
             response.headers["WWW-Authenticate"] = "Bearer"
+            return response
+        case LimitReached():
+            response = render_problem(429, "Limit reached", str(error))
+            response.headers["Retry-After"] = str(max(math.ceil(error.retry_after_s), 1))
             return response
         case Unavailable() | InsecureRole() | PolicyError():
             return render_problem(503, "Temporarily unavailable", str(error))
@@ -112,6 +124,10 @@ def install_problem_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(QuorumError)
     async def own(_: Request, error: QuorumError) -> JSONResponse:
+        return render_error(error)
+
+    @app.exception_handler(ClientGone)
+    async def gone(_: Request, error: ClientGone) -> JSONResponse:
         return render_error(error)
 
     @app.exception_handler(RequestValidationError)

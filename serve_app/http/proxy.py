@@ -35,6 +35,8 @@ _RAY_HEADERS = frozenset(
 )
 _REQUEST_ID = b"x-request-id"
 _PLAIN_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
+_TRACEPARENT = b"traceparent"
+_PLAIN_TRACEPARENT = re.compile(rb"(00-[0-9a-f]{32}-[0-9a-f]{16}-)[0-9a-f]{2}")
 
 
 def prepare_proxy(
@@ -63,20 +65,35 @@ def build_middlewares() -> list[Middleware]:
 
 
 class PlainHeaders:
-    """Removes headers that only Ray itself should set, and invalid request ids."""
+    """Removes headers that only Ray itself should set, and invalid ids of requests and traces."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if "headers" in scope:
-            kept = [(name, value) for name, value in scope["headers"] if _is_kept(name, value)]
+            kept = [
+                (name, _mark_sampled(value) if name.lower() == _TRACEPARENT else value)
+                for name, value in scope["headers"]
+                if _is_kept(name, value)
+            ]
             scope = {**scope, "headers": kept}
         await self._app(scope, receive, send)
+
+
+def _mark_sampled(traceparent: bytes) -> bytes:
+    """With the flag that the trace is sampled.
+
+    Without it Ray's proxy would not trace, and each replica would begin a trace of its own.
+    """
+    return _PLAIN_TRACEPARENT.sub(rb"\g<1>01", traceparent)
 
 
 def _is_kept(name: bytes, value: bytes) -> bool:
     name = name.lower().replace(b"_", b"-")
     if name == _REQUEST_ID:
         return bool(_PLAIN_ID.fullmatch(value))
+    if name == _TRACEPARENT:
+        # Ray's proxy fails on one that is not UTF-8.
+        return bool(_PLAIN_TRACEPARENT.fullmatch(value))
     return name not in _RAY_HEADERS

@@ -14,7 +14,7 @@ from nl2sql.answers import Answer
 from nl2sql.catalog import ForeignKey, Table
 from nl2sql.rendering import build_response
 from nl2sql.results.json_values import to_json_value
-from nl2sql.types import FewShot, ResultSet, SchemaContext, VisibleTables
+from nl2sql.types import FewShot, ResultSet, SchemaContext, TableDescriptions
 from quorumsql.contract.answers import AnsweredResponse, ClarifyResponse, FailedResponse
 
 # How many rows are returned if a call does not say.
@@ -65,7 +65,7 @@ def build_result(result: ResultSet) -> Document:
     return _build_rows(list(result.columns), rows, result.cut, is_truncated=result.truncated)
 
 
-def build_tables(found: VisibleTables, *, whole: bool) -> Document:
+def build_tables(found: TableDescriptions, *, whole: bool) -> Document:
     """The tables with their columns; unless ``whole``, only their names and comments."""
     rules = dict(found.row_rules)
     described = [

@@ -14,8 +14,9 @@ def check_exposure(settings: Settings, *, is_exposed: bool) -> None:
         raise SettingsError(
             "The service would answer anyone on the network: it listens beyond this machine, and "
             "no principal has a token.",
-            hint="Name a token under identity.principals.NAME.token_env, or set "
-            "serve.allow_anonymous: true if a proxy in front of it authenticates clients.",
+            hint="Name a token under identity.principals.NAME.token_env, set identity.api_keys or "
+            "identity.jwt, or set serve.allow_anonymous: true if a proxy in front of it "
+            "authenticates clients.",
         )
 
 

@@ -26,8 +26,10 @@ from nl2sql.speed import EngineSpeed
 from nl2sql.types import Completions, Principal, Progress, SamplingRequest
 from quorumsql.contract import FeedbackRequest, FeedbackResponse, QueryRequest
 from retrieval.catalogs import IndexedCatalogs
+from serve_app.composition.access import build_access
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
+from serve_app.ray.metrics import CacheReporter, RayMeter
 from serve_app.ray.remote import (
     RemoteEngine,
     RemoteExecutor,
@@ -36,9 +38,12 @@ from serve_app.ray.remote import (
     RemoteRepairer,
     RemoteRetrieval,
 )
+from serve_app.ray.tracing import find_tracer
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.progress_queue import ProgressQueue
 from serve_app.service.query_service import QueryService
+from serve_app.service.question_log import configure_logging
+from serve_app.service.recorder import QuestionRecorder
 from serve_app.service.sessions import SessionService
 from serve_app.service.tools import ToolService
 
@@ -52,6 +57,7 @@ class EngineReplica:
 
     # Ray Serve awaits it.
     async def __init__(self, wiring: Wiring) -> None:  # type: ignore[misc]
+        configure_logging(wiring.settings.observability)
         self._engine = wiring.models.open_engine()
         # Measured now, because a question at the same time would distort it.
         with suppress(EngineUnavailable):
@@ -108,6 +114,8 @@ class StageReplica:
     def __init__(
         self, build: Callable[..., object], wiring: Wiring, *handles: DeploymentHandle[Any]
     ) -> None:
+        configure_logging(wiring.settings.observability)
+        CacheReporter()
         self._stage = build(wiring, *handles)
 
     def __getattr__(self, method: str) -> Any:
@@ -239,8 +247,19 @@ class Ingress:
         probes = {"index": stages.retrieval, "databases": stages.executor, "engine": model}
         preparation = wiring.build_prompt_preparation(model, stages.retrieval)
         pace = EnginePace(model, wiring.settings)
+        configure_logging(wiring.settings.observability)
+        CacheReporter()
+        # A small pool of its own: the stages may be in other replicas.
+        self._access = build_access(wiring.settings, wiring.build_index_store())
         self._service = QueryService(
-            wiring.settings, pipeline, probes, pace.read, preparation, stages.retrieval
+            wiring.settings,
+            pipeline,
+            probes,
+            pace.read,
+            preparation,
+            admission=stages.retrieval,
+            accounting=self._access.accounting,
+            recorder=QuestionRecorder(wiring.settings, RayMeter(), find_tracer()),
         )
         self._tools = ToolService(
             wiring.settings,
@@ -274,4 +293,5 @@ class Ingress:
             feedback=self._feedback,
             sessions=self._sessions,
             tools=self._tools,
+            access=self._access,
         )

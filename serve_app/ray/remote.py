@@ -57,9 +57,9 @@ from nl2sql.types import (
     ResultSet,
     SamplingRequest,
     SchemaContext,
+    TableDescriptions,
     Turn,
     Violation,
-    VisibleTables,
 )
 
 _P = ParamSpec("_P")
@@ -130,7 +130,7 @@ class RemoteRetrieval(RemoteStage):
 
     async def describe_tables(
         self, database: str, names: tuple[str, ...], principal: Principal, most: int
-    ) -> VisibleTables | Violation:
+    ) -> TableDescriptions | Violation:
         """See ``SchemaReader.describe_tables``."""
         return await self._call(SchemaReader.describe_tables, database, names, principal, most)
 

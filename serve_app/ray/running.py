@@ -16,6 +16,7 @@ from serve_app.http.proxy import prepare_proxy
 from serve_app.operations.background import check_port
 from serve_app.operations.exposure import check_exposure, is_loopback
 from serve_app.ray.builder import build_application
+from serve_app.ray.tracing import prepare_tracing
 
 APPLICATION = "quorumsql"
 # The last line of a replica's traceback, where the error is one of ours.
@@ -37,12 +38,14 @@ def start_service(wiring: Wiring, engine: Application | None = None) -> None:
         check_port(settings)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     prepare_proxy(pick_front_settings(wiring.settings), wiring.settings.home)
+    prepare_tracing(wiring.settings.observability)
     try:
         ray.init(
             address=address,
             include_dashboard=settings.dashboard,
             log_to_driver=False,
             configure_logging=False,
+            _metrics_export_port=wiring.settings.observability.metrics_port,
         )
     except Exception as error:  # Ray raises plain exceptions, as when a busy machine is too slow
         ray.shutdown()

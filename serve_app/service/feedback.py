@@ -50,7 +50,7 @@ def build_feedback(request: FeedbackRequest, settings: Settings, principal: Prin
     if correction and request.verdict == "right":
         raise InvalidRequest("A right query needs no correction.", field="correction")
     return Feedback(
-        database=settings.database_name(request.database),
+        database=settings.database_name(request.database, principal),
         question=check_filled("question", request.question, most),
         sql=check_filled("sql", request.sql, MOST_CHARS),
         is_right=request.verdict == "right",

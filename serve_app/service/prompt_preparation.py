@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextvars import Context
 
 from nl2sql.errors import QuorumError
 from nl2sql.protocols import Generator, Retriever
@@ -21,7 +22,7 @@ from serve_app.service.turns import Turns
 _MOST_TOKENS = 8000
 # A question often follows directly after the start or the previous answer.
 _QUIET_S = 1.0
-_LOG = logging.getLogger(__name__)
+_LOG = logging.getLogger("quorumsql")
 
 
 class PromptPreparation:
@@ -46,7 +47,11 @@ class PromptPreparation:
         if key in self._versions and (not version or self._versions[key] in ("", version)):
             return
         self._versions[key] = version
-        task = asyncio.get_running_loop().create_task(self._run(database, principal, turns))
+        task = asyncio.get_running_loop().create_task(
+            self._run(database, principal, turns),
+            # It is no part of the request that starts it, nor of that request's trace.
+            context=Context(),
+        )
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

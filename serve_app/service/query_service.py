@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from nl2sql.answers import Answer
 from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError
@@ -19,7 +20,9 @@ from nl2sql.settings.sampling import SamplingSettings
 from nl2sql.speed import Pace
 from nl2sql.types import Principal, Question, Turn
 from quorumsql.contract import QueryRequest
+from serve_app.service.accounting import Accounting
 from serve_app.service.prompt_preparation import PromptPreparation
+from serve_app.service.recorder import QuestionRecorder
 from serve_app.service.sessions import read_session
 from serve_app.service.texts import check_filled, check_text
 from serve_app.service.turns import Turns
@@ -40,10 +43,15 @@ class QueryService:
         pace: Callable[[], Awaitable[Pace]] | None = None,
         preparation: PromptPreparation | None = None,
         admission: Admission | None = None,
+        accounting: Accounting | None = None,
+        recorder: QuestionRecorder | None = None,
     ) -> None:
-        """``pace`` measures the language model's speed; ``preparation`` prepares prompts;
-        ``admission`` knows which databases a principal may ask.
+        """``pace`` measures the language model's speed; ``preparation`` prepares prompts.
+
+        ``admission`` knows which databases a principal may ask; ``accounting`` applies the limits
+        of principals and keeps the audit log; ``recorder`` measures questions.
         """
+        self.recorder = recorder or QuestionRecorder(settings)
         self._settings = settings
         self._pipeline = pipeline
         self._probes = dict(probes)
@@ -52,8 +60,11 @@ class QueryService:
         self._probed = 0.0
         self._preparation = preparation
         self._admission = admission
+        self._accounting = accounting or Accounting()
         serve = settings.serve
-        self.turns = Turns(serve.max_ongoing_requests, serve.max_waiting_requests)
+        self.turns = Turns(
+            serve.max_ongoing_requests, serve.max_waiting_requests, self.recorder.set_load
+        )
 
     async def list_databases(self, principal: Principal) -> tuple[str, ...]:
         """The configured databases of which the principal may see anything. Raises Unavailable."""
@@ -73,19 +84,33 @@ class QueryService:
         observer: Observer | None = None,
         *,
         history: tuple[Turn, ...] = (),
+        in_detail: bool = True,
     ) -> Answer:
         """Answers a request; ``observer`` receives what happens meanwhile.
 
-        ``history`` are the turns before it, where the caller tells them instead of a session.
+        ``history`` are the turns before it, where the caller tells them instead of a session;
+        ``in_detail`` reports the model's tokens too.
 
-        Raises InvalidRequest, UnknownDatabase, Unavailable, DeadlineExceeded.
+        Raises InvalidRequest, UnknownDatabase, LimitReached, Unavailable, DeadlineExceeded.
         """
-        question = build_question(request, self._settings, principal)
-        question = replace(question, history=history)
+        with self.recorder.record(request, principal) as finish:
+            try:
+                question = build_question(request, self._settings, principal)
+            except InvalidRequest as error:
+                await self._accounting.record_invalid(request, principal, error)
+                raise
+            question = replace(question, history=history)
+            answer = partial(self._answer, in_detail=in_detail)
+            finish.answer = await self._accounting.answer(question, observer, answer)
+            return finish.answer
+
+    async def _answer(
+        self, question: Question, observer: Observer | None, *, in_detail: bool
+    ) -> Answer:
         seconds = self._settings.limits.request_timeout_ms / 1000
         try:
             async with asyncio.timeout(seconds):
-                with observed_by(observer):
+                with observed_by(observer, in_detail=in_detail):
                     enter_stage("wait")
                     async with self.turns.take():
                         answer = await self._pipeline.answer(question)
@@ -96,7 +121,9 @@ class QueryService:
             ) from error
         context = answer.trace.context
         if self._preparation is not None and context is not None and context.version:
-            self._preparation.start(question.database, principal, context.version, self.turns)
+            self._preparation.start(
+                question.database, question.principal, context.version, self.turns
+            )
         return answer
 
     async def pace(self) -> Pace | None:
@@ -146,7 +173,7 @@ def build_question(request: QueryRequest, settings: Settings, principal: Princip
     return Question(
         text=check_filled("question", request.question, limits.question_chars),
         evidence=check_text("evidence", request.evidence, limits.question_chars),
-        database=settings.database_name(request.database),
+        database=settings.database_name(request.database, principal),
         principal=principal,
         k=_choose_k(request.k, sampling),
         seed=request.seed if request.seed is not None else sampling.seed,

@@ -17,8 +17,8 @@ from nl2sql.types import (
     Question,
     ResultSet,
     SchemaContext,
+    TableDescriptions,
     Violation,
-    VisibleTables,
 )
 from serve_app.service.query_service import choose_in_range
 from serve_app.service.texts import check_filled
@@ -84,7 +84,7 @@ class ToolService:
         names: Sequence[str],
         principal: Principal,
         most: int = MOST_TABLES,
-    ) -> VisibleTables | Refusal:
+    ) -> TableDescriptions | Refusal:
         """The tables of these names, all if there are none; at most ``most``.
 
         Raises InvalidRequest, UnknownDatabase, Unavailable, PolicyError.

@@ -50,7 +50,7 @@ from nl2sql.settings import load_settings
 from nl2sql.sql.normal_form import normal_form
 from nl2sql.sql.parsing import parse_one
 from nl2sql.types import Completions, SamplingRequest, SchemaContext
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.preparation import prepare
 from serve_app.ray.deployments import Ingress
@@ -252,7 +252,7 @@ def _write_answer(example: Example, context: SchemaContext, *, right: int) -> tu
     while len(wrong) < K - right:
         source = sources.pop(0)
         for damage in random.sample(DAMAGES, len(DAMAGES)):
-            text = damage(parse_one(source, dialect), VisibleTables(context), random)
+            text = damage(parse_one(source, dialect), TableLookup(context), random)
             if text is None or normal_form(text, dialect) in known:
                 continue
             known.add(normal_form(text, dialect))

@@ -39,7 +39,7 @@ from nl2sql.types import (
     SchemaContext,
     Violation,
 )
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 from repair.repairer import CandidateRepairer
 from tests.benchmarks.damages import DAMAGES
 from tests.benchmarks.golds import GoldBench, open_gold_bench
@@ -121,7 +121,7 @@ class RepairBench:
             except SqlglotError:
                 return []
             random = Random(f"{seed} {example.id} {damage.__name__}")
-            damaged = damage(tree, VisibleTables(context), random)
+            damaged = damage(tree, TableLookup(context), random)
             if damaged is not None:
                 attempts.append(await self._heal(example, gold, context, damage.__name__, damaged))
         return attempts

@@ -8,7 +8,7 @@ import pytest
 import sqlglot
 
 from data.benchmarks.types import Example
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 from tests.benchmarks.damages import DAMAGES
 from tests.benchmarks.repairs import Attempt, Harm, draw_golds, render_harm, render_healing
 from tests.fakes import build_context
@@ -17,7 +17,7 @@ ORDERS = (
     "SELECT c.country, COUNT(*) FROM orders AS o JOIN customers AS c ON o.customer_id = c.id "
     "WHERE c.name = 'Ann' GROUP BY c.country HAVING COUNT(*) > 2"
 )
-SIGHT = VisibleTables(build_context())
+SIGHT = TableLookup(build_context())
 
 
 def damage(name: str, sql: str = ORDERS, seed: int = 0) -> str | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import postgast
 
-from execution.postgres.grammar import list_functions
+from execution.postgres.second_check import list_functions
 from nl2sql.types import GuardedQuery
 
 TABLES = (

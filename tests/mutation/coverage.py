@@ -15,7 +15,7 @@ _DATABASES = ("postgres", "sqlite", "duckdb")
 _DIALECT = "/dialect.py"
 _GUARD = "execution/guard/guard.py"
 # Tests that read allowlists are those that guard something.
-_READERS = (_GUARD, "execution/duckdb/grammar.py", "execution/sqlite/grammar.py")
+_READERS = (_GUARD, "execution/duckdb/second_check.py", "execution/sqlite/allowed_nodes.py")
 
 
 def list_judges(mutant: Mutant, tests: Mapping[str, Traced]) -> list[str]:

@@ -98,7 +98,7 @@ REPAIRS: dict[str, dict[str, Entry]] = {
         ),
         "tables_of_a_view_are_wrapped": ("        replace_table(node, wrapper.text)\n", ""),
     },
-    "execution/policies/filters.py": {
+    "execution/policies/filter_parsing.py": {
         "a_filter_holds_no_subquery": ("exp.Query: ", "exp.Delete: "),
         "a_list_is_not_used_as_one_value": "if is_list and not is_member:",
     },

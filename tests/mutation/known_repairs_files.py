@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.mutation.known_repairs import Entry
 
 FILE_REPAIRS: dict[str, dict[str, Entry]] = {
-    "execution/sqlite/grammar.py": {
+    "execution/sqlite/allowed_nodes.py": {
         "x_in_name_reads_no_table": 'if isinstance(node, exp.In) and node.args.get("field"):',
         "comparisons_within_comparisons_need_parentheses": "if _is_ambiguous(node):",
         "no_distinct_on": 'if isinstance(node, exp.Distinct) and node.args.get("on"):',
@@ -111,7 +111,7 @@ FILE_REPAIRS: dict[str, dict[str, Entry]] = {
         "the_distance_of_arrays_is_no_equality": ("if token != TokenType.NULLSAFE_EQ", "if True"),
         "a_path_stays_text": ("return path", "return super().to_json_path(path)"),
     },
-    "execution/duckdb/grammar.py": {
+    "execution/duckdb/second_check.py": {
         "a_cte_is_known_where_it_can_be_seen": ("if _fold(path[0]) in ctes:", "if True:"),
         "a_recursion_sees_itself_on_its_right_only": (
             'if kind == "RECURSIVE_CTE_NODE" and key == "right":',

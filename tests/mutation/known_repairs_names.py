@@ -93,7 +93,7 @@ NAME_REPAIRS: dict[str, dict[str, Entry]] = {
             "is_function = False and",
         ),
     },
-    "execution/postgres/grammar.py": {
+    "execution/postgres/second_check.py": {
         "every_alias_name_is_read_again": (
             "return check_names(tree.stmts[0].stmt.select_stmt, catalog, reading.is_wrapper)",
             "return None",

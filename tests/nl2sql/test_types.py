@@ -10,7 +10,9 @@ import pytest
 from nl2sql import answers, types
 from tests.fakes import CUSTOMERS, ORDERS, SHOP, build_assessment, build_context, build_result
 
-PRINCIPAL = types.Principal("ann", ("sales",), (("region", "EU"), ("ids", (1, 2))))
+LIMITS = types.UsageLimits(60, 2, None, 0)
+ACCESS = types.Access("key_1", ("shop",), LIMITS)
+PRINCIPAL = types.Principal("ann", ("sales",), (("region", "EU"), ("ids", (1, 2))), ACCESS)
 SESSION = types.SessionIdentity("quorumsql_shop_sales", (("quorumsql.region", "EU"),))
 QUESTION = types.Question("How many?", "shop", PRINCIPAL, k=4, seed=1, max_rows=10)
 ROUTE = types.ModuleRoute(("sales",), "keywords", (0.9,))
@@ -111,6 +113,9 @@ EXAMPLES: tuple[object, ...] = (
     types.Turn("How many?", "clarify", interpretations=("SELECT 1",)),
     types.Rewriting("How many orders?", "picked", "SELECT 1"),
     types.AnswerText("Answer: 3.", "rule"),
+    LIMITS,
+    ACCESS,
+    types.TableDescriptions((CUSTOMERS,), ("customers",)),
 )
 
 DATACLASSES: set[type] = {
@@ -126,6 +131,12 @@ DATACLASSES: set[type] = {
 @pytest.mark.parametrize("value", EXAMPLES, ids=lambda value: type(value).__name__)
 def test_a_value_survives_pickle(value: object) -> None:
     assert pickle.loads(pickle.dumps(value)) == value
+
+
+def test_a_principal_keeps_its_access_but_is_not_compared_by_it() -> None:
+    assert pickle.loads(pickle.dumps(PRINCIPAL)).access == ACCESS
+    assert types.Principal("ann", PRINCIPAL.roles, PRINCIPAL.attributes) == PRINCIPAL
+    assert len({types.Principal("ann", PRINCIPAL.roles, PRINCIPAL.attributes), PRINCIPAL}) == 1
 
 
 def test_every_type_has_an_example_above() -> None:

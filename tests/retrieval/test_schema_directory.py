@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexUnavailable, PolicyError
-from nl2sql.types import FewShot, Principal, Question, Violation, VisibleTables
+from nl2sql.types import FewShot, Principal, Question, TableDescriptions, Violation
 from retrieval.schema_directory import SchemaDirectory
 from tests.fakes import SHOP, build_table, build_violation
 
@@ -53,10 +53,10 @@ class Examples:
         return (FewShot("How many?", "SELECT count(*) FROM orders"),)
 
 
-async def describe(*names: str, catalog: Catalog = SHOP, most: int = 10) -> VisibleTables:
+async def describe(*names: str, catalog: Catalog = SHOP, most: int = 10) -> TableDescriptions:
     directory = SchemaDirectory(Visible(shop=catalog))
     found = await directory.describe_tables("shop", names, MIA, most)
-    assert isinstance(found, VisibleTables)
+    assert isinstance(found, TableDescriptions)
     return found
 
 

@@ -23,6 +23,7 @@ from nl2sql.speed import Pace
 from nl2sql.types import ResultSet
 from ranking.ranker import CandidateRanker
 from retrieval.schema_directory import SchemaDirectory
+from serve_app.composition.access import AccessParts
 from serve_app.http.app import build_http_app
 from serve_app.mcp.tools import Services
 from serve_app.service.feedback import FeedbackService
@@ -56,6 +57,7 @@ def build_app(
     sessions: Sessions | None = None,
     pace: Pace | None = None,
     schemas: SchemaDirectory | None = None,
+    access: AccessParts | None = None,
 ) -> ASGIApp:
     """The service whose database answers with ``results``, by query.
 
@@ -73,6 +75,7 @@ def build_app(
         sessions=sessions,
         pace=pace,
         schemas=schemas,
+        access=access,
     )
     service = services.queries
     return build_http_app(
@@ -81,6 +84,7 @@ def build_app(
         feedback=FeedbackService(settings, taker, service.turns) if taker else None,
         sessions=SessionService(sessions) if sessions else None,
         tools=services.tools if schemas else None,
+        access=access,
     )
 
 
@@ -95,6 +99,7 @@ def build_services(
     sessions: Sessions | None = None,
     pace: Pace | None = None,
     schemas: SchemaDirectory | None = None,
+    access: AccessParts | None = None,
 ) -> Services:
     """The services behind ``build_app``, and the tools; by default over the whole of ``SHOP``."""
     generator = generator or FakeGenerator()
@@ -114,7 +119,12 @@ def build_services(
 
     probes = {"parts": probe} if probe else {}
     service = QueryService(
-        settings, answerer, probes, tell_pace if pace else None, admission=schemas
+        settings,
+        answerer,
+        probes,
+        tell_pace if pace else None,
+        admission=schemas,
+        accounting=access.accounting if access else None,
     )
     tools = ToolService(
         settings,

@@ -15,6 +15,7 @@ from quorumsql.contract.answers import (
 from quorumsql.contract.feedback import FeedbackRequest, FeedbackResponse
 from quorumsql.contract.requests import QueryRequest
 from quorumsql.contract.trace import TraceResponse
+from quorumsql.contract.translations import TranslatedResponse, TranslateResponse
 
 __all__ = [
     "AnsweredResponse",
@@ -26,5 +27,7 @@ __all__ = [
     "QueryResponse",
     "RefusedResponse",
     "TraceResponse",
+    "TranslateResponse",
+    "TranslatedResponse",
     "read_response",
 ]

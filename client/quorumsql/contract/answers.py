@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class _Response(ResponseModel):
+class Response(ResponseModel):
+    """What all answers have in common."""
+
     question: Text = Field(description="The question as it was asked.")
     database: Text
     session: Text | None = Field(None, description="The conversation it belongs to.")
@@ -52,7 +54,7 @@ _EXAMPLE: JsonDict = {
 }
 
 
-class AnsweredResponse(_Response):
+class AnsweredResponse(Response):
     """The query, its rows and the confidence."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
@@ -80,7 +82,7 @@ class AnsweredResponse(_Response):
         return tables.render_answer(self)
 
 
-class RefusedResponse(_Response):
+class RefusedResponse(Response):
     """The question is deliberately not answered."""
 
     outcome: Literal["refused"] = "refused"
@@ -100,7 +102,7 @@ class InterpretationResponse(ResponseModel):
     share: float = Field(description="The share of the samples that agree on its result.")
 
 
-class ClarifyResponse(_Response):
+class ClarifyResponse(Response):
     """The confidence is too low to answer."""
 
     outcome: Literal["clarify"] = "clarify"
@@ -124,7 +126,7 @@ class AttemptResponse(ResponseModel):
     suggestion: Text
 
 
-class FailedResponse(_Response):
+class FailedResponse(Response):
     """No candidate gave a result."""
 
     outcome: Literal["failed"] = "failed"

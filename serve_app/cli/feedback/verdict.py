@@ -8,9 +8,9 @@ import typer
 
 from quorumsql.client import Client
 from quorumsql.contract import FeedbackRequest
-from serve_app.cli.answering import DatabaseOption, UrlOption
 from serve_app.cli.context import CliContext
 from serve_app.cli.last_answer import LastAnswer, recall_answer
+from serve_app.cli.service_or_process import DatabaseOption, UrlOption
 from serve_app.cli.terminal import CONSOLE
 from serve_app.operations.background import service_url
 

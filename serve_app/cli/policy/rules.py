@@ -9,7 +9,7 @@ import typer
 from rich import box
 from rich.table import Table
 
-from execution.dialects import READERS
+from execution.guard_dialects import READERS
 from execution.policies.access import CompiledPolicy
 from execution.policies.rules import TableRule, render_path
 from nl2sql.errors import PolicyError

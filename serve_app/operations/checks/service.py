@@ -29,7 +29,10 @@ def check_identity(settings: Settings) -> Check:
                 f"not set: {', '.join(missing)}",
                 "These variables hold the tokens of principals, who cannot ask without them.",
             )
-        return Check("identity", "ok", f"{len(tokens)} principals with a token")
+        accepted = [f"{len(tokens)} principals with a token"] * bool(tokens)
+        accepted += ["API keys"] * identity.api_keys
+        accepted += [f"signed tokens of {identity.jwt.issuer}"] * identity.jwt.is_used
+        return Check("identity", "ok", ", ".join(accepted))
     if host in _LOOPBACK:
         return Check("identity", "ok", f"all clients on {host} ask as the local principal")
     return Check(

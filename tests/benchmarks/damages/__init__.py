@@ -12,7 +12,7 @@ from random import Random
 
 from sqlglot import exp
 
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 from tests.benchmarks.damages.clauses import (
     aggregate_in_where,
     alias_in_having,
@@ -49,7 +49,7 @@ from tests.benchmarks.damages.names import (
     wrong_table,
 )
 
-Damage = Callable[[exp.Expr, VisibleTables, Random], str | None]
+Damage = Callable[[exp.Expr, TableLookup, Random], str | None]
 
 DAMAGES: tuple[Damage, ...] = (
     wrong_table,

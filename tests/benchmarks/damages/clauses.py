@@ -8,11 +8,11 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 
 from repair.autocorrect.aggregates import list_aggregates
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 from tests.benchmarks.damages.places import write_query
 
 
-def missing_group(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def missing_group(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """``SELECT country, COUNT(*) … GROUP BY country`` loses its GROUP BY, or one of several."""
     groups = [group for group in tree.find_all(exp.Group) if group.expressions]
     if not groups:
@@ -27,7 +27,7 @@ def missing_group(tree: exp.Expr, visible: VisibleTables, random: Random) -> str
     return write_query(tree, visible)
 
 
-def grouped_aggregate(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def grouped_aggregate(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """``GROUP BY country`` → ``GROUP BY country, COUNT(*)``."""
     places = [
         (select.args["group"], aggregates[0])
@@ -46,7 +46,7 @@ def grouped_aggregate(tree: exp.Expr, visible: VisibleTables, random: Random) ->
     return write_query(tree, visible)
 
 
-def aggregate_in_where(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def aggregate_in_where(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """``HAVING COUNT(*) > 2`` → ``WHERE COUNT(*) > 2``."""
     places = [select for select in tree.find_all(exp.Select) if select.args.get("having")]
     if not places:
@@ -58,7 +58,7 @@ def aggregate_in_where(tree: exp.Expr, visible: VisibleTables, random: Random) -
     return write_query(tree, visible)
 
 
-def alias_in_having(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def alias_in_having(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """``HAVING COUNT(*) > 2`` → ``SELECT …, COUNT(*) AS n … HAVING n > 2``, selected already."""
     places = [
         (output, aggregate)
@@ -76,7 +76,7 @@ def alias_in_having(tree: exp.Expr, visible: VisibleTables, random: Random) -> s
     return write_query(tree, visible)
 
 
-def quoted_text(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def quoted_text(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """``'Germany'`` → ``"Germany"``."""
     texts = [literal for literal in tree.find_all(exp.Literal) if literal.is_string]
     if not texts or visible.dialect == "sqlite":
@@ -86,27 +86,27 @@ def quoted_text(tree: exp.Expr, visible: VisibleTables, random: Random) -> str |
     return write_query(tree, visible)
 
 
-def mysql_words(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def mysql_words(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """As MySQL writes it, names in backticks."""
     return _translate(tree, visible, "mysql")
 
 
-def tsql_words(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def tsql_words(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """As SQL Server writes it, names in brackets."""
     return _translate(tree, visible, "tsql")
 
 
-def sqlite_words(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def sqlite_words(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """As SQLite writes it."""
     return _translate(tree, visible, "sqlite")
 
 
-def postgres_words(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def postgres_words(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """As PostgreSQL writes it."""
     return _translate(tree, visible, "postgres")
 
 
-def _translate(tree: exp.Expr, visible: VisibleTables, dialect: str) -> str | None:
+def _translate(tree: exp.Expr, visible: TableLookup, dialect: str) -> str | None:
     if dialect == visible.dialect:
         return None
     real = {name for table in visible.tables for name in visible.list_columns(table)}

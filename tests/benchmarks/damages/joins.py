@@ -8,16 +8,16 @@ from random import Random
 from sqlglot import exp
 
 from repair.autocorrect.levels import Level, Source, read_levels
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 from tests.benchmarks.damages.places import write_query
 
 
-def lost_join_bare(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def lost_join_bare(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """A table is not joined, and its columns are not qualified: ``SELECT country``."""
     return _lose_join(tree, visible, random, lambda source: None)
 
 
-def lost_join_named(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def lost_join_named(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """A table is not joined, and its columns are qualified by its name."""
 
     def name(source: Source) -> exp.Identifier | None:
@@ -26,12 +26,12 @@ def lost_join_named(tree: exp.Expr, visible: VisibleTables, random: Random) -> s
     return _lose_join(tree, visible, random, name)
 
 
-def lost_join_aliased(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def lost_join_aliased(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """A table is not joined, and its columns keep the alias that it had."""
     return _lose_join(tree, visible, random, lambda source: source.identifier.copy())
 
 
-def lost_bridge(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def lost_bridge(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """``a JOIN b ON a.x = b.x JOIN c ON b.y = c.y`` → ``a JOIN c ON a.y = c.y``."""
     places = []
     for level in read_levels(tree, visible):
@@ -50,7 +50,7 @@ def lost_bridge(tree: exp.Expr, visible: VisibleTables, random: Random) -> str |
     return write_query(tree, visible)
 
 
-def swapped_keys(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def swapped_keys(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """``ON o.customer_id = c.id`` → ``ON o.id = c.customer_id``."""
     condition = _choose_condition(tree, random)
     if condition is None:
@@ -61,7 +61,7 @@ def swapped_keys(tree: exp.Expr, visible: VisibleTables, random: Random) -> str 
     return write_query(tree, visible)
 
 
-def same_keys(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def same_keys(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """``ON o.customer_id = c.id`` → ``ON o.customer_id = c.customer_id``."""
     condition = _choose_condition(tree, random)
     if condition is None:
@@ -70,7 +70,7 @@ def same_keys(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | N
     return write_query(tree, visible)
 
 
-def shuffled_joins(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def shuffled_joins(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """A table is joined over one that is joined after it."""
     selects = [
         select for select in tree.find_all(exp.Select) if len(select.args.get("joins") or ()) > 1
@@ -82,7 +82,7 @@ def shuffled_joins(tree: exp.Expr, visible: VisibleTables, random: Random) -> st
     return write_query(tree, visible)
 
 
-def repeated_join(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def repeated_join(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """A table is joined again under the same name, with the same condition."""
     joins = [join for join in tree.find_all(exp.Join) if join.args.get("on") is not None]
     if not joins:
@@ -114,7 +114,7 @@ def _belongs(column: exp.Column, source: Source, level: Level) -> bool:
 
 def _lose_join(
     tree: exp.Expr,
-    visible: VisibleTables,
+    visible: TableLookup,
     random: Random,
     name: Callable[[Source], exp.Identifier | None],
 ) -> str | None:

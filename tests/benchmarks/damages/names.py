@@ -8,13 +8,13 @@ from random import Random
 from sqlglot import exp
 
 from nl2sql.words import fold_plural, split_words
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 from tests.benchmarks.damages.places import list_owned, list_qualified, write_query
 
 _NO_ALIAS = "T9"
 
 
-def wrong_table(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def wrong_table(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """``c.country`` → ``o.country``: another table of the same FROM, which lacks the column."""
     places = [
         (column, other)
@@ -29,7 +29,7 @@ def wrong_table(tree: exp.Expr, visible: VisibleTables, random: Random) -> str |
     return write_query(tree, visible)
 
 
-def lost_alias(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def lost_alias(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """``FROM orders AS o`` → ``FROM orders``, while columns are still qualified by ``o``."""
     named = [table for table in tree.find_all(exp.Table) if table.alias]
     if not named:
@@ -38,7 +38,7 @@ def lost_alias(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | 
     return write_query(tree, visible)
 
 
-def wrong_alias(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def wrong_alias(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """``c.country`` → ``T9.country``, an alias that does not exist."""
     columns = [column for column, _, _ in list_qualified(tree, visible)]
     if not columns:
@@ -47,7 +47,7 @@ def wrong_alias(tree: exp.Expr, visible: VisibleTables, random: Random) -> str |
     return write_query(tree, visible)
 
 
-def bare_column(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def bare_column(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """``o.id`` → ``id``, which the other table has too."""
     columns = [
         column
@@ -60,7 +60,7 @@ def bare_column(tree: exp.Expr, visible: VisibleTables, random: Random) -> str |
     return write_query(tree, visible)
 
 
-def plural_table(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def plural_table(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """``customers`` → ``customer``, or the other way round."""
     tables = [table for table in tree.find_all(exp.Table) if visible.find_table(table)]
     if not tables:
@@ -69,13 +69,13 @@ def plural_table(tree: exp.Expr, visible: VisibleTables, random: Random) -> str 
     return _rename(tree, table.name, _turn_number(table.name), visible, exp.Table)
 
 
-def plural_column(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def plural_column(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """``ages`` → ``age``, or the other way round."""
     name = _choose_column(tree, visible, random)
     return _rename(tree, name, _turn_number(name), visible, exp.Column) if name else None
 
 
-def respelled_column(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def respelled_column(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """``OrderDate`` → ``order_date``, ``order_date`` → ``OrderDate`` or ``orderdate``."""
     name = _choose_column(tree, visible, random)
     words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)
@@ -87,7 +87,7 @@ def respelled_column(tree: exp.Expr, visible: VisibleTables, random: Random) -> 
     return _rename(tree, name, spelled, visible, exp.Column)
 
 
-def table_word_added(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def table_word_added(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """``customers.name`` → ``customers.customer_name``."""
     places = [
         (column, f"{fold_plural(source.table.name)}_{column.name}")
@@ -100,7 +100,7 @@ def table_word_added(tree: exp.Expr, visible: VisibleTables, random: Random) -> 
     return _rename(tree, column.name, name, visible, exp.Column)
 
 
-def table_word_lost(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def table_word_lost(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """``customers.customer_name`` → ``customers.name``."""
     places = []
     for column, source, _ in list_owned(tree, visible):
@@ -111,14 +111,14 @@ def table_word_lost(tree: exp.Expr, visible: VisibleTables, random: Random) -> s
     return _rename(tree, *random.choice(places), visible, exp.Column) if places else None
 
 
-def word_added(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def word_added(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """``status`` → ``status_code``."""
     name = _choose_column(tree, visible, random)
     added = random.choice(("name", "code", "value", "number"))
     return _rename(tree, name, f"{name}_{added}", visible, exp.Column) if name else None
 
 
-def misspelled_column(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def misspelled_column(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """``country`` → ``contry``: one letter less."""
     name = _choose_column(tree, visible, random)
     if len(name) < 5:
@@ -127,7 +127,7 @@ def misspelled_column(tree: exp.Expr, visible: VisibleTables, random: Random) ->
     return _rename(tree, name, name[:at] + name[at + 1 :], visible, exp.Column)
 
 
-def quoted_upper(tree: exp.Expr, visible: VisibleTables, random: Random) -> str | None:
+def quoted_upper(tree: exp.Expr, visible: TableLookup, random: Random) -> str | None:
     """``country`` → ``"Country"``, another name if quoted names keep their case."""
     name = _choose_column(tree, visible, random)
     if not name or visible.dialect == "sqlite":
@@ -135,7 +135,7 @@ def quoted_upper(tree: exp.Expr, visible: VisibleTables, random: Random) -> str 
     return _rename(tree, name, name.capitalize(), visible, exp.Column, quoted=True)
 
 
-def _choose_column(tree: exp.Expr, visible: VisibleTables, random: Random) -> str:
+def _choose_column(tree: exp.Expr, visible: TableLookup, random: Random) -> str:
     """The name of a column that belongs to a table; empty if there is none."""
     names = sorted({column.name for column, _, _ in list_owned(tree, visible)})
     return random.choice(names) if names else ""
@@ -145,7 +145,7 @@ def _rename(
     tree: exp.Expr,
     old: str,
     new: str,
-    visible: VisibleTables,
+    visible: TableLookup,
     kind: type[exp.Expr],
     *,
     quoted: bool = False,

@@ -8,16 +8,14 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 
 from repair.autocorrect.levels import Level, Source, read_levels
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 
 
-def write_query(tree: exp.Expr, visible: VisibleTables) -> str:
+def write_query(tree: exp.Expr, visible: TableLookup) -> str:
     return tree.sql(visible.dialect, comments=False, unsupported_level=ErrorLevel.IGNORE)
 
 
-def list_owned(
-    tree: exp.Expr, visible: VisibleTables
-) -> Iterator[tuple[exp.Column, Source, Level]]:
+def list_owned(tree: exp.Expr, visible: TableLookup) -> Iterator[tuple[exp.Column, Source, Level]]:
     """The columns of tables, each with the only source that it can refer to."""
     for level in read_levels(tree, visible):
         for column in level.columns:
@@ -30,6 +28,6 @@ def list_owned(
 
 
 def list_qualified(
-    tree: exp.Expr, visible: VisibleTables
+    tree: exp.Expr, visible: TableLookup
 ) -> Iterator[tuple[exp.Column, Source, Level]]:
     return (each for each in list_owned(tree, visible) if each[0].args.get("table") is not None)

@@ -15,7 +15,7 @@ import pyarrow
 import pytest
 
 from execution.allowlists import load_allowlist
-from execution.duckdb.grammar import (
+from execution.duckdb.second_check import (
     _open_parser,
     check_grammar,
     check_statement,
@@ -207,7 +207,7 @@ def test_a_value_that_nobody_thought_of_is_refused(
     tables, allowlist = frozenset({"main.Orders"}), load_allowlist("duckdb")
     tree = parse_statement(sql)
     assert isinstance(tree, dict), tree
-    monkeypatch.setattr("execution.duckdb.grammar.parse_statement", lambda _: tree)
+    monkeypatch.setattr("execution.duckdb.second_check.parse_statement", lambda _: tree)
     assert check_grammar(sql, tables, allowlist) is None
     assert put(tree, key, value) > 0
     refused = check_grammar(sql, tables, allowlist)

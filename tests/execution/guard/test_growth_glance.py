@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from execution.dialects import list_nodes, parse_statements
 from execution.guard import growth_glance
 from execution.guard.growth_glance import is_small
+from execution.guard_dialects import list_nodes, parse_statements
 from execution.name_resolution.walk import resolve_names
 from execution.policies.access import open_access
 from tests.execution.guard.test_growth import judge

@@ -9,13 +9,13 @@ import pytest
 from sqlglot import exp
 
 from execution.allowlists import load_allowlist
-from execution.dialects import parse_statements
-from execution.duckdb.grammar import check_grammar as check_duckdb
+from execution.duckdb.second_check import check_grammar as check_duckdb
 from execution.guard.guard import SqlGuard, _check_again, guard_query
 from execution.guard.verification import check_wrapped
+from execution.guard_dialects import parse_statements
 from execution.policies.access import open_access
-from execution.postgres.grammar import check_grammar, list_functions
-from execution.sqlite.grammar import check_functions
+from execution.postgres.second_check import check_grammar, list_functions
+from execution.sqlite.allowed_nodes import check_functions
 from nl2sql.types import GuardedQuery, Principal, Violation
 from tests.execution.expecting import expect
 from tests.execution.policies.shop import compile_shop, find_access

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from sqlglot import exp
 
-from execution.dialects import list_nodes, parse_statements
+from execution.guard_dialects import list_nodes, parse_statements
 from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Unresolved
 from execution.name_resolution.stars import list_excluded

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from execution.allowlists import load_allowlist
-from execution.dialects import READERS
 from execution.guard.growing_calls import CHECKS
 from execution.guard.guard import guard_query
 from execution.guard.measured_functions import GATHERING, INDENTING, MULTIPLYING, SPREADING
+from execution.guard_dialects import READERS
 from execution.policies.access import open_access
 from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.types import GuardedQuery, Violation

@@ -11,7 +11,7 @@ import pytest
 from execution.allowlists import load_allowlist
 from execution.guard.guard import guard_query
 from execution.guard.verification import check_wrapped
-from execution.postgres.grammar import check_grammar
+from execution.postgres.second_check import check_grammar
 from nl2sql.types import GuardedQuery, Violation
 from tests.execution.expecting import expect
 from tests.execution.policies.shop import compile_shop, find_access

@@ -16,8 +16,8 @@ import pytest
 from google.protobuf.json_format import MessageToDict
 
 import data.demo_erp
-from execution.dialects import parse_statements, render_sql
-from execution.postgres.grammar import _forget_places
+from execution.guard_dialects import parse_statements, render_sql
+from execution.postgres.second_check import _forget_places
 from tests.execution.ordinary import read_ordinary
 
 # Not read by sqlglot, so refused: an alias behind USING. INTERVAL '2' DAY is written '2 DAY', and

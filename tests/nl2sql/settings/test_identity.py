@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nl2sql.errors import SettingsError
+from nl2sql.errors import SettingsError, UnknownDatabase
+from nl2sql.settings import load_settings
 from nl2sql.settings.identity import IdentitySettings
-from nl2sql.types import Principal
+from nl2sql.types import Access, Principal, UsageLimits
 from tests.fakes import build_settings
 
 IDENTITY: dict[str, Any] = {
@@ -18,6 +20,8 @@ IDENTITY: dict[str, Any] = {
         "bob": {"roles": ["clerk"]},
     },
 }
+
+JWT = {"issuer": "https://example.com", "audience": "a"}
 
 
 @pytest.fixture
@@ -57,9 +61,89 @@ def test_a_service_cannot_know_who_has_no_token(identity: IdentitySettings) -> N
 
 @pytest.mark.parametrize(
     "change",
-    [{"local": {"token_env": "X"}}, {"principals": {"local": {}}}, {"principal": {}}],
-    ids=["token_of_local", "name_taken", "unknown_key"],
+    [
+        {"local": {"token_env": "X"}},
+        {"principals": {"local": {}}},
+        {"principal": {}},
+        {"principals": {"ann": {"databases": ["none"]}}},
+        {"limits": {"rows_per_day": -1}},
+        {"jwt": {"audience": "a"}},
+        {"jwt": {"issuer": "https://example.com"}},
+        {"jwt": {**JWT, "algorithms": ["none"]}},
+        {"jwt": {**JWT, "algorithms": ["RS256", "HS256"]}},
+        {"jwt": {**JWT, "algorithms": []}},
+        {"jwt": {**JWT, "issuer": "http://example.com"}},
+        {"jwt": {**JWT, "jwks_url": "http://example.com/keys"}},
+        {"jwt": {**JWT, "jwks_url": "https://example.com/keys", "jwks_file": "keys.json"}},
+    ],
 )
 def test_what_makes_no_sense_is_an_error(change: dict[str, Any]) -> None:
     with pytest.raises(SettingsError):
         build_settings(identity=change)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"api_keys": True}, {"jwt": JWT}, {"principals": {"ann": {"token_env": "ANN_TOKEN"}}}],
+    ids=["api_keys", "jwt", "static"],
+)
+def test_any_kind_of_token_makes_tokens_necessary(change: dict[str, Any]) -> None:
+    assert build_settings(identity=change).identity.needs_token
+    assert not build_settings(identity={"principals": {"ann": {}}}).identity.needs_token
+
+
+def test_a_key_of_the_issuer_may_come_from_a_file_or_this_machine() -> None:
+    for source in ({"jwks_file": "keys.json"}, {"jwks_url": "http://127.0.0.1:1/keys"}):
+        jwt = {**JWT, "issuer": "any name", **source}
+        assert build_settings(identity={"jwt": jwt}).identity.jwt.is_used
+
+
+def test_the_nearest_limit_counts() -> None:
+    identity = build_settings(
+        identity={
+            "limits": {"requests_per_minute": 1, "questions_at_once": 2, "rows_per_day": 3},
+            "principals": {"ann": {"limits": {"questions_at_once": 4, "rows_per_day": 5}}},
+        }
+    ).identity
+    of_key = Access(limits=UsageLimits(rows_per_day=0))
+    for principal, expected in (
+        (identity.principal(), UsageLimits(1, 2, 0, 3)),
+        (identity.principal("ann"), UsageLimits(1, 4, 0, 5)),
+        (Principal("ann"), UsageLimits(1, 4, 0, 5)),
+        (Principal("ann", access=of_key), UsageLimits(1, 4, 0, 0)),
+        (Principal("eve", access=of_key), UsageLimits(1, 2, 0, 0)),
+    ):
+        assert identity.find_limits(principal) == expected
+
+
+def test_a_principal_may_be_limited_to_some_databases() -> None:
+    embedded = {"url": "embedded"}
+    database = {"reader": embedded, "indexer": embedded}
+    settings = build_settings(
+        databases=dict.fromkeys(("shop", "erp", "hr"), database),
+        default_database="shop",
+        identity={
+            "principals": {"ann": {"databases": ["erp"]}, "bob": {"databases": ["hr", "erp"]}}
+        },
+    )
+    ann, bob = settings.identity.principal("ann"), settings.identity.principal("bob")
+    assert settings.database_names() == ("shop", "erp", "hr")
+    assert settings.database_names(bob) == ("erp", "hr")
+    assert settings.database_name(None) == "shop"
+    assert settings.database_name(None, ann) == "erp"
+    for principal, name in ((ann, "shop"), (bob, None), (bob, "shop")):
+        with pytest.raises(UnknownDatabase) as caught:
+            settings.database_name(name, principal)
+        assert "hr" not in str(caught.value) or principal is bob
+
+
+def test_files_are_relative_to_the_settings(tmp_path: Path) -> None:
+    file = tmp_path / "quorumsql.yaml"
+    file.write_text(
+        "databases: { shop: { reader: { url: 'sqlite:///shop.db' } } }\n"
+        "identity: { jwt: { issuer: any, audience: a, jwks_file: keys.json } }\n"
+        "audit: { file: logs/audit.jsonl }\n"
+    )
+    settings = load_settings(file)
+    assert settings.identity.jwt.jwks_file == tmp_path / "keys.json"
+    assert settings.audit.file == tmp_path / "logs" / "audit.jsonl"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from execution.allowlists import Allowlist
-from execution.duckdb.grammar import _ARGUMENTS, _VALUES, parse_statement
+from execution.duckdb.second_check import _ARGUMENTS, _VALUES, parse_statement
 from nl2sql.types import Violation
 
 # Arguments that every node has, or that hold what the parser says of itself.

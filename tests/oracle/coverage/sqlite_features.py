@@ -6,7 +6,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from execution.allowlists import Allowlist
-from execution.dialects import list_nodes, parse_statements
+from execution.guard_dialects import list_nodes, parse_statements
 from execution.name_resolution.nodes import (
     JOIN_ARGS,
     SELECT_ARGS,

@@ -9,7 +9,7 @@ import pytest
 from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import Assessment, Candidate, Ranking
 from ranking.confidence.features import measure_features
-from ranking.vote import vote
+from ranking.vote.order import vote
 from tests.fakes import (
     build_assessment,
     build_context,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nl2sql.types import JoinPlan, Plan, SchemaContext, ValueMatch
-from repair.autocorrect.visible_tables import VisibleTables
+from repair.autocorrect.table_lookup import TableLookup
 from tests.fakes import SHOP, build_context, build_key, build_table
 
 STORES = build_table("stock.stores", "id integer", "city text", key=("id",))
@@ -33,8 +33,8 @@ def build_golden_context(dialect: str = "postgres") -> SchemaContext:
     return build_context(CATALOG, dialect=dialect, values=VALUES)
 
 
-def build_visible_tables(tag: str = "") -> VisibleTables:
+def build_visible_tables(tag: str = "") -> TableLookup:
     """The visible for a pair's tag: a dialect, or ``planned`` where the plan says which key."""
     if tag == "planned":
-        return VisibleTables(build_golden_context(), PLAN)
-    return VisibleTables(build_golden_context(tag or "postgres"))
+        return TableLookup(build_golden_context(), PLAN)
+    return TableLookup(build_golden_context(tag or "postgres"))

@@ -150,7 +150,10 @@ async def test_alive_is_not_ready() -> None:
         assert (await client.get("/healthz")).json() == {"status": "alive"}
         ready = await client.get("/readyz")
     assert ready.status_code == 503
-    assert ready.json() == {"ready": False, "parts": {"index": "ok", "engine": "still loading"}}
+    told = ready.json()
+    assert told["ready"] is False
+    assert told["parts"] == {"index": "ok", "engine": "still loading"}
+    assert told["pace"] is None
 
 
 PACE = Pace(EngineSpeed(90.0, 36.0), 67.0)
@@ -159,7 +162,21 @@ TOLD = {"prompt_tokens_per_s": 90.0, "answer_tokens_per_s": 36.0, "sampling_time
 
 async def test_the_pace_of_the_model_is_told() -> None:
     async with connect(build_app(pace=PACE)) as client:
-        assert (await client.get("/readyz")).json() == {"ready": True, "parts": {}, "pace": TOLD}
+        told = (await client.get("/readyz")).json()
+    assert (told["ready"], told["parts"], told["pace"]) == (True, {}, TOLD)
+
+
+async def test_the_figures_since_the_start_are_told() -> None:
+    generator = FakeGenerator(build_generated(build_candidate("SELECT 1")))
+    app = build_app(generator=generator, results={"SELECT 1": [build_result((1,))]})
+    async with connect(app) as client:
+        await client.post("/query", json={"question": "How many?"})
+        await client.post("/query", json={"question": "How many?", "k": 1000})
+        figures = (await client.get("/readyz")).json()["figures"]
+    assert figures["questions"] == {"answered": 1, "invalid": 1}
+    assert (figures["waiting"], figures["ongoing"]) == (0, 0)
+    assert figures["duration"]["questions"] == 1
+    assert 0 < figures["duration"]["p50_ms"] <= figures["duration"]["p95_ms"]
 
 
 async def test_the_pace_and_how_sampling_ended_travel_into_the_trace() -> None:

@@ -92,7 +92,9 @@ async def test_probes_need_none_and_say_more_with_one(app: Any) -> None:
         alive = await Exchange().send_to(app, build_scope("GET", "/healthz", [HOST, *headers]))
         assert (alive.status, alive.body) == (200, b'{"status":"alive"}')
         ready = await Exchange().send_to(app, build_scope("GET", "/readyz", [HOST, *headers]))
-        assert (ready.status, json.loads(ready.body)) == (503, expected)
+        told = json.loads(ready.body)
+        assert (ready.status, {name: told[name] for name in expected}) == (503, expected)
+        assert ("figures" in told) == ("parts" in expected) == (told != {"ready": False})
 
 
 async def test_a_foreign_host_learns_nothing_of_the_parts_with_a_token(app: Any) -> None:

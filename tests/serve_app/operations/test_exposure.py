@@ -24,6 +24,8 @@ TOKEN = {"principals": {"ann": {"token_env": "ANN_TOKEN"}}}
         ({"serve": {"allow_anonymous": True}}, True),
         ({"identity": TOKEN}, True),
         ({"identity": {"principals": {"ann": {}}}}, False),
+        ({"identity": {"api_keys": True}}, True),
+        ({"identity": {"jwt": {"issuer": "https://example.com", "audience": "a"}}}, True),
     ],
 )
 def test_strangers_are_answered_by_a_name_only(more: dict[str, Any], answers: bool) -> None:

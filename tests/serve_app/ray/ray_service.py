@@ -9,6 +9,7 @@ from typing import Any
 
 from ray import serve
 
+from nl2sql.settings.observability import ObservabilitySettings
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import service_url
 from serve_app.ray.running import start_service, stop_service
@@ -16,10 +17,15 @@ from tests.serve_app.echo_engine import EchoEngine
 
 
 @contextmanager
-def serving(wiring: Wiring, **served: Any) -> Iterator[str]:
+def serving(
+    wiring: Wiring, observability: ObservabilitySettings | None = None, **served: Any
+) -> Iterator[str]:
     """The address of the wiring's service, with these keys of ``serve`` set otherwise."""
     settings = wiring.settings
-    settings = settings.model_copy(update={"serve": settings.serve.model_copy(update=served)})
+    update: dict[str, Any] = {"serve": settings.serve.model_copy(update=served)}
+    if observability is not None:
+        update["observability"] = observability
+    settings = settings.model_copy(update=update)
     engine = serve.deployment(
         EchoEngine, name="engine", ray_actor_options={"num_cpus": 0.1}, max_ongoing_requests=64
     )

@@ -10,7 +10,7 @@ from ray import serve
 
 from nl2sql.answers import Answered, Failed
 from nl2sql.errors import InvalidRequest, UnknownDatabase
-from nl2sql.types import Principal, Violation, VisibleTables
+from nl2sql.types import Principal, TableDescriptions, Violation
 from quorumsql.contract import FeedbackRequest, QueryRequest
 from serve_app.composition.wiring import Wiring
 from serve_app.ray.builder import build_application
@@ -99,6 +99,6 @@ async def test_descriptions_cross_the_handle(wiring: Wiring) -> None:
     names = ("demo_erp", "second")
     assert await retrieval.list_admitted(names, local) == names
     found = await retrieval.describe_tables("demo_erp", ("employees",), local, 5)
-    assert isinstance(found, VisibleTables)
+    assert isinstance(found, TableDescriptions)
     assert found.tables[0].qualified == "hr.employees"
     assert await retrieval.list_examples("second", local) == ()

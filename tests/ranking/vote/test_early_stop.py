@@ -6,7 +6,7 @@ import pytest
 
 from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import Assessment
-from ranking.vote import vote
+from ranking.vote.order import vote
 from tests.fakes import build_assessment, build_diagnostic
 
 CERTAIN = RankingSettings(settle_agreement=2.0)

@@ -31,7 +31,7 @@ class Neighbour:
     pairs: tuple[tuple[str, str], ...]
 
 
-class VisibleTables:
+class TableLookup:
     """Looks names up in a schema context, as its dialect compares them."""
 
     def __init__(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from execution.dialects import READERS
+from execution.guard_dialects import READERS
 from execution.policies.policy_file import Attribute
 from nl2sql.catalog import Table
 from nl2sql.sql.names import fold_name

@@ -1,0 +1,234 @@
+"""``quorumsql keys``: API keys of principals over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+import yaml
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from nl2sql.errors import SettingsError, UnknownDatabase
+from nl2sql.settings import Settings
+from nl2sql.settings.identity import LOCAL, PrincipalSettings
+from nl2sql.types import Access, Principal, UsageLimits
+from retrieval.index_store.api_keys import ApiKey, ApiKeyStore
+from serve_app.cli.context import CliContext
+from serve_app.cli.index.opening import open_index
+from serve_app.cli.terminal import CONSOLE, ERRORS
+
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+
+KeyId = Annotated[str, typer.Argument(help="The id, as `keys list` shows it.")]
+Limit = Annotated[int | None, typer.Option(min=0, help="In place of the setting; 0: no limit.")]
+
+
+@app.callback()
+def keys() -> None:
+    """API keys, with which principals ask over HTTP (`identity.api_keys: true`)."""
+
+
+@app.command("create")
+def create(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The principal's name.")],
+    role: Annotated[
+        list[str] | None,
+        typer.Option(help="A role of the policy files; repeat. Default: those in the settings."),
+    ] = None,
+    attribute: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=VALUE for row filters, such as region_ids=[1,2]; repeat."),
+    ] = None,
+    database: Annotated[
+        list[str] | None, typer.Option(help="A database that it may ask; repeat. Default: all.")
+    ] = None,
+    expires_days: Annotated[
+        float, typer.Option(min=0, help="Days until it expires; 0: never.")
+    ] = 90,
+    requests_per_minute: Limit = None,
+    questions_at_once: Limit = None,
+    tokens_per_day: Limit = None,
+    rows_per_day: Limit = None,
+) -> None:
+    """Make an API key and print it, once. Only its SHA-256 is stored."""
+    cli: CliContext = context.obj
+    limits = UsageLimits(requests_per_minute, questions_at_once, tokens_per_day, rows_per_day)
+    principal = build_principal(
+        cli.settings, name, role or (), attribute or (), tuple(database or ()), limits
+    )
+    record, key = asyncio.run(_create(cli.settings, principal, expires_days or None))
+    _print_key(cli.settings, f"API key {record.id} of {name}, {_describe_end(record)}.", key)
+
+
+@app.command("list")
+def list_(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """List API keys: whose they are, their state and last use. The keys are not stored."""
+    cli: CliContext = context.obj
+    found = asyncio.run(_list(cli.settings))
+    if as_json:
+        typer.echo(json.dumps([_describe(key) for key in found], indent=2, ensure_ascii=False))
+        return
+    table = Table(box=box.SIMPLE_HEAD)
+    for heading in ("id", "principal", "roles", "databases", "state", "expires", "last use"):
+        table.add_column(heading, overflow="fold", no_wrap=heading == "id")
+    for key in found:
+        shown = _describe(key)
+        table.add_row(
+            *map(
+                Text,
+                (
+                    key.id,
+                    key.principal.name,
+                    ", ".join(key.principal.roles),
+                    ", ".join(key.principal.access.databases) or "all",
+                    shown["state"],
+                    shown["expires_at"] or "never",
+                    shown["last_used_at"] or "never",
+                ),
+            )
+        )
+    CONSOLE.print(table)
+
+
+@app.command("rotate")
+def rotate(
+    context: typer.Context,
+    key_id: KeyId,
+    grace: Annotated[
+        float, typer.Option("--grace", min=0, help="Minutes for which the old key works too.")
+    ] = 0,
+) -> None:
+    """Make a new key in place of an old one, which ends at once or after `--grace` minutes."""
+    cli: CliContext = context.obj
+    key = asyncio.run(_rotate(cli.settings, key_id, grace))
+    end = f"works for {grace:g} minutes more" if grace else "has ended"
+    _print_key(cli.settings, f"New API key of {key_id}; the old one {end}.", key)
+
+
+@app.command("revoke")
+def revoke(context: typer.Context, key_id: KeyId) -> None:
+    """End an API key at once. A service refuses it from its next request on."""
+    cli: CliContext = context.obj
+    asyncio.run(_revoke(cli.settings, key_id))
+    CONSOLE.print(f"{key_id} is revoked.", highlight=False)
+
+
+def build_principal(
+    settings: Settings,
+    name: str,
+    roles: list[str] | tuple[str, ...],
+    attributes: list[str] | tuple[str, ...],
+    databases: tuple[str, ...],
+    limits: UsageLimits,
+) -> Principal:
+    """The principal of a new key.
+
+    Roles and attributes are those of the settings where none are given and the name is known there;
+    so are the databases. Raises SettingsError, UnknownDatabase.
+    """
+    if name == LOCAL or not name.strip() or not name.isprintable():
+        raise SettingsError(f"{name!r} cannot be the name of an API key's principal.")
+    known = settings.identity.principals.get(name, PrincipalSettings())
+    for database in databases:
+        if database not in settings.databases:
+            raise UnknownDatabase(database, tuple(settings.databases))
+    pairs = _read_attributes(attributes)
+    if roles or pairs:
+        known = PrincipalSettings.model_validate(
+            {"roles": list(roles), "attributes": pairs, "databases": known.databases}
+        )
+    access = Access(databases=databases or known.databases, limits=limits)
+    return Principal(name, known.roles, tuple(known.attributes.items()), access)
+
+
+def _read_attributes(texts: list[str] | tuple[str, ...]) -> dict[str, Any]:
+    pairs: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise typer.BadParameter(f"--attribute {text}: it is NAME=VALUE.")
+        try:
+            pairs[name] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise typer.BadParameter(f"--attribute {text}: the value is not YAML.") from error
+        if not _is_value(pairs[name]):
+            raise typer.BadParameter(f"--attribute {text}: it is one value, or a list of values.")
+    return pairs
+
+
+def _is_value(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(isinstance(item, str | int | float) for item in value)
+    return isinstance(value, str | int | float)
+
+
+def _print_key(settings: Settings, message: str, key: str) -> None:
+    ERRORS.print(f"{message} It is shown only now:", highlight=False, markup=False)
+    # Alone on stdout, so that it can be piped into a secret store.
+    typer.echo(key)
+    if not settings.identity.api_keys:
+        ERRORS.print(
+            "The service accepts API keys only with `identity.api_keys: true`.",
+            style="yellow",
+            highlight=False,
+            markup=False,
+        )
+
+
+def _describe(key: ApiKey) -> dict[str, Any]:
+    return {
+        "id": key.id,
+        "principal": key.principal.name,
+        "roles": list(key.principal.roles),
+        "attributes": dict(key.principal.attributes),
+        "databases": list(key.principal.access.databases),
+        "limits": asdict(key.principal.access.limits),
+        "state": key.describe_state(datetime.now(UTC)),
+        "created_at": _write_time(key.created_at),
+        "expires_at": _write_time(key.expires_at),
+        "last_used_at": _write_time(key.last_used_at),
+        "previous_ends_at": _write_time(key.previous_ends_at),
+        "revoked_at": _write_time(key.revoked_at),
+    }
+
+
+def _describe_end(key: ApiKey) -> str:
+    return f"expires {_write_time(key.expires_at)}" if key.expires_at else "never expires"
+
+
+def _write_time(time: datetime | None) -> str | None:
+    return time.astimezone(UTC).isoformat(timespec="seconds") if time else None
+
+
+async def _create(
+    settings: Settings, principal: Principal, valid_days: float | None
+) -> tuple[ApiKey, str]:
+    async with open_index(settings) as (_, store):
+        # Keys may be made before anything is indexed.
+        await store.prepare()
+        return await ApiKeyStore(store).create(principal, valid_days=valid_days)
+
+
+async def _list(settings: Settings) -> list[ApiKey]:
+    async with open_index(settings) as (_, store):
+        return await ApiKeyStore(store).list_all()
+
+
+async def _rotate(settings: Settings, key_id: str, grace_minutes: float) -> str:
+    async with open_index(settings) as (_, store):
+        return await ApiKeyStore(store).rotate(key_id, grace_minutes=grace_minutes)
+
+
+async def _revoke(settings: Settings, key_id: str) -> None:
+    async with open_index(settings) as (_, store):
+        await ApiKeyStore(store).revoke(key_id)

@@ -1,0 +1,45 @@
+"""Builds what identifies principals, limits them and records their questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nl2sql.settings import Settings
+from retrieval.index_store.api_keys import ApiKeyStore
+from retrieval.index_store.audit_store import AuditStore
+from retrieval.index_store.store import IndexStore
+from retrieval.index_store.usage_store import UsageStore
+from serve_app.service.accounting import Accounting
+from serve_app.service.audit import build_sinks
+from serve_app.service.identity.identifier import Identifier
+from serve_app.service.identity.jwt_verifier import JwtVerifier
+from serve_app.service.usage import UsageMeter
+
+
+@dataclass(frozen=True, slots=True)
+class AccessParts:
+    """The parts of one service; those of other replicas count in the same index."""
+
+    identifier: Identifier
+    meter: UsageMeter
+    accounting: Accounting
+
+
+def build_access(settings: Settings, store: IndexStore) -> AccessParts:
+    """The parts over the index, which is used only for keys, limits and the audit table."""
+    identity = settings.identity
+    meter = UsageMeter(
+        UsageStore(store),
+        identity,
+        question_timeout_s=settings.limits.request_timeout_ms / 1000,
+        unanswered_tokens=settings.model.max_model_len,
+    )
+    return AccessParts(
+        Identifier(
+            identity,
+            ApiKeyStore(store) if identity.api_keys else None,
+            JwtVerifier(identity.jwt) if identity.jwt.is_used else None,
+        ),
+        meter,
+        Accounting(meter, build_sinks(settings.audit, AuditStore(store))),
+    )

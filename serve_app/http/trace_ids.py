@@ -1,0 +1,45 @@
+"""Gives every request a trace id, and every response the header ``QuorumSQL-Trace-Id``.
+
+The id is that of the current trace, else that of the client's ``traceparent`` header, else new. The
+log contains the same id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from serve_app.http.entrance import find_header
+from serve_app.service.trace_ids import TRACE_ID, make_trace_id, read_traceparent
+
+HEADER = "QuorumSQL-Trace-Id"
+
+
+class TraceIds:
+    """``read_current`` returns the id of the current trace, empty if there is none."""
+
+    def __init__(self, app: ASGIApp, read_current: Callable[[], str]) -> None:
+        self._app = app
+        self._read_current = read_current
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        sent = ",".join(find_header(scope, b"traceparent"))
+        trace_id = self._read_current() or read_traceparent(sent) or make_trace_id()
+        token = TRACE_ID.set(trace_id)
+
+        async def send_with_id(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(raw=list(message.get("headers", ())))
+                headers[HEADER] = trace_id
+                message = {**message, "headers": headers.raw}
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_with_id)
+        finally:
+            TRACE_ID.reset(token)

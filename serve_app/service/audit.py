@@ -1,0 +1,193 @@
+"""The audit log: who asked what, which queries ran, and how it ended; never values of results.
+
+Each question is recorded after its answer and before the answer is returned: an answer that cannot
+be recorded is not given. Bound values of row filters and error messages, which can quote cells, are
+not recorded. Literals in a query are: the question and the model wrote them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
+from nl2sql.errors import Unavailable
+from nl2sql.protocols import Observer
+from nl2sql.settings.audit import AuditSettings
+from nl2sql.types import (
+    Assessment,
+    GuardedQuery,
+    Principal,
+    QuestionEvent,
+    Ranking,
+    RowsFetched,
+    VoteCounted,
+)
+from retrieval.index_store.audit_store import AuditEntry, AuditStore
+
+# Old rows are deleted once in this time.
+_PRUNE_INTERVAL_S = 3600.0
+
+
+class AuditSink(Protocol):
+    """Where entries are written."""
+
+    async def add(self, entry: AuditEntry) -> None:
+        """Writes an entry. Raises Unavailable."""
+        ...
+
+
+class AuditFile:
+    """A file of JSON lines. It is opened for each line, so that it can be moved away at any time.
+
+    Several processes may write to one file: a line is one write.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    async def add(self, entry: AuditEntry) -> None:
+        """Appends a line. Raises Unavailable."""
+        values = asdict(entry) | {"asked_at": entry.asked_at.isoformat(timespec="milliseconds")}
+        line = json.dumps(values, ensure_ascii=True, separators=(",", ":")) + "\n"
+        try:
+            await asyncio.to_thread(self._append, line.encode())
+        except OSError as error:
+            raise Unavailable(f"The audit log cannot be written: {error.strerror}.") from error
+
+    def _append(self, line: bytes) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            written = os.write(descriptor, line)
+        finally:
+            os.close(descriptor)
+        if written < len(line):
+            raise OSError(28, "a line was written in part; is the disk full?")
+
+
+class AuditTable:
+    """The table of the index, whose old rows are deleted now and then."""
+
+    def __init__(self, store: AuditStore, *, keep_days: int) -> None:
+        self._store = store
+        self._keep_days = keep_days
+        self._pruned_at = -float("inf")
+
+    async def add(self, entry: AuditEntry) -> None:
+        """Adds a row. Raises Unavailable."""
+        await self._store.add(entry)
+        if time.monotonic() - self._pruned_at >= _PRUNE_INTERVAL_S:
+            self._pruned_at = time.monotonic()
+            await self._store.prune(self._keep_days)
+
+
+class Delivered:
+    """What a caller has received of a question's results; also the observer of the question.
+
+    A caller that receives events has the rows before the answer is complete. ``sql`` is the query
+    (not yet guarded) of the ``rows``, whose number is None if there were none. ``ranking`` is the
+    last one.
+    """
+
+    def __init__(self, observer: Observer | None) -> None:
+        """Events are passed on to ``observer``."""
+        self._observer = observer
+        self.ranking: Ranking | None = None
+        self.sql = ""
+        self.rows: int | None = None
+
+    @property
+    def observer(self) -> Observer | None:
+        """This observer; None if there is nobody to pass events on to."""
+        return None if self._observer is None else self
+
+    def observe(self, event: QuestionEvent) -> None:
+        """See ``Observer.observe``."""
+        match event:
+            case VoteCounted(ranking):
+                self.ranking = ranking
+            case RowsFetched(sql, result):
+                self.sql, self.rows = sql, len(result.rows)
+        if self._observer is not None:
+            self._observer.observe(event)
+
+    def complete(self, answer: Answer) -> None:
+        """Takes the complete answer instead of the events before it."""
+        self.ranking = answer.trace.ranking
+        if isinstance(answer, Answered):
+            self.sql, self.rows = answer.sql, len(answer.result.rows)
+
+
+def build_sinks(settings: AuditSettings, store: AuditStore) -> tuple[AuditSink, ...]:
+    """The sinks of the settings; none if nothing is recorded."""
+    sinks: list[AuditSink] = []
+    if settings.file is not None:
+        sinks.append(AuditFile(settings.file))
+    if settings.table:
+        sinks.append(AuditTable(store, keep_days=settings.keep_days))
+    return tuple(sinks)
+
+
+def build_entry(
+    *,
+    principal: Principal,
+    database: str,
+    question: str,
+    session: str,
+    started: datetime,
+    outcome: Answer | BaseException,
+    delivered: Delivered,
+) -> AuditEntry:
+    """The entry of a question that ended now with an answer or an error."""
+    ran = [
+        (assessment, assessment.verdict)
+        for assessment in (delivered.ranking.assessments if delivered.ranking else ())
+        if isinstance(assessment.verdict, GuardedQuery) and _has_run(assessment)
+    ]
+    chosen = [guarded for assessment, guarded in ran if assessment.candidate.sql == delivered.sql]
+    name, code = _name_outcome(outcome)
+    return AuditEntry(
+        asked_at=started,
+        principal=principal.name,
+        key=principal.access.key,
+        database=database,
+        session=session,
+        question=question,
+        outcome=name,
+        code=code,
+        sql=chosen[0].sql if chosen else "",
+        predicates=list(chosen[0].predicates) if chosen else [],
+        tables=list(chosen[0].tables) if chosen else [],
+        executed=[guarded.sql for _, guarded in ran],
+        row_count=delivered.rows,
+        ms=(datetime.now(UTC) - started).total_seconds() * 1000,
+    )
+
+
+def _has_run(assessment: Assessment) -> bool:
+    """Whether the database began to execute the query, instead of only planning it."""
+    is_planned = assessment.explained is not None
+    return assessment.result is not None or (is_planned and assessment.diagnostic is not None)
+
+
+def _name_outcome(outcome: Answer | BaseException) -> tuple[str, str]:
+    match outcome:
+        case Answered():
+            return "answered", ""
+        case Clarify():
+            return "clarify", ""
+        case Refused(code=code):
+            return "refused", code
+        case Failed():
+            return "failed", ""
+        case asyncio.CancelledError():
+            return "cancelled", ""
+        case _:
+            return "error", type(outcome).__name__

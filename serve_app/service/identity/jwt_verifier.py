@@ -1,0 +1,134 @@
+"""Verifies signed tokens (JWT, RFC 7519) of an identity provider and reads their principal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jwt
+
+from nl2sql.errors import Unauthenticated
+from nl2sql.settings.identity import LOCAL
+from nl2sql.settings.jwt import JwtSettings
+from nl2sql.types import Access, AttributeValue, Principal
+from serve_app.service.identity.public_keys import PublicKeys, build_reader
+
+_MOST_TOKEN_CHARS = 16_384
+_MOST_NAME_CHARS = 200
+
+
+class JwtVerifier:
+    """Accepts tokens of one issuer for one audience."""
+
+    def __init__(self, settings: JwtSettings, keys: PublicKeys | None = None) -> None:
+        """``keys`` replaces the configured source of public keys."""
+        self._settings = settings
+        self._keys = keys or PublicKeys(build_reader(settings), refresh_s=settings.refresh_s)
+
+    async def verify(self, token: str) -> Principal:
+        """The principal of a valid token.
+
+        Raises Unauthenticated; Unavailable if the issuer's keys cannot be read.
+        """
+        if len(token) > _MOST_TOKEN_CHARS:
+            raise _refuse("it is too long")
+        algorithm, key_id = self._read_header(token)
+        key = await self._keys.find(key_id)
+        if key is None or algorithm not in key.algorithms:
+            raise _refuse("its signature key is unknown")
+        try:
+            claims = jwt.decode(
+                token,
+                key.key,
+                # Never the algorithm that the token names alone: it must be accepted too.
+                algorithms=[algorithm],
+                audience=self._settings.audience,
+                issuer=self._settings.issuer,
+                leeway=self._settings.leeway_s,
+                options={"require": ["exp", "iss", "aud"]},
+            )
+        except jwt.PyJWTError as error:
+            raise _refuse(_describe(error)) from error
+        except (TypeError, ValueError, ArithmeticError, RecursionError) as error:
+            raise _refuse("it is malformed") from error
+        return self._read_principal(claims)
+
+    def _read_header(self, token: str) -> tuple[str, str]:
+        """The algorithm, one of the accepted ones, and the id of the key."""
+        try:
+            header = jwt.get_unverified_header(token)
+        except (jwt.PyJWTError, ValueError, RecursionError) as error:
+            raise _refuse("it is malformed") from error
+        algorithm, key_id = header.get("alg"), header.get("kid", "")
+        if algorithm not in self._settings.algorithms:
+            raise _refuse("its signature algorithm is not accepted")
+        if "crit" in header or not isinstance(key_id, str):
+            raise _refuse("its header is not understood")
+        return str(algorithm), key_id
+
+    def _read_principal(self, claims: dict[str, Any]) -> Principal:
+        named = self._settings.claims
+        name = _find(claims, named.name)
+        is_plain = isinstance(name, str) and name.isprintable() and name.strip() == name
+        if not is_plain or not name or len(name) > _MOST_NAME_CHARS or name == LOCAL:
+            raise _refuse(f"its claim {named.name} is not a name")
+        roles = _read_names(_find(claims, named.roles), named.roles) if named.roles else ()
+        databases: tuple[str, ...] = ()
+        if named.databases:
+            databases = _read_names(_find(claims, named.databases), named.databases)
+            if not databases:
+                # An empty list would mean all databases.
+                raise _refuse(f"its claim {named.databases} names no database")
+        attributes = tuple(
+            (attribute, _read_value(_find(claims, claim), claim))
+            for attribute, claim in named.attributes.items()
+        )
+        return Principal(name, roles, attributes, Access(databases=databases))
+
+
+def _find(claims: dict[str, Any], name: str) -> Any:
+    """The claim of that name, or at that path. Raises Unauthenticated if it is missing."""
+    if name in claims:
+        return claims[name]
+    found: Any = claims
+    for part in name.split("."):
+        if not isinstance(found, dict) or part not in found:
+            raise _refuse(f"it has no claim {name}")
+        found = found[part]
+    return found
+
+
+def _read_names(value: Any, claim: str) -> tuple[str, ...]:
+    names = value.split() if isinstance(value, str) else value
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise _refuse(f"its claim {claim} is not a list of names")
+    return tuple(names)
+
+
+def _read_value(value: Any, claim: str) -> AttributeValue:
+    if isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
+        return tuple(value)
+    if isinstance(value, str | int | float):
+        return value
+    raise _refuse(f"its claim {claim} is not a value or a list of values")
+
+
+def _describe(error: jwt.PyJWTError) -> str:
+    match error:
+        case jwt.ExpiredSignatureError():
+            return "it has expired"
+        case jwt.ImmatureSignatureError():
+            return "it is not valid yet"
+        case jwt.InvalidAudienceError():
+            return "it is for another audience"
+        case jwt.InvalidIssuerError():
+            return "it is of another issuer"
+        case jwt.MissingRequiredClaimError(claim=claim):
+            return f"it has no claim {claim}"
+        case jwt.InvalidSignatureError():
+            return "its signature is wrong"
+        case _:
+            return "it is malformed"
+
+
+def _refuse(reason: str) -> Unauthenticated:
+    return Unauthenticated(f"The signed token is refused: {reason}.")

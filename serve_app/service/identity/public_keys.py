@@ -1,0 +1,185 @@
+"""The public keys of an identity provider (JWKS, RFC 7517): read, cached and read again.
+
+They are read when they are first needed, when they are older than ``refresh_s``, and when a token
+names an unknown key, but then at most every ten seconds. If they cannot be read again, the last
+ones are used for an hour at most.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jwt
+
+from nl2sql.errors import Unavailable
+from nl2sql.settings.jwt import JwtSettings, check_key_url
+
+_TIMEOUT_S = 5.0
+_MOST_BYTES = 1_000_000
+# The least time between two attempts to read the keys.
+_RETRY_S = 10.0
+# How long keys are used that cannot be read again.
+_MOST_AGE_S = 3600.0
+_DISCOVERY = "/.well-known/openid-configuration"
+
+ReadKeys = Callable[[], Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class PublicKey:
+    """A key, and the algorithms that its type and its own declaration permit."""
+
+    key: Any
+    algorithms: frozenset[str]
+
+
+class PublicKeys:
+    """Finds public keys by their id."""
+
+    def __init__(
+        self,
+        read: ReadKeys,
+        *,
+        refresh_s: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """``read`` returns the content of a JWKS document and raises Unavailable."""
+        self._read = read
+        self._refresh_s = refresh_s
+        self._clock = clock
+        self._keys: Mapping[str, PublicKey] = {}
+        self._read_at = -float("inf")
+        self._tried_at = -float("inf")
+        self._reading = asyncio.Lock()
+
+    async def find(self, key_id: str) -> PublicKey | None:
+        """The key of that id; an empty id finds the only key. Raises Unavailable."""
+        if self._age() >= self._refresh_s or self._pick(key_id) is None:
+            async with self._reading:
+                # Another request may have read them meanwhile.
+                if self._age() >= self._refresh_s or self._pick(key_id) is None:
+                    await self._refresh()
+        return self._pick(key_id)
+
+    def _age(self) -> float:
+        return self._clock() - self._read_at
+
+    def _pick(self, key_id: str) -> PublicKey | None:
+        if not key_id and len(self._keys) == 1:
+            return next(iter(self._keys.values()))
+        return self._keys.get(key_id)
+
+    async def _refresh(self) -> None:
+        if self._clock() - self._tried_at >= _RETRY_S:
+            self._tried_at = self._clock()
+            try:
+                self._keys = parse_keys(await self._read())
+                self._read_at = self._clock()
+            except Unavailable:
+                if self._age() >= _MOST_AGE_S:
+                    raise
+        if self._age() >= max(_MOST_AGE_S, self._refresh_s):
+            raise Unavailable("The public keys of the identity provider cannot be read now.")
+
+
+def build_reader(
+    settings: JwtSettings, transport: httpx.AsyncBaseTransport | None = None
+) -> ReadKeys:
+    """Reads the keys from the file or address of the settings, or finds the address.
+
+    ``transport`` replaces the network, for tests.
+    """
+
+    async def read() -> Any:
+        if settings.jwks_file is not None:
+            return await asyncio.to_thread(_read_file, settings.jwks_file)
+        async with httpx.AsyncClient(
+            timeout=_TIMEOUT_S, transport=transport, follow_redirects=False
+        ) as client:
+            url = settings.jwks_url or await _discover(client, settings.issuer)
+            return await _fetch(client, url)
+
+    return read
+
+
+def parse_keys(document: Any) -> dict[str, PublicKey]:
+    """Key id → key, for the signature keys of a JWKS document. Raises Unavailable.
+
+    Leaves out keys of unknown types, secret keys (``oct``) and keys for encryption.
+    """
+    entries = document.get("keys") if isinstance(document, dict) else None
+    if not isinstance(entries, list):
+        raise Unavailable("The identity provider's document holds no public keys.")
+    found: dict[str, PublicKey] = {}
+    for entry in entries:
+        if not isinstance(entry, dict) or entry.get("use", "sig") != "sig":
+            continue
+        algorithms = _find_algorithms(entry)
+        if algorithms and "d" not in entry:
+            try:
+                key = jwt.PyJWK(entry, algorithm=min(algorithms)).key
+            except (jwt.PyJWTError, ValueError):
+                continue
+            found[str(entry.get("kid", ""))] = PublicKey(key, algorithms)
+    return found
+
+
+def _find_algorithms(entry: Mapping[str, Any]) -> frozenset[str]:
+    match entry.get("kty"), entry.get("crv"):
+        case "RSA", _:
+            possible = {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"}
+        case "EC", "P-256":
+            possible = {"ES256"}
+        case "EC", "P-384":
+            possible = {"ES384"}
+        case "EC", "P-521":
+            possible = {"ES512"}
+        case "OKP", "Ed25519" | "Ed448":
+            possible = {"EdDSA"}
+        case _:
+            possible = set()
+    declared = entry.get("alg")
+    return frozenset(possible if declared is None else possible & {declared})
+
+
+def _read_file(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise Unavailable(f"The file of public keys {path} cannot be read: {error}") from error
+
+
+async def _discover(client: httpx.AsyncClient, issuer: str) -> str:
+    document = await _fetch(client, issuer.rstrip("/") + _DISCOVERY)
+    if not isinstance(document, dict) or document.get("issuer") != issuer:
+        raise Unavailable(f"The discovery document of {issuer} names another issuer.")
+    url = str(document.get("jwks_uri", ""))
+    try:
+        check_key_url(url)
+    except ValueError as error:
+        raise Unavailable(f"The discovery document of {issuer}: {error}") from error
+    return url
+
+
+async def _fetch(client: httpx.AsyncClient, url: str) -> Any:
+    try:
+        async with client.stream("GET", url) as response:
+            if response.status_code != 200:
+                raise Unavailable(f"{url} answered {response.status_code}.")
+            content = b""
+            async for piece in response.aiter_bytes():
+                content += piece
+                if len(content) > _MOST_BYTES:
+                    raise Unavailable(f"{url} answered with more than {_MOST_BYTES:,} bytes.")
+        return json.loads(content)
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        raise Unavailable(
+            f"The identity provider does not answer at {url} ({type(error).__name__})."
+        ) from error

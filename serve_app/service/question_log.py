@@ -1,0 +1,87 @@
+"""The log: one line for each question, as text or JSON. Never contains rows or cell values.
+
+Logs of the service, ours and the modules', go to the logger ``quorumsql``.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+from nl2sql.settings.observability import ObservabilitySettings
+
+LOGGER = logging.getLogger("quorumsql")
+_MESSAGE = "question"
+_FIELDS = "quorumsql_fields"
+_PLAIN = re.compile(r"[\w.:/@+-]+", re.ASCII)
+
+
+def configure_logging(settings: ObservabilitySettings) -> None:
+    """Makes the logger write to standard error, which Ray keeps in the logs of its session."""
+    handler = StandardError()
+    handler.setFormatter(JsonLines() if settings.log_format == "json" else TextLines())
+    LOGGER.handlers = [handler]
+    LOGGER.setLevel(logging.INFO)
+
+
+class StandardError(logging.Handler):
+    """Writes to what ``sys.stderr`` is at that time, as Ray and tests redirect it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Writes the line."""
+        sys.stderr.write(f"{self.format(record)}\n")
+        sys.stderr.flush()
+
+
+def log_question(fields: dict[str, Any]) -> None:
+    """Writes the line of a question; what is None is left out."""
+    if LOGGER.isEnabledFor(logging.INFO):
+        known = {name: value for name, value in fields.items() if value is not None}
+        LOGGER.info(_MESSAGE, extra={_FIELDS: known})
+
+
+class JsonLines(logging.Formatter):
+    """A JSON object a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        fields: dict[str, Any] = {
+            "time": _read_time(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **getattr(record, _FIELDS, {}),
+        }
+        if record.exc_info:
+            fields["exception"] = self.formatException(record.exc_info)
+        return json.dumps(fields)
+
+
+class TextLines(logging.Formatter):
+    """Time, level and message, then ``name=value`` for each field."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, and the traceback of an exception below it."""
+        fields = getattr(record, _FIELDS, {})
+        words = [_read_time(record), record.levelname, record.getMessage()]
+        words += [f"{name}={_render_value(value)}" for name, value in fields.items()]
+        line = " ".join(words)
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+
+def _read_time(record: logging.LogRecord) -> str:
+    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+
+
+def _render_value(value: object) -> str:
+    """As JSON where it is not one plain word, so that no value ends the line.
+
+    >>> _render_value("demo_erp"), _render_value("two words")
+    ('demo_erp', '"two words"')
+    """
+    text = str(value)
+    return text if _PLAIN.fullmatch(text) else json.dumps(text)

@@ -1,0 +1,158 @@
+"""Records each question: metrics, a span of the trace, a line of the log, the figures."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Protocol
+
+from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
+from nl2sql.errors import (
+    DeadlineExceeded,
+    Forbidden,
+    InvalidRequest,
+    LimitReached,
+    Unavailable,
+    UnknownDatabase,
+)
+from nl2sql.protocols import Tracer
+from nl2sql.settings import Settings
+from nl2sql.spans import traced_by
+from nl2sql.types import Principal
+from quorumsql.contract import QueryRequest
+from serve_app.service.figures import Figures
+from serve_app.service.metrics import (
+    ONGOING,
+    QUEUE,
+    Meter,
+    Silent,
+    measure_answer,
+    measure_question,
+)
+from serve_app.service.question_log import log_question
+from serve_app.service.trace_ids import TRACE_ID, make_trace_id
+
+_ERRORS: tuple[tuple[type[BaseException], str], ...] = (
+    (InvalidRequest, "invalid"),
+    (Forbidden, "forbidden"),
+    (LimitReached, "limited"),
+    (Unavailable, "unavailable"),
+    (DeadlineExceeded, "timeout"),
+    (asyncio.CancelledError, "cancelled"),
+)
+
+
+class ServiceTracer(Tracer, Protocol):
+    """A tracer whose spans belong to the trace of the request."""
+
+    def trace_id(self) -> str:
+        """The id of the current trace; empty outside of one."""
+
+    def annotate(self, attributes: dict[str, str | float]) -> None:
+        """Adds attributes to the current span."""
+
+
+class Finish:
+    """Receives the answer of a question that is being recorded."""
+
+    answer: Answer | None = None
+    error: BaseException | None = None
+
+
+class QuestionRecorder:
+    """Records questions; without a meter and a tracer only the log and the figures."""
+
+    def __init__(
+        self, settings: Settings, meter: Meter | None = None, tracer: ServiceTracer | None = None
+    ) -> None:
+        self._settings = settings
+        self._meter = meter or Silent()
+        self._tracer = tracer
+        self.figures = Figures()
+
+    def trace_id(self) -> str:
+        """The id of the current trace; empty without a tracer."""
+        return self._tracer.trace_id() if self._tracer else ""
+
+    def set_load(self, waiting: int, ongoing: int) -> None:
+        """Requests that wait, and that are being answered."""
+        self.figures.set_load(waiting, ongoing)
+        self._meter.record(QUEUE, waiting)
+        self._meter.record(ONGOING, ongoing)
+
+    @contextmanager
+    def record(self, request: QueryRequest, principal: Principal) -> Iterator[Finish]:
+        """Records the question whose answer is set in this context, or that raises an error."""
+        finish = Finish()
+        start = time.perf_counter()
+        with traced_by(self._tracer), self._open_span():
+            try:
+                yield finish
+            except BaseException as error:
+                finish.error = error
+                raise
+            finally:
+                self._finish(finish, request, principal, time.perf_counter() - start)
+
+    def _open_span(self) -> AbstractContextManager[object]:
+        return self._tracer.open_span("question") if self._tracer else nullcontext()
+
+    def _finish(
+        self, finish: Finish, request: QueryRequest, principal: Principal, seconds: float
+    ) -> None:
+        answer = finish.answer
+        outcome, code = name_outcome(finish)
+        database = self._name_database(request)
+        ms = round(seconds * 1000, 1)
+        self.figures.count(outcome, None if answer is None else ms)
+        for change in measure_question(outcome, database, seconds):
+            self._meter.record(*change)
+        if answer is not None:
+            for change in measure_answer(answer, outcome):
+                self._meter.record(*change)
+        confidence = answer.confidence if isinstance(answer, Answered | Clarify) else None
+        fields = {
+            "outcome": outcome,
+            "code": code or None,
+            "database": database or None,
+            "confidence": confidence,
+        }
+        if self._tracer:
+            known = {name: value for name, value in fields.items() if value is not None}
+            self._tracer.annotate({f"quorumsql.{name}": value for name, value in known.items()})
+        log_question(
+            {
+                "trace_id": self.trace_id() or TRACE_ID.get() or make_trace_id(),
+                "principal": principal.name,
+                **fields,
+                "ms": ms,
+                "question": request.question
+                if self._settings.observability.log_questions
+                else None,
+            }
+        )
+
+    def _name_database(self, request: QueryRequest) -> str:
+        """Empty for an unknown database, whose name would be a new tag of the metrics."""
+        try:
+            return self._settings.database_name(request.database)
+        except UnknownDatabase:
+            return ""
+
+
+def name_outcome(finish: Finish) -> tuple[str, str]:
+    """(outcome, code): the code of a refusal, or the class of an error."""
+    match finish.answer:
+        case Answered():
+            return "answered", ""
+        case Refused(code=code):
+            return "refused", code
+        case Clarify():
+            return "clarify", ""
+        case Failed():
+            return "failed", ""
+    error = finish.error
+    outcome = next((name for kind, name in _ERRORS if isinstance(error, kind)), "error")
+    return outcome, type(error).__name__

@@ -1,0 +1,137 @@
+"""The questions that are being answered in this process, and those of the last minutes.
+
+Each has an id, by which the principal who asked, or one with the right to watch, follows its events
+from elsewhere: while it runs, or after it has ended. A watcher sees how a question is answered, and
+no rows: those are for the principal who asked.
+
+What it does not cover: other replicas of the service, which know nothing of these questions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+from nl2sql.errors import InvalidRequest
+from nl2sql.types import Principal
+
+# Kinds of events that show cells of a result.
+_WITH_ROWS = frozenset({"rows", "answer"})
+_LAST = frozenset({"answer", "problem"})
+
+
+class UnknownQuery(InvalidRequest):
+    """No question of that id is known to the principal."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "There is no such question.",
+            field="id",
+            hint="Questions are kept for serve.keep_events_s seconds, for who asked them.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEvent:
+    """One event; ``number`` counts from 1, ``data`` is JSON in one line."""
+
+    number: int
+    kind: str
+    data: bytes
+
+
+@dataclass(eq=False, slots=True)
+class RunningQuery:
+    """One question and its events so far."""
+
+    principal: Principal
+    id: str = field(default_factory=lambda: secrets.token_urlsafe(16))
+    events: list[RecordedEvent] = field(default_factory=list)
+    ended: float | None = None
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def size(self) -> int:
+        """The bytes of its events."""
+        return sum(len(event.data) for event in self.events)
+
+    def append(self, kind: str, data: bytes) -> None:
+        """Records an event; an answer or a problem is the last."""
+        self.events.append(RecordedEvent(len(self.events) + 1, kind, data))
+        if kind in _LAST:
+            self.end()
+        self._wake()
+
+    def end(self) -> None:
+        """No more events will come."""
+        if self.ended is None:
+            self.ended = time.monotonic()
+        self._wake()
+
+    async def follow(
+        self, *, silence_s: float, after: int = 0, with_rows: bool = True
+    ) -> AsyncIterator[RecordedEvent | None]:
+        """The events after number ``after``, as they come; None after each silence of so long."""
+        position = max(0, after)
+        while True:
+            changed = self._changed
+            for event in self.events[position:]:
+                position = event.number
+                if with_rows or event.kind not in _WITH_ROWS:
+                    yield event
+            if self.ended is not None and position >= len(self.events):
+                return
+            try:
+                async with asyncio.timeout(silence_s):
+                    await changed.wait()
+            except TimeoutError:
+                yield None
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
+class RunningQueries:
+    """All of them, the finished ones for ``keep_s`` and up to ``most_bytes`` together."""
+
+    def __init__(
+        self, *, keep_s: float, watch_roles: tuple[str, ...] = (), most_bytes: int = 2**26
+    ) -> None:
+        self._keep_s = keep_s
+        self._watch_roles = frozenset(watch_roles)
+        self._most_bytes = most_bytes
+        self._queries: dict[str, RunningQuery] = {}
+
+    def open(self, principal: Principal) -> RunningQuery:
+        """A new question of the principal."""
+        self._forget_old()
+        query = RunningQuery(principal)
+        self._queries[query.id] = query
+        return query
+
+    def find(self, name: str, principal: Principal) -> tuple[RunningQuery, bool]:
+        """The question of that id, and whether the principal may see its rows.
+
+        Raises UnknownQuery, also for a question that is another principal's.
+        """
+        self._forget_old()
+        query = self._queries.get(name)
+        if query is not None and query.principal == principal:
+            return query, True
+        if query is not None and self._watch_roles.intersection(principal.roles):
+            return query, False
+        raise UnknownQuery
+
+    def _forget_old(self) -> None:
+        oldest = time.monotonic() - self._keep_s
+        finished = [query for query in self._queries.values() if query.ended is not None]
+        held = sum(query.size for query in finished)
+        for query in sorted(finished, key=lambda query: query.ended or 0.0):
+            if (query.ended or 0.0) >= oldest and held <= self._most_bytes:
+                break
+            del self._queries[query.id]
+            held -= query.size

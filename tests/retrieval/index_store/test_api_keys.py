@@ -1,0 +1,119 @@
+"""API keys on a real PostgreSQL: found while they are valid, by their hash only."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import psycopg
+import pytest
+
+from nl2sql.errors import IndexUnavailable, SettingsError
+from nl2sql.types import Access, Principal, UsageLimits
+from retrieval.index_store.api_keys import PREFIX, ApiKeyStore
+from retrieval.index_store.store import IndexStore
+
+ANN = Principal(
+    "ann",
+    ("clerk", "buyer"),
+    (("country", "DE"), ("region_ids", (1, 2)), ("senior", True)),
+    Access(databases=("shop",), limits=UsageLimits(requests_per_minute=5)),
+)
+
+
+@pytest.fixture
+def keys(store: IndexStore) -> ApiKeyStore:
+    return ApiKeyStore(store)
+
+
+def change(index_url: str, assignment: str) -> None:
+    with psycopg.connect(index_url) as connection:
+        connection.execute(f"UPDATE quorumsql.api_keys SET {assignment}".encode())
+
+
+async def test_a_key_finds_its_principal(keys: ApiKeyStore) -> None:
+    record, key = await keys.create(ANN, valid_days=None)
+    found = await keys.find(key)
+    assert found is not None
+    assert found.principal == ANN
+    assert found.principal.access == replace(ANN.access, key=record.id)
+    assert found.expires_at is None
+    assert len(key) == len(PREFIX) + 43
+
+
+async def test_the_database_holds_no_key(keys: ApiKeyStore, index_url: str) -> None:
+    _, first = await keys.create(ANN, valid_days=1)
+    second = await keys.rotate((await keys.list_all())[0].id, grace_minutes=5)
+    with psycopg.connect(index_url) as connection:
+        [[dump]] = connection.execute("SELECT k::text FROM quorumsql.api_keys k").fetchall()
+    for key in (first, second):
+        assert key not in dump
+        assert key.removeprefix(PREFIX).encode().hex() not in dump
+
+
+@pytest.mark.parametrize("text", ["", "qsql_", "qsql_" + "a" * 43, "qsql_" + "é" * 43, "x" * 999])
+async def test_any_other_text_is_no_key(keys: ApiKeyStore, text: str) -> None:
+    _, key = await keys.create(ANN, valid_days=None)
+    for wrong in (text, key[:-1], key + "a", key.upper(), f" {key}", f"{key}\n"):
+        assert await keys.find(wrong) is None
+
+
+async def test_an_expired_key_is_refused(keys: ApiKeyStore, index_url: str) -> None:
+    _, key = await keys.create(ANN, valid_days=1)
+    assert await keys.find(key) is not None
+    change(index_url, "expires_at = now() - interval '1 millisecond'")
+    assert await keys.find(key) is None
+    [record] = await keys.list_all()
+    assert record.describe_state(datetime.now(UTC)) == "expired"
+    with pytest.raises(SettingsError, match="no valid API key"):
+        await keys.rotate(record.id)
+
+
+async def test_a_revoked_key_is_refused_at_once(keys: ApiKeyStore) -> None:
+    record, first = await keys.create(ANN, valid_days=None)
+    second = await keys.rotate(record.id, grace_minutes=5)
+    await keys.revoke(record.id)
+    assert [await keys.find(key) for key in (first, second)] == [None, None]
+    assert (await keys.list_all())[0].describe_state(datetime.now(UTC)) == "revoked"
+    for attempt in (keys.revoke, keys.rotate):
+        with pytest.raises(SettingsError, match="no valid API key"):
+            await attempt(record.id)
+
+
+async def test_a_rotated_key_ends_at_once_or_after_its_grace(
+    keys: ApiKeyStore, index_url: str
+) -> None:
+    record, first = await keys.create(ANN, valid_days=None)
+    second = await keys.rotate(record.id)
+    assert await keys.find(first) is None
+    third = await keys.rotate(record.id, grace_minutes=1)
+    found = [await keys.find(key) for key in (first, second, third)]
+    assert [None if known is None else known.id for known in found] == [None, record.id, record.id]
+    assert found[2] is not None
+    assert found[2].principal == ANN
+    assert found[2].describe_state(datetime.now(UTC)) == "rotating"
+    change(index_url, "previous_ends_at = now()")
+    assert await keys.find(second) is None
+    assert await keys.find(third) is not None
+
+
+async def test_the_last_use_is_noted_once_a_minute(keys: ApiKeyStore, index_url: str) -> None:
+    _, key = await keys.create(ANN, valid_days=None)
+
+    async def use() -> datetime | None:
+        await keys.find(key)
+        return (await keys.list_all())[0].last_used_at
+
+    first = await use()
+    assert first is not None
+    assert await use() == first
+    change(index_url, "last_used_at = now() - interval '61 seconds'")
+    again = await use()
+    assert again is not None
+    assert again > first
+
+
+async def test_without_the_index_no_key_is_known() -> None:
+    keys = ApiKeyStore(IndexStore("postgresql://nobody@127.0.0.1:1/none"))
+    with pytest.raises(IndexUnavailable):
+        await keys.find("qsql_" + "a" * 43)

@@ -1,0 +1,46 @@
+"""The audit log on a real PostgreSQL."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from retrieval.index_store.audit_store import AuditEntry, AuditStore
+from retrieval.index_store.store import IndexStore
+
+ENTRY = AuditEntry(
+    asked_at=datetime(2026, 5, 1, 12, tzinfo=UTC),
+    principal="ann",
+    key="key_1",
+    database="shop",
+    session="",
+    question="How many?",
+    outcome="answered",
+    code="",
+    sql="SELECT 1",
+    predicates=["sales.orders: country = $1"],
+    tables=["sales.orders"],
+    executed=["SELECT 1", "SELECT 2"],
+    row_count=1,
+    ms=12.5,
+)
+
+
+async def test_an_entry_comes_back(store: IndexStore) -> None:
+    log = AuditStore(store)
+    odd = replace(ENTRY, principal="bob", question="a\0b \ud800", row_count=None, code="x")
+    await log.add(ENTRY)
+    await log.add(odd)
+    assert await log.read(most=9) == [ENTRY, replace(odd, question="ab ?")]
+    assert await log.read(most=1) == [replace(odd, question="ab ?")]
+    assert await log.read(most=9, principal="ann") == [ENTRY]
+    assert await log.read(most=9, since=ENTRY.asked_at + timedelta(seconds=1)) == []
+
+
+async def test_old_entries_are_deleted(store: IndexStore) -> None:
+    log = AuditStore(store)
+    now = datetime.now(UTC)
+    for age in (1, 29, 31):
+        await log.add(replace(ENTRY, asked_at=now - timedelta(days=age)))
+    assert await log.prune(30) == 1
+    assert len(await log.read(most=9)) == 2

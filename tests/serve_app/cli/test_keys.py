@@ -1,0 +1,152 @@
+"""``quorumsql keys`` and ``quorumsql audit``, over a real index."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from nl2sql.errors import SettingsError, UnknownDatabase
+from nl2sql.types import Principal, UsageLimits
+from retrieval.index_store.api_keys import ApiKey, ApiKeyStore
+from retrieval.index_store.audit_store import AuditEntry, AuditStore
+from retrieval.index_store.store import IndexStore
+from serve_app.cli.app import app
+
+IDENTITY = {
+    "api_keys": True,
+    "principals": {"ann": {"roles": ["clerk"], "attributes": {"region_ids": [1, 2]}}},
+}
+
+
+@pytest.fixture
+def config(index_url: str, tmp_path: Path) -> Path:
+    file = tmp_path / "quorumsql.yaml"
+    settings = {
+        "databases": {"shop": {"reader": {"url": "sqlite:///shop.db"}}},
+        "index": {"connection": {"url": index_url}},
+        "identity": IDENTITY,
+        "audit": {"table": True},
+    }
+    file.write_text(yaml.safe_dump(settings))
+    return file
+
+
+def run(config: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(app, ["--config", str(config), *arguments])
+
+
+def make(config: Path, *arguments: str) -> str:
+    result = run(config, "keys", "create", *arguments)
+    assert result.exit_code == 0, result.output
+    key: str = result.stdout.strip()
+    return key
+
+
+def find(index_url: str, key: str) -> ApiKey | None:
+    async def look() -> ApiKey | None:
+        store = IndexStore(index_url)
+        try:
+            return await ApiKeyStore(store).find(key)
+        finally:
+            await store.close()
+
+    return asyncio.run(look())
+
+
+def test_a_key_is_made_shown_once_and_found(config: Path, index_url: str) -> None:
+    arguments = ["--role", "boss", "--attribute", "regions=[3, 4]", "--attribute", "country=DE"]
+    limits = ["--requests-per-minute", "5", "--rows-per-day", "0", "--expires-days", "0"]
+    key = make(config, "bob", *arguments, "--database", "shop", *limits)
+    found = find(index_url, key)
+    assert found is not None
+    assert found.principal == Principal("bob", ("boss",), (("regions", (3, 4)), ("country", "DE")))
+    assert found.principal.access.databases == ("shop",)
+    assert found.principal.access.limits == UsageLimits(requests_per_minute=5, rows_per_day=0)
+    assert found.expires_at is None
+    listed = run(config, "keys", "list", "--json")
+    assert key not in listed.output
+    [shown] = json.loads(listed.stdout)
+    assert (shown["id"], shown["state"], shown["expires_at"]) == (found.id, "active", None)
+    assert "bob" in run(config, "keys", "list").output
+
+
+def test_a_principal_of_the_settings_keeps_its_roles(config: Path, index_url: str) -> None:
+    found = find(index_url, make(config, "ann"))
+    assert found is not None
+    assert found.principal == Principal("ann", ("clerk",), (("region_ids", (1, 2)),))
+    assert found.expires_at is not None
+    assert 89 < (found.expires_at - datetime.now(UTC)).total_seconds() / 86_400 < 90
+
+
+def test_a_key_is_rotated_and_revoked(config: Path, index_url: str) -> None:
+    first = make(config, "ann")
+    record = find(index_url, first)
+    assert record is not None
+    second = run(config, "keys", "rotate", record.id, "--grace", "5").stdout.strip()
+    third = run(config, "keys", "rotate", record.id).stdout.strip()
+    assert [find(index_url, key) is None for key in (first, second, third)] == [True, True, False]
+    assert run(config, "keys", "revoke", record.id).exit_code == 0
+    assert find(index_url, third) is None
+    for command in ("rotate", "revoke"):
+        result = run(config, "keys", command, record.id)
+        assert isinstance(result.exception, SettingsError)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["local"], SettingsError),
+        ([" "], SettingsError),
+        (["bob", "--database", "none"], UnknownDatabase),
+        (["bob", "--attribute", "x"], SystemExit),
+        (["bob", "--attribute", "x={a: 1}"], SystemExit),
+        (["bob", "--attribute", "x=null"], SystemExit),
+        (["bob", "--expires-days", "-1"], SystemExit),
+    ],
+)
+def test_what_makes_no_sense_makes_no_key(
+    config: Path, arguments: list[str], error: type[BaseException]
+) -> None:
+    result = run(config, "keys", "create", *arguments)
+    assert isinstance(result.exception, error)
+    assert "qsql_" not in result.output
+
+
+def test_the_audit_log_is_printed_as_json_lines(config: Path, index_url: str) -> None:
+    entry = AuditEntry(
+        asked_at=datetime(2026, 5, 1, tzinfo=UTC),
+        principal="ann",
+        key="key_1",
+        database="shop",
+        session="",
+        question="How many?",
+        outcome="answered",
+        code="",
+        sql="SELECT 1",
+        predicates=[],
+        tables=["orders"],
+        executed=["SELECT 1"],
+        row_count=1,
+        ms=1.5,
+    )
+
+    async def add() -> None:
+        store = IndexStore(index_url)
+        await store.prepare()
+        await AuditStore(store).add(entry)
+        await store.close()
+
+    asyncio.run(add())
+    [line] = run(config, "audit").stdout.splitlines()
+    assert json.loads(line)["question"] == "How many?"
+    assert json.loads(line)["asked_at"] == "2026-05-01T00:00:00+00:00"
+    for arguments in (["--as", "bob"], ["--days", "1"]):
+        assert run(config, "audit", *arguments).stdout == ""
+    config.write_text(config.read_text().replace("table: true", "table: false"))
+    assert isinstance(run(config, "audit").exception, SettingsError)

@@ -1,0 +1,365 @@
+"""``/v1`` as the openai package sees it: models, completions, streams, conversations, errors."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import openai
+import pytest
+
+from nl2sql.errors import EngineUnavailable
+from nl2sql.types import Rewriting, Turn
+from serve_app.http.openai import stream as chat_stream
+from serve_app.http.openai.content import render_sql
+from tests.fakes import (
+    FakeGenerator,
+    FakeRepairer,
+    FakeSessions,
+    build_candidate,
+    build_diagnostic,
+    build_generated,
+    build_result,
+    build_settings,
+)
+from tests.serve_app.http.test_event_stream import GENERATED, TellingGenerator
+from tests.serve_app.served import build_app, connect, serve
+
+RESULTS = {"SELECT 1": [build_result((1,))] * 40}
+ASKED: list[Any] = [{"role": "user", "content": "How many orders?"}]
+
+
+def build(generator: FakeGenerator | None = None, **parts: Any) -> Any:
+    generator = generator or TellingGenerator(*[GENERATED] * 20)
+    return build_app(generator=generator, **{"results": RESULTS, **parts})
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with serve(build()) as url:
+        yield f"{url}/v1"
+
+
+@pytest.fixture(scope="module")
+def client(url: str) -> openai.OpenAI:
+    return openai.OpenAI(base_url=url, api_key="any", max_retries=0)
+
+
+def wait_for(is_reached: Callable[[], bool]) -> None:
+    while not is_reached():
+        time.sleep(0.01)
+
+
+def test_databases_are_models(client: openai.OpenAI) -> None:
+    models = list(client.models.list())
+    assert [model.id for model in models] == ["shop", "quorumsql"]
+    assert {model.owned_by for model in models} == {"quorumsql"}
+    assert client.models.retrieve("shop").id == "shop"
+    with pytest.raises(openai.NotFoundError):
+        client.models.retrieve("shed")
+
+
+@pytest.mark.parametrize("model", ["shop", "quorumsql"])
+def test_the_message_holds_all_that_a_user_must_see(client: openai.OpenAI, model: str) -> None:
+    completion = client.chat.completions.create(model=model, messages=ASKED)
+    (choice,) = completion.choices
+    assert (choice.finish_reason, completion.model) == ("stop", model)
+    content = choice.message.content or ""
+    assert "| 1 |" in content
+    assert "```sql\nSELECT 1\n```" in content
+    assert "without a quorum" in content
+    assert completion.usage is not None
+    assert completion.usage.total_tokens == 110
+
+
+def test_a_stream_has_progress_then_the_same_content(client: openai.OpenAI) -> None:
+    whole = client.chat.completions.create(model="shop", messages=ASKED)
+    chunks = list(
+        client.chat.completions.create(
+            model="shop",
+            messages=ASKED,
+            stream=True,
+            stream_options={"include_usage": True},
+        )
+    )
+    deltas = [chunk.choices[0].delta for chunk in chunks if chunk.choices]
+    assert deltas[0].role == "assistant"
+    assert "".join(delta.content or "" for delta in deltas) == whole.choices[0].message.content
+    said = [delta.model_extra for delta in deltas if delta.model_extra]
+    assert any("writing queries" in extra["reasoning"] for extra in said)
+    assert all(extra["reasoning"] == extra["reasoning_content"] for extra in said)
+    extras: list[dict[str, Any]] = [chunk.model_extra or {} for chunk in chunks]
+    events = [extra["event"] for extra in extras if "event" in extra]
+    assert {event["type"] for event in events} == {"status"}
+    assert [event["data"]["done"] for event in events][-1] is True
+    finish = [chunk.choices[0].finish_reason for chunk in chunks if chunk.choices]
+    assert finish[-1] == "stop"
+    assert finish.count("stop") == 1
+    assert chunks[-1].choices == []
+    assert chunks[-1].usage is not None
+    assert chunks[-1].usage.total_tokens == 110
+    assert len({chunk.id for chunk in chunks}) == 1
+
+
+async def test_the_asynchronous_client_asks_alike(url: str) -> None:
+    async with openai.AsyncOpenAI(base_url=url, api_key="any", max_retries=0) as client:
+        stream = await client.chat.completions.create(
+            model="shop",
+            messages=ASKED,
+            stream=True,
+        )
+        content = [chunk.choices[0].delta.content or "" async for chunk in stream]
+    assert "SELECT 1" in "".join(content)
+
+
+def test_the_role_comes_before_the_question_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat_stream, "_SILENCE_S", 0.1)
+    with serve(build(TellingGenerator(GENERATED, seconds=1.0))) as url:
+        client = openai.OpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0)
+        start = time.monotonic()
+        stream = client.chat.completions.create(model="shop", messages=ASKED, stream=True)
+        first = next(iter(stream))
+        assert time.monotonic() - start < 0.9
+        assert first.choices[0].delta.role == "assistant"
+        # While nothing moves, what was said last is said again.
+        assert len(list(stream)) > 5
+
+
+async def test_a_client_that_stops_ends_its_question() -> None:
+    generator = TellingGenerator(GENERATED, seconds=60)
+    with serve(build(generator)) as url:
+        client = openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0)
+        stream = await client.chat.completions.create(model="shop", messages=ASKED, stream=True)
+        async for chunk in stream:
+            if "writing" in str(chunk.choices[0].delta.model_extra):
+                break
+        await stream.close()
+        async with asyncio.timeout(5):
+            await asyncio.to_thread(wait_for, lambda: generator.was_cancelled)
+
+
+# -- conversations ---------------------------------------------------------------------------------
+
+
+def build_chat(*said: str) -> list[Any]:
+    roles = ["user", "assistant"] * len(said)
+    return [{"role": role, "content": text} for role, text in zip(roles, said, strict=False)]
+
+
+async def ask(app: Any, messages: list[Any], headers: Any = None, **options: Any) -> str:
+    body = {"model": "shop", "messages": messages, **options}
+    async with connect(app) as client:
+        response = await client.post("/v1/chat/completions", json=body, headers=headers)
+    assert response.status_code == 200, response.text
+    content: str = response.json()["choices"][0]["message"]["content"]
+    return content
+
+
+async def test_earlier_messages_make_the_conversation() -> None:
+    generator = FakeGenerator(
+        GENERATED,
+        rewritings={"And in 2024?": Rewriting("How many orders were open in 2024?", "model")},
+    )
+    sessions = FakeSessions()
+    app = build(generator, sessions=sessions)
+    answer = f"Answer: 3.\n\n{render_sql('SELECT 3')}\n\nConfidence 0.9, with a quorum."
+    content = await ask(app, build_chat("How many orders are open?", answer, "And in 2024?"))
+    assert generator.recalled == [(Turn("How many orders are open?", "answered", "SELECT 3"),)]
+    assert "Understood as: How many orders were open in 2024?" in content
+    assert not any(sessions.turns.values())
+
+
+async def test_a_number_picks_an_interpretation() -> None:
+    first, second = render_sql("SELECT 2"), render_sql("SELECT 1")
+    offered = f"The confidence is 0.2.\n\n1. shows two\n\n{first}\n\n2. shows one\n\n{second}"
+    picked = FakeGenerator(rewritings={"2": Rewriting("Which?", "picked", "SELECT 1")})
+    content = await ask(build(picked, sessions=FakeSessions()), build_chat("Q?", offered, "2"))
+    (turns,) = picked.recalled
+    assert turns == (Turn("Q?", "clarify", interpretations=("SELECT 2", "SELECT 1")),)
+    assert "SELECT 1" in content
+
+
+@pytest.mark.parametrize(
+    ("headers", "user", "session"),
+    [
+        ({"X-OpenWebUI-Chat-Id": "chat-1"}, "ann", "chat-1"),
+        ({}, "ann", "ann"),
+        ({}, "ann@example.com", "c52f8b7a4e26b3e4b33a6ba6b6e4f6a2"),
+    ],
+)
+async def test_a_chat_id_or_the_user_names_the_session(
+    headers: dict[str, str], user: str, session: str
+) -> None:
+    sessions = FakeSessions()
+    await ask(build(sessions=sessions), ASKED, headers, user=user)
+    (name,) = (name for name, turns in sessions.turns.items() if turns)
+    if "@" in user:
+        assert len(name) == 32
+        assert "example" not in name
+    else:
+        assert name == session
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        (
+            '### Task:\nGenerate a title.\nJSON format: { "title": "…" }\n'
+            "<chat_history>\nUSER: How many orders?\nASSISTANT: 3\n</chat_history>",
+            {"title": "How many orders?"},
+        ),
+        ('### Task:\nGenerate 1-3 tags. { "tags": ["tag1"] }', {"tags": []}),
+        ('### Task:\nSuggest questions. { "follow_ups": ["Q?"] }', {"follow_ups": []}),
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True])
+async def test_what_chat_clients_ask_by_themselves_touches_no_database(
+    prompt: str, expected: dict[str, Any], stream: bool
+) -> None:
+    app = build(FakeGenerator(), results={})
+    body = {"model": "shop", "messages": [{"role": "user", "content": prompt}], "stream": stream}
+    async with connect(app) as client:
+        response = await client.post("/v1/chat/completions", json=body)
+    if stream:
+        line = response.text.splitlines()[0].removeprefix("data: ")
+        content = json.loads(line)["choices"][0]["delta"]["content"]
+        assert response.text.endswith("data: [DONE]\n\n")
+    else:
+        content = response.json()["choices"][0]["message"]["content"]
+    assert json.loads(content) == expected
+
+
+# -- what is no answer -----------------------------------------------------------------------------
+
+
+async def test_a_failure_is_an_answer_in_words() -> None:
+    broken = FakeGenerator(build_generated(build_candidate("SELECT 2")))
+    failed = {"SELECT 2": [build_diagnostic("no such column")] * 4}
+    content = await ask(build(broken, results=failed, repairer=FakeRepairer(*[""] * 4)), ASKED)
+    assert "None of the 1 queries" in content
+
+
+@pytest.mark.parametrize(
+    ("changes", "param", "message"),
+    [
+        ({"temprature": 1}, "temprature", "Unrecognized request argument"),
+        ({"n": 2}, "n", "Unsupported parameter"),
+        ({"tools": [{"type": "function"}]}, "tools", "Unsupported parameter"),
+        ({"response_format": {"type": "json_object"}}, "response_format", "Unsupported"),
+        ({"messages": []}, "messages", "at least 1 item"),
+        ({"messages": build_chat("Q?", "A.")}, "messages", "last message"),
+        (
+            {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
+            "messages",
+            "only text can",
+        ),
+        ({"messages": [{"role": "user", "content": " "}]}, "question", "empty"),
+        ({"messages": [{"role": "king", "content": "Q?"}]}, "messages.0.role", "system"),
+        ({"model": None}, "model", "string"),
+    ],
+    ids=str,
+)
+async def test_a_bad_request_names_the_parameter(
+    changes: dict[str, Any], param: str, message: str
+) -> None:
+    async with connect(build()) as client:
+        body = {"model": "shop", "messages": ASKED, **changes}
+        response = await client.post("/v1/chat/completions", json=body)
+    assert response.status_code == 400, response.text
+    error = response.json()["error"]
+    assert (error["type"], error["param"]) == ("invalid_request_error", param)
+    assert message in error["message"]
+
+
+@pytest.mark.parametrize(
+    "accepted",
+    [{"temperature": 0.2, "max_tokens": 9}, {"tools": []}, {"n": 1}, {"stop": None}, {"seed": 3}],
+    ids=str,
+)
+async def test_what_steers_a_models_words_is_accepted(accepted: dict[str, Any]) -> None:
+    assert "SELECT 1" in await ask(build(), ASKED, **accepted)
+
+
+@pytest.mark.parametrize(
+    ("send", "status", "kind"),
+    [
+        ({"content": b"{"}, 400, "invalid_request_error"),
+        ({"content": b'{"model": "\xff"}'}, 400, "invalid_request_error"),
+        ({"content": b"x" * 10_000_000}, 413, "invalid_request_error"),
+        ({"json": {"model": "shed", "messages": ASKED}}, 404, "invalid_request_error"),
+        (
+            {"json": {"model": "shed", "messages": ASKED, "stream": True}},
+            404,
+            "invalid_request_error",
+        ),
+        ({"json": {}, "headers": {"host": "evil.example.com"}}, 421, "invalid_request_error"),
+        ({"json": {}, "headers": {"origin": "https://evil.io"}}, 403, "permission_error"),
+    ],
+    ids=["json", "utf8", "large", "model", "model_streamed", "host", "origin"],
+)
+async def test_every_error_has_openais_form(send: dict[str, Any], status: int, kind: str) -> None:
+    headers = {"content-type": "application/json", **send.pop("headers", {})}
+    async with connect(build()) as client:
+        response = await client.post("/v1/chat/completions", headers=headers, **send)
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/json"
+    assert response.json()["error"]["type"] == kind
+    assert response.json()["error"]["message"]
+
+
+async def test_an_unknown_token_is_an_authentication_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ANN_TOKEN", "s3cret")
+    settings = build_settings(identity={"principals": {"ann": {"token_env": "ANN_TOKEN"}}})
+    with serve(build(settings=settings)) as url:
+        right = openai.OpenAI(base_url=f"{url}/v1", api_key="s3cret", max_retries=0)
+        wrong = openai.OpenAI(base_url=f"{url}/v1", api_key="guess", max_retries=0)
+        assert list(right.models.list())
+        with pytest.raises(openai.AuthenticationError):
+            wrong.models.list()
+
+
+async def test_an_engine_that_is_away_is_a_server_error_with_a_pause() -> None:
+    async with connect(build(FakeGenerator(EngineUnavailable("Busy.")))) as client:
+        body = {"model": "shop", "messages": ASKED}
+        response = await client.post("/v1/chat/completions", json=body)
+    assert response.status_code == 503
+    assert response.headers["retry-after-ms"] == "5000"
+    assert response.json()["error"] == {
+        "message": "Busy.", "type": "server_error", "param": None, "code": None,
+    }  # fmt: skip
+
+
+def test_an_error_in_mid_stream_is_raised_by_the_client() -> None:
+    with serve(build(FakeGenerator(EngineUnavailable("Busy.")))) as url:
+        client = openai.OpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0)
+        stream = client.chat.completions.create(model="shop", messages=ASKED, stream=True)
+        with pytest.raises(openai.APIError, match="Busy"):
+            list(stream)
+
+
+async def test_a_fault_of_ours_tells_nothing_of_itself() -> None:
+    async with connect(build(FakeGenerator(ValueError("secret")))) as client:
+        for stream in (False, True):
+            body = {"model": "shop", "messages": ASKED, "stream": stream}
+            response = await client.post("/v1/chat/completions", json=body)
+            assert "secret" not in response.text
+            assert "server_error" in response.text
+
+
+def test_half_a_request_is_ended_by_its_time_limit() -> None:
+    settings = build_settings(limits={"body_timeout_ms": 300})
+    with serve(build(settings=settings)) as url:
+        port = int(url.rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+            connection.sendall(
+                b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n"
+                b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+            )
+            answer = connection.recv(65536)
+    assert b"408" in answer.splitlines()[0]

@@ -1,0 +1,158 @@
+"""``GET /queries/{id}/events``: who may follow which question, while it runs and afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from nl2sql.errors import EngineUnavailable
+from nl2sql.types import Principal
+from serve_app.service.running_queries import RunningQueries, RunningQuery, UnknownQuery
+from tests.fakes import FakeGenerator, build_result, build_settings
+from tests.serve_app.http.test_event_stream import ACCEPT, GENERATED, read_events
+from tests.serve_app.served import build_app, connect
+
+ANN, BOB = Principal("ann"), Principal("bob", ("auditor",))
+QUESTION = {"question": "How many?"}
+TOKENS = {"ANN_TOKEN": "ann", "BOB_TOKEN": "bob", "EVE_TOKEN": "eve"}
+
+
+@pytest.fixture
+async def client(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[httpx.AsyncClient]:
+    for name, token in TOKENS.items():
+        monkeypatch.setenv(name, token)
+    settings = build_settings(
+        identity={
+            "principals": {
+                "ann": {"token_env": "ANN_TOKEN"},
+                "bob": {"token_env": "BOB_TOKEN", "roles": ["auditor"]},
+                "eve": {"token_env": "EVE_TOKEN"},
+            }
+        },
+        serve={"watch_roles": ["auditor"]},
+    )
+    app = build_app(
+        settings,
+        generator=FakeGenerator(GENERATED, GENERATED, EngineUnavailable("Busy.")),
+        results={"SELECT 1": [build_result((1,))] * 4},
+    )
+    async with connect(app) as client:
+        yield client
+
+
+def sign(name: str, **headers: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {name}", **headers}
+
+
+async def follow(client: httpx.AsyncClient, name: str, who: str, **headers: str) -> Any:
+    return await client.get(f"/queries/{name}/events", headers=sign(who, **headers))
+
+
+@pytest.mark.parametrize("accept", [{}, ACCEPT], ids=["plain", "streamed"])
+async def test_who_asked_sees_all_again(client: httpx.AsyncClient, accept: dict[str, str]) -> None:
+    asked = await client.post("/query", json=QUESTION, headers=sign("ann", **accept))
+    name = asked.headers["quorumsql-query-id"]
+    followed = await follow(client, name, "ann")
+    assert followed.headers["content-type"] == "text/event-stream; charset=utf-8"
+    events = read_events(followed.text)
+    assert [kind for kind, _ in events if kind != "stage"] == [
+        "candidate",
+        "vote",
+        "rows",
+        "answer",
+    ]
+    assert events[-1][1] == (asked.json() if not accept else read_events(asked.text)[-1][1])
+
+
+async def test_a_follower_goes_on_where_it_was(client: httpx.AsyncClient) -> None:
+    asked = await client.post("/query", json=QUESTION, headers=sign("ann"))
+    name = asked.headers["quorumsql-query-id"]
+    whole = await follow(client, name, "ann")
+    last = whole.text.count("\nevent: ") + whole.text.startswith("event")
+    rest = await follow(client, name, "ann", **{"last-event-id": str(last - 1)})
+    assert rest.text.count("event: ") == 1
+    assert "event: answer" in rest.text
+
+
+async def test_a_watcher_sees_no_rows(client: httpx.AsyncClient) -> None:
+    asked = await client.post("/query", json=QUESTION, headers=sign("ann"))
+    followed = await follow(client, asked.headers["quorumsql-query-id"], "bob")
+    kinds = {line for line in followed.text.splitlines() if line.startswith("event: ")}
+    assert {"event: stage", "event: candidate", "event: vote"} <= kinds
+    assert not {"event: rows", "event: answer"} & kinds
+
+
+async def test_others_are_told_nothing(client: httpx.AsyncClient) -> None:
+    asked = await client.post("/query", json=QUESTION, headers=sign("ann"))
+    name = asked.headers["quorumsql-query-id"]
+    others, unknown = await follow(client, name, "eve"), await follow(client, "none", "eve")
+    assert (others.status_code, others.json()) == (404, unknown.json())
+
+
+async def test_an_error_is_the_last_event(client: httpx.AsyncClient) -> None:
+    for _ in range(2):
+        await client.post("/query", json=QUESTION, headers=sign("ann"))
+    streamed = await client.post("/query", json=QUESTION, headers=sign("ann", **ACCEPT))
+    kind, problem = read_events(streamed.text)[-1]
+    assert (kind, problem["detail"]) == ("problem", "Busy.")
+    followed = await follow(client, streamed.headers["quorumsql-query-id"], "ann")
+    assert read_events(followed.text)[-1] == (kind, problem)
+
+
+async def test_translate_gives_the_query_and_no_rows(client: httpx.AsyncClient) -> None:
+    response = await client.post("/translate", json=QUESTION, headers=sign("ann"))
+    body = response.json()
+    assert (response.status_code, body["outcome"], body["sql"]) == (200, "translated", "SELECT 1")
+    assert not {"rows", "columns", "text"} & {*body}
+    wrong = await client.post("/translate", json={"question": ""}, headers=sign("ann"))
+    assert wrong.status_code == 422
+
+
+# -- the questions of one process ------------------------------------------------------------------
+
+
+async def test_events_come_as_they_are_recorded() -> None:
+    query = RunningQuery(ANN)
+    seen = []
+
+    async def collect() -> None:
+        async for event in query.follow(silence_s=0.05):
+            seen.append(event.kind if event else None)
+
+    task = asyncio.create_task(collect())
+    await asyncio.sleep(0.01)
+    query.append("stage", b"{}")
+    await asyncio.sleep(0.12)
+    query.append("answer", b"{}")
+    await task
+    assert (seen[0], seen[-1], seen.count(None) >= 1) == ("stage", "answer", True)
+
+
+def test_finished_questions_are_forgotten_by_age_and_by_size() -> None:
+    queries = RunningQueries(keep_s=60, most_bytes=10)
+    first, second, running = (queries.open(ANN) for _ in range(3))
+    for query in (first, second):
+        query.append("answer", json.dumps("12345").encode())
+    assert queries.find(second.id, ANN) == (second, True)
+    with pytest.raises(UnknownQuery):
+        queries.find(first.id, ANN)
+    assert queries.find(running.id, ANN) == (running, True)
+    brief = RunningQueries(keep_s=-1)
+    ended = brief.open(ANN)
+    ended.append("answer", b"{}")
+    with pytest.raises(UnknownQuery):
+        brief.find(ended.id, ANN)
+
+
+def test_a_principal_of_the_same_name_with_other_rights_is_another() -> None:
+    queries = RunningQueries(keep_s=60)
+    query = queries.open(ANN)
+    with pytest.raises(UnknownQuery):
+        queries.find(query.id, Principal("ann", ("other",)))
+    with pytest.raises(UnknownQuery):
+        queries.find(query.id, BOB)

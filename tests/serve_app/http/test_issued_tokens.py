@@ -1,0 +1,151 @@
+"""API keys and signed tokens over HTTP, at two instances of the service over one index."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from nl2sql.settings import Settings
+from nl2sql.types import Access, Principal
+from retrieval.index_store.api_keys import ApiKeyStore
+from retrieval.index_store.store import IndexStore
+from serve_app.http.middleware import pick_front_settings, surround
+from tests.fakes import build_settings
+from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
+from tests.serve_app.identity_provider import (
+    AUDIENCE,
+    IdentityProvider,
+    build_claims,
+    build_rsa_key,
+    describe_key,
+    serve_provider,
+    sign,
+)
+from tests.serve_app.replicas import Replicas, run_replicas
+
+BOB = Principal("bob", ("clerk",))
+SIGNING_KEY = build_rsa_key()
+
+
+@pytest.fixture
+def provider() -> Iterator[IdentityProvider]:
+    with serve_provider() as running:
+        running.keys = [describe_key(SIGNING_KEY, "1")]
+        yield running
+
+
+@pytest.fixture
+def settings(provider: IdentityProvider) -> Settings:
+    embedded = {"url": "embedded"}
+    database = {"reader": embedded, "indexer": embedded}
+    jwt = {"issuer": provider.url, "audience": AUDIENCE, "claims": {"databases": "dbs"}}
+    return build_settings(
+        databases={"shop": database, "erp": database},
+        default_database="shop",
+        identity={"api_keys": True, "jwt": jwt},
+    )
+
+
+@pytest.fixture
+async def replicas(
+    settings: Settings, store: IndexStore, index_url: str
+) -> AsyncIterator[Replicas]:
+    async with run_replicas(settings, index_url) as running:
+        yield running
+
+
+@pytest.fixture
+def keys(store: IndexStore) -> ApiKeyStore:
+    return ApiKeyStore(store)
+
+
+async def test_a_key_is_answered_as_its_principal(replicas: Replicas, keys: ApiKeyStore) -> None:
+    _, key = await keys.create(BOB, valid_days=None)
+    response = await replicas.ask(key, trace=True)
+    assert response.status_code == 200
+    assert response.json()["trace"]["principal"] == "bob"
+    assert key not in response.text
+
+
+@pytest.mark.parametrize("ending", ["revoked", "rotated", "expired"])
+async def test_an_ended_key_is_refused_by_all_replicas_at_once(
+    replicas: Replicas, keys: ApiKeyStore, index_url: str, ending: str
+) -> None:
+    record, key = await keys.create(BOB, valid_days=1)
+    assert [(await replicas.ask(key)).status_code for _ in range(4)] == [200] * 4
+    if ending == "revoked":
+        await keys.revoke(record.id)
+    elif ending == "rotated":
+        await keys.rotate(record.id)
+    else:
+        with psycopg.connect(index_url) as connection:
+            connection.execute("UPDATE quorumsql.api_keys SET expires_at = now()")
+    began = time.monotonic()
+    responses = [await replicas.ask(key) for _ in range(4)]
+    assert time.monotonic() - began < 1
+    assert [response.status_code for response in responses] == [401] * 4
+    assert responses[0].headers["www-authenticate"] == "Bearer"
+
+
+async def test_a_signed_token_is_answered_as_its_principal(
+    replicas: Replicas, provider: IdentityProvider
+) -> None:
+    claims = build_claims(provider.url, dbs=["shop"])
+    response = await replicas.ask(sign(claims, SIGNING_KEY), trace=True)
+    assert response.json()["trace"]["principal"] == "ann"
+    expired = await replicas.ask(sign({**claims, "exp": 1}, SIGNING_KEY))
+    assert expired.status_code == 401
+    assert "it has expired" in expired.json()["detail"]
+    forged = await replicas.ask(sign(claims, build_rsa_key()))
+    assert forged.status_code == 401
+
+
+@pytest.mark.parametrize("kind", ["key", "token"])
+async def test_a_database_that_is_not_allowed_is_unknown(
+    replicas: Replicas, keys: ApiKeyStore, provider: IdentityProvider, kind: str
+) -> None:
+    if kind == "key":
+        _, token = await keys.create(
+            Principal("bob", access=Access(databases=("erp",))), valid_days=None
+        )
+    else:
+        token = sign(build_claims(provider.url, dbs=["erp"]), SIGNING_KEY)
+    assert (await replicas.ask(token, database="erp")).status_code == 200
+    # The only one that it may ask is the default.
+    assert (await replicas.ask(token)).status_code == 200
+    hidden = await replicas.ask(token, database="shop")
+    missing = await replicas.ask(token, database="none")
+    assert (hidden.status_code, missing.status_code) == (404, 404)
+    assert hidden.text.replace("shop", "none") == missing.text
+    ready = await replicas.send(token, "GET", "/readyz")
+    assert ready.json() == {"ready": True}
+
+
+async def test_without_an_index_no_key_is_accepted(settings: Settings, index_url: str) -> None:
+    async with run_replicas(settings, index_url) as replicas:
+        assert (await replicas.ask("qsql_" + "a" * 43)).status_code == 503
+        assert (await replicas.ask("")).status_code == 401
+        assert (await replicas.send("qsql_" + "a" * 43, "GET", "/readyz")).status_code == 200
+
+
+async def test_the_proxy_refuses_only_what_the_replica_would_refuse_too(
+    settings: Settings, replicas: Replicas, keys: ApiKeyStore
+) -> None:
+    """It has no index, so it lets every bearer token pass."""
+    proxy = surround(replicas.apps[0], pick_front_settings(settings), most_open_bodies=9)
+    _, key = await keys.create(BOB, valid_days=None)
+
+    async def send(*headers: tuple[bytes, bytes]) -> int:
+        exchange = Exchange([b'{"question": "Q?"}'])
+        scope = build_scope("POST", "/query", [HOST, JSON, *headers])
+        return (await exchange.send_to(proxy, scope)).status
+
+    assert await send((b"authorization", f"Bearer {key}".encode())) == 200
+    refused: list[Any] = [b"", b"Bearer", b"Bearer ", b"Basic abc", b"Bearer other"]
+    for value in refused:
+        assert await send((b"authorization", value)) == 401
+    assert await send() == 401

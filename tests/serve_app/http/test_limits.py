@@ -1,0 +1,155 @@
+"""Limits of a principal hold over two instances of the service, however many clients it has."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from nl2sql.settings import Settings
+from nl2sql.types import Access, Principal, UsageLimits
+from retrieval.index_store.api_keys import ApiKeyStore
+from retrieval.index_store.store import IndexStore
+from tests.fakes import build_settings
+from tests.serve_app.replicas import SlowGenerator, run_replicas
+
+CLIENTS = 50
+
+
+@pytest.fixture(autouse=True)
+def tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ann", "bob"):
+        monkeypatch.setenv(f"{name.upper()}_TOKEN", f"token-of-{name}")
+
+
+def build(limits: dict[str, int], of_bob: dict[str, int] | None = None) -> Settings:
+    principals: dict[str, Any] = {
+        name: {"token_env": f"{name.upper()}_TOKEN"} for name in ("ann", "bob")
+    }
+    principals["bob"]["limits"] = of_bob or {}
+    identity = {"principals": principals, "limits": limits, "api_keys": True}
+    return build_settings(identity=identity, serve={"max_waiting_requests": 100})
+
+
+async def test_requests_a_minute(store: IndexStore, index_url: str) -> None:
+    settings = build({"requests_per_minute": 20})
+    async with run_replicas(settings, index_url) as replicas:
+        responses = await asyncio.gather(*(replicas.ask("token-of-ann") for _ in range(CLIENTS)))
+        assert Counter(response.status_code for response in responses) == {200: 20, 429: 30}
+        remaining = Counter(
+            response.headers["x-ratelimit-remaining-requests"] for response in responses
+        )
+        assert remaining == Counter(str(number) for number in range(1, 20)) + Counter({"0": 31})
+        refused = next(response for response in responses if response.status_code == 429)
+        assert refused.headers["content-type"] == "application/problem+json"
+        assert 0 < int(refused.headers["retry-after"]) <= 60
+        assert refused.headers["x-ratelimit-limit-requests"] == "20"
+        assert refused.headers["x-ratelimit-reset-requests"].endswith("s")
+        assert "ann may send 20 requests in a minute" in refused.json()["detail"]
+        assert (await replicas.ask("token-of-bob")).status_code == 200
+
+
+async def test_a_request_too_many_is_refused_before_its_body_is_read(
+    store: IndexStore, index_url: str
+) -> None:
+    async with run_replicas(build({"requests_per_minute": 1}), index_url) as replicas:
+        assert (await replicas.ask("token-of-ann")).status_code == 200
+        for path in ("/query", "/no/such/path"):
+            response = await replicas.send("token-of-ann", "POST", path, content=b"x" * 70_000)
+            assert response.status_code == 429
+        for path in ("/healthz", "/readyz"):
+            response = await replicas.send("token-of-ann", "GET", path)
+            assert response.status_code == 200
+            assert "x-ratelimit-limit-requests" not in response.headers
+
+
+async def test_questions_at_once(store: IndexStore, index_url: str) -> None:
+    settings = build({"questions_at_once": 4})
+    async with run_replicas(settings, index_url, seconds=0.6) as replicas:
+        responses = await asyncio.gather(*(replicas.ask("token-of-ann") for _ in range(CLIENTS)))
+        assert Counter(response.status_code for response in responses) == {200: 4, 429: 46}
+        assert SlowGenerator.most_at_once == 4
+        assert (await replicas.ask("token-of-ann")).status_code == 200
+
+
+async def test_rows_a_day(store: IndexStore, index_url: str) -> None:
+    settings = build({"rows_per_day": 25})
+    async with run_replicas(settings, index_url, rows=10) as replicas:
+        responses = [await replicas.ask("token-of-ann", max_rows=10) for _ in range(2)]
+        assert [response.status_code for response in responses] == [200, 200]
+        many = await asyncio.gather(
+            *(replicas.ask("token-of-ann", max_rows=10) for _ in range(CLIENTS))
+        )
+        # Five rows are left. The fake database gives ten, where a real one would stop at five.
+        assert Counter(response.status_code for response in many) == {200: 1, 429: 49}
+        assert "25 rows" in (await replicas.ask("token-of-ann")).json()["detail"]
+
+
+async def test_tokens_a_day(store: IndexStore, index_url: str) -> None:
+    async with run_replicas(build({"tokens_per_day": 220}), index_url) as replicas:
+        first = await replicas.ask("token-of-ann")
+        assert first.headers["x-ratelimit-remaining-tokens"] == "220"
+        second = await replicas.ask("token-of-ann")
+        assert second.headers["x-ratelimit-remaining-tokens"] == "110"
+        third = await replicas.ask("token-of-ann")
+        assert third.status_code == 429
+        assert third.headers["x-ratelimit-limit-tokens"] == "220"
+        assert third.headers["x-ratelimit-remaining-tokens"] == "0"
+        assert 0 < int(third.headers["retry-after"]) <= 86_400
+        assert "x-ratelimit-limit-requests" not in third.headers
+
+
+async def test_own_limits_replace_those_of_all(store: IndexStore, index_url: str) -> None:
+    settings = build({"requests_per_minute": 1}, {"requests_per_minute": 3})
+    async with run_replicas(settings, index_url) as replicas:
+        statuses = [
+            (await replicas.ask(token)).status_code
+            for token in ["token-of-ann"] * 2 + ["token-of-bob"] * 4
+        ]
+    assert statuses == [200, 429, 200, 200, 200, 429]
+
+
+async def test_a_rotated_key_has_no_new_quota(store: IndexStore, index_url: str) -> None:
+    keys = ApiKeyStore(store)
+    access = Access(limits=UsageLimits(requests_per_minute=3))
+    record, first = await keys.create(Principal("eve", access=access), valid_days=None)
+    async with run_replicas(build({}), index_url) as replicas:
+        assert [(await replicas.ask(first)).status_code for _ in range(2)] == [200, 200]
+        second = await keys.rotate(record.id, grace_minutes=5)
+        statuses = [(await replicas.ask(key)).status_code for key in (second, first, second)]
+    assert statuses == [200, 429, 429]
+
+
+async def test_a_question_that_was_not_answered_returns_its_lease(
+    store: IndexStore, index_url: str
+) -> None:
+    settings = build({"questions_at_once": 1, "tokens_per_day": 1_000_000})
+    async with run_replicas(settings, index_url, seconds=30) as replicas:
+        task = asyncio.create_task(replicas.ask("token-of-ann"))
+        await asyncio.sleep(0.5)
+        assert (await replicas.ask("token-of-ann")).status_code == 429
+        task.cancel()
+        await asyncio.wait({task})
+    async with run_replicas(settings, index_url) as replicas:
+        response = await replicas.ask("token-of-ann")
+        assert response.status_code == 200
+        used = 1_000_000 - int(response.headers["x-ratelimit-remaining-tokens"])
+        # One prompt: what the model had done by then is not known.
+        assert used == settings.model.max_model_len
+
+
+@pytest.mark.parametrize("limit", ["requests_per_minute", "questions_at_once", "rows_per_day"])
+async def test_what_cannot_be_counted_is_refused(index_url: str, limit: str) -> None:
+    # The index has not been set up.
+    async with run_replicas(build({limit: 5}), index_url) as replicas:
+        response = await replicas.ask("token-of-ann")
+    assert response.status_code == 503
+
+
+async def test_without_limits_the_index_is_not_asked(index_url: str) -> None:
+    async with run_replicas(build({}), index_url) as replicas:
+        response = await replicas.ask("token-of-ann")
+    assert response.status_code == 200
+    assert not [name for name in response.headers if name.startswith("x-ratelimit")]

@@ -1,0 +1,183 @@
+"""Metrics, traces and logs of the service on a real Ray, with a deployment for each stage."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import httpx
+import pytest
+import ray
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.samples import Sample
+
+from nl2sql.settings.observability import ObservabilitySettings
+from quorumsql.client import Client
+from serve_app.composition.wiring import Wiring
+from tests.serve_app.ray.ray_service import serving
+
+pytestmark = pytest.mark.timeout(600)
+
+PORT = 8124
+TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
+TRACED = {"traceparent": f"00-{TRACE_ID}-b7ad6b7169203331-01"}
+RIGHT = "SELECT count(*) AS n FROM employees"
+REFUSED = "SELECT pg_sleep(1) FROM employees"
+
+
+class Collector:
+    """Receives traces by OTLP over HTTP."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.spans: list[Span] = []
+
+
+@contextmanager
+def collecting() -> Iterator[Collector]:
+    """A collector on a port of its own."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            message = ExportTraceServiceRequest.FromString(body)
+            for resource in message.resource_spans:
+                for scope in resource.scope_spans:
+                    collector.spans.extend(scope.spans)
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            """Nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    collector = Collector(f"http://127.0.0.1:{server.server_port}/v1/traces")
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield collector
+    server.shutdown()
+    server.server_close()
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 60) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.5)
+    return False
+
+
+def scrape() -> list[Sample]:
+    """All samples of this machine's metrics endpoint."""
+    node = ray.nodes()[0]
+    url = f"http://{node['NodeManagerAddress']}:{node['MetricsExportPort']}/metrics"
+    families = text_string_to_metric_families(httpx.get(url, timeout=30).text)
+    return [sample for family in families for sample in family.samples]
+
+
+def find_value(name: str, **tags: str) -> float | None:
+    """The value of a counter, gauge or histogram's count; None if it is not exported."""
+    for sample in scrape():
+        if sample.name in (f"ray_{name}", f"ray_{name}_total", f"ray_{name}_count") and (
+            tags.items() <= sample.labels.items()
+        ):
+            return sample.value
+    return None
+
+
+def read_log() -> list[dict[str, object]]:
+    """The lines of questions in the logs of Ray's session."""
+    folder = Path(ray._private.worker.global_worker.node.get_logs_dir_path())
+    lines = [line for path in folder.glob("worker-*.err") for line in path.open()]
+    return [json.loads(line) for line in lines if '"message": "question"' in line]
+
+
+def test_metrics_traces_and_logs_of_questions(
+    wiring: Wiring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAY_metrics_report_interval_ms", "1000")
+    monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "200")
+    with collecting() as collector:
+        observability = ObservabilitySettings(log_format="json", traces_endpoint=collector.url)
+        with serving(wiring, observability, fuse_cpu_stages=False, port=PORT) as url:
+            body = {"question": RIGHT, "k": 2}
+            answer = httpx.post(f"{url}/query", json=body, headers=TRACED, timeout=60)
+            other = httpx.post(f"{url}/query", json={"question": REFUSED}, timeout=60)
+            assert answer.json()["outcome"] == "answered"
+            assert answer.headers["QuorumSQL-Trace-Id"] == TRACE_ID
+            assert other.headers["QuorumSQL-Trace-Id"] != TRACE_ID
+
+            check_spans(collector)
+            check_metrics()
+            check_status(url)
+            check_log(other.headers["QuorumSQL-Trace-Id"])
+
+
+def check_spans(collector: Collector) -> None:
+    trace_id = bytes.fromhex(TRACE_ID)
+
+    def own() -> dict[str, list[Span]]:
+        found: dict[str, list[Span]] = {}
+        for span in [*collector.spans]:
+            if span.trace_id == trace_id:
+                found.setdefault(span.name, []).append(span)
+        return found
+
+    proxy = "proxy_http_request ingress POST /query"
+    assert wait_for(lambda: proxy in own()), sorted(own())
+    spans = own()
+    (question,) = spans["question"]
+    attributes = {each.key: each.value for each in question.attributes}
+    assert attributes["quorumsql.outcome"].string_value == "answered"
+    stages = [spans[name][0] for name in ("retrieve", "plan", "generate", "assess", "vote")]
+    assert {stage.parent_span_id for stage in stages} == {question.span_id}
+    # The call of another deployment is part of the stage that makes it.
+    by_id = {span.span_id: span for each in spans.values() for span in each}
+    (call,) = spans["replica_handle_request retriever retrieve"]
+    parents = []
+    while call.parent_span_id in by_id:
+        call = by_id[call.parent_span_id]
+        parents.append(call.name)
+    assert parents[-1] == proxy
+    assert parents.index("retrieve") < parents.index("question")
+
+
+def check_metrics() -> None:
+    answered = {"outcome": "answered", "database": "demo_erp"}
+    assert wait_for(lambda: find_value("quorumsql_questions", **answered) == 1)
+    assert find_value("quorumsql_questions", outcome="failed") == 1
+    assert find_value("quorumsql_stage_seconds", stage="retrieve") == 2
+    assert find_value("quorumsql_guard_refusals", code="function_not_allowed") == 1
+    assert find_value("quorumsql_candidates", status="accepted") == 1
+    assert find_value("quorumsql_confidence", outcome="answered") == 1
+    assert find_value("quorumsql_tokens", kind="prompt") is not None
+    found = {"cache": "question_embeddings", "result": "miss", "deployment": "retriever"}
+    assert wait_for(lambda: find_value("quorumsql_cache_lookups", **found) == 2)
+    assert find_value("quorumsql_ongoing") == 0
+    assert find_value("quorumsql_queue") == 0
+    assert find_value("quorumsql_questions", **answered, deployment="ingress") == 1
+
+
+def check_status(url: str) -> None:
+    with Client(url) as client:
+        status = client.status()
+    assert status.ready
+    assert status.figures.questions == {"answered": 1, "failed": 1}
+    assert status.figures.duration.questions == 2
+
+
+def check_log(other: str) -> None:
+    assert wait_for(lambda: len(read_log()) == 2, 10)
+    first, second = read_log()
+    assert (first["trace_id"], first["outcome"], first["principal"]) == (
+        TRACE_ID, "answered", "local",
+    )  # fmt: skip
+    assert (second["trace_id"], second["outcome"]) == (other, "failed")
+    assert "question" not in first

@@ -1,0 +1,58 @@
+"""The form of log lines."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+
+import pytest
+
+from nl2sql.settings.observability import ObservabilitySettings
+from serve_app.service.question_log import (
+    LOGGER,
+    JsonLines,
+    TextLines,
+    configure_logging,
+    log_question,
+)
+
+
+def build_record(**fields: object) -> logging.LogRecord:
+    record = logging.LogRecord("quorumsql", logging.INFO, "", 0, "question", (), None)
+    record.created = 0.0
+    record.quorumsql_fields = fields
+    return record
+
+
+def test_a_text_line_names_its_fields() -> None:
+    line = TextLines().format(build_record(outcome="answered", ms=12.5))
+    assert line == "1970-01-01T00:00:00.000+00:00 INFO question outcome=answered ms=12.5"
+
+
+@pytest.mark.parametrize("form", [TextLines(), JsonLines()], ids=["text", "json"])
+def test_no_value_begins_a_new_line(form: logging.Formatter) -> None:
+    line = form.format(build_record(principal="mia\nINFO question outcome=answered"))
+    assert len(line.splitlines()) == 1
+
+
+def test_a_json_line_holds_the_exception() -> None:
+    try:
+        raise ValueError("broken")
+    except ValueError:
+        record = logging.LogRecord("x", logging.ERROR, "", 0, "%s", ("m",), sys.exc_info())
+    line = json.loads(JsonLines().format(record))
+    assert (line["level"], line["message"], "broken" in line["exception"]) == ("error", "m", True)
+
+
+def test_lines_go_to_standard_error_once(capsys: pytest.CaptureFixture[str]) -> None:
+    before, level = LOGGER.handlers, LOGGER.level
+    try:
+        for _ in range(2):
+            configure_logging(ObservabilitySettings(log_format="json"))
+        log_question({"outcome": "answered", "code": None})
+    finally:
+        LOGGER.handlers = before
+        LOGGER.setLevel(level)
+    line = json.loads(capsys.readouterr().err)
+    assert (line["outcome"], "code" in line) == ("answered", False)

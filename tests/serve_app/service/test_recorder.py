@@ -1,0 +1,180 @@
+"""What is recorded of a question: metrics, figures, log, span."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from nl2sql.answers import Answered
+from nl2sql.errors import (
+    DeadlineExceeded,
+    InvalidRequest,
+    LimitReached,
+    PromptTooLong,
+    Unavailable,
+    UnknownDatabase,
+)
+from nl2sql.pipeline.pipeline import Pipeline, Stages
+from nl2sql.types import Principal
+from quorumsql.contract import QueryRequest
+from ranking.ranker import CandidateRanker
+from serve_app.service.query_service import QueryService
+from serve_app.service.question_log import LOGGER, JsonLines
+from serve_app.service.recorder import QuestionRecorder
+from serve_app.service.trace_ids import TRACE_ID
+from tests.fakes import (
+    FakeExecutor,
+    FakeGenerator,
+    FakeGuard,
+    FakePlanner,
+    FakeRepairer,
+    FakeRetriever,
+    build_candidate,
+    build_generated,
+    build_result,
+    build_settings,
+)
+from tests.nl2sql.test_spans import Notes
+from tests.serve_app.service.test_metrics import FakeMeter
+
+SECRET = "a cell's value"
+ASKED = QueryRequest(question="Who earns most?")
+TESTER = Principal("tester")
+
+
+class FakeTracer(Notes):
+    """Notes spans and attributes; its trace id never changes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.attributes: dict[str, str | float] = {}
+
+    def trace_id(self) -> str:
+        """See ``ServiceTracer.trace_id``."""
+        return "f" * 32
+
+    def annotate(self, attributes: dict[str, str | float]) -> None:
+        """See ``ServiceTracer.annotate``."""
+        self.attributes.update(attributes)
+
+
+@contextmanager
+def reading_log() -> Iterator[list[dict[str, Any]]]:
+    """The lines that are written in this context, as JSON."""
+    lines: list[dict[str, Any]] = []
+
+    class Collecting(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            lines.append(json.loads(self.format(record)))
+
+    handler, level = Collecting(), LOGGER.level
+    handler.setFormatter(JsonLines())
+    LOGGER.addHandler(handler)
+    LOGGER.setLevel(logging.INFO)
+    yield lines
+    LOGGER.removeHandler(handler)
+    LOGGER.setLevel(level)
+
+
+def build_service(
+    meter: FakeMeter, tracer: FakeTracer | None = None, **observability: Any
+) -> QueryService:
+    """A service whose only candidate returns ``SECRET``."""
+    settings = build_settings(observability=observability)
+    guard = FakeGuard()
+    executor = FakeExecutor({"SELECT name": [build_result((SECRET,))]})
+    pipeline = Pipeline(
+        Stages(
+            FakeRetriever(),
+            FakePlanner(),
+            FakeGenerator(build_generated(build_candidate("SELECT name"))),
+            guard,
+            CandidateRanker(guard, executor, settings),
+            FakeRepairer(),
+        )
+    )
+    recorder = QuestionRecorder(settings, meter, tracer)
+    return QueryService(settings, pipeline, {}, recorder=recorder)
+
+
+async def test_an_answered_question_is_recorded() -> None:
+    meter, tracer = FakeMeter(), FakeTracer()
+    service = build_service(meter, tracer)
+    with reading_log() as lines:
+        answer = await service.query(ASKED, TESTER)
+    assert isinstance(answer, Answered)
+    assert meter.values["questions", "answered", "shop"] == 1
+    assert meter.values["candidates", "accepted"] == 1
+    assert (meter.values["queue",], meter.values["ongoing",]) == (0, 0)
+    figures = service.recorder.figures.read()
+    assert figures.questions == {"answered": 1}
+    assert figures.duration.questions == 1
+    (line,) = lines
+    known = {name: line[name] for name in ("message", "outcome", "database", "principal")}
+    assert known == {
+        "message": "question", "outcome": "answered", "database": "shop", "principal": "tester",
+    }  # fmt: skip
+    assert (line["trace_id"], line["confidence"]) == ("f" * 32, answer.confidence)
+    assert tracer.attributes["quorumsql.outcome"] == "answered"
+    assert (tracer.noted[0], tracer.noted[-1]) == ("question begins", "question ends")
+    assert {"retrieve begins", "generate begins", "guard begins"} <= {*tracer.noted}
+
+
+@pytest.mark.parametrize("logs_questions", [False, True])
+async def test_the_log_holds_questions_only_on_request_and_never_rows(logs_questions: bool) -> None:
+    service = build_service(FakeMeter(), log_questions=logs_questions)
+    with reading_log() as lines:
+        await service.query(ASKED, TESTER)
+    assert lines[0].get("question") == (ASKED.question if logs_questions else None)
+    assert SECRET not in json.dumps(lines)
+
+
+async def test_without_a_tracer_the_trace_id_is_that_of_the_request() -> None:
+    service = build_service(FakeMeter())
+    TRACE_ID.set("e" * 32)
+    with reading_log() as lines:
+        await service.query(ASKED, TESTER)
+    assert lines[0]["trace_id"] == "e" * 32
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        (InvalidRequest("k", field="k"), "invalid"),
+        (UnknownDatabase("x", ()), "invalid"),
+        (LimitReached("slow down", retry_after_s=1.0), "limited"),
+        (Unavailable("gone"), "unavailable"),
+        (DeadlineExceeded("late"), "timeout"),
+        (asyncio.CancelledError(), "cancelled"),
+        (PromptTooLong("long"), "error"),
+        (KeyError("bug"), "error"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_an_error_is_an_outcome(error: BaseException, outcome: str) -> None:
+    meter = FakeMeter()
+    recorder = QuestionRecorder(build_settings(), meter)
+    with (
+        reading_log() as lines,
+        pytest.raises(type(error)),
+        recorder.record(QueryRequest(question="q", database="nowhere"), TESTER),
+    ):
+        raise error
+    # The name of an unknown database is no tag.
+    assert meter.values["questions", outcome, ""] == 1
+    assert (lines[0]["outcome"], lines[0]["code"]) == (outcome, type(error).__name__)
+    assert recorder.figures.read().duration.questions == 0
+
+
+async def test_requests_that_wait_and_are_answered_are_counted() -> None:
+    service = build_service(FakeMeter())
+    async with service.turns.take():
+        figures = service.recorder.figures.read()
+    assert (figures.waiting, figures.ongoing) == (0, 1)
+    assert service.recorder.figures.read().ongoing == 0
