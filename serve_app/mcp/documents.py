@@ -15,7 +15,7 @@ from nl2sql.catalog import ForeignKey, Table
 from nl2sql.rendering import build_response
 from nl2sql.results.json_values import to_json_value
 from nl2sql.types import FewShot, ResultSet, SchemaContext, TableDescriptions
-from quorumsql.contract.answers import AnsweredResponse, ClarifyResponse
+from quorumsql.contract.answers import AnsweredResponse, ClarifyResponse, FailedResponse
 
 # How many rows are returned if a call does not say.
 ROWS = 50
@@ -46,7 +46,7 @@ def build_answer(answer: Answer) -> Document:
     document = {"outcome": response.outcome, **document}
     if isinstance(response, AnsweredResponse):
         names = [column.name for column in response.columns]
-        table = _build_rows(names, response.rows, is_truncated=response.truncated)
+        table = _build_rows(names, response.rows, response.cut, is_truncated=response.truncated)
         return document | table | {"notes": [*response.notes, *table["notes"]]}
     if isinstance(response, ClarifyResponse):
         interpretations = [
@@ -54,13 +54,15 @@ def build_answer(answer: Answer) -> Document:
             for number, interpretation in enumerate(response.interpretations, start=1)
         ]
         return document | {"interpretations": interpretations, "next": _HOW_TO_PICK}
+    if isinstance(response, FailedResponse):
+        return document | {"attempts": _fit(document.get("attempts", []))}
     return document
 
 
 def build_result(result: ResultSet) -> Document:
     """The rows of a query."""
     rows = [[to_json_value(value) for value in row] for row in result.rows]
-    return _build_rows(list(result.columns), rows, is_truncated=result.truncated)
+    return _build_rows(list(result.columns), rows, result.cut, is_truncated=result.truncated)
 
 
 def build_tables(found: TableDescriptions, *, whole: bool) -> Document:
@@ -69,7 +71,7 @@ def build_tables(found: TableDescriptions, *, whole: bool) -> Document:
     described = [
         _describe_table(table, name, found.foreign_keys, rules)
         if whole
-        else _leave_out_empty({"name": name, "comment": table.comment})
+        else _leave_out_empty({"name": name, "comment": _cut_cell(table.comment)})
         for table, name in zip(found.tables, found.names, strict=True)
     ]
     shown = _fit(described)
@@ -92,10 +94,11 @@ def build_tables(found: TableDescriptions, *, whole: bool) -> Document:
 def build_context(context: SchemaContext) -> Document:
     """The tables that a search found, with the values and examples that match the text."""
     rules = dict(context.row_rules)
-    # The shared tables of a small module come last and were not found.
     described = [
         _describe_table(hit.table, name, context.foreign_keys, rules)
         for hit, name in zip(context.tables, context.names, strict=True)
+        # Those only stand in the prompts of all questions about the same module.
+        if hit.via != "module"
     ]
     shown = _fit(described)
     notes = []
@@ -121,10 +124,20 @@ def build_examples(examples: Sequence[FewShot]) -> Document:
     }
 
 
-def _build_rows(names: list[str], rows: Sequence[list[Any]], *, is_truncated: bool) -> Document:
-    cut = [[_cut_cell(value) for value in row] for row in rows]
-    shown = _fit(cut)
+def _build_rows(
+    names: list[str],
+    rows: Sequence[list[Any]],
+    withheld: Sequence[Sequence[int]],
+    *,
+    is_truncated: bool,
+) -> Document:
+    """``withheld`` lists the cells that the service cut already: [row, column], from 0."""
+    columns = _fit(names, MOST_CHARS // 2)
+    cut = [[_cut_cell(value) for value in row[: len(columns)]] for row in rows]
+    shown = _fit(cut, MOST_CHARS - _count_chars(columns))
     notes = []
+    if len(columns) < len(names):
+        notes.append(f"{len(columns)} of {len(names)} columns are shown. Select fewer columns.")
     if len(shown) < len(cut):
         notes.append(
             f"{len(shown)} of {len(cut)} fetched rows are shown, because a result has at most "
@@ -138,13 +151,18 @@ def _build_rows(names: list[str], rows: Sequence[list[Any]], *, is_truncated: bo
     if any(
         value != old
         for row, olds in zip(shown, rows, strict=False)
-        for value, old in zip(row, olds, strict=True)
+        for value, old in zip(row, olds, strict=False)
     ):
         notes.append(f"Cells longer than {_MOST_CELL_CHARS} characters are cut and end with ….")
+    if any(
+        row < len(shown) and column < len(columns) and shown[row][column] is None
+        for row, column in withheld
+    ):
+        notes.append("Some cells are null because their values are too long to be returned.")
     return {
-        "columns": names,
+        "columns": columns,
         "rows": shown,
-        "truncated": is_truncated or len(shown) < len(cut),
+        "truncated": is_truncated or len(shown) < len(cut) or len(columns) < len(names),
         "notes": notes,
     }
 
@@ -156,40 +174,50 @@ def _cut_cell(value: Any) -> Any:
     return value
 
 
-def _fit(items: Sequence[_T]) -> list[_T]:
-    """The first items whose JSON has at most ``MOST_CHARS`` characters together."""
+def _fit(items: Sequence[_T], most: int = MOST_CHARS) -> list[_T]:
+    """The first items whose JSON has at most ``most`` characters together."""
     shown, chars = [], 0
     for item in items:
-        chars += len(json.dumps(item, ensure_ascii=False)) + 2
-        if chars > MOST_CHARS:
+        chars += _count_chars(item) + 2
+        if chars > most:
             break
         shown.append(item)
     return shown
 
 
+def _count_chars(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False))
+
+
 def _describe_table(
     table: Table, name: str, keys: Sequence[ForeignKey], rules: dict[str, str]
 ) -> Document:
+    """One table never has more than ``MOST_CHARS`` characters."""
     rule = rules.get(table.qualified)
+    columns = [
+        _leave_out_empty(
+            {"name": column.name, "type": column.type, "comment": _cut_cell(column.comment)}
+        )
+        for column in table.columns
+    ]
+    shown = _fit(columns, MOST_CHARS // 2)
+    references = [
+        f"({', '.join(key.columns)}) references {key.target}({', '.join(key.target_columns)})"
+        for key in keys
+        if key.table == table.qualified
+    ]
     return _leave_out_empty(
         {
             "name": name,
             "kind": "" if table.kind == "table" else table.kind,
-            "comment": table.comment,
-            "columns": [
-                _leave_out_empty(
-                    {"name": column.name, "type": column.type, "comment": column.comment}
-                )
-                for column in table.columns
-            ],
+            "comment": _cut_cell(table.comment),
+            "columns": shown,
+            "columns_left_out": len(columns) - len(shown) or None,
             "primary_key": list(table.primary_key),
-            "foreign_keys": [
-                f"({', '.join(key.columns)}) references {key.target}"
-                f"({', '.join(key.target_columns)})"
-                for key in keys
-                if key.table == table.qualified
-            ],
-            "visible_rows": "" if rule is None else rule or "Only some; the condition is hidden.",
+            "foreign_keys": _fit(references, MOST_CHARS // 5),
+            "visible_rows": _cut_cell(rule or "Only some; the condition is hidden.")
+            if rule is not None
+            else "",
         }
     )
 

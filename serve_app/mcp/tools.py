@@ -19,6 +19,7 @@ from mcp_types import (
 )
 
 from nl2sql.answers import Answer, Clarify
+from nl2sql.progress import describe_stage
 from nl2sql.settings import Settings
 from nl2sql.types import Principal, Progress
 from quorumsql.contract import QueryRequest
@@ -186,15 +187,15 @@ async def _query(call: Call, arguments: AskArguments, *, picked: str) -> Answer:
 
 
 async def _observe(call: Call, request: QueryRequest) -> Answer:
-    """Answers the request; the client is sent the stages as progress if it asked for that."""
+    """Answers the request; the client is sent the progress if it asked for it."""
     queue = ProgressQueue()
     work = asyncio.create_task(call.services.queries.query(request, call.principal, queue))
-    stages: list[str] = []
+    steps, said = 0, ""
     try:
         async for event in queue.follow(work, silence_s=_SILENCE_S):
-            if isinstance(event, Progress) and event.stage not in stages[-1:]:
-                stages.append(event.stage)
-                await call.context.session.report_progress(len(stages), message=event.stage)
+            if isinstance(event, Progress) and (text := describe_stage(event)) != said:
+                steps, said = steps + 1, text
+                await call.context.session.report_progress(steps, message=text)
         return await work
     finally:
         work.cancel()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,13 +11,16 @@ from mcp.client.context import ClientRequestContext
 from mcp_types import CallToolResult, ElicitRequestParams, ElicitResult, InputRequiredResult
 
 from evaluation.runs.variants import override
-from nl2sql.types import Principal
+from nl2sql.answers import Clarify, Trace
+from nl2sql.types import Interpretation, Principal
+from serve_app.mcp.clarification import read_choice, request_choice
 from tests.fakes import (
     FakeGenerator,
     FakeGuard,
     FakeRepairer,
     build_candidate,
     build_generated,
+    build_question,
     build_result,
     build_settings,
     build_violation,
@@ -153,3 +157,21 @@ async def test_a_forged_choice_is_guarded() -> None:
         assert document["outcome"] in ("refused", "failed")
         message = await fail(client, "run_sql", sql="SELECT secret")
     assert "not_permitted" in message
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-06-18"])
+async def test_an_older_client_gets_titles_as_it_knows_them(version: str) -> None:
+    asked: list[dict[str, Any]] = []
+
+    async def elicit_form(message: str, schema: dict[str, Any], request: Any) -> ElicitResult:
+        asked.append(schema["properties"]["interpretation"])
+        return ElicitResult(action="accept", content={"interpretation": FIRST})
+
+    session = SimpleNamespace(elicit_form=elicit_form)
+    context: Any = SimpleNamespace(protocol_version=version, session=session, request_id=1)
+    trace = Trace(build_question())
+    interpretations = (Interpretation(FIRST, "the first", 0.5), Interpretation(SECOND, "", 0.5))
+    clarify = Clarify("Which one?", 0.5, interpretations, trace)
+    assert read_choice(await request_choice(context, clarify)) == FIRST
+    assert asked[0]["enum"] == [FIRST, SECOND]
+    assert asked[0]["enumNames"] == ["1. the first", f"2. {SECOND}"]

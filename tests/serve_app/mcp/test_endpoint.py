@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from typing import Any
 
 import httpx
@@ -37,11 +39,12 @@ ACCEPT = {"accept": "application/json, text/event-stream"}
 TOKENS = {"principals": {"mia": {"token_env": "MIA_TOKEN"}}}
 
 
-def build(**sections: Any) -> Any:
+def build(generator: FakeGenerator | None = None, **sections: Any) -> Any:
     return build_app(
         build_settings(**sections),
         schemas=SchemaDirectory(SqlGuard(FakeCatalogs(SHOP))),
-        generator=FakeGenerator(build_generated(build_candidate("SELECT 1"), samples=1)),
+        generator=generator
+        or FakeGenerator(build_generated(build_candidate("SELECT 1"), samples=1)),
         results={"SELECT 1": [build_result((1,))] * 2},
     )
 
@@ -117,3 +120,37 @@ async def test_what_is_no_message_is_refused(body: Any, status: int) -> None:
 
 async def test_a_body_has_the_limit_of_all_routes() -> None:
     assert (await post(build(), {}, {**INITIALIZE, "x": "y" * 100_000})).status_code == 413
+
+
+class HangingGenerator(FakeGenerator):
+    """Never finishes a generation; the server runs in another thread."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.started = threading.Event()
+        self.cancelled = threading.Event()
+
+    async def generate(self, *arguments: Any, **options: Any) -> Any:
+        """Waits until it is cancelled."""
+        self.started.set()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            self.cancelled.set()
+            raise
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_client_that_leaves_ends_the_work_for_it(mode: ConnectMode) -> None:
+    generator = HangingGenerator()
+    with serve(build(generator=generator)) as url:
+
+        async def ask() -> None:
+            async with Client(f"{url}/mcp", mode=mode) as client:
+                await client.call_tool("ask", {"question": "One?"})
+
+        asking = asyncio.create_task(ask())
+        assert await asyncio.to_thread(generator.started.wait, 10)
+        asking.cancel()
+        await asyncio.wait({asking})
+        assert await asyncio.to_thread(generator.cancelled.wait, 10)

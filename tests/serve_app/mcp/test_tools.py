@@ -26,6 +26,7 @@ from tests.fakes import (
     build_generated,
     build_result,
     build_settings,
+    build_table,
 )
 from tests.serve_app.mcp.clients import MODES, call, connect_directly, connect_http, fail, read_text
 from tests.serve_app.served import build_app, build_services
@@ -95,6 +96,19 @@ async def test_a_question_is_answered(opened: Opened) -> None:
         assert document["sql"] == ORDERS
         assert document["rows"] == [[1], [2]]
         assert not document["truncated"]
+
+
+async def test_progress_is_reported(opened: Opened) -> None:
+    said: list[tuple[float, str | None]] = []
+
+    async def show(progress: float, total: float | None = None, message: str | None = None) -> None:
+        said.append((progress, message))
+
+    async with opened as client:
+        await client.call_tool("ask", {"question": "Which orders?"}, progress_callback=show)
+    assert len(said) > 2
+    assert [done for done, _ in said] == sorted({done for done, _ in said})
+    assert all(message for _, message in said)
 
 
 async def test_text_and_structured_content_are_the_same(
@@ -272,6 +286,33 @@ async def test_a_long_cell_is_cut_and_says_so() -> None:
     assert document["rows"][1] == ["short"]
     assert "longer than 500 characters" in document["notes"][0]
     assert not document["truncated"]
+
+
+async def test_a_withheld_cell_is_reported() -> None:
+    document = await run(replace(build_result((None, 1), (None, 2)), cut=((1, 0),)))
+    assert document["notes"] == [
+        "Some cells are null because their values are too long to be returned."
+    ]
+    assert (await run(build_result((None, 1))))["notes"] == []
+
+
+async def test_many_columns_are_cut_and_say_so() -> None:
+    result = build_result(tuple(range(5000)))
+    document = await run(result)
+    assert len(json.dumps(document)) < MOST_CHARS + 1000
+    assert document["truncated"]
+    shown = len(document["columns"])
+    assert document["notes"][0].startswith(f"{shown} of 5000 columns are shown")
+    assert [len(row) for row in document["rows"]] in ([shown], [])
+
+
+async def test_a_wide_table_says_which_part_of_it_is_described() -> None:
+    wide = build_table("sales.wide", *(f"column_{number} integer" for number in range(1000)))
+    guard = SqlGuard(FakeCatalogs(replace(SHOP, tables=(wide,), foreign_keys=())))
+    async with connect(guard=guard, schemas=SchemaDirectory(guard)) as client:
+        (table,) = (await call(client, "describe_tables", tables=["wide"]))["tables"]
+    assert len(table["columns"]) + table["columns_left_out"] == 1000
+    assert len(json.dumps(table)) < MOST_CHARS
 
 
 async def test_a_lone_surrogate_does_not_break_the_result() -> None:
