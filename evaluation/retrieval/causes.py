@@ -23,9 +23,9 @@ class Cause:
 
 CAUSES = (
     Cause(
-        "twin",
+        "namesake",
         "a table of the same name in another schema was found instead",
-        lambda missed, budget: bool(missed.twin),
+        lambda missed, budget: bool(missed.namesake),
     ),
     Cause(
         "just_outside",
@@ -54,8 +54,8 @@ CAUSES = (
 def find_cause(missed: MissedTable, budget: int) -> Cause:
     """The cause of one miss.
 
-    >>> find_cause(MissedTable(table="a.orders", rank=14, twin="b.orders"), 12).name
-    'twin'
+    >>> find_cause(MissedTable(table="a.orders", rank=14, namesake="b.orders"), 12).name
+    'namesake'
     >>> find_cause(MissedTable(table="a.orders", rank=14), 12).name
     'just_outside'
     """

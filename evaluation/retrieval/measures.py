@@ -179,11 +179,11 @@ def _sort_misses(
 def _show(missed: MissedTable) -> str:
     """The table with the facts about its cause.
 
-    >>> _show(MissedTable(table="a.orders", rank=14, twin="b.orders"))
+    >>> _show(MissedTable(table="a.orders", rank=14, namesake="b.orders"))
     'a.orders (found: b.orders; rank 14)'
     """
     facts = [
-        f"found: {missed.twin}" if missed.twin else "",
+        f"found: {missed.namesake}" if missed.namesake else "",
         f"rank {missed.rank}" if missed.rank else "",
         f"next to {missed.neighbour}" if missed.neighbour else "",
     ]

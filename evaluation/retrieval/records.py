@@ -45,7 +45,7 @@ class ShownTable(Record):
 class MissedTable(Record):
     """A gold table that is not shown, and the facts that decide the cause.
 
-    ``rank`` is its rank in a search with twice the budget. ``twin`` is a shown table of the same
+    ``rank`` is its rank in a search with twice the budget. ``namesake`` is a shown table of that
     name in another schema, ``neighbour`` a shown table connected by a foreign key; empty: none.
     ``shared_words`` are the words of the question in its name, comment or column names. ``cosine``
     is None if search did not list the table.
@@ -53,7 +53,7 @@ class MissedTable(Record):
 
     table: str
     rank: int | None = None
-    twin: str = ""
+    namesake: str = ""
     neighbour: str = ""
     schema_shown: bool = False
     shared_words: tuple[str, ...] = ()

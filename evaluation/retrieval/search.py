@@ -131,7 +131,7 @@ def _explain(
     return MissedTable(
         table=name,
         rank=ranks.get(name),
-        twin=next((other.qualified for other in found if other.name == table.name), ""),
+        namesake=next((other.qualified for other in found if other.name == table.name), ""),
         neighbour=next((other for other in shown if other in near), ""),
         schema_shown=any(other.schema == table.schema for other in found),
         shared_words=tuple(sorted(words)),

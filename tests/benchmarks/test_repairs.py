@@ -17,12 +17,12 @@ ORDERS = (
     "SELECT c.country, COUNT(*) FROM orders AS o JOIN customers AS c ON o.customer_id = c.id "
     "WHERE c.name = 'Ann' GROUP BY c.country HAVING COUNT(*) > 2"
 )
-SIGHT = TableLookup(build_context())
+TABLES = TableLookup(build_context())
 
 
 def damage(name: str, sql: str = ORDERS, seed: int = 0) -> str | None:
     (found,) = [each for each in DAMAGES if each.__name__ == name]
-    return found(sqlglot.parse_one(sql, dialect="postgres"), SIGHT, Random(seed))
+    return found(sqlglot.parse_one(sql, dialect="postgres"), TABLES, Random(seed))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from evaluation.retrieval.records import MissedTable
 @pytest.mark.parametrize(
     ("facts", "cause"),
     [
-        ({"twin": "b.orders", "rank": 13, "neighbour": "a.lines"}, "twin"),
+        ({"namesake": "b.orders", "rank": 13, "neighbour": "a.lines"}, "namesake"),
         ({"rank": 24, "neighbour": "a.lines"}, "just_outside"),
         ({"rank": 25, "neighbour": "a.lines"}, "key_away"),
         ({"schema_shown": True}, "no_word"),

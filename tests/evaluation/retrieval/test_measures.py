@@ -34,15 +34,15 @@ def test_the_figures_of_a_variant() -> None:
 
 
 def test_misses_are_sorted_by_cause() -> None:
-    twin = MissedTable(table="s.lines", twin="t.lines")
+    namesake = MissedTable(table="s.lines", namesake="t.lines")
     records = [
         build_record(f"q{at}", build_finding("s.orders", missed=(missed,)))
-        for at, missed in enumerate((LINES, LINES, twin))
+        for at, missed in enumerate((LINES, LINES, namesake))
     ]
     (figures,) = summarize(build_manifest("q0", "q1", "q2"), records).variants
     assert [(missed.cause, missed.tables) for missed in figures.missed] == [
         ("just_outside", 2),
-        ("twin", 1),
+        ("namesake", 1),
     ]
     assert figures.missed[1].examples == (("q2", "s.lines (found: t.lines)"),)
 

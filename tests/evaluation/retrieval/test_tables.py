@@ -11,7 +11,7 @@ from evaluation.retrieval.report_section import build_section
 from evaluation.retrieval.tables import build_tables, describe_scope
 from tests.evaluation.retrieval.builders import build_finding, build_manifest, build_record
 
-MISSED = (MissedTable(table="s.lines", twin="t.li|nes"),)
+MISSED = (MissedTable(table="s.lines", namesake="t.li|nes"),)
 RECORDS = [
     build_record("q1", build_finding("s.orders", "s.lines")),
     build_record("q1s", build_finding("s.orders", missed=MISSED), rewords="q1"),
