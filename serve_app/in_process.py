@@ -114,6 +114,7 @@ async def open_services(settings: Settings, stack: AsyncExitStack) -> LocalServi
             executor=parts.executor,
             retriever=parts.build_retriever(settings),
             schemas=directory,
+            accounting=accounting,
         ),
     )
 

@@ -268,6 +268,7 @@ class Ingress:
             executor=stages.executor,
             retriever=stages.retrieval,
             schemas=stages.retrieval,
+            accounting=self._access.accounting,
         )
         self._sessions = SessionService(stages.retrieval)
         self._feedback = FeedbackService(wiring.settings, stages.retrieval, self._service.turns)

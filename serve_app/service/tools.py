@@ -8,18 +8,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nl2sql.protocols import Executor, Guard, Retriever, SchemaReader
+from nl2sql.answers import Answer, Answered, Failed, Refused, Trace
+from nl2sql.protocols import Executor, Guard, Observer, Retriever, SchemaReader
 from nl2sql.settings import Settings
 from nl2sql.types import (
+    Assessment,
+    Candidate,
     Diagnostic,
     FewShot,
     Principal,
     Question,
+    Ranking,
     ResultSet,
     SchemaContext,
     TableDescriptions,
     Violation,
 )
+from serve_app.service.accounting import Accounting
 from serve_app.service.query_service import choose_in_range
 from serve_app.service.texts import check_filled
 from serve_app.service.turns import Turns
@@ -50,33 +55,57 @@ class ToolService:
         executor: Executor,
         retriever: Retriever,
         schemas: SchemaReader,
+        accounting: Accounting | None = None,
     ) -> None:
+        """``accounting`` applies the limits of principals to queries, and records them."""
         self._settings = settings
         self._turns = turns
         self._guard = guard
         self._executor = executor
         self._retriever = retriever
         self._schemas = schemas
+        self._accounting = accounting or Accounting()
 
     async def run_sql(
         self, database: str | None, sql: str, principal: Principal, max_rows: int | None = None
     ) -> ResultSet | Refusal:
-        """Guards the query and runs it read-only.
+        """Guards the query and runs it read-only; it is counted and recorded like a question.
 
-        Raises InvalidRequest, UnknownDatabase, Unavailable, PolicyError.
+        Raises InvalidRequest, UnknownDatabase, LimitReached, Unavailable, PolicyError.
         """
         limits = self._settings.limits
-        name = self._settings.database_name(database)
-        most = choose_in_range("max_rows", max_rows, limits.rows, limits.max_rows)
-        text = check_filled("sql", sql, _MOST_SQL)
+        question = Question(
+            text=check_filled("sql", sql, _MOST_SQL),
+            database=self._settings.database_name(database),
+            principal=principal,
+            k=1,
+            seed=self._settings.sampling.seed,
+            max_rows=choose_in_range("max_rows", max_rows, limits.rows, limits.max_rows),
+        )
+        answer = await self._accounting.answer(question, None, self._run)
+        if isinstance(answer, Answered):
+            return answer.result
+        if isinstance(answer, Refused):
+            return Refusal(answer.code, answer.reason)
+        ranking = answer.trace.ranking
+        failed = ranking.assessments[0].diagnostic if ranking else None
+        return Refusal(failed.sqlstate if failed else "failed", answer.reason)
+
+    async def _run(self, question: Question, _: Observer | None) -> Answer:
+        """Runs the query that is the question's text, as an answer with one candidate."""
         async with self._turns.take():
-            query = await self._guard.guard(name, text, principal)
+            query = await self._guard.guard(question.database, question.text, question.principal)
             if isinstance(query, Violation):
-                return Refusal(query.code, query.message)
-            result = await self._executor.execute(query, most)
+                return Refused(query.code, query.message, Trace(question))
+            result = await self._executor.execute(query, question.max_rows)
+        candidate = Candidate("run", question.text, 0, origin="picked")
         if isinstance(result, Diagnostic):
-            return Refusal(result.sqlstate, f"{result.message} {result.hint}".rstrip())
-        return result
+            assessment = Assessment(candidate, query, diagnostic=result)
+            trace = Trace(question, ranking=Ranking((assessment,)))
+            return Failed(f"{result.message} {result.hint}".rstrip(), trace)
+        assessment = Assessment(candidate, query, result=result)
+        trace = Trace(question, ranking=Ranking((assessment,)))
+        return Answered(question.text, result, 1.0, False, trace)
 
     async def describe_tables(
         self,
