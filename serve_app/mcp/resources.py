@@ -58,7 +58,7 @@ async def read_resource(services: Services, principal: Principal, uri: str) -> D
     """The document at ``uri``. Raises MCPError if there is none, and what the services raise."""
     parts = urlsplit(uri)
     database, table = unquote(parts.netloc), unquote(parts.path.removeprefix("/"))
-    if database not in services.settings.databases or parts.query or parts.fragment:
+    if database not in services.settings.database_names(principal) or parts.query or parts.fragment:
         raise _build_unknown(uri)
     if parts.scheme == "examples" and not table:
         return build_examples(await services.tools.list_examples(database, principal))

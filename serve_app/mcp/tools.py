@@ -132,7 +132,8 @@ async def list_databases(call: Call, arguments: NoArguments) -> ToolResult:
     settings = call.services.settings
     names = await call.services.queries.list_databases(call.principal)
     databases = [{"name": name, "dialect": settings.databases[name].dialect} for name in names]
-    return render_document({"databases": databases, "default": settings.default_database or ""})
+    default = settings.default_database if settings.default_database in names else ""
+    return render_document({"databases": databases, "default": default})
 
 
 async def describe_tables(call: Call, arguments: DescribeTablesArguments) -> ToolResult:

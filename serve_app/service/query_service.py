@@ -68,7 +68,7 @@ class QueryService:
 
     async def list_databases(self, principal: Principal) -> tuple[str, ...]:
         """The configured databases of which the principal may see anything. Raises Unavailable."""
-        names = tuple(self._settings.databases)
+        names = self._settings.database_names(principal)
         if self._admission is None:
             return names
         return await self._admission.list_admitted(names, principal)

@@ -76,7 +76,7 @@ class ToolService:
         limits = self._settings.limits
         question = Question(
             text=check_filled("sql", sql, _MOST_SQL),
-            database=self._settings.database_name(database),
+            database=self._settings.database_name(database, principal),
             principal=principal,
             k=1,
             seed=self._settings.sampling.seed,
@@ -118,11 +118,10 @@ class ToolService:
 
         Raises InvalidRequest, UnknownDatabase, Unavailable, PolicyError.
         """
+        name = self._settings.database_name(database, principal)
         chars = self._settings.limits.question_chars
-        wanted = tuple(check_filled("tables", name, chars) for name in names[:MOST_TABLES])
-        found = await self._schemas.describe_tables(
-            self._settings.database_name(database), wanted, principal, most
-        )
+        wanted = tuple(check_filled("tables", table, chars) for table in names[:MOST_TABLES])
+        found = await self._schemas.describe_tables(name, wanted, principal, most)
         return Refusal(found.code, found.message) if isinstance(found, Violation) else found
 
     async def search_schema(
@@ -134,7 +133,7 @@ class ToolService:
         """
         question = Question(
             text=check_filled("text", text, self._settings.limits.question_chars),
-            database=self._settings.database_name(database),
+            database=self._settings.database_name(database, principal),
             principal=principal,
             k=1,
             seed=self._settings.sampling.seed,
@@ -151,4 +150,5 @@ class ToolService:
 
         Raises UnknownDatabase, Unavailable, PolicyError.
         """
-        return await self._schemas.list_examples(self._settings.database_name(database), principal)
+        name = self._settings.database_name(database, principal)
+        return await self._schemas.list_examples(name, principal)

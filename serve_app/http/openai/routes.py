@@ -54,7 +54,7 @@ def build_router(settings: Settings, service: QueryService) -> APIRouter:
         prompt = read_question(body.messages)
         if body.model != DEFAULT_MODEL:
             # Before a stream begins: an unknown model has a status of its own.
-            settings.database_name(body.model)
+            settings.database_name(body.model, principal)
         completion = Completion(body.model)
         if (told := answer_task(prompt)) is not None:
             return _complete_task(completion, told, body)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 
 import psycopg
 import pytest
 
 from nl2sql.answers import Answer
+from nl2sql.errors import UnknownDatabase
 from nl2sql.settings import Settings
 from nl2sql.types import Access, Principal, Question
 from retrieval.index_store.api_keys import ApiKeyStore
@@ -17,6 +18,8 @@ from retrieval.index_store.store import IndexStore
 from serve_app.http.app import build_routes
 from serve_app.http.middleware import pick_front_settings, surround
 from serve_app.service.query_service import QueryService
+from serve_app.service.tools import ToolService
+from serve_app.service.turns import Turns
 from tests.fakes import build_settings
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
 from tests.serve_app.identity_provider import (
@@ -127,6 +130,41 @@ async def test_a_database_that_is_not_allowed_is_unknown(
     assert hidden.text.replace("shop", "none") == missing.text
     ready = await replicas.send(token, "GET", "/readyz")
     assert ready.json() == {"ready": True}
+
+
+async def test_a_database_that_is_not_allowed_is_no_model(
+    replicas: Replicas, keys: ApiKeyStore
+) -> None:
+    access = Access(databases=("erp",))
+    _, key = await keys.create(Principal("bob", access=access), valid_days=None)
+    models = (await replicas.send(key, "GET", "/v1/models")).json()["data"]
+    assert "erp" in [model["id"] for model in models]
+    assert "shop" not in [model["id"] for model in models]
+    assert (await replicas.send(key, "GET", "/v1/models/shop")).status_code == 404
+    body = {"model": "shop", "messages": [{"role": "user", "content": "Q?"}]}
+    for stream in (False, True):
+        sent = {**body, "stream": stream}
+        response = await replicas.send(key, "POST", "/v1/chat/completions", json=sent)
+        assert response.status_code == 404
+
+
+@pytest.mark.parametrize("operation", ["run_sql", "describe_tables", "search_schema", "examples"])
+async def test_a_database_that_is_not_allowed_is_unknown_to_tools(
+    settings: Settings, operation: str
+) -> None:
+    bob = Principal("bob", access=Access(databases=("erp",)))
+    never: Any = None  # no stage is reached
+    tools = ToolService(
+        settings, Turns(1, 1), guard=never, executor=never, retriever=never, schemas=never
+    )
+    calls: dict[str, Callable[[], Awaitable[Any]]] = {
+        "run_sql": lambda: tools.run_sql("shop", "SELECT 1", bob),
+        "describe_tables": lambda: tools.describe_tables("shop", (), bob),
+        "search_schema": lambda: tools.search_schema("shop", "Q?", bob),
+        "examples": lambda: tools.list_examples("shop", bob),
+    }
+    with pytest.raises(UnknownDatabase):
+        await calls[operation]()
 
 
 async def test_without_an_index_no_key_is_accepted(settings: Settings, index_url: str) -> None:
