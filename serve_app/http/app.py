@@ -69,6 +69,8 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
         "model": QueryResponse,
         "content": {media_type: {} for media_type in _SERVED if media_type != "application/json"},
     },
+    400: {"description": "The body is not UTF-8."},
+    404: {"description": "There is no such database."},
     406: {"description": "No accepted format is served."},
     422: {"description": "The request is invalid, or there are no rows to export."},
     429: {"description": "A limit of the principal is reached; Retry-After says when to go on."},
@@ -76,6 +78,7 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
 
 
 _TRANSLATE_RESPONSES: dict[int | str, dict[str, Any]] = {
+    400: {"description": "The body is not UTF-8."},
     200: {"description": "The SQL, or why there is none."},
     404: {"description": "There is no such database."},
     422: {"description": "The request is invalid."},
@@ -94,6 +97,7 @@ _EVENTS_RESPONSES: dict[int | str, dict[str, Any]] = {
 
 
 _FEEDBACK_RESPONSES: dict[int | str, dict[str, Any]] = {
+    400: {"description": "The body is not UTF-8."},
     200: {"description": "An example was stored or removed, or was there already."},
     202: {"description": "Recorded; no example was added or removed.", "model": FeedbackResponse},
     401: {"description": "The request carries no known token."},

@@ -37,12 +37,16 @@ _REFUSED: dict[str, tuple[Any, ...]] = {
 class TextPart(BaseModel):
     """A part of a message's content. Other kinds than text are refused."""
 
+    model_config = ConfigDict(strict=True)
+
     type: str
     text: str = ""
 
 
 class ChatMessage(BaseModel):
     """A message of the conversation."""
+
+    model_config = ConfigDict(strict=True)
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[TextPart] | None = None
@@ -63,6 +67,8 @@ class ChatMessage(BaseModel):
 class StreamOptions(BaseModel):
     """What a stream contains besides."""
 
+    model_config = ConfigDict(strict=True)
+
     include_usage: bool = False
 
 
@@ -71,6 +77,7 @@ class ChatRequest(BaseModel):
 
     model_config = ConfigDict(
         extra="allow",
+        strict=True,
         json_schema_extra={
             "examples": [
                 {

@@ -65,7 +65,12 @@ class Completion:
 
     def build_whole(self, content: str, usage: dict[str, int]) -> dict[str, Any]:
         """The response without a stream."""
-        message = {"role": "assistant", "content": content, "refusal": None}
+        message: dict[str, Any] = {
+            "role": "assistant",
+            "content": content,
+            "refusal": None,
+            "annotations": [],
+        }
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
         return {**self._head("chat.completion"), "choices": [choice], "usage": usage}
 

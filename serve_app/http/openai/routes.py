@@ -31,24 +31,34 @@ from serve_app.http.problems import CLIENT_GONE
 from serve_app.http.responses import AnyTextJSONResponse
 from serve_app.service.query_service import QueryService
 
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    400: {"description": "The request is invalid, in OpenAI's form, as all errors here."},
+    404: {"description": "There is no such model."},
+    503: {"description": "A dependency does not answer; try again later."},
+}
+
 
 def build_router(settings: Settings, service: QueryService) -> APIRouter:
     """The routes under ``/v1``."""
     router = APIRouter(prefix="/v1", tags=["OpenAI-compatible"])
 
-    @router.get("/models", summary="The databases that may be asked, as models")
+    @router.get("/models", summary="The databases that may be asked, as models", responses=_ERRORS)
     async def models(principal: Caller) -> dict[str, Any]:
         names = await service.list_databases(principal)
         return {"object": "list", "data": [build_model(name) for name in (*names, *_alias(names))]}
 
-    @router.get("/models/{name:path}", summary="One of them")
+    @router.get("/models/{name:path}", summary="One of them", responses=_ERRORS)
     async def model(name: str, principal: Caller) -> dict[str, Any]:
         names = await service.list_databases(principal)
         if name not in (*names, *_alias(names)):
             raise UnknownDatabase(name, names)
         return build_model(name)
 
-    @router.post("/chat/completions", summary="Answer the last message of a chat")
+    @router.post(
+        "/chat/completions",
+        summary="Answer the last message of a chat",
+        responses={**_ERRORS, 200: {"content": {"text/event-stream": {}}}},
+    )
     async def complete(body: ChatRequest, request: Request, principal: Caller) -> Response:
         body.check_parameters()
         prompt = read_question(body.messages)
