@@ -76,8 +76,11 @@ async def ask_all(url: str, way: str, clients: int, seconds: float, figures: Fig
 
         async def ask() -> None:
             while (start := time.monotonic()) < end:
-                response = await client.post(path, json=body)
-                figures.errors += response.status_code != 200
+                try:
+                    response = await client.post(path, json=body)
+                    figures.errors += response.status_code != 200
+                except httpx.TransportError:
+                    figures.errors += 1
                 figures.latencies.append(time.monotonic() - start)
 
         await asyncio.gather(*(ask() for _ in range(clients)))
