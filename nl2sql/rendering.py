@@ -130,6 +130,16 @@ def build_response(answer: Answer, *, trace: bool) -> QueryResponse:
             )
 
 
+# The kind of each event in a stream, known without rendering it.
+EVENT_KINDS: dict[type, str] = {
+    Progress: "stage",
+    CandidateAssessed: "candidate",
+    VoteCounted: "vote",
+    RepairTried: "repair",
+    RowsFetched: "rows",
+}
+
+
 def build_event(event: QuestionEvent) -> ProgressEvent:
     """What happened to a question, as a stream tells it."""
     match event:

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from nl2sql.protocols import Observer
-from nl2sql.rendering import build_event
+from nl2sql.rendering import EVENT_KINDS, build_event
+from nl2sql.types import QuestionEvent
 from serve_app.http.disconnection import ClientGone, run_while_connected
 from serve_app.http.problems import render_error
 from serve_app.http.responses import render_json
@@ -39,8 +41,7 @@ async def record(running: RunningQuery, work: Work) -> bytes:
     try:
         async for event in queue.follow(task, silence_s=_SILENCE_S):
             if event is not None:
-                shown = build_event(event)
-                running.append(shown.event, render_json(shown.model_dump(exclude={"event"})))
+                running.append(EVENT_KINDS[type(event)], partial(_render_content, event))
         body = task.result()
     except asyncio.CancelledError:
         raise
@@ -119,13 +120,17 @@ async def _send_all(
     await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
+def _render_content(event: QuestionEvent) -> bytes:
+    return render_json(build_event(event).model_dump(exclude={"event"}))
+
+
 def render_event(event: RecordedEvent) -> bytes:
     """One event of a stream.
 
     >>> render_event(RecordedEvent(1, "stage", b'{"stage":"plan"}'))
     b'id: 1\\nevent: stage\\ndata: {"stage":"plan"}\\n\\n'
     """
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.number, event.kind.encode(), event.data)
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.number, event.kind.encode(), event.render())
 
 
 async def _send(send: Send, body: bytes) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 
 from nl2sql.errors import InvalidRequest
@@ -36,11 +36,18 @@ class UnknownQuery(InvalidRequest):
 
 @dataclass(frozen=True, slots=True)
 class RecordedEvent:
-    """One event; ``number`` counts from 1, ``data`` is JSON in one line."""
+    """One event; ``number`` counts from 1.
+
+    ``content`` is JSON in one line, or what renders it: most events are followed by nobody.
+    """
 
     number: int
     kind: str
-    data: bytes
+    content: bytes | Callable[[], bytes]
+
+    def render(self) -> bytes:
+        """The event's JSON."""
+        return self.content if isinstance(self.content, bytes) else self.content()
 
 
 @dataclass(eq=False, slots=True)
@@ -55,12 +62,12 @@ class RunningQuery:
 
     @property
     def size(self) -> int:
-        """The bytes of its events."""
-        return sum(len(event.data) for event in self.events)
+        """The bytes of its answer, which stand for those of its rows too."""
+        return sum(len(event.content) for event in self.events if isinstance(event.content, bytes))
 
-    def append(self, kind: str, data: bytes) -> None:
+    def append(self, kind: str, content: bytes | Callable[[], bytes]) -> None:
         """Records an event; an answer or a problem is the last."""
-        self.events.append(RecordedEvent(len(self.events) + 1, kind, data))
+        self.events.append(RecordedEvent(len(self.events) + 1, kind, content))
         if kind in _LAST:
             self.end()
         self._wake()

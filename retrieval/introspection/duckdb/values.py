@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import duckdb
@@ -20,12 +19,13 @@ from nl2sql.sql.column_kinds import TEXTS, find_kind
 from nl2sql.sql.names import enquote
 from retrieval.introspection.database_files import describe_duckdb_error, open_duckdb_file
 from retrieval.introspection.file_changes import read_file_mark
+from retrieval.introspection.held_connection import HeldConnection
 from retrieval.introspection.text_columns import TextColumn, Unreadable
 
 _MEMORY = "512MB"
 
 
-class DuckDbValues:
+class DuckDbValues(HeldConnection):
     """The values of the file at ``path``."""
 
     def __init__(self, path: Path, *, database: str) -> None:
@@ -43,16 +43,6 @@ class DuckDbValues:
                 database=self._database,
             ) from error
         return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
 
     def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
         """All text and enumeration columns."""

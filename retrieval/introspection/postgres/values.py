@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import attrgetter
-from types import TracebackType
 from typing import Any, Self
 
 import psycopg
@@ -17,6 +16,7 @@ from psycopg import sql
 
 from nl2sql.catalog import Table
 from nl2sql.errors import DatabaseUnavailable
+from retrieval.introspection.held_connection import HeldConnection
 from retrieval.introspection.text_columns import TextColumn, Unreadable
 
 # Estimates of distinct values are rarely too high, so a column above this factor has too many.
@@ -70,7 +70,7 @@ SELECT DISTINCT {column}::text FROM {table}
 """
 
 
-class PostgresValues:
+class PostgresValues(HeldConnection):
     """The values of the database at ``url`` that ``role`` may read.
 
     Without a ``role``: those that the user of the login may read.
@@ -95,16 +95,6 @@ class PostgresValues:
         except psycopg.Error as error:
             raise self._unavailable(error) from error
         return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
 
     def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
         """All text and enumeration columns. Raises DatabaseUnavailable."""

@@ -10,7 +10,6 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from nl2sql.catalog import Table
@@ -19,6 +18,7 @@ from nl2sql.sql.column_kinds import find_kind
 from nl2sql.sql.names import enquote
 from retrieval.introspection.database_files import open_sqlite_file
 from retrieval.introspection.file_changes import read_file_mark
+from retrieval.introspection.held_connection import HeldConnection
 from retrieval.introspection.text_columns import TextColumn, Unreadable
 
 # Kinds of columns that may hold text; boolean columns often hold words.
@@ -26,7 +26,7 @@ _KINDS = frozenset({"", "text", "enum", "boolean"})
 _INSTRUCTIONS_PER_CHECK = 50_000
 
 
-class SqliteValues:
+class SqliteValues(HeldConnection):
     """The values of the file at ``path``."""
 
     def __init__(self, path: Path, *, database: str) -> None:
@@ -43,16 +43,6 @@ class SqliteValues:
                 f"Cannot read values of {self._path}: {error}", database=self._database
             ) from error
         return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
 
     def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
         """All columns whose declared type, if any, allows text; SQLite has no statistics."""
