@@ -93,7 +93,7 @@ async def test_a_server_that_died_is_started_again_though_nobody_asks() -> None:
         await wait_for(lambda: len(start.history) == 2)
         assert await keeper.find() is not first
         assert keeper.describe_problem() == ""
-        assert start.history[0].stopped
+        await wait_for(lambda: start.history[0].stopped)
     assert start.history[1].stopped
 
 
