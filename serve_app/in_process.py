@@ -11,7 +11,6 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -23,17 +22,14 @@ from nl2sql.settings import Settings, load_settings
 from nl2sql.types import Principal
 from quorumsql.async_client import AsyncClient
 from quorumsql.client import Client
-from retrieval.index_store.audit_store import AuditStore
-from serve_app.composition.local import open_parts
+from retrieval.catalogs import IndexedCatalogs
+from serve_app.composition.access import build_access
+from serve_app.composition.local import open_engine
+from serve_app.composition.services import Services, build_services
+from serve_app.composition.stages import CpuStages, GuardedExecutor
 from serve_app.http.app import build_routes
 from serve_app.operations.preparation import prepare
 from serve_app.reporting import Silence
-from serve_app.service.accounting import Accounting
-from serve_app.service.audit import build_sinks
-from serve_app.service.feedback import FeedbackService
-from serve_app.service.query_service import QueryService
-from serve_app.service.sessions import SessionService
-from serve_app.service.tools import ToolService
 
 _FILE = Path("quorumsql.yaml")
 _URL = "http://in-process"
@@ -76,47 +72,18 @@ async def _build_app(settings: Settings, stack: AsyncExitStack) -> ASGIApp:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class LocalServices:
-    """The services over a model, an index and databases in this process."""
-
-    queries: QueryService
-    feedback: FeedbackService
-    sessions: SessionService
-    tools: ToolService
-
-
-async def open_services(settings: Settings, stack: AsyncExitStack) -> LocalServices:
+async def open_services(settings: Settings, stack: AsyncExitStack) -> Services:
     """Prepares everything, and opens it until ``stack`` is closed. Raises as open_transport."""
     wiring = await prepare(settings, Silence(), databases=list(settings.databases))
-    parts = await stack.enter_async_context(open_parts(wiring, Silence()))
-    directory = wiring.build_schema_directory(parts.store, parts.embedder, parts.guard)
-    # Recorded as over HTTP; limits are the service's.
-    accounting = Accounting(sinks=build_sinks(settings.audit, AuditStore(parts.store)))
-    queries = QueryService(
-        settings,
-        parts.build_pipeline(settings),
-        {},
-        admission=directory,
-        accounting=accounting,
-    )
-    recorder = wiring.build_feedback_recorder(
-        parts.store, parts.embedder, parts.guard, parts.executor
-    )
-    return LocalServices(
-        queries,
-        FeedbackService(settings, recorder, queries.turns),
-        SessionService(wiring.build_sessions(parts.store, parts.guard)),
-        ToolService(
-            settings,
-            queries.turns,
-            guard=parts.guard,
-            executor=parts.executor,
-            retriever=parts.build_retriever(settings),
-            schemas=directory,
-            accounting=accounting,
-        ),
-    )
+    engine = await stack.enter_async_context(open_engine(wiring, Silence()))
+    store = wiring.build_index_store()
+    stack.push_async_callback(store.close)
+    executor = GuardedExecutor(wiring, IndexedCatalogs(store))
+    stack.push_async_callback(executor.close)
+    stages = CpuStages.build_here(wiring, engine, store, executor)
+    access = build_access(settings, store)
+    # Prompts are not prepared: the engine is this program's own, and idle when it has no question.
+    return build_services(wiring, engine, stages, access, prepares_prompts=False)
 
 
 class AppTransport(httpx.AsyncBaseTransport):

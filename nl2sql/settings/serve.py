@@ -43,7 +43,7 @@ class ServeSettings(Section):
         ge=0,
         le=86_400,
         description="Seconds for which GET /queries/{id}/events can still follow a question that "
-        "has ended, in the replica that answered it.",
+        "has ended.",
     )
     watch_roles: tuple[str, ...] = Field(
         (),

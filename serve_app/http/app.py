@@ -35,6 +35,7 @@ from serve_app.http.disconnection import run_while_connected
 from serve_app.http.event_stream import (
     EVENT_STREAM,
     QUERY_ID,
+    SILENCE_S,
     EventStream,
     FollowedStream,
     record,
@@ -51,7 +52,6 @@ from serve_app.mcp.tools import Services
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.identity.identifier import Identifier
 from serve_app.service.query_service import QueryService
-from serve_app.service.running_queries import RunningQueries
 from serve_app.service.sessions import Forgotten, SessionService
 from serve_app.service.tools import ToolService
 
@@ -170,9 +170,6 @@ def build_routes(
         dependencies=[Security(token)] if settings.identity.needs_token else [],
     )
     install_problem_handlers(app)
-    queries = RunningQueries(
-        keep_s=settings.serve.keep_events_s, watch_roles=settings.serve.watch_roles
-    )
 
     @app.post("/query", summary="Answer a question", responses=_RESPONSES)
     async def query(body: QueryRequest, request: Request, principal: Caller) -> Response:
@@ -181,7 +178,7 @@ def build_routes(
         if media_type is None:
             served = ", ".join(_SERVED)
             return render_problem(406, "Not acceptable", f"Answers are served as {served}.")
-        running = queries.open(principal)
+        running = service.running.open(principal)
 
         async def work(observer: Observer) -> bytes:
             answer = await service.query(
@@ -216,10 +213,10 @@ def build_routes(
 
     @app.get("/queries/{name}/events", summary="Follow a question", responses=_EVENTS_RESPONSES)
     async def follow(name: str, request: Request, principal: Caller) -> Response:
-        running, with_rows = queries.find(name, principal)
         last = request.headers.get("last-event-id", "0")
         after = int(last) if last.isdecimal() else 0
-        return FollowedStream(running, after=after, with_rows=with_rows)
+        events = await service.running.follow(name, principal, silence_s=SILENCE_S, after=after)
+        return FollowedStream(name, events)
 
     app.include_router(build_openai_router(settings, service))
     if feedback is not None:

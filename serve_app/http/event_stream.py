@@ -27,7 +27,7 @@ from serve_app.service.running_queries import RecordedEvent, RunningQuery
 EVENT_STREAM = "text/event-stream"
 QUERY_ID = "QuorumSQL-Query-Id"
 # Progress comes at least as often.
-_SILENCE_S = 2.0
+SILENCE_S = 2.0
 _BEAT = b": still at work\n\n"
 
 # Answers a question, telling an observer how far it is: the body of the answer.
@@ -39,7 +39,7 @@ async def record(running: RunningQuery, work: Work) -> bytes:
     queue = ProgressQueue()
     task = asyncio.ensure_future(work(queue))
     try:
-        async for event in queue.follow(task, silence_s=_SILENCE_S):
+        async for event in queue.follow(task, silence_s=SILENCE_S):
             if event is not None:
                 running.append(EVENT_KINDS[type(event)], partial(_render_content, event))
         body = task.result()
@@ -72,7 +72,7 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         task = asyncio.create_task(run_while_connected(receive, record(self._running, self._work)))
         try:
-            events = self._running.follow(silence_s=_SILENCE_S)
+            events = self._running.follow(silence_s=SILENCE_S)
             first = await anext(events, None)
             if first is None or first.kind == "problem":
                 # Nothing was sent yet: the error has a status of its own.
@@ -92,10 +92,10 @@ class FollowedStream(Response):
 
     media_type = EVENT_STREAM
 
-    def __init__(self, running: RunningQuery, *, after: int, with_rows: bool) -> None:
-        super().__init__(headers={"X-Accel-Buffering": "no", QUERY_ID: running.id})
+    def __init__(self, name: str, events: AsyncIterator[RecordedEvent | None]) -> None:
+        super().__init__(headers={"X-Accel-Buffering": "no", QUERY_ID: name})
         del self.headers["content-length"]
-        self._events = running.follow(silence_s=_SILENCE_S, after=after, with_rows=with_rows)
+        self._events = events
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:

@@ -17,11 +17,11 @@ from ray.serve import Application
 
 from generation.engines.choice import has_gpu
 from nl2sql.settings import load_settings
+from serve_app.composition.stages import GuardedExecutor
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.exposure import check_exposure
-from serve_app.ray.deployments import (
+from serve_app.ray.replicas import (
     EngineReplica,
-    GuardedExecutor,
     Ingress,
     StageReplica,
     build_planner,

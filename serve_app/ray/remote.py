@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from ray import serve
 from ray.exceptions import RayActorError, RayTaskError
 from ray.serve.exceptions import (
     BackPressureError,
@@ -61,6 +62,10 @@ from nl2sql.types import (
     Turn,
     Violation,
 )
+from serve_app.service.running_queries import EventsPage
+
+# How long the replicas may take to answer a request to all of them.
+_BROADCAST_S = 5.0
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -248,6 +253,28 @@ class RemoteEngine(RemoteStage):
     async def speed(self) -> EngineSpeed | None:
         """See ``Engine.speed``."""
         return await self._call(Engine.speed)
+
+
+class OtherReplicas:
+    """All replicas of the ingress that runs this one, for rare requests: each of them is asked."""
+
+    async def read_events(
+        self, name: str, principal: Principal, after: int, wait_s: float
+    ) -> EventsPage | None:
+        """See ``Replicas.read_events``."""
+        context = serve.get_replica_context()
+        handle: DeploymentHandle[Any] = serve.get_deployment_handle(
+            context.deployment, context.app_name
+        )
+        response = handle.broadcast("read_events", name, principal, after, wait_s)
+        try:
+            pages = await response.results_async(
+                timeout_s=wait_s + _BROADCAST_S, return_exceptions=True
+            )
+        except TimeoutError as error:
+            raise Unavailable("A replica does not answer.", hint="Try again later.") from error
+        found = (page for page in pages if isinstance(page, EventsPage))
+        return next(found, None)
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from quorumsql.contract import QueryRequest
 from serve_app.service.accounting import Accounting
 from serve_app.service.prompt_preparation import PromptPreparation
 from serve_app.service.recorder import QuestionRecorder
+from serve_app.service.running_queries import RunningQueries, build_running_queries
 from serve_app.service.sessions import read_session
 from serve_app.service.texts import check_filled, check_text
 from serve_app.service.turns import Turns
@@ -45,13 +46,16 @@ class QueryService:
         admission: Admission | None = None,
         accounting: Accounting | None = None,
         recorder: QuestionRecorder | None = None,
+        running: RunningQueries | None = None,
     ) -> None:
         """``pace`` measures the language model's speed; ``preparation`` prepares prompts.
 
         ``admission`` knows which databases a principal may ask; ``accounting`` applies the limits
-        of principals and keeps the audit log; ``recorder`` measures questions.
+        of principals and keeps the audit log; ``recorder`` measures questions; ``running`` keeps
+        their events for those who follow them.
         """
         self.recorder = recorder or QuestionRecorder(settings)
+        self.running = running or build_running_queries(settings.serve)
         self._settings = settings
         self._pipeline = pipeline
         self._probes = dict(probes)

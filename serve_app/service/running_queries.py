@@ -4,7 +4,7 @@ Each has an id, by which the principal who asked, or one with the right to watch
 from elsewhere: while it runs, or after it has ended. A watcher sees how a question is answered, and
 no rows: those are for the principal who asked.
 
-What it does not cover: other replicas of the service, which know nothing of these questions.
+Where a service has several replicas, ``Replicas`` asks the others for a question's events.
 """
 
 from __future__ import annotations
@@ -13,9 +13,12 @@ import asyncio
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from nl2sql.errors import InvalidRequest
+from nl2sql.settings.serve import ServeSettings
 from nl2sql.types import Principal
 
 # Kinds of events that show cells of a result.
@@ -97,17 +100,52 @@ class RunningQuery:
             except TimeoutError:
                 yield None
 
+    async def wait_for_more(self, after: int, seconds: float) -> None:
+        """Returns when there are events after that number, the question has ended, or in time."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self.ended is None and len(self.events) <= after:
+                    await self._changed.wait()
+
     def _wake(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
+
+
+@dataclass(frozen=True, slots=True)
+class EventsPage:
+    """Events of a question, rendered; ``ended`` if no more will come."""
+
+    events: tuple[RecordedEvent, ...]
+    ended: bool
+
+
+class Replicas(Protocol):
+    """The replicas of the service."""
+
+    async def read_events(
+        self, name: str, principal: Principal, after: int, wait_s: float
+    ) -> EventsPage | None:
+        """What ``RunningQueries.read`` returns in the replica that knows the question.
+
+        None if no replica does. Raise Unavailable.
+        """
+        ...
 
 
 class RunningQueries:
     """All of them, the finished ones for ``keep_s`` and up to ``most_bytes`` together."""
 
     def __init__(
-        self, *, keep_s: float, watch_roles: tuple[str, ...] = (), most_bytes: int = 2**26
+        self,
+        *,
+        keep_s: float,
+        watch_roles: tuple[str, ...] = (),
+        most_bytes: int = 2**26,
+        replicas: Replicas | None = None,
     ) -> None:
+        """``replicas`` are asked for questions that are not known here."""
+        self._replicas = replicas
         self._keep_s = keep_s
         self._watch_roles = frozenset(watch_roles)
         self._most_bytes = most_bytes
@@ -133,6 +171,43 @@ class RunningQueries:
             return query, False
         raise UnknownQuery
 
+    async def follow(
+        self, name: str, principal: Principal, *, silence_s: float, after: int
+    ) -> AsyncIterator[RecordedEvent | None]:
+        """The events that the principal may see, from after number ``after``, as they come.
+
+        None after each silence of so long. Raises UnknownQuery before it returns.
+        """
+        try:
+            query, with_rows = self.find(name, principal)
+        except UnknownQuery:
+            if self._replicas is None:
+                raise
+            page = await self._replicas.read_events(name, principal, after, 0.0)
+            if page is None:
+                raise
+            return _follow_pages(self._replicas, name, principal, page, silence_s, after)
+        return query.follow(silence_s=silence_s, after=after, with_rows=with_rows)
+
+    async def read(
+        self, name: str, principal: Principal, after: int, wait_s: float
+    ) -> EventsPage | None:
+        """The events after number ``after`` that the principal may see; None if it may see none.
+
+        If there are none yet, it waits for ``wait_s``.
+        """
+        try:
+            query, with_rows = self.find(name, principal)
+        except UnknownQuery:
+            return None
+        await query.wait_for_more(after, wait_s)
+        events = (
+            replace(event, content=event.render())
+            for event in query.events[max(0, after) :]
+            if with_rows or event.kind not in _WITH_ROWS
+        )
+        return EventsPage(tuple(events), query.ended is not None)
+
     def _forget_old(self) -> None:
         oldest = time.monotonic() - self._keep_s
         finished = [query for query in self._queries.values() if query.ended is not None]
@@ -142,3 +217,32 @@ class RunningQueries:
                 break
             del self._queries[query.id]
             held -= query.size
+
+
+def build_running_queries(
+    settings: ServeSettings, replicas: Replicas | None = None
+) -> RunningQueries:
+    """An empty one under these settings."""
+    return RunningQueries(
+        keep_s=settings.keep_events_s, watch_roles=settings.watch_roles, replicas=replicas
+    )
+
+
+async def _follow_pages(
+    replicas: Replicas,
+    name: str,
+    principal: Principal,
+    page: EventsPage | None,
+    silence_s: float,
+    after: int,
+) -> AsyncIterator[RecordedEvent | None]:
+    position = after
+    while page is not None:
+        for event in page.events:
+            position = event.number
+            yield event
+        if page.ended:
+            return
+        if not page.events:
+            yield None
+        page = await replicas.read_events(name, principal, position, silence_s)

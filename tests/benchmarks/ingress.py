@@ -53,7 +53,7 @@ from nl2sql.types import Completions, SamplingRequest, SchemaContext
 from repair.autocorrect.table_lookup import TableLookup
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.preparation import prepare
-from serve_app.ray.deployments import Ingress
+from serve_app.ray.replicas import Ingress
 from serve_app.reporting import Silence
 from tests.benchmarks.damages import DAMAGES
 from tests.benchmarks.stack_sampler import Profile, sampling_stacks

@@ -27,7 +27,7 @@ from nl2sql.settings import load_settings
 from nl2sql.types import Completions, SamplingRequest
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.preparation import prepare
-from serve_app.ray.deployments import Ingress
+from serve_app.ray.replicas import Ingress
 from serve_app.reporting import Silence
 from tests.benchmarks.ingress import FakeHandle, FakeModel, K, read_context, write_texts
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope

@@ -143,7 +143,7 @@ def serve(told: Connection) -> None:
     """Serves on a free port, which it reports."""
     logging.disable(logging.WARNING)
     app = build_app()
-    # As the service does (serve_app/ray/deployments.py).
+    # As the service does (serve_app/ray/replicas.py).
     gc.collect()
     gc.freeze()
     config = uvicorn.Config(app, log_level="error", lifespan="off")

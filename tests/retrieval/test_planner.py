@@ -11,8 +11,8 @@ from nl2sql.protocols import Executor, Guard
 from nl2sql.types import GuardedQuery, Principal, ResultSet, SchemaLink, ValueMatch
 from retrieval.joins.planner import plan_joins
 from retrieval.planner import SchemaPlanner
+from serve_app.composition.stages import GuardedExecutor
 from serve_app.composition.wiring import Wiring
-from serve_app.ray.deployments import GuardedExecutor
 from tests.fakes import (
     SHOP,
     FakeEngine,

@@ -12,7 +12,12 @@ import pytest
 
 from nl2sql.errors import EngineUnavailable
 from nl2sql.types import Principal
-from serve_app.service.running_queries import RunningQueries, RunningQuery, UnknownQuery
+from serve_app.service.running_queries import (
+    EventsPage,
+    RunningQueries,
+    RunningQuery,
+    UnknownQuery,
+)
 from tests.fakes import FakeGenerator, build_result, build_settings
 from tests.serve_app.http.test_event_stream import ACCEPT, GENERATED, read_events
 from tests.serve_app.served import build_app, connect
@@ -156,3 +161,60 @@ def test_a_principal_of_the_same_name_with_other_rights_is_another() -> None:
         queries.find(query.id, Principal("ann", ("other",)))
     with pytest.raises(UnknownQuery):
         queries.find(query.id, BOB)
+
+
+# -- the questions of other replicas ---------------------------------------------------------------
+
+
+class OneOther:
+    """Another replica, with questions of its own."""
+
+    def __init__(self) -> None:
+        self.running = RunningQueries(keep_s=60, watch_roles=("auditor",))
+        self.asked = 0
+
+    async def read_events(
+        self, name: str, principal: Principal, after: int, wait_s: float
+    ) -> EventsPage | None:
+        self.asked += 1
+        return await self.running.read(name, principal, after, wait_s)
+
+
+async def collect(running: RunningQueries, name: str, principal: Principal, after: int = 0) -> Any:
+    events = await running.follow(name, principal, silence_s=0.05, after=after)
+    return [(event.number, event.kind, event.render()) if event else None async for event in events]
+
+
+async def test_a_question_of_another_replica_is_followed() -> None:
+    other = OneOther()
+    here = RunningQueries(keep_s=60, watch_roles=("auditor",), replicas=other)
+    query = other.running.open(ANN)
+    query.append("stage", b"1")
+    following = asyncio.create_task(collect(here, query.id, ANN))
+    await asyncio.sleep(0.12)
+    query.append("rows", lambda: b"2")
+    query.append("answer", b"3")
+    found = await following
+    assert [event for event in found if event] == [
+        (1, "stage", b"1"),
+        (2, "rows", b"2"),
+        (3, "answer", b"3"),
+    ]
+    assert None in found
+    assert await collect(here, query.id, ANN, after=2) == [(3, "answer", b"3")]
+    assert await collect(here, query.id, BOB) == [(1, "stage", b"1")]
+
+
+async def test_another_replica_tells_nothing_to_others() -> None:
+    other = OneOther()
+    here = RunningQueries(keep_s=60, replicas=other)
+    query = other.running.open(ANN)
+    others = (query.id, Principal("eve")), (query.id, Principal("ann", ("x",))), ("none", ANN)
+    for name, principal in others:
+        with pytest.raises(UnknownQuery):
+            await here.follow(name, principal, silence_s=1, after=0)
+    own = here.open(ANN)
+    own.append("answer", b"{}")
+    asked = other.asked
+    assert await collect(here, own.id, ANN) == [(1, "answer", b"{}")]
+    assert other.asked == asked

@@ -12,10 +12,11 @@ from nl2sql.answers import Answered, Failed
 from nl2sql.errors import InvalidRequest, UnknownDatabase
 from nl2sql.types import Principal, TableDescriptions, Violation
 from quorumsql.contract import FeedbackRequest, QueryRequest
+from serve_app.composition.stages import GuardedExecutor
 from serve_app.composition.wiring import Wiring
 from serve_app.ray.builder import build_application
-from serve_app.ray.deployments import GuardedExecutor, StageReplica, build_retrieval
 from serve_app.ray.remote import RemoteRetrieval
+from serve_app.ray.replicas import StageReplica, build_retrieval
 from tests.serve_app.echo_engine import EchoEngine
 
 

@@ -19,6 +19,8 @@ from evaluation.runs.run_folder import read_run
 from evaluation.runs.variants import build_variant
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.errors import Unavailable
+from nl2sql.settings.serve import ServeSettings
+from nl2sql.types import Principal
 from quorumsql.client import Client
 from quorumsql.contract import QueryRequest
 from quorumsql.contract.events import ProgressEvent, StageEvent
@@ -26,11 +28,38 @@ from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import is_ready
 from serve_app.operations.benchmarks import ReadyBenchmark
 from serve_app.operations.measuring import MeasureOptions, check_service, measure
+from serve_app.ray.remote import OtherReplicas
 from serve_app.ray.running import APPLICATION
 from serve_app.reporting import Silence
+from serve_app.service.running_queries import UnknownQuery, build_running_queries
 from tests.serve_app.echo_engine import HANG
 from tests.serve_app.half_open import HALF_SENT, half_open
 from tests.serve_app.ray.ray_service import serving
+
+ANN = Principal("ann")
+
+
+class Follower:
+    """A replica that knows questions, and follows those of the other replicas."""
+
+    def __init__(self) -> None:
+        self.running = build_running_queries(ServeSettings(), OtherReplicas())
+
+    def open(self) -> tuple[str, str]:
+        """A new answered question: its id, and that of the replica."""
+        query = self.running.open(ANN)
+        query.append("answer", lambda: b"{}")
+        return query.id, serve.get_replica_context().replica_tag
+
+    async def follow(self, name: str) -> tuple[list[str], str]:
+        """The kinds of its events, and the id of the replica."""
+        events = await self.running.follow(name, ANN, silence_s=1, after=0)
+        kinds = [event.kind async for event in events if event]
+        return kinds, serve.get_replica_context().replica_tag
+
+    async def read_events(self, *arguments: Any) -> Any:
+        return await self.running.read(*arguments)
+
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -110,6 +139,27 @@ def test_bad_input_is_a_problem_through_the_proxy(url: str) -> None:
         assert response.status_code == status
         assert response.headers["content-type"] == "application/problem+json"
         assert response.json()["errors"][0]["field"] == field
+
+
+def test_a_question_is_followed_from_any_replica(url: str) -> None:
+    assert is_ready(url)
+    deployment = serve.deployment(
+        Follower, num_replicas=2, ray_actor_options={"num_cpus": 0.1}, name="follower"
+    )
+    handle: Any = serve.run(deployment.bind(), name="followers", route_prefix=None)
+    try:
+        name, owner = handle.open.remote().result()
+        followers = set()
+        for _ in range(40):
+            kinds, replica = handle.follow.remote(name).result()
+            assert kinds == ["answer"]
+            followers.add(replica)
+        assert owner in followers
+        assert len(followers) == 2
+        with pytest.raises(UnknownQuery):
+            handle.follow.remote("none").result()
+    finally:
+        serve.delete("followers")
 
 
 def test_two_databases_answer_at_once(url: str) -> None:

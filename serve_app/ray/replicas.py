@@ -10,27 +10,27 @@ import gc
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from ray.serve.handle import DeploymentHandle
 from starlette.types import ASGIApp
 
-from execution.executor import ReadOnlyExecutor
-from generation.sampling.pace import EnginePace
 from nl2sql.answers import Answer
 from nl2sql.errors import EngineUnavailable
 from nl2sql.progress import observed_by
-from nl2sql.protocols import Engine, Executor, Planner, Ranker, Repairer
+from nl2sql.protocols import Planner, Ranker, Repairer
 from nl2sql.speed import EngineSpeed
 from nl2sql.types import Completions, Principal, Progress, SamplingRequest
 from quorumsql.contract import FeedbackRequest, FeedbackResponse, QueryRequest
 from retrieval.catalogs import IndexedCatalogs
 from serve_app.composition.access import build_access
+from serve_app.composition.services import build_services
+from serve_app.composition.stages import CpuStages, GuardedExecutor, Retrieval
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
 from serve_app.ray.metrics import CacheReporter, RayMeter
 from serve_app.ray.remote import (
+    OtherReplicas,
     RemoteEngine,
     RemoteExecutor,
     RemotePlanner,
@@ -39,13 +39,10 @@ from serve_app.ray.remote import (
     RemoteRetrieval,
 )
 from serve_app.ray.tracing import find_tracer
-from serve_app.service.feedback import FeedbackService
 from serve_app.service.progress_queue import ProgressQueue
-from serve_app.service.query_service import QueryService
 from serve_app.service.question_log import configure_logging
 from serve_app.service.recorder import QuestionRecorder
-from serve_app.service.sessions import SessionService
-from serve_app.service.tools import ToolService
+from serve_app.service.running_queries import EventsPage, build_running_queries
 
 # How long a stream waits for progress before it checks again.
 _SILENCE_S = 5.0
@@ -124,48 +121,6 @@ class StageReplica:
         return getattr(self._stage, method)
 
 
-class GuardedExecutor:
-    """The security boundary: the guard, and the read-only executor behind it."""
-
-    def __init__(self, wiring: Wiring) -> None:
-        self._guard = wiring.build_guard()
-        self._executor = ReadOnlyExecutor(wiring.build_databases())
-        self.guard = self._guard.guard
-        self.explain = self._executor.explain
-        self.execute = self._executor.execute
-        self.close = self._executor.close
-
-    async def probe(self) -> tuple[tuple[str, str], ...]:
-        """The databases, and the policies that guard them."""
-        return (*await self._executor.probe(), *await self._guard.probe())
-
-
-class Retrieval:
-    """Stages 1 and 2, feedback, sessions, descriptions: all that uses index and embedder."""
-
-    def __init__(self, wiring: Wiring, executor: Executor) -> None:
-        store = wiring.build_index_store()
-        embedder = wiring.models.build_embedder()
-        # Loaded now, so that the first question need not wait for it.
-        embedder.load()
-        guard = wiring.build_guard(IndexedCatalogs(store))
-        memory = wiring.build_value_memory(store)
-        retriever = wiring.build_retriever(store, embedder, guard, executor, memory)
-        feedback = wiring.build_feedback_recorder(store, embedder, guard, executor)
-        sessions = wiring.build_sessions(store, guard)
-        self.retrieve = retriever.retrieve
-        self.list_beginnings = retriever.list_beginnings
-        self.probe = retriever.probe
-        self.take_feedback = feedback.take_feedback
-        self.recall = sessions.recall
-        self.remember = sessions.remember
-        self.forget = sessions.forget
-        directory = wiring.build_schema_directory(store, embedder, guard)
-        self.list_admitted = directory.list_admitted
-        self.describe_tables = directory.describe_tables
-        self.list_examples = directory.list_examples
-
-
 def build_retrieval(wiring: Wiring, executor: DeploymentHandle[Any]) -> Retrieval:
     """For a replica of its own."""
     return Retrieval(wiring, RemoteExecutor("executor", executor))
@@ -187,38 +142,15 @@ def build_repairer(wiring: Wiring, engine: DeploymentHandle[Any]) -> Repairer:
     return wiring.build_repairer(RemoteEngine(engine))
 
 
-@dataclass(frozen=True, slots=True)
-class CpuStages:
-    """The stages that need no GPU, in this replica or in deployments of their own."""
-
-    retrieval: Retrieval | RemoteRetrieval
-    planner: Planner
-    executor: GuardedExecutor | RemoteExecutor
-    ranker: Ranker
-    repairer: Repairer
-
-    @classmethod
-    def build_here(cls, wiring: Wiring, engine: Engine) -> CpuStages:
-        """Builds all of them in this process."""
-        executor = GuardedExecutor(wiring)
-        return cls(
-            Retrieval(wiring, executor),
-            wiring.build_planner(engine),
-            executor,
-            wiring.build_ranker(executor, executor),
-            wiring.build_repairer(engine),
-        )
-
-    @classmethod
-    def reach(cls, handles: Mapping[str, DeploymentHandle[Any]]) -> CpuStages:
-        """Reaches all of them through handles, which are keyed by deployment name."""
-        return cls(
-            RemoteRetrieval("retriever", handles["retriever"]),
-            RemotePlanner("planner", handles["planner"]),
-            RemoteExecutor("executor", handles["executor"]),
-            RemoteRanker("ranker", handles["ranker"]),
-            RemoteRepairer("repairer", handles["repairer"]),
-        )
+def reach_stages(handles: Mapping[str, DeploymentHandle[Any]]) -> CpuStages:
+    """All CPU stages through handles, which are keyed by deployment name."""
+    return CpuStages(
+        RemoteRetrieval("retriever", handles["retriever"]),
+        RemotePlanner("planner", handles["planner"]),
+        RemoteExecutor("executor", handles["executor"]),
+        RemoteRanker("ranker", handles["ranker"]),
+        RemoteRepairer("repairer", handles["repairer"]),
+    )
 
 
 class Ingress:
@@ -234,53 +166,38 @@ class Ingress:
         # thread keeps the interpreter for this interval (5 ms by default), and the waits add up.
         sys.setswitchinterval(_SWITCH_S)
         model = RemoteEngine(engine)
-        stages = CpuStages.reach(handles) if handles else CpuStages.build_here(wiring, model)
-        pipeline = wiring.build_pipeline(
-            model,
-            retriever=stages.retrieval,
-            planner=stages.planner,
-            guard=stages.executor,
-            ranker=stages.ranker,
-            repairer=stages.repairer,
-            sessions=stages.retrieval,
-        )
-        probes = {"index": stages.retrieval, "databases": stages.executor, "engine": model}
-        preparation = wiring.build_prompt_preparation(model, stages.retrieval)
-        pace = EnginePace(model, wiring.settings)
+        store = wiring.build_index_store()
+        if handles:
+            stages = reach_stages(handles)
+        else:
+            executor = GuardedExecutor(wiring, IndexedCatalogs(store))
+            stages = CpuStages.build_here(wiring, model, store, executor)
         configure_logging(wiring.settings.observability)
         CacheReporter()
-        # A small pool of its own: the stages may be in other replicas.
-        self._access = build_access(wiring.settings, wiring.build_index_store())
-        self._service = QueryService(
-            wiring.settings,
-            pipeline,
-            probes,
-            pace.read,
-            preparation,
-            admission=stages.retrieval,
-            accounting=self._access.accounting,
-            recorder=QuestionRecorder(wiring.settings, RayMeter(), find_tracer()),
-        )
-        self._tools = ToolService(
-            wiring.settings,
-            self._service.turns,
-            guard=stages.executor,
-            executor=stages.executor,
-            retriever=stages.retrieval,
-            schemas=stages.retrieval,
-            accounting=self._access.accounting,
-        )
-        self._sessions = SessionService(stages.retrieval)
-        self._feedback = FeedbackService(wiring.settings, stages.retrieval, self._service.turns)
         self._settings = wiring.settings
+        self._access = build_access(wiring.settings, store)
+        self._services = build_services(
+            wiring,
+            model,
+            stages,
+            self._access,
+            recorder=QuestionRecorder(wiring.settings, RayMeter(), find_tracer()),
+            running=build_running_queries(wiring.settings.serve, OtherReplicas()),
+        )
 
     async def query(self, request: QueryRequest, principal: Principal) -> Answer:
         """For callers inside the cluster, over a handle. Raises what QueryService.query raises."""
-        return await self._service.query(request, principal)
+        return await self._services.queries.query(request, principal)
 
     async def feedback(self, request: FeedbackRequest, principal: Principal) -> FeedbackResponse:
         """For callers inside the cluster, as ``query``. Raises what FeedbackService.take raises."""
-        return await self._feedback.take(request, principal)
+        return await self._services.feedback.take(request, principal)
+
+    async def read_events(
+        self, name: str, principal: Principal, after: int, wait_s: float
+    ) -> EventsPage | None:
+        """For other replicas: see ``RunningQueries.read``."""
+        return await self._services.queries.running.read(name, principal, after, wait_s)
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
         """Ray Serve calls this once after the constructor."""
@@ -290,9 +207,9 @@ class Ingress:
         gc.freeze()
         return build_http_app(
             self._settings,
-            self._service,
-            feedback=self._feedback,
-            sessions=self._sessions,
-            tools=self._tools,
+            self._services.queries,
+            feedback=self._services.feedback,
+            sessions=self._services.sessions,
+            tools=self._services.tools,
             access=self._access,
         )

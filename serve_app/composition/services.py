@@ -1,0 +1,83 @@
+"""Puts together what answers requests: the same services on Ray and in this process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from generation.sampling.pace import EnginePace
+from nl2sql.protocols import Engine, Probe
+from serve_app.composition.access import AccessParts
+from serve_app.composition.stages import CpuStages
+from serve_app.composition.wiring import Wiring
+from serve_app.service.feedback import FeedbackService
+from serve_app.service.query_service import QueryService
+from serve_app.service.recorder import QuestionRecorder
+from serve_app.service.running_queries import RunningQueries
+from serve_app.service.sessions import SessionService
+from serve_app.service.tools import ToolService
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The services of one process."""
+
+    queries: QueryService
+    feedback: FeedbackService
+    sessions: SessionService
+    tools: ToolService
+
+
+def build_services(
+    wiring: Wiring,
+    engine: Engine,
+    stages: CpuStages,
+    access: AccessParts,
+    *,
+    recorder: QuestionRecorder | None = None,
+    running: RunningQueries | None = None,
+    prepares_prompts: bool = True,
+) -> Services:
+    """The services over these stages.
+
+    ``recorder`` is by default one without metrics and traces; ``running`` by default knows the
+    questions of this process only. With ``prepares_prompts`` an idle engine reads the prompts of
+    likely questions in advance. Raises SettingsError.
+    """
+    settings = wiring.settings
+    pipeline = wiring.build_pipeline(
+        engine,
+        retriever=stages.retrieval,
+        planner=stages.planner,
+        guard=stages.executor,
+        ranker=stages.ranker,
+        repairer=stages.repairer,
+        sessions=stages.retrieval,
+    )
+    probes: dict[str, Probe] = {"index": stages.retrieval, "databases": stages.executor}
+    if isinstance(engine, Probe):
+        probes["engine"] = engine
+    queries = QueryService(
+        settings,
+        pipeline,
+        probes,
+        EnginePace(engine, settings).read,
+        wiring.build_prompt_preparation(engine, stages.retrieval) if prepares_prompts else None,
+        admission=stages.retrieval,
+        accounting=access.accounting,
+        recorder=recorder,
+        running=running,
+    )
+    return Services(
+        queries,
+        FeedbackService(settings, stages.retrieval, queries.turns),
+        SessionService(stages.retrieval),
+        ToolService(
+            settings,
+            queries.turns,
+            guard=stages.executor,
+            executor=stages.executor,
+            retriever=stages.retrieval,
+            schemas=stages.retrieval,
+            accounting=access.accounting,
+        ),
+    )
