@@ -146,6 +146,8 @@ def render_http(openapi: Mapping[str, Any]) -> Iterator[str]:
         "",
         _NOTICE,
         "",
+        openapi["info"]["description"],
+        "",
         "A running service has the same description at `/openapi.json`, and as a page at `/docs`.",
     )
     for path, operations in openapi["paths"].items():

@@ -40,7 +40,7 @@ from serve_app.http.event_stream import (
     FollowedStream,
     record,
 )
-from serve_app.http.formats import MEDIA_TYPES, describe_answer, export_answer, find_format
+from serve_app.http.formats import MEDIA_TYPES, Format, describe_answer, export_answer, find_format
 from serve_app.http.middleware import pick_front_settings, surround
 from serve_app.http.negotiation import choose_media_type
 from serve_app.http.openai.routes import build_router as build_openai_router
@@ -166,10 +166,25 @@ def build_routes(
     token = HTTPBearer(auto_error=False, description="A token of one of the principals.")
     app = FastAPI(
         title="QuorumSQL",
-        description="Questions in plain language, answered with guarded, read-only SQL.",
+        description="Questions in plain language, answered with guarded, read-only SQL. Every "
+        "response has the header QuorumSQL-Trace-Id, which the log and traces contain too.",
         dependencies=[Security(token)] if settings.identity.needs_token else [],
     )
     install_problem_handlers(app)
+
+    async def export(
+        body: QueryRequest, request: Request, principal: Principal, format_: Format
+    ) -> Response:
+        answer = await run_while_connected(request.receive, service.query(body, principal))
+        if not isinstance(answer, Answered):
+            members = build_response(answer, trace=False).model_dump(include={"outcome", "code"})
+            return render_problem(422, "No rows", answer.reason, members=members)
+        # In a thread, because the largest results take seconds to render.
+        content = await asyncio.to_thread(
+            export_answer, answer, format_, spreadsheet_safe=body.spreadsheet_safe
+        )
+        headers = describe_answer(answer) | {"Content-Disposition": format_.disposition}
+        return Response(content, media_type=format_.media_type, headers=headers)
 
     @app.post("/query", summary="Answer a question", responses=_RESPONSES)
     async def query(body: QueryRequest, request: Request, principal: Caller) -> Response:
@@ -178,6 +193,9 @@ def build_routes(
         if media_type is None:
             served = ", ".join(_SERVED)
             return render_problem(406, "Not acceptable", f"Answers are served as {served}.")
+        format_ = find_format(media_type)
+        if format_ is not None:
+            return await export(body, request, principal, format_)
         running = service.running.open(principal)
 
         async def work(observer: Observer) -> bytes:
@@ -188,26 +206,16 @@ def build_routes(
 
         if media_type == EVENT_STREAM:
             return EventStream(running, work)
-        headers = {QUERY_ID: running.id}
-        format_ = find_format(media_type)
-        if format_ is None:
-            content = await run_while_connected(request.receive, record(running, work))
-            return Response(content, media_type=media_type, headers=headers)
-        answer = await run_while_connected(request.receive, service.query(body, principal))
-        if not isinstance(answer, Answered):
-            members = build_response(answer, trace=False).model_dump(include={"outcome", "code"})
-            return render_problem(422, "No rows", answer.reason, members=members)
-        # In a thread, because the largest results take seconds to render.
-        content = await asyncio.to_thread(
-            export_answer, answer, format_, spreadsheet_safe=body.spreadsheet_safe
-        )
-        headers |= describe_answer(answer) | {"Content-Disposition": format_.disposition}
-        return Response(content, media_type=media_type, headers=headers)
+        content = await run_while_connected(request.receive, record(running, work))
+        return Response(content, media_type=media_type, headers={QUERY_ID: running.id})
 
     @app.post("/translate", summary="Translate a question into SQL", responses=_TRANSLATE_RESPONSES)
     async def translate(
         body: QueryRequest, request: Request, principal: Caller
     ) -> TranslateResponse:
+        if body.max_rows is None:
+            # The rows are not sent, so they are not read.
+            body = body.model_copy(update={"max_rows": 1})
         answer = await run_while_connected(request.receive, service.query(body, principal))
         return drop_rows(build_response(answer, trace=body.trace))
 

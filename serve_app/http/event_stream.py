@@ -85,6 +85,8 @@ class EventStream(Response):
         finally:
             task.cancel()
             await asyncio.wait({task})
+            # A task that is cancelled before it starts has recorded no end.
+            self._running.end()
 
 
 class FollowedStream(Response):

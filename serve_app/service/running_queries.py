@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,8 @@ from nl2sql.types import Principal
 # Kinds of events that show cells of a result.
 _WITH_ROWS = frozenset({"rows", "answer"})
 _LAST = frozenset({"answer", "problem"})
+# Memory of an event besides its content, in bytes: measured with answers of one row.
+_EVENT_BYTES = 800
 
 
 class UnknownQuery(InvalidRequest):
@@ -61,12 +64,14 @@ class RunningQuery:
     id: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     events: list[RecordedEvent] = field(default_factory=list)
     ended: float | None = None
+    when_ended: Callable[[RunningQuery], None] | None = None
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def size(self) -> int:
-        """The bytes of its answer, which stand for those of its rows too."""
-        return sum(len(event.content) for event in self.events if isinstance(event.content, bytes))
+        """About the bytes that it holds; those of its answer stand for those of its rows too."""
+        contents = (event.content for event in self.events if isinstance(event.content, bytes))
+        return sum(map(len, contents)) + _EVENT_BYTES * len(self.events)
 
     def append(self, kind: str, content: bytes | Callable[[], bytes]) -> None:
         """Records an event; an answer or a problem is the last."""
@@ -79,6 +84,8 @@ class RunningQuery:
         """No more events will come."""
         if self.ended is None:
             self.ended = time.monotonic()
+            if self.when_ended is not None:
+                self.when_ended(self)
         self._wake()
 
     async def follow(
@@ -150,11 +157,14 @@ class RunningQueries:
         self._watch_roles = frozenset(watch_roles)
         self._most_bytes = most_bytes
         self._queries: dict[str, RunningQuery] = {}
+        # With their sizes, those that ended first in front.
+        self._finished: deque[tuple[RunningQuery, int]] = deque()
+        self._bytes = 0
 
     def open(self, principal: Principal) -> RunningQuery:
         """A new question of the principal."""
         self._forget_old()
-        query = RunningQuery(principal)
+        query = RunningQuery(principal, when_ended=self._finish)
         self._queries[query.id] = query
         return query
 
@@ -208,15 +218,20 @@ class RunningQueries:
         )
         return EventsPage(tuple(events), query.ended is not None)
 
+    def _finish(self, query: RunningQuery) -> None:
+        size = query.size
+        self._finished.append((query, size))
+        self._bytes += size
+
     def _forget_old(self) -> None:
         oldest = time.monotonic() - self._keep_s
-        finished = [query for query in self._queries.values() if query.ended is not None]
-        held = sum(query.size for query in finished)
-        for query in sorted(finished, key=lambda query: query.ended or 0.0):
-            if (query.ended or 0.0) >= oldest and held <= self._most_bytes:
-                break
+        while self._finished:
+            query, size = self._finished[0]
+            if (query.ended or 0.0) >= oldest and self._bytes <= self._most_bytes:
+                return
+            self._finished.popleft()
+            self._bytes -= size
             del self._queries[query.id]
-            held -= query.size
 
 
 def build_running_queries(

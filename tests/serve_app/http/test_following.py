@@ -74,6 +74,13 @@ async def test_who_asked_sees_all_again(client: httpx.AsyncClient, accept: dict[
     assert events[-1][1] == (asked.json() if not accept else read_events(asked.text)[-1][1])
 
 
+async def test_an_export_is_not_kept(client: httpx.AsyncClient) -> None:
+    headers = sign("ann", accept="text/csv")
+    asked = await client.post("/query", json=QUESTION, headers=headers)
+    assert asked.status_code == 200
+    assert "quorumsql-query-id" not in asked.headers
+
+
 async def test_a_follower_goes_on_where_it_was(client: httpx.AsyncClient) -> None:
     asked = await client.post("/query", json=QUESTION, headers=sign("ann"))
     name = asked.headers["quorumsql-query-id"]
@@ -139,7 +146,7 @@ async def test_events_come_as_they_are_recorded() -> None:
 
 
 def test_finished_questions_are_forgotten_by_age_and_by_size() -> None:
-    queries = RunningQueries(keep_s=60, most_bytes=10)
+    queries = RunningQueries(keep_s=60, most_bytes=1_000)
     first, second, running = (queries.open(ANN) for _ in range(3))
     for query in (first, second):
         query.append("answer", json.dumps("12345").encode())
