@@ -18,14 +18,13 @@ from nl2sql.progress import describe_stage
 from nl2sql.protocols import Observer
 from nl2sql.types import Progress, QuestionEvent
 from serve_app.http.disconnection import ClientGone, run_while_connected
+from serve_app.http.event_stream import SILENCE_S
 from serve_app.http.openai.content import render_answer
 from serve_app.http.openai.responses import Completion, build_error, count_usage
 from serve_app.http.problems import describe_error
 from serve_app.http.responses import render_json
 from serve_app.service.progress_queue import ProgressQueue
 
-# Progress comes at least as often.
-_SILENCE_S = 2.0
 _PIECE_CHARS = 400
 
 
@@ -57,7 +56,7 @@ class ChatStream(Response):
         task = asyncio.create_task(run_while_connected(receive, self._work(queue)))
         said = ""
         try:
-            async for event in queue.follow(task, silence_s=_SILENCE_S):
+            async for event in queue.follow(task, silence_s=SILENCE_S):
                 text = _describe(event, said)
                 if text != said or event is None:
                     said = text

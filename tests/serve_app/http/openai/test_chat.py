@@ -117,7 +117,7 @@ async def test_the_asynchronous_client_asks_alike(url: str) -> None:
 
 
 def test_the_role_comes_before_the_question_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_stream, "_SILENCE_S", 0.1)
+    monkeypatch.setattr(chat_stream, "SILENCE_S", 0.1)
     with serve(build(TellingGenerator(GENERATED, seconds=1.0))) as url:
         client = openai.OpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0)
         start = time.monotonic()

@@ -5,6 +5,7 @@ Takes minutes: they are installed into an environment of their own, with the ver
 
 from __future__ import annotations
 
+import multiprocessing
 import subprocess
 import venv
 from collections.abc import Iterator
@@ -28,6 +29,7 @@ PACKAGES = (
 )
 # LangChain's own suite for chat models, without what is no part of a database's answers.
 SUITE = """
+import multiprocessing
 import os
 from langchain_openai import ChatOpenAI
 from langchain_tests.integration_tests import ChatModelIntegrationTests
@@ -76,7 +78,7 @@ class OneQuery(FakeGuard):
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     app = build_app(
-        generator=Generator(),
+        generator=Generator(multiprocessing.Value("i", 0)),
         guard=OneQuery(),
         results={"SELECT 1": [build_result((1,))] * 100_000},
         sessions=FakeSessions(),
