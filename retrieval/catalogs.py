@@ -6,12 +6,11 @@ changed, so that a table dropped from the index is refused within a second.
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections import defaultdict
 
 from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexReplaced, IndexUnavailable
+from nl2sql.shared_work import SharedWork
 from retrieval.index_store.store import IndexStore
 
 _FRESH_S = 1.0
@@ -22,22 +21,24 @@ class IndexedCatalogs:
 
     def __init__(self, store: IndexStore) -> None:
         self._store = store
-        # One request at a time reads a database; the others use its result.
-        self._reading: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._reading = SharedWork[Catalog]()
         self._read: dict[str, tuple[float, int, Catalog]] = {}
 
     async def catalog(self, database: str) -> Catalog:
         """The indexed catalog; the same object while it is unchanged. Raises IndexUnavailable."""
-        async with self._reading[database]:
-            try:
-                return await self._refresh(database)
-            except IndexReplaced:
-                return await self._refresh(database)
-
-    async def _refresh(self, database: str) -> Catalog:
         read = self._read.get(database)
         if read is not None and time.monotonic() - read[0] < _FRESH_S:
             return read[2]
+        return await self._reading.run(database, lambda: self._refresh(database))
+
+    async def _refresh(self, database: str) -> Catalog:
+        try:
+            return await self._read_catalog(database)
+        except IndexReplaced:
+            return await self._read_catalog(database)
+
+    async def _read_catalog(self, database: str) -> Catalog:
+        read = self._read.get(database)
         head = await self._store.head(database)
         if head is None:
             self._read.pop(database, None)

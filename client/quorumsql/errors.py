@@ -77,7 +77,12 @@ class LimitReached(QuorumError):
 
 
 class Unavailable(QuorumError):
-    """Something the service needs does not answer; the same request may succeed later."""
+    """Something the service needs does not answer; the same request may succeed later.
+
+    ``retry_after_s`` says when to try again, in seconds.
+    """
+
+    retry_after_s: float = 5.0
 
 
 class DeadlineExceeded(QuorumError):

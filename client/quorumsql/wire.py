@@ -201,7 +201,9 @@ def translate(response: httpx.Response) -> QuorumError:
         case 429:
             return LimitReached(detail, retry_after_s=_read_retry_after(response))
         case 503:
-            return Unavailable(detail)
+            unavailable = Unavailable(detail)
+            unavailable.retry_after_s = _read_retry_after(response)
+            return unavailable
         case 504:
             return DeadlineExceeded(detail)
     if errors:

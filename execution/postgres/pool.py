@@ -25,6 +25,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from execution.postgres.role import check_role
 from execution.postgres.values import register_loaders
 from nl2sql.errors import DatabaseUnavailable
+from nl2sql.shared_work import SharedWork
 from nl2sql.sockets import is_quiet
 
 Connection = AsyncConnection[Any]
@@ -35,6 +36,8 @@ _RECONNECT_TIMEOUT_S = 30
 # A cancelled statement ends within milliseconds; asked too early, it has to be asked again.
 _ASK_AGAIN_S = 0.05
 _GIVE_UP_S = 5
+# How long a cancelled caller waits for that.
+_STOP_S = 1
 
 
 class ConnectionPool:
@@ -45,7 +48,7 @@ class ConnectionPool:
         self._url = url
         self._size = size
         self._pool: AsyncConnectionPool[Connection] | None = None
-        self._opening = asyncio.Lock()
+        self._opening = SharedWork[AsyncConnectionPool[Connection]]()
         # A task without a reference may be garbage-collected before its end.
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -66,8 +69,8 @@ class ConnectionPool:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
             if not task.done():
-                # Shielded too: a caller may be cancelled twice.
-                await asyncio.shield(self._start(use.stop(task)))
+                # Usually milliseconds; a server that is silent must not hold the caller.
+                await asyncio.wait({self._start(use.stop(task))}, timeout=_STOP_S)
             raise
 
     async def check(self, *, timeout_s: int) -> None:
@@ -81,7 +84,7 @@ class ConnectionPool:
                 self._url, connect_timeout=timeout_s
             ) as connection:
                 await connection.execute("SELECT 1")
-        except (PoolTimeout, psycopg.Error) as error:
+        except (PoolTimeout, TimeoutError, psycopg.Error) as error:
             raise self._unavailable() from error
 
     async def close(self) -> None:
@@ -105,14 +108,15 @@ class ConnectionPool:
         self, work: Callable[[Connection], Awaitable[_T]], use: _Use, timeout_s: float
     ) -> _T:
         try:
-            pool = await self._open()
+            async with asyncio.timeout(timeout_s):
+                pool = await self._open()
             async with (
                 pool.connection(timeout=timeout_s) as connection,
                 _rolling_back(connection),
                 use.of(connection),
             ):
                 return await work(connection)
-        except (PoolTimeout, psycopg.Error) as error:
+        except (PoolTimeout, TimeoutError, psycopg.Error) as error:
             raise self._unavailable() from error
 
     def _unavailable(self) -> DatabaseUnavailable:
@@ -123,32 +127,35 @@ class ConnectionPool:
         )
 
     async def _open(self) -> AsyncConnectionPool[Connection]:
-        async with self._opening:
-            if self._pool is None:
-                async with await AsyncConnection.connect(
-                    self._url, connect_timeout=_CONNECT_TIMEOUT_S
-                ) as connection:
-                    await check_role(connection, self._name)
-                pool = AsyncConnectionPool(
-                    self._url,
-                    min_size=1,
-                    max_size=self._size,
-                    open=False,
-                    configure=_configure,
-                    check=_check,
-                    reconnect_timeout=_RECONNECT_TIMEOUT_S,
-                    kwargs={
-                        "autocommit": True,
-                        "connect_timeout": _CONNECT_TIMEOUT_S,
-                        "cursor_factory": AsyncRawCursor,
-                        # Nothing is kept after a transaction, not even prepared statements.
-                        "prepare_threshold": None,
-                    },
-                    name=f"quorumsql-{self._name}",
-                )
-                await pool.open()
-                self._pool = pool
-            return self._pool
+        return self._pool or await self._opening.run("", self._open_pool)
+
+    async def _open_pool(self) -> AsyncConnectionPool[Connection]:
+        # psycopg's limit applies to each address and each step, this one to all of them.
+        async with asyncio.timeout(_CONNECT_TIMEOUT_S):
+            async with await AsyncConnection.connect(
+                self._url, connect_timeout=_CONNECT_TIMEOUT_S
+            ) as connection:
+                await check_role(connection, self._name)
+        pool = AsyncConnectionPool(
+            self._url,
+            min_size=1,
+            max_size=self._size,
+            open=False,
+            configure=_configure,
+            check=_check,
+            reconnect_timeout=_RECONNECT_TIMEOUT_S,
+            kwargs={
+                "autocommit": True,
+                "connect_timeout": _CONNECT_TIMEOUT_S,
+                "cursor_factory": AsyncRawCursor,
+                # Nothing is kept after a transaction, not even prepared statements.
+                "prepare_threshold": None,
+            },
+            name=f"quorumsql-{self._name}",
+        )
+        await pool.open()
+        self._pool = pool
+        return pool
 
 
 class _Use:

@@ -58,6 +58,13 @@ class ServeSettings(Section):
         description="Waiting requests for each replica; further ones are answered with 503.",
     )
 
+    max_slowdown: float = Field(
+        5.0,
+        ge=1.0,
+        description="How many times as long as in an idle replica a question may take; one that "
+        "would make them slower is answered with 503 and a time to try again.",
+    )
+
     @field_validator("allowed_hosts")
     @classmethod
     def _are_hosts(cls, names: tuple[str, ...]) -> tuple[str, ...]:

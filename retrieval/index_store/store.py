@@ -191,10 +191,10 @@ class IndexStore:
 
     @asynccontextmanager
     async def connection(
-        self, timeout_s: float = _CONNECT_TIMEOUT_S
+        self, timeout_s: float | None = None
     ) -> AsyncIterator[AsyncConnection[Any]]:
         """A connection in autocommit mode, also for the other stores."""
-        async with self._connect_unchecked(timeout_s) as connection:
+        async with self._connect_unchecked(timeout_s or _CONNECT_TIMEOUT_S) as connection:
             if not self._is_checked:
                 await open_layout(connection)
                 self._is_checked = True

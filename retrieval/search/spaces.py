@@ -16,6 +16,7 @@ import numpy as np
 
 from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexUnavailable
+from nl2sql.shared_work import SharedWork
 from retrieval.embedding.embedder import Embedder
 from retrieval.index_store.head import IndexedDatabase
 from retrieval.index_store.store import IndexStore
@@ -49,8 +50,8 @@ class SearchSpaces:
         self._embedder = embedder
         self._modules = modules
         self._loaded: dict[str, _Loaded] = {}
-        # One call builds at a time; the others use its result.
-        self._building = asyncio.Lock()
+        self._loading = SharedWork[_Loaded]()
+        self._building = SharedWork[SearchSpace]()
 
     async def find(self, visible: Catalog) -> SearchSpace:
         """The space of ``visible``, which is built at the first call.
@@ -61,20 +62,21 @@ class SearchSpaces:
         if loaded is not None and (space := loaded.spaces.get(id(visible))) is not None:
             loaded.spaces.move_to_end(id(visible))
             return space
-        async with self._building:
-            return await self._build(visible)
+        return await self._building.run(id(visible), lambda: self._build(visible))
 
     def forget(self, database: str) -> None:
         """Drops the cached index and spaces of a database."""
         self._loaded.pop(database, None)
 
     async def _build(self, visible: Catalog) -> SearchSpace:
-        loaded = self._loaded.get(visible.database)
+        name = visible.database
+        loaded = self._loaded.get(name)
         if loaded is None:
-            loaded = self._loaded[visible.database] = await self._load(visible.database)
+            loaded = await self._loading.run(name, lambda: self._load(name))
+            loaded = self._loaded.setdefault(name, loaded)
         space = loaded.spaces.get(id(visible))
         if space is None:
-            patterns = self._modules.get(visible.database, {})
+            patterns = self._modules.get(name, {})
             space = await asyncio.to_thread(
                 build_space, visible, loaded.index, loaded.vectors, self._embedder, patterns
             )

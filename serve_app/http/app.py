@@ -30,7 +30,7 @@ from quorumsql.contract import (
 from quorumsql.contract.status import StatusResponse
 from quorumsql.contract.translations import drop_rows
 from serve_app.composition.access import AccessParts
-from serve_app.http.callers import Caller
+from serve_app.http.callers import Caller, Priority
 from serve_app.http.disconnection import run_while_connected
 from serve_app.http.event_stream import (
     EVENT_STREAM,
@@ -173,9 +173,10 @@ def build_routes(
     install_problem_handlers(app)
 
     async def export(
-        body: QueryRequest, request: Request, principal: Principal, format_: Format
+        body: QueryRequest, request: Request, principal: Principal, format_: Format, is_batch: bool
     ) -> Response:
-        answer = await run_while_connected(request.receive, service.query(body, principal))
+        work = service.query(body, principal, is_batch=is_batch)
+        answer = await run_while_connected(request.receive, work)
         if not isinstance(answer, Answered):
             members = build_response(answer, trace=False).model_dump(include={"outcome", "code"})
             return render_problem(422, "No rows", answer.reason, members=members)
@@ -187,7 +188,10 @@ def build_routes(
         return Response(content, media_type=format_.media_type, headers=headers)
 
     @app.post("/query", summary="Answer a question", responses=_RESPONSES)
-    async def query(body: QueryRequest, request: Request, principal: Caller) -> Response:
+    async def query(
+        body: QueryRequest, request: Request, principal: Caller, priority: Priority = "people"
+    ) -> Response:
+        is_batch = priority == "batch"
         accept = ", ".join(request.headers.getlist("accept"))
         media_type = choose_media_type(accept, _SERVED)
         if media_type is None:
@@ -195,12 +199,16 @@ def build_routes(
             return render_problem(406, "Not acceptable", f"Answers are served as {served}.")
         format_ = find_format(media_type)
         if format_ is not None:
-            return await export(body, request, principal, format_)
+            return await export(body, request, principal, format_, is_batch)
         running = service.running.open(principal)
 
         async def work(observer: Observer) -> bytes:
             answer = await service.query(
-                body, principal, observer, in_detail=media_type == EVENT_STREAM
+                body,
+                principal,
+                observer,
+                in_detail=media_type == EVENT_STREAM,
+                is_batch=is_batch,
             )
             return bytes(_render(build_response(answer, trace=body.trace)).body)
 
@@ -211,12 +219,13 @@ def build_routes(
 
     @app.post("/translate", summary="Translate a question into SQL", responses=_TRANSLATE_RESPONSES)
     async def translate(
-        body: QueryRequest, request: Request, principal: Caller
+        body: QueryRequest, request: Request, principal: Caller, priority: Priority = "people"
     ) -> TranslateResponse:
         if body.max_rows is None:
             # The rows are not sent, so they are not read.
             body = body.model_copy(update={"max_rows": 1})
-        answer = await run_while_connected(request.receive, service.query(body, principal))
+        work = service.query(body, principal, is_batch=priority == "batch")
+        answer = await run_while_connected(request.receive, work)
         return drop_rows(build_response(answer, trace=body.trace))
 
     @app.get("/queries/{name}/events", summary="Follow a question", responses=_EVENTS_RESPONSES)

@@ -1,17 +1,17 @@
-"""Who sends a request, for the routes: what ``Identification`` left in its state."""
+"""Who sends a request, and how urgent it is, for the routes."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from fastapi import Depends, Request
+from fastapi import Depends, Header, Request
 
 from nl2sql.errors import Unauthenticated
 from nl2sql.types import Principal
 
 
 def read_principal(request: Request) -> Principal:
-    """The principal of the request. Raises Unauthenticated."""
+    """The principal whom ``Identification`` left in the state. Raises Unauthenticated."""
     principal: Principal | None = request.state.principal
     if principal is None:
         # Only where the front was left out: it sets a principal or answers 401.
@@ -20,3 +20,12 @@ def read_principal(request: Request) -> Principal:
 
 
 Caller = Annotated[Principal, Depends(read_principal)]
+
+Priority = Annotated[
+    Literal["people", "batch"],
+    Header(
+        alias="QuorumSQL-Priority",
+        description="`batch` for a question that nobody waits for: it is answered after those of "
+        "people, and by half of the service at most.",
+    ),
+]

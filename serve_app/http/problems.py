@@ -87,11 +87,12 @@ def render_error(error: Exception) -> JSONResponse:
             response = render_problem(401, "Not authenticated", str(error))
             response.headers["WWW-Authenticate"] = "Bearer"
             return response
-        case LimitReached():
-            response = render_problem(429, "Limit reached", str(error))
+        case LimitReached() | Unavailable():
+            known = (429, "Limit reached"), (503, "Temporarily unavailable")
+            response = render_problem(*known[isinstance(error, Unavailable)], str(error))
             response.headers["Retry-After"] = str(max(math.ceil(error.retry_after_s), 1))
             return response
-        case Unavailable() | InsecureRole() | PolicyError():
+        case InsecureRole() | PolicyError():
             return render_problem(503, "Temporarily unavailable", str(error))
         case DeadlineExceeded():
             return render_problem(504, "Took too long", str(error))

@@ -34,7 +34,7 @@ class FeedbackService:
         feedback = build_feedback(request, self._settings, principal)
         seconds = self._settings.limits.request_timeout_ms / 1000
         try:
-            async with asyncio.timeout(seconds), self._turns.take():
+            async with asyncio.timeout(seconds), self._turns.take(principal.name):
                 receipt = await self._taker.take_feedback(feedback)
         except TimeoutError as error:
             raise DeadlineExceeded(

@@ -17,6 +17,7 @@ from nl2sql.progress import enter_stage, observed_by
 from nl2sql.protocols import Admission, Answerer, Observer, Probe
 from nl2sql.settings import Settings
 from nl2sql.settings.sampling import SamplingSettings
+from nl2sql.shared_work import SharedWork
 from nl2sql.speed import Pace
 from nl2sql.types import Principal, Question, Turn
 from quorumsql.contract import QueryRequest
@@ -26,7 +27,8 @@ from serve_app.service.recorder import QuestionRecorder
 from serve_app.service.running_queries import RunningQueries, build_running_queries
 from serve_app.service.sessions import read_session
 from serve_app.service.texts import check_filled, check_text
-from serve_app.service.turns import Turns
+from serve_app.service.time_limit import run_within
+from serve_app.service.turns import Place, Turns
 
 _PROBE_TIMEOUT_S = 5.0
 # The parts are probed at most once in this time, however often readiness is requested.
@@ -57,6 +59,7 @@ class QueryService:
         self.recorder = recorder or QuestionRecorder(settings)
         self.running = running or build_running_queries(settings.serve)
         self._settings = settings
+        self._timeout_s = settings.limits.request_timeout_ms / 1000
         self._pipeline = pipeline
         self._probes = dict(probes)
         self._pace = pace
@@ -67,8 +70,13 @@ class QueryService:
         self._accounting = accounting or Accounting()
         serve = settings.serve
         self.turns = Turns(
-            serve.max_ongoing_requests, serve.max_waiting_requests, self.recorder.set_load
+            serve.max_ongoing_requests,
+            serve.max_waiting_requests,
+            self.recorder.set_load,
+            max_slowdown=serve.max_slowdown,
         )
+        # Identical questions at the same time are answered once.
+        self._answering = SharedWork[Answer]()
 
     async def list_databases(self, principal: Principal) -> tuple[str, ...]:
         """The configured databases of which the principal may see anything. Raises Unavailable."""
@@ -77,9 +85,10 @@ class QueryService:
             return names
         return await self._admission.list_admitted(names, principal)
 
-    def check(self, request: QueryRequest, principal: Principal) -> None:
+    def check(self, request: QueryRequest, principal: Principal, *, is_batch: bool = False) -> None:
         """Raises what ``query`` raises before it does anything."""
         build_question(request, self._settings, principal)
+        self.turns.check(principal.name, patience_s=self._timeout_s, is_batch=is_batch)
 
     async def query(
         self,
@@ -89,13 +98,15 @@ class QueryService:
         *,
         history: tuple[Turn, ...] = (),
         in_detail: bool = True,
+        is_batch: bool = False,
     ) -> Answer:
         """Answers a request; ``observer`` receives what happens meanwhile.
 
         ``history`` are the turns before it, where the caller tells them instead of a session;
-        ``in_detail`` reports the model's tokens too.
+        ``in_detail`` reports the model's tokens too; a question of a batch job waits for people's.
 
-        Raises InvalidRequest, UnknownDatabase, LimitReached, Unavailable, DeadlineExceeded.
+        Raises InvalidRequest, UnknownDatabase, LimitReached, Overloaded, Unavailable,
+        DeadlineExceeded.
         """
         with self.recorder.record(request, principal) as finish:
             try:
@@ -104,23 +115,34 @@ class QueryService:
                 await self._accounting.record_invalid(request, principal, error)
                 raise
             question = replace(question, history=history)
-            answer = partial(self._answer, in_detail=in_detail)
-            finish.answer = await self._accounting.answer(question, observer, answer)
+            # Before the limits, so that a refusal costs nothing and counts nothing.
+            with self.turns.enter(
+                principal.name, patience_s=self._timeout_s, is_batch=is_batch
+            ) as place:
+                answer = partial(self._answer, place=place, in_detail=in_detail)
+                finish.answer = await self._accounting.answer(question, observer, answer)
             return finish.answer
 
     async def _answer(
-        self, question: Question, observer: Observer | None, *, in_detail: bool
+        self, question: Question, observer: Observer | None, *, place: Place, in_detail: bool
     ) -> Answer:
-        seconds = self._settings.limits.request_timeout_ms / 1000
+        async def work() -> Answer:
+            async with place.turn():
+                return await self._pipeline.answer(question)
+
+        async def share() -> Answer:
+            with observed_by(observer, in_detail=in_detail):
+                enter_stage("wait")
+                if question.session:
+                    # It belongs to a conversation, which each question continues.
+                    return await work()
+                return await self._answering.run(question, work)
+
         try:
-            async with asyncio.timeout(seconds):
-                with observed_by(observer, in_detail=in_detail):
-                    enter_stage("wait")
-                    async with self.turns.take():
-                        answer = await self._pipeline.answer(question)
+            answer = await run_within(self._timeout_s, share())
         except TimeoutError as error:
             raise DeadlineExceeded(
-                f"No answer within {seconds:.0f} seconds.",
+                f"No answer within {self._timeout_s:.0f} seconds.",
                 hint="Ask for fewer candidates, or raise limits.request_timeout_ms.",
             ) from error
         context = answer.trace.context

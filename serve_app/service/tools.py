@@ -93,7 +93,7 @@ class ToolService:
 
     async def _run(self, question: Question, _: Observer | None) -> Answer:
         """Runs the query that is the question's text, as an answer with one candidate."""
-        async with self._turns.take():
+        async with self._turns.take(question.principal.name):
             query = await self._guard.guard(question.database, question.text, question.principal)
             if isinstance(query, Violation):
                 return Refused(query.code, query.message, Trace(question))
@@ -139,7 +139,7 @@ class ToolService:
             seed=self._settings.sampling.seed,
             max_rows=1,
         )
-        async with self._turns.take():
+        async with self._turns.take(principal.name):
             _, context = await self._retriever.retrieve(question)
         return Refusal("not_permitted", context.refusal) if context.refusal else context
 

@@ -15,7 +15,7 @@ from nl2sql.errors import UnknownDatabase
 from nl2sql.protocols import Observer
 from nl2sql.settings import Settings
 from quorumsql.contract import QueryRequest
-from serve_app.http.callers import Caller
+from serve_app.http.callers import Caller, Priority
 from serve_app.http.disconnection import ClientGone, run_while_connected
 from serve_app.http.openai.content import render_answer
 from serve_app.http.openai.conversation import (
@@ -59,7 +59,10 @@ def build_router(settings: Settings, service: QueryService) -> APIRouter:
         summary="Answer the last message of a chat",
         responses={**_ERRORS, 200: {"content": {"text/event-stream": {}}}},
     )
-    async def complete(body: ChatRequest, request: Request, principal: Caller) -> Response:
+    async def complete(
+        body: ChatRequest, request: Request, principal: Caller, priority: Priority = "people"
+    ) -> Response:
+        is_batch = priority == "batch"
         body.check_parameters()
         prompt = read_question(body.messages)
         if body.model != DEFAULT_MODEL:
@@ -79,10 +82,10 @@ def build_router(settings: Settings, service: QueryService) -> APIRouter:
             seed=body.seed,
             session=None if turns else find_session(request.headers, body.user),
         )
-        service.check(query, principal)
+        service.check(query, principal, is_batch=is_batch)
 
         async def work(observer: Observer | None = None) -> Answer:
-            return await service.query(query, principal, observer, history=turns)
+            return await service.query(query, principal, observer, history=turns, is_batch=is_batch)
 
         if body.stream:
             return ChatStream(completion, work, includes_usage=body.includes_usage)

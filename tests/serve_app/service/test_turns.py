@@ -1,44 +1,218 @@
-"""How many requests are worked on at a time."""
+"""Which requests a replica takes, and in which order it answers them."""
 
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable
 
 import pytest
 
 from nl2sql.errors import Unavailable
-from serve_app.service.turns import Turns
+from serve_app.service.turns import Overloaded, Turns
+
+NEVER_MIND = float("inf")
+MANY = 1000
+# Those who stay inside: a context that nobody holds ends.
+STAYING: list[object] = []
+
+
+class Asking:
+    """Questions that are answered when ``go`` is set; ``order`` are those under way."""
+
+    def __init__(self, turns: Turns) -> None:
+        self.turns = turns
+        self.go = asyncio.Event()
+        self.order: list[str] = []
+
+    async def ask(self, name: str, *, is_batch: bool = False) -> None:
+        """One question of the principal that is the name's first letter."""
+        with self.turns.enter(name[0], patience_s=NEVER_MIND, is_batch=is_batch) as place:
+            async with place.turn():
+                self.order.append(name)
+                await self.go.wait()
+
+    async def start(self, *names: str, is_batch: bool = False) -> list[asyncio.Task[None]]:
+        tasks = [asyncio.create_task(self.ask(name, is_batch=is_batch)) for name in names]
+        await asyncio.sleep(0.01)
+        return tasks
 
 
 async def test_more_than_may_work_wait_in_order_and_more_than_may_wait_are_refused() -> None:
-    turns = Turns(2, 1)
-    go, order = asyncio.Event(), []
-
-    async def work(name: str) -> None:
-        async with turns.take():
-            order.append(name)
-            await go.wait()
-
-    tasks = [asyncio.create_task(work(name)) for name in "abc"]
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
-    assert order == ["a", "b"]
+    asking = Asking(Turns(2, 1))
+    tasks = await asking.start("a1", "a2", "a3")
+    assert asking.order == ["a1", "a2"]
     with pytest.raises(Unavailable, match="waiting already"):
-        await work("d")
-    go.set()
+        await asking.ask("a4")
+    asking.go.set()
     await asyncio.gather(*tasks)
-    assert order == ["a", "b", "c"]
-    await work("e")
+    assert asking.order == ["a1", "a2", "a3"]
+    await asking.ask("a5")
 
 
 async def test_who_stops_waiting_leaves_the_place_to_others() -> None:
-    turns = Turns(1, 1)
-    async with turns.take():
-        waiting = asyncio.create_task(turns.take().__aenter__())
-        await asyncio.sleep(0)
-        waiting.cancel()
-        await asyncio.wait([waiting])
-        again = asyncio.create_task(turns.take().__aenter__())
-        await asyncio.sleep(0)
-        assert not again.done()
-    await asyncio.wait_for(again, timeout=5)
+    asking = Asking(Turns(1, 1))
+    first, second = await asking.start("a1", "a2")
+    second.cancel()
+    (third,) = await asking.start("a3")
+    assert asking.order == ["a1"]
+    asking.go.set()
+    await asyncio.gather(first, third)
+    assert asking.order == ["a1", "a3"]
+
+
+async def test_a_turn_given_to_one_who_is_cancelled_at_that_moment_is_not_lost() -> None:
+    turns = Turns(1, 9)
+    loads: list[tuple[int, int]] = []
+    turns._report = lambda waiting, ongoing: loads.append((waiting, ongoing))
+    asking = Asking(turns)
+    async with turns.take("x"):
+        cancelled, waiting = await asking.start("a1", "b1")
+    # The turn was just given to a1, which has not run since.
+    cancelled.cancel()
+    asking.go.set()
+    await waiting
+    assert asking.order == ["b1"]
+    assert loads[-1] == (0, 0)
+    async with asyncio.timeout(5):
+        await turns.wait_until_idle()
+
+
+async def test_principals_take_turns() -> None:
+    asking = Asking(Turns(1, 99))
+    tasks = await asking.start("a1", "a2", "a3", "b1", "c1", "c2")
+    asking.go.set()
+    await asyncio.gather(*tasks)
+    assert asking.order == ["a1", "a2", "b1", "c1", "a3", "c2"]
+
+
+async def test_batch_jobs_wait_for_people() -> None:
+    asking = Asking(Turns(1, 99))
+    tasks = await asking.start("a1", "a2", is_batch=True)
+    tasks += await asking.start("b1", "b2")
+    asking.go.set()
+    await asyncio.gather(*tasks)
+    assert asking.order == ["a1", "b1", "b2", "a2"]
+
+
+async def test_one_who_would_not_be_answered_in_time_is_refused_at_once() -> None:
+    turns = Turns(1, 99)
+    turns._load.measure(2.0, 1)
+    with turns.enter("a", patience_s=1.0):
+        # An idle replica always tries.
+        with pytest.raises(Overloaded, match="about 4 seconds") as refused:
+            turns.check("b", patience_s=3.0)
+        assert refused.value.retry_after_s >= 1.0
+        turns.check("b", patience_s=5.0)
+
+
+# -- what a replica can bear -----------------------------------------------------------------------
+
+
+def fill(turns: Turns, who: str, *, is_batch: bool = False) -> int:
+    """How many questions of ``who`` enter until one is refused; they stay."""
+    for entered in range(MANY):
+        entering = turns.enter(who, patience_s=NEVER_MIND, is_batch=is_batch)
+        try:
+            entering.__enter__()
+        except Overloaded:
+            return entered
+        STAYING.append(entering)
+    return MANY
+
+
+def measured(idle_s: float, recent_s: float, present: int, max_slowdown: float = 5.0) -> Turns:
+    turns = Turns(64, 256, max_slowdown=max_slowdown)
+    for _ in range(200):
+        turns._load.measure(idle_s, 1)
+    for _ in range(400):
+        turns._load.measure(recent_s, present)
+    return turns
+
+
+def test_all_may_come_until_something_is_measured() -> None:
+    assert fill(Turns(64, 256, max_slowdown=5.0), "a") == MANY
+
+
+@pytest.mark.parametrize(
+    ("idle_s", "recent_s", "present", "entered"),
+    [
+        pytest.param(0.2, 2.0, 10, 5, id="one after the other"),
+        pytest.param(1.0, 1.25, 20, 80, id="an engine that batches"),
+        pytest.param(0.2, 40.0, 10, 4, id="a breakdown"),
+    ],
+)
+def test_as_many_come_as_the_slowdown_allows(
+    idle_s: float, recent_s: float, present: int, entered: int
+) -> None:
+    assert fill(measured(idle_s, recent_s, present), "a") == pytest.approx(entered, abs=1)
+
+
+def test_a_second_principal_gets_its_share_of_a_full_replica() -> None:
+    turns = measured(0.5, 5.0, 20)
+    assert fill(turns, "a") == pytest.approx(10, abs=1)
+    assert fill(turns, "b") == pytest.approx(5, abs=1)
+    assert fill(turns, "a") == 0
+
+
+def test_batch_jobs_get_half_of_a_replica() -> None:
+    turns = measured(0.5, 5.0, 20)
+    assert fill(turns, "a", is_batch=True) == pytest.approx(5, abs=1)
+    assert fill(turns, "a") == pytest.approx(5, abs=1)
+
+
+class Clock:
+    """Simulated seconds."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def simulate(
+    turns: Turns, clock: Clock, interval_s: float, work_s: float, questions: int
+) -> tuple[list[float], int]:
+    """Seconds of each answer, and how many were refused, by a replica that shares its processor."""
+    left: list[list[float]] = []
+    ways: list[Callable[[], None]] = []
+    times, refused = [], 0
+    for _ in range(questions):
+        until = clock.now + interval_s
+        while left and clock.now < until:
+            step = min(min(work for _, work in left), (until - clock.now) / len(left))
+            clock.now += step * len(left)
+            for one in left:
+                one[1] -= step
+            for index in [i for i, one in enumerate(left) if one[1] <= 1e-9][::-1]:
+                ways.pop(index)()
+                times.append(clock.now - left.pop(index)[0])
+        clock.now = max(clock.now, until)
+        entering = turns.enter("a", patience_s=120.0)
+        try:
+            entering.__enter__()
+        except Overloaded:
+            refused += 1
+            continue
+        left.append([clock.now, work_s])
+        ways.append(lambda entering=entering: entering.__exit__(None, None, None))  # type: ignore[misc]
+    return times, refused
+
+
+def test_at_twice_the_capacity_the_accepted_keep_their_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(time, "monotonic", clock)
+    turns = Turns(64, 256, max_slowdown=5.0)
+    calm, refused = simulate(turns, clock, interval_s=0.5, work_s=0.25, questions=200)
+    assert refused == 0
+    assert max(calm) == pytest.approx(0.25)
+    busy, refused = simulate(turns, clock, interval_s=0.125, work_s=0.25, questions=4000)
+    assert refused == pytest.approx(2000, rel=0.05)
+    settled = sorted(busy[200:])
+    assert settled[int(0.95 * len(settled))] <= 6 * 0.25
+    # Once the rush is over, nothing of it is left.
+    calm, refused = simulate(turns, clock, interval_s=0.5, work_s=0.25, questions=300)
+    assert refused == 0

@@ -1,0 +1,46 @@
+"""Work that several callers need at once is done once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Hashable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+_T = TypeVar("_T")
+
+
+@dataclass(eq=False, slots=True)
+class _Running(Generic[_T]):
+    task: asyncio.Task[_T]
+    callers: int = 0
+
+
+class SharedWork(Generic[_T]):
+    """Runs at most one task for each key; callers that come meanwhile get its result or its error.
+
+    A lock would let callers repeat failing work one after the other, each waiting for all before
+    it. For use in one event loop.
+    """
+
+    def __init__(self) -> None:
+        self._running: dict[Hashable, _Running[_T]] = {}
+
+    async def run(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
+        """The result of ``work``, or of the same work that is already running.
+
+        Raises what the work raises. The work is cancelled when the last of its callers is.
+        """
+        running = self._running.get(key)
+        if running is None:
+            running = self._running[key] = _Running(asyncio.create_task(work()))
+        running.callers += 1
+        try:
+            return await asyncio.shield(running.task)
+        finally:
+            running.callers -= 1
+            if running.task.done() or not running.callers:
+                if self._running.get(key) is running:
+                    del self._running[key]
+                if not running.task.done():
+                    running.task.cancel()

@@ -1,0 +1,55 @@
+"""A relay before a PostgreSQL socket that can fall silent, as a server does that is cut off."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from urllib.parse import urlencode
+
+from psycopg.conninfo import conninfo_to_dict
+
+
+class Relay:
+    """Passes bytes on both ways unless it is ``silent``; connections are accepted all the same."""
+
+    def __init__(self, socket: str) -> None:
+        self._socket = socket
+        self._speaks = asyncio.Event()
+        self._speaks.set()
+
+    def silence(self) -> None:
+        """From now on nothing passes, and nobody is told."""
+        self._speaks.clear()
+
+    def speak(self) -> None:
+        """Passes on what has come meanwhile, and what follows."""
+        self._speaks.set()
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection."""
+        there, back = await asyncio.open_unix_connection(self._socket)
+        with suppress(ConnectionError):
+            await asyncio.gather(self._pass(reader, back), self._pass(there, writer))
+
+    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(65_536):
+            await self._speaks.wait()
+            writer.write(data)
+            await writer.drain()
+        writer.close()
+
+
+@asynccontextmanager
+async def relaying(url: str) -> AsyncIterator[tuple[Relay, str]]:
+    """The relay in front of the server of ``url``, which names a socket folder; and its own URL."""
+    named = conninfo_to_dict(url)
+    relay = Relay(f"{named['host']}/.s.PGSQL.{named.get('port', 5432)}")
+    server = await asyncio.start_server(relay.serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    rest = urlencode({"sslmode": "disable", "gssencmode": "disable"})
+    try:
+        yield relay, f"postgresql://{named['user']}@127.0.0.1:{port}/{named['dbname']}?{rest}"
+    finally:
+        relay.speak()
+        server.close()
