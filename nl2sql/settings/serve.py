@@ -27,6 +27,12 @@ class ServeSettings(Section):
         description="Origins of web pages that may send requests, as https://app.example.com; the "
         "service's own pages always may.",
     )
+    public_url: str = Field(
+        "",
+        description="Address by which clients reach the service, as https://sql.example.com, for "
+        "MCP clients that log in. Empty: the address of each request; behind a proxy that ends "
+        "TLS it is needed.",
+    )
     allow_anonymous: bool = Field(
         False,
         description="Serve other machines although no principal has a token: every client asks as "
@@ -75,6 +81,16 @@ class ServeSettings(Section):
                     "case, without scheme and port"
                 )
         return names
+
+    @field_validator("public_url")
+    @classmethod
+    def _is_origin(cls, url: str) -> str:
+        if url and not _ORIGIN.fullmatch(url):
+            raise ValueError(
+                f"{url!r} is no address: write https://sql.example.com, in lower case, without a "
+                "path"
+            )
+        return url
 
     @field_validator("allowed_origins")
     @classmethod

@@ -29,6 +29,7 @@ from serve_app.http.identification import (
 )
 from serve_app.http.openai.errors import OpenAiErrors
 from serve_app.http.origins import HostRule, OriginRule
+from serve_app.mcp.authorization import ResourceMetadata
 
 if TYPE_CHECKING:
     from serve_app.service.usage import UsageMeter
@@ -40,6 +41,7 @@ _EXPOSED = [
     "Trace-Id Query-Id".split()
 ] + [
     "Retry-After",
+    "WWW-Authenticate",
     *(
         f"x-ratelimit-{name}-{unit}"
         for name in ("limit", "remaining", "reset")
@@ -97,6 +99,10 @@ def surround(
     if meter is not None:
         app = RequestLimit(app, meter)
     app = Identification(app, identifier or ProxyIdentifier(settings.identity))
+    issuer = settings.identity.jwt.issuer
+    # An issuer whose keys are in a file may have any name; clients can only use an address.
+    if issuer.startswith(("https://", "http://")):
+        app = ResourceMetadata(app, issuer=issuer, public_url=serve.public_url)
     if serve.allowed_origins:
         # Before the token is checked, because a browser's preflight request carries none.
         app = CORSMiddleware(

@@ -34,12 +34,15 @@ class McpEndpoint:
         logging.getLogger(_NOISY).setLevel(logging.WARNING)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # RFC 9110, section 5.5: the server's parser leaves blanks at the end of a value, and the
+        # protocol compares some headers with the body.
+        headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         # A manager can be started only once, and an ASGI lifespan is not run by every server.
         manager = StreamableHTTPSessionManager(
             self._server, stateless=True, security_settings=_CHECKED_BEFORE
         )
         async with manager.run():
-            await manager.handle_request(scope, receive, send)
+            await manager.handle_request({**scope, "headers": headers}, receive, send)
 
 
 def find_principal(context: Context) -> Principal:

@@ -5,8 +5,9 @@ Each is limited to what the principal may see. Knows nothing of MCP or ray.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from nl2sql.answers import Answer, Answered, Failed, Refused, Trace
 from nl2sql.protocols import Executor, Guard, Observer, Retriever, SchemaReader
@@ -34,6 +35,9 @@ _MOST_SQL = 20_000
 # The most tables that are described or listed at once.
 MOST_TABLES = 200
 
+_NO_ROWS = ResultSet((), (), (), truncated=False, ms=0.0)
+_T = TypeVar("_T")
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -57,7 +61,7 @@ class ToolService:
         schemas: SchemaReader,
         accounting: Accounting | None = None,
     ) -> None:
-        """``accounting`` applies the limits of principals to queries, and records them."""
+        """``accounting`` applies the limits of principals to all operations, and records them."""
         self._settings = settings
         self._turns = turns
         self._guard = guard
@@ -116,39 +120,75 @@ class ToolService:
     ) -> TableDescriptions | Refusal:
         """The tables of these names, all if there are none; at most ``most``.
 
-        Raises InvalidRequest, UnknownDatabase, Unavailable, PolicyError.
+        Counted and recorded like a question.
+        Raises InvalidRequest, UnknownDatabase, LimitReached, Unavailable, PolicyError.
         """
-        name = self._settings.database_name(database, principal)
         chars = self._settings.limits.question_chars
         wanted = tuple(check_filled("tables", table, chars) for table in names[:MOST_TABLES])
-        found = await self._schemas.describe_tables(name, wanted, principal, most)
-        return Refusal(found.code, found.message) if isinstance(found, Violation) else found
+        text = f"describe_tables: {', '.join(wanted)}" if wanted else "describe_tables"
+
+        async def describe(question: Question) -> TableDescriptions | Refusal:
+            found = await self._schemas.describe_tables(question.database, wanted, principal, most)
+            return Refusal(found.code, found.message) if isinstance(found, Violation) else found
+
+        return await self._account(self._build_question(text, database, principal), describe)
 
     async def search_schema(
         self, database: str | None, text: str, principal: Principal
     ) -> SchemaContext | Refusal:
         """The tables that a text is about, most relevant first, with values and examples.
 
-        Raises InvalidRequest, UnknownDatabase, Unavailable, PolicyError.
+        Counted and recorded like a question.
+        Raises InvalidRequest, UnknownDatabase, LimitReached, Unavailable, PolicyError.
         """
-        question = Question(
-            text=check_filled("text", text, self._settings.limits.question_chars),
-            database=self._settings.database_name(database, principal),
-            principal=principal,
-            k=1,
-            seed=self._settings.sampling.seed,
-            max_rows=1,
+        searched = self._build_question(
+            check_filled("text", text, self._settings.limits.question_chars), database, principal
         )
-        async with self._turns.take(principal.name):
-            _, context = await self._retriever.retrieve(question)
-        return Refusal("not_permitted", context.refusal) if context.refusal else context
+
+        async def search(asked: Question) -> SchemaContext | Refusal:
+            async with self._turns.take(asked.principal.name):
+                _, context = await self._retriever.retrieve(replace(asked, text=searched.text))
+            return Refusal("not_permitted", context.refusal) if context.refusal else context
+
+        asked = replace(searched, text=f"search_schema: {searched.text}")
+        return await self._account(asked, search)
 
     async def list_examples(
         self, database: str | None, principal: Principal
     ) -> tuple[FewShot, ...]:
         """Verified questions with queries that the principal may see and run.
 
-        Raises UnknownDatabase, Unavailable, PolicyError.
+        Counted and recorded like a question.
+        Raises UnknownDatabase, LimitReached, Unavailable, PolicyError.
         """
-        name = self._settings.database_name(database, principal)
-        return await self._schemas.list_examples(name, principal)
+
+        async def list_them(question: Question) -> tuple[FewShot, ...]:
+            return await self._schemas.list_examples(question.database, principal)
+
+        question = self._build_question("list_examples", database, principal)
+        return await self._account(question, list_them)
+
+    def _build_question(self, text: str, database: str | None, principal: Principal) -> Question:
+        """What accounting knows of an operation that returns no rows. Raises UnknownDatabase."""
+        return Question(
+            text=text,
+            database=self._settings.database_name(database, principal),
+            principal=principal,
+            k=1,
+            seed=self._settings.sampling.seed,
+            max_rows=1,
+        )
+
+    async def _account(self, question: Question, work: Callable[[Question], Awaitable[_T]]) -> _T:
+        """The result of ``work``, which is counted and recorded like a question."""
+        results: list[_T] = []
+
+        async def answer(question: Question, _: Observer | None) -> Answer:
+            result = await work(question)
+            results.append(result)
+            if isinstance(result, Refusal):
+                return Refused(result.code, result.reason, Trace(question))
+            return Answered("", _NO_ROWS, 1.0, False, Trace(question))
+
+        await self._accounting.answer(question, None, answer)
+        return results[0]

@@ -133,6 +133,7 @@ def build_services(
         executor=executor,
         retriever=retriever,
         schemas=schemas or SchemaDirectory(SqlGuard(FakeCatalogs(SHOP))),
+        accounting=access.accounting if access else None,
     )
     return Services(settings, service, tools)
 

@@ -1,7 +1,8 @@
 """The body of ``POST /v1/chat/completions``, as far as this service uses it.
 
 Parameters that steer a language model's words (temperature, stop and the like) are accepted and
-have no effect: a pipeline answers, not a model. What would change the form of the answer (tools,
+have no effect: a pipeline answers, not a model. So are tools, which chat clients offer with every
+request; none is ever called. What would change the form of the answer (a tool that must be called,
 several choices, audio) is refused, and so is a parameter that OpenAI does not know.
 """
 
@@ -21,14 +22,12 @@ _ACCEPTED = frozenset(
 # Parameters that ask for another form of answer, with the values that ask for none.
 _REFUSED: dict[str, tuple[Any, ...]] = {
     "audio": (),
-    "function_call": ("none",),
-    "functions": ([],),
+    "function_call": ("none", "auto"),
     "logprobs": (False,),
     "modalities": (["text"],),
     "n": (1,),
     "response_format": ({"type": "text"},),
     "tool_choice": ("none", "auto"),
-    "tools": ([],),
     "top_logprobs": (0,),
     "web_search_options": (),
 }
@@ -96,6 +95,8 @@ class ChatRequest(BaseModel):
     stream_options: StreamOptions | None = None
     seed: int | None = Field(None, description="Seed; a run repeats with it.")
     user: str | None = Field(None, description="Names the conversation if nothing else does.")
+    tools: list[dict[str, Any]] | None = Field(None, description="None of them is called.")
+    functions: list[dict[str, Any]] | None = Field(None, description="None of them is called.")
 
     @property
     def includes_usage(self) -> bool:

@@ -122,6 +122,20 @@ async def test_a_body_has_the_limit_of_all_routes() -> None:
     assert (await post(build(), {}, {**INITIALIZE, "x": "y" * 100_000})).status_code == 413
 
 
+async def test_blanks_around_a_header_are_no_part_of_it() -> None:
+    """RFC 9110, section 5.5. Servers' parsers leave those at the end."""
+    version = "2026-07-28"
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": version,
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}
+    headers = {"mcp-protocol-version": version, "mcp-method": " tools/list\t "}
+    response = await post(build(), headers, body)
+    assert len(response.json()["result"]["tools"]) == 6
+
+
 class HangingGenerator(FakeGenerator):
     """Never finishes a generation; the server runs in another thread."""
 

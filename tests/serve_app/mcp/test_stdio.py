@@ -15,8 +15,24 @@ from mcp.client.client import ConnectMode
 from mcp.client.stdio import stdio_client
 
 from tests.conftest import ROOT
-from tests.serve_app.mcp.clients import MODES, fail
+from tests.serve_app.mcp.clients import MODES, call, fail
 
+# A server like that of the command, over fakes. It prints, as libraries do.
+OVER_FAKES = """
+import asyncio
+from serve_app.mcp.stdio import serve_stdio
+from tests.benchmarks.front import Generator
+from tests.fakes import build_result, build_settings
+from tests.serve_app.served import build_services
+
+async def open_services(stack):
+    print("loading")
+    results = {"SELECT 1": [build_result((1,))] * 9}
+    return build_services(settings, generator=Generator(), results=results)
+
+settings = build_settings()
+asyncio.run(serve_stdio(open_services, settings.identity.principal()))
+"""
 COMMAND = (sys.executable, "-m", "serve_app.cli")
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 
@@ -46,6 +62,26 @@ async def test_a_client_is_answered_though_the_service_cannot_start(
             message = await fail(client, "ask", question="How many?")
             assert message == await fail(client, "list_databases")
     assert "shop" in message or "index" in message
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_client_uses_all_that_is_offered(tmp_path: Path, mode: ConnectMode) -> None:
+    parameters = StdioServerParameters(
+        command=sys.executable, args=["-c", OVER_FAKES], env=ENVIRONMENT
+    )
+    with (tmp_path / "errors").open("w") as errors:
+        async with Client(stdio_client(parameters, errlog=errors), mode=mode) as client:
+            assert (await call(client, "ask", question="One?"))["rows"] == [[1]]
+            assert (await call(client, "translate", question="One?"))["sql"] == "SELECT 1"
+            assert (await call(client, "run_sql", sql="SELECT 1"))["rows"] == [[1]]
+            assert (await call(client, "list_databases"))["databases"][0]["name"] == "shop"
+            assert (await call(client, "describe_tables"))["tables"]
+            assert (await call(client, "search_schema", text="orders"))["tables"]
+            resources = (await client.list_resources()).resources
+            for resource in resources:
+                assert (await client.read_resource(str(resource.uri))).contents
+    assert len(resources) == 2
+    assert "loading" in (tmp_path / "errors").read_text()
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,22 @@
-"""Queries of programs are recorded like questions."""
+"""The operations of programs are counted and recorded like questions."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
+
 from execution.guard.guard import SqlGuard
-from nl2sql.types import Principal, ResultSet
+from nl2sql.errors import LimitReached, Unavailable
+from nl2sql.types import Principal, Question, ResultSet, SchemaContext
 from retrieval.index_store.audit_store import AuditEntry
 from retrieval.schema_directory import SchemaDirectory
 from serve_app.service.accounting import Accounting
 from serve_app.service.tools import Refusal, ToolService
 from serve_app.service.turns import Turns
+from serve_app.service.usage import QuestionUsage, UsageMeter
 from tests.fakes import (
     SHOP,
     FakeCatalogs,
@@ -24,6 +30,7 @@ from tests.fakes import (
 )
 
 MIA = Principal("mia")
+SEARCH = "search_schema: late orders"
 
 
 class Sink:
@@ -37,17 +44,20 @@ class Sink:
         self.entries.append(entry)
 
 
+def build_tools(sink: Sink, meter: UsageMeter | None = None, **stages: Any) -> ToolService:
+    parts: dict[str, Any] = {
+        "guard": FakeGuard({"SELECT secret": build_violation("not_permitted")}),
+        "executor": FakeExecutor(),
+        "retriever": FakeRetriever(),
+        "schemas": SchemaDirectory(SqlGuard(FakeCatalogs(SHOP))),
+    }
+    accounting = Accounting(meter, [sink])
+    return ToolService(build_settings(), Turns(1, 1), accounting=accounting, **(parts | stages))
+
+
 async def run(sql: str, *results: Any) -> tuple[ResultSet | Refusal, AuditEntry]:
     sink = Sink()
-    tools = ToolService(
-        build_settings(),
-        Turns(1, 1),
-        guard=FakeGuard({"SELECT secret": build_violation("not_permitted")}),
-        executor=FakeExecutor({sql: results}),
-        retriever=FakeRetriever(),
-        schemas=SchemaDirectory(SqlGuard(FakeCatalogs(SHOP))),
-        accounting=Accounting(sinks=[sink]),
-    )
+    tools = build_tools(sink, executor=FakeExecutor({sql: results}))
     outcome = await tools.run_sql("shop", sql, MIA)
     (entry,) = sink.entries
     assert (entry.principal, entry.database, entry.question) == ("mia", "shop", sql)
@@ -71,3 +81,72 @@ async def test_a_query_that_failed_is_recorded() -> None:
     outcome, entry = await run("SELECT 1", build_diagnostic("division by zero", sqlstate="22012"))
     assert outcome == Refusal("22012", "division by zero")
     assert entry.outcome == "failed"
+
+
+@pytest.mark.parametrize(
+    ("call", "recorded"),
+    [
+        (lambda tools: tools.describe_tables("shop", ["orders"], MIA), "describe_tables: orders"),
+        (lambda tools: tools.describe_tables("shop", [], MIA), "describe_tables"),
+        (lambda tools: tools.search_schema("shop", "late orders", MIA), SEARCH),
+        (lambda tools: tools.list_examples("shop", MIA), "list_examples"),
+    ],
+)
+async def test_what_is_read_of_a_schema_is_recorded(call: Any, recorded: str) -> None:
+    sink = Sink()
+    await call(build_tools(sink))
+    (entry,) = sink.entries
+    assert (entry.principal, entry.database, entry.question) == ("mia", "shop", recorded)
+    assert (entry.outcome, entry.sql, entry.executed) == ("answered", "", [])
+
+
+async def test_a_search_that_is_refused_or_breaks_is_recorded() -> None:
+    sink = Sink()
+    nothing = SchemaContext((), (), (), refusal="Nothing for you.")
+    tools = build_tools(sink, retriever=FakeRetriever(nothing, Unavailable("Away.")))
+    assert isinstance(await tools.search_schema("shop", "late orders", MIA), Refusal)
+    with pytest.raises(Unavailable):
+        await tools.search_schema("shop", "late orders", MIA)
+    assert [(entry.outcome, entry.question) for entry in sink.entries] == [
+        ("refused", SEARCH),
+        ("error", SEARCH),
+    ]
+
+
+async def test_a_search_looks_for_the_text_alone() -> None:
+    retriever = FakeRetriever()
+    await build_tools(Sink(), retriever=retriever).search_schema("shop", "late orders", MIA)
+    assert [question.text for question in retriever.questions] == ["late orders"]
+
+
+class OneLeft:
+    """Limits of a principal that leave one operation; counts what is used."""
+
+    def __init__(self) -> None:
+        self.tokens_and_rows: list[tuple[int, int]] = []
+
+    @asynccontextmanager
+    async def measure(self, question: Question) -> AsyncIterator[QuestionUsage]:
+        """See ``UsageMeter.measure``."""
+        if self.tokens_and_rows:
+            raise LimitReached("One at a time.", retry_after_s=1.0)
+        usage = QuestionUsage(question, tokens=4096)
+        yield usage
+        self.tokens_and_rows.append((usage.tokens, usage.rows))
+
+
+@pytest.mark.parametrize("name", ["describe_tables", "search_schema", "list_examples"])
+async def test_limits_apply_to_all_operations(name: str) -> None:
+    meter: Any = OneLeft()
+    sink = Sink()
+    tools = build_tools(sink, meter)
+    calls: dict[str, Callable[[], Awaitable[Any]]] = {
+        "describe_tables": lambda: tools.describe_tables("shop", [], MIA),
+        "search_schema": lambda: tools.search_schema("shop", "late orders", MIA),
+        "list_examples": lambda: tools.list_examples("shop", MIA),
+    }
+    await calls[name]()
+    assert meter.tokens_and_rows == [(0, 0)]
+    with pytest.raises(LimitReached):
+        await calls[name]()
+    assert [entry.outcome for entry in sink.entries] == ["answered", "error"]

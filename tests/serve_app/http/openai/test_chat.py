@@ -30,6 +30,7 @@ from tests.serve_app.http.test_event_stream import GENERATED, TellingGenerator
 from tests.serve_app.served import build_app, connect, serve
 
 RESULTS = {"SELECT 1": [build_result((1,))] * 40}
+TOOLS = [{"type": "function", "function": {"name": "ask_user"}}]
 ASKED: list[Any] = [{"role": "user", "content": "How many orders?"}]
 
 
@@ -248,7 +249,9 @@ async def test_a_failure_is_an_answer_in_words() -> None:
     [
         ({"temprature": 1}, "temprature", "Unrecognized request argument"),
         ({"n": 2}, "n", "Unsupported parameter"),
-        ({"tools": [{"type": "function"}]}, "tools", "Unsupported parameter"),
+        ({"tools": TOOLS, "tool_choice": "required"}, "tool_choice", "Unsupported parameter"),
+        ({"functions": [], "function_call": {"name": "x"}}, "function_call", "Unsupported"),
+        ({"tools": "all"}, "tools", "list"),
         ({"response_format": {"type": "json_object"}}, "response_format", "Unsupported"),
         ({"messages": []}, "messages", "at least 1 item"),
         ({"messages": build_chat("Q?", "A.")}, "messages", "last message"),
@@ -277,7 +280,13 @@ async def test_a_bad_request_names_the_parameter(
 
 @pytest.mark.parametrize(
     "accepted",
-    [{"temperature": 0.2, "max_tokens": 9}, {"tools": []}, {"n": 1}, {"stop": None}, {"seed": 3}],
+    [
+        {"temperature": 0.2, "max_tokens": 9},
+        {"tools": TOOLS, "tool_choice": "auto"},
+        {"n": 1},
+        {"stop": None},
+        {"seed": 3},
+    ],
     ids=str,
 )
 async def test_what_steers_a_models_words_is_accepted(accepted: dict[str, Any]) -> None:

@@ -5,7 +5,10 @@ Takes minutes: they are installed into an environment of their own, with the ver
 
 from __future__ import annotations
 
+import json
 import multiprocessing
+import os
+import shutil
 import subprocess
 import venv
 from collections.abc import Iterator
@@ -88,7 +91,7 @@ def url() -> Iterator[str]:
 
 
 def run(*command: str | Path, cwd: Path, url: str) -> str:
-    environment = {"SERVICE": url, "PATH": "/usr/bin:/bin", "HOME": str(cwd)}
+    environment = {"SERVICE": url, "PATH": os.environ["PATH"], "HOME": str(cwd)}
     done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     return done.stdout
@@ -111,6 +114,22 @@ def test_llm_comply_finds_openais_form(bin_folder: Path, url: str, tmp_path: Pat
     shown = run(*command, "--format", "openai-chat", "-f", CHECKS, cwd=tmp_path, url=url)
     assert "All 6 tests passed" in shown, shown
     assert "⚠" not in shown
+
+
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
+def test_compatcanary_finds_openais_form(url: str, tmp_path: Path) -> None:
+    """What it finds lacking is refused on purpose: a tool that must be called, and JSON answers."""
+    run("npm", "install", "--no-audit", "--no-fund", "compatcanary@0.2.2", cwd=tmp_path, url=url)
+    shown = run(
+        *(tmp_path / "node_modules/.bin/compatcanary", "scan", "--base-url", f"{url}/v1"),
+        *("--model", "quorumsql", "--profile", "chat", "--format", "json", "--fail-on", "never"),
+        cwd=tmp_path,
+        url=url,
+    )
+    found = {result["id"]: result["status"] for result in json.loads(shown)["results"]}
+    refused = {name for name, status in found.items() if status != "pass"}
+    assert refused == {"chat.tool_call", "chat.structured_output"}
+    assert len(found) == 5
 
 
 def test_schemathesis_finds_no_fault(bin_folder: Path, url: str, tmp_path: Path) -> None:

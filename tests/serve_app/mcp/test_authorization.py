@@ -1,0 +1,212 @@
+"""A client without a token finds the identity provider through the service, and logs in there."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.auth import OAuthClientInformationFull, OAuthToken, ProtectedResourceMetadata
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from execution.guard.guard import SqlGuard
+from nl2sql.settings import Settings
+from retrieval.schema_directory import SchemaDirectory
+from serve_app.composition.access import AccessParts
+from serve_app.http.middleware import pick_front_settings, surround
+from serve_app.service.accounting import Accounting
+from serve_app.service.identity.identifier import Identifier
+from serve_app.service.identity.jwt_verifier import JwtVerifier
+from tests.fakes import SHOP, FakeCatalogs, build_settings
+from tests.serve_app.identity_provider import (
+    AUDIENCE,
+    build_claims,
+    build_rsa_key,
+    describe_key,
+    sign,
+)
+from tests.serve_app.mcp.clients import call
+from tests.serve_app.mcp.test_endpoint import build as build_without_tokens
+from tests.serve_app.mcp.test_endpoint import post
+from tests.serve_app.served import build_app, connect, serve
+
+ISSUER = "https://login.example.com/realms/acme"
+ROOT = "/.well-known/oauth-protected-resource"
+KEY = build_rsa_key()
+
+
+def build_jwt_settings(issuer: str = ISSUER, **sections: Any) -> Settings:
+    jwt = {"issuer": issuer, "audience": AUDIENCE}
+    return build_settings(identity={"jwt": jwt}, **sections)
+
+
+def build(settings: Settings) -> Any:
+    verifier = JwtVerifier(settings.identity.jwt)
+    no_meter: Any = None
+    identifier = Identifier(settings.identity, verifier=verifier)
+    access = AccessParts(identifier, no_meter, Accounting())
+    schemas = SchemaDirectory(SqlGuard(FakeCatalogs(SHOP)))
+    return build_app(settings, schemas=schemas, access=access)
+
+
+def build_proxy(settings: Settings) -> Any:
+    """The checks in Ray's proxy, before an application that is never reached."""
+    never: Any = None
+    return surround(never, pick_front_settings(settings), most_open_bodies=1)
+
+
+@pytest.mark.parametrize("build", [build, build_proxy])
+@pytest.mark.parametrize(("path", "resource"), [(ROOT, ""), (f"{ROOT}/mcp", "/mcp")])
+async def test_the_metadata_names_the_issuer(
+    build: Callable[[Settings], Any], path: str, resource: str
+) -> None:
+    async with connect(build(build_jwt_settings())) as client:
+        response = await client.get(path)
+        assert (await client.head(path)).status_code == 200
+    found = ProtectedResourceMetadata.model_validate_json(response.content)
+    assert str(found.resource) == f"http://localhost{resource}"
+    assert [str(server) for server in found.authorization_servers] == [ISSUER]
+    assert found.bearer_methods_supported == ["header"]
+
+
+@pytest.mark.parametrize("build", [build, build_proxy])
+@pytest.mark.parametrize(
+    ("headers", "error"),
+    [({}, ""), ({"authorization": "Basic x"}, 'error="invalid_token", ')],
+)
+async def test_a_401_names_the_address_of_the_metadata(
+    build: Callable[[Settings], Any], headers: dict[str, str], error: str
+) -> None:
+    response = await post(build(build_jwt_settings()), headers)
+    assert response.status_code == 401
+    address = f"http://localhost{ROOT}/mcp"
+    assert response.headers["www-authenticate"] == f'Bearer {error}resource_metadata="{address}"'
+
+
+async def test_the_public_address_comes_before_that_of_the_request() -> None:
+    settings = build_jwt_settings(serve={"public_url": "https://sql.example.com"})
+    async with connect(build(settings)) as client:
+        found = (await client.get(f"{ROOT}/mcp")).json()
+    assert found["resource"] == "https://sql.example.com/mcp"
+    challenge = (await post(build(settings), {})).headers["www-authenticate"]
+    assert f'"https://sql.example.com{ROOT}/mcp"' in challenge
+
+
+async def test_a_page_of_an_allowed_origin_may_read_the_address() -> None:
+    settings = build_jwt_settings(serve={"allowed_origins": ["https://app.example"]})
+    response = await post(build(settings), {"origin": "https://app.example"})
+    assert response.headers["access-control-allow-origin"] == "https://app.example"
+    assert "WWW-Authenticate" in response.headers["access-control-expose-headers"]
+
+
+async def test_other_routes_still_ask_for_a_token_alone() -> None:
+    async with connect(build(build_jwt_settings())) as client:
+        assert (await client.post(ROOT)).status_code == 401
+        assert (await client.get(f"{ROOT}/query")).status_code == 401
+        response = await client.get("/v1/models")
+    assert response.status_code == 401
+    assert response.headers["www-authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize("host", ["evil.example", 'localhost"'])
+async def test_the_metadata_is_not_shown_under_foreign_names(host: str) -> None:
+    async with connect(build(build_jwt_settings())) as client:
+        assert (await client.get(ROOT, headers={"host": host})).status_code == 421
+
+
+async def test_without_an_issuer_there_is_no_metadata() -> None:
+    async with connect(build_without_tokens()) as client:
+        assert (await client.get(ROOT)).status_code == 404
+
+
+async def test_an_issuer_that_is_no_address_is_not_named(tmp_path: Any) -> None:
+    jwt = {"issuer": "acme", "audience": AUDIENCE, "jwks_file": str(tmp_path / "keys.json")}
+    app = build(build_settings(identity={"jwt": jwt}))
+    async with connect(app) as client:
+        assert (await client.get(ROOT)).status_code == 401
+    assert (await post(app, {})).headers["www-authenticate"] == "Bearer"
+
+
+# -- a client that logs in -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def issuer() -> Iterator[str]:
+    """An identity provider with the client ``agent``, whose password is ``secret``."""
+
+    async def discover(request: Request) -> Response:
+        return JSONResponse(
+            {
+                "issuer": url,
+                "authorization_endpoint": f"{url}/authorize",
+                "token_endpoint": f"{url}/token",
+                "jwks_uri": f"{url}/keys",
+                "response_types_supported": ["code"],
+                "token_endpoint_auth_methods_supported": ["client_secret_basic"],
+            }
+        )
+
+    async def list_keys(request: Request) -> Response:
+        return JSONResponse({"keys": [describe_key(KEY, "1")]})
+
+    async def issue(request: Request) -> Response:
+        form = await request.form()
+        password = base64.b64encode(b"agent:secret").decode()
+        assert request.headers["authorization"] == f"Basic {password}"
+        assert form["grant_type"] == "client_credentials"
+        # RFC 8707: the token is asked for the address that the metadata names.
+        assert str(form["resource"]).endswith("/mcp")
+        token = sign(build_claims(url), KEY)
+        return JSONResponse({"access_token": token, "token_type": "Bearer", "expires_in": 600})
+
+    routes = [
+        Route("/.well-known/openid-configuration", discover),
+        Route("/keys", list_keys),
+        Route("/token", issue, methods=["POST"]),
+    ]
+    with serve(Starlette(routes=routes)) as url:
+        yield url
+
+
+class Memory:
+    """Keeps the tokens of a client."""
+
+    tokens: OAuthToken | None = None
+
+    async def get_tokens(self) -> OAuthToken | None:
+        """The tokens, if there are any."""
+        return self.tokens
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        """Keeps them."""
+        self.tokens = tokens
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        """The client is known to the provider already."""
+        return None
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        """See ``get_client_info``."""
+
+
+async def test_the_official_client_logs_in_at_the_issuer(issuer: str) -> None:
+    memory = Memory()
+    with serve(build(build_jwt_settings(issuer))) as url:
+        login = ClientCredentialsOAuthProvider(
+            f"{url}/mcp", memory, client_id="agent", client_secret="secret", issuer=issuer
+        )
+        async with (
+            httpx2.AsyncClient(auth=login, timeout=60) as http,
+            Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
+        ):
+            found = await call(client, "list_databases")
+    assert found["databases"][0]["name"] == "shop"
+    assert memory.tokens is not None
