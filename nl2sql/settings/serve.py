@@ -68,7 +68,8 @@ class ServeSettings(Section):
         5.0,
         ge=1.0,
         description="How many times as long as in an idle replica a question may take; one that "
-        "would make them slower is answered with 503 and a time to try again.",
+        "would make them slower is answered with 503 and a time to try again. Answers within a "
+        "second are never too slow.",
     )
 
     @field_validator("allowed_hosts")

@@ -13,12 +13,14 @@ import re
 from collections.abc import MutableMapping
 from pathlib import Path
 
+from starlette.datastructures import Headers
 from starlette.middleware import Middleware
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.config import HTTP_PROTOCOLS
 
 from serve_app.http.connections import count_connections
 from serve_app.http.middleware import FrontSettings, read_front_settings, surround
+from serve_app.http.problems import render_problem
 
 _CALLBACK = "serve_app.http.proxy:build_middlewares"
 _CALLBACK_VARIABLE = "RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH"
@@ -61,6 +63,7 @@ def build_middlewares() -> list[Middleware]:
         Middleware(PlainHeaders),
         # In the proxy an unfinished body costs only its connection and its bytes.
         Middleware(surround, settings=settings, most_open_bodies=count_connections()),
+        Middleware(ReplicaFailures),
     ]
 
 
@@ -79,6 +82,37 @@ class PlainHeaders:
             ]
             scope = {**scope, "headers": kept}
         await self._app(scope, receive, send)
+
+
+class ReplicaFailures:
+    """Answers 503 with a time to try again where Ray's proxy answers 500: a replica has died.
+
+    Ray's text holds the traceback. The service's own errors are problem documents.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        failed = False
+
+        async def send_known(message: Message) -> None:
+            nonlocal failed
+            if message["type"] == "http.response.start" and _is_rays_failure(message):
+                failed = True
+                await render_problem(
+                    503, "Temporarily unavailable", "The service lost a process; try again."
+                )(scope, receive, send)
+            elif not failed:
+                await send(message)
+
+        await self._app(scope, receive, send_known)
+
+
+def _is_rays_failure(start: Message) -> bool:
+    headers = Headers(raw=list(start.get("headers", ())))
+    is_plain = headers.get("content-type", "text/plain").startswith("text/plain")
+    return start["status"] == 500 and is_plain
 
 
 def _mark_sampled(traceparent: bytes) -> bytes:

@@ -36,6 +36,9 @@ _INGRESS_SPARE = 256
 # Probes of the stages, beside the questions.
 _STAGE_SPARE = 16
 
+# How soon Ray notices that a replica has died; its default is 10 s.
+_HEALTH_CHECK_S = 1
+
 # Logical CPUs, for placement only. All of them fit on two cores.
 _ENGINE_CPUS = 1.0
 _INGRESS_CPUS = 0.5
@@ -66,13 +69,17 @@ def build_application(wiring: Wiring, engine: Application | None = None) -> Appl
     cluster_gpus = _count_cluster_gpus()
     wiring = wiring.resolve_model(on_gpu=has_gpu() or cluster_gpus > 0)
     limits = wiring.settings.serve
-    options = {"max_ongoing_requests": limits.max_ongoing_requests + _STAGE_SPARE}
+    options = {
+        "max_ongoing_requests": limits.max_ongoing_requests + _STAGE_SPARE,
+        "health_check_period_s": _HEALTH_CHECK_S,
+    }
     bound_engine = engine or _bind_engine(wiring, options, cluster_gpus)
     handles = None if limits.fuse_cpu_stages else _bind_stages(wiring, bound_engine, options)
     ingress = serve.deployment(
         serve.ingress()(Ingress),
         name="ingress",
         ray_actor_options={"num_cpus": _INGRESS_CPUS},
+        health_check_period_s=_HEALTH_CHECK_S,
         max_ongoing_requests=limits.max_ongoing_requests
         + limits.max_waiting_requests
         + _INGRESS_SPARE,

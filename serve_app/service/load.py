@@ -15,6 +15,8 @@ from __future__ import annotations
 _IDLE = 2
 # As many are always admitted: among so few, the measured times say little.
 _LEAST = 4
+# Nobody minds an answer within this time, however fast an idle replica is.
+_FAST_S = 1.0
 # The share of the newest request in the averages.
 _NEWEST = 0.05
 
@@ -22,7 +24,8 @@ _NEWEST = 0.05
 class Load:
     """Measures finished requests, and bounds the number of present ones.
 
-    ``max_slowdown`` is how many times as long as in an idle replica a request may take.
+    ``max_slowdown`` is how many times as long as in an idle replica a request may take; it may
+    always take a second.
     """
 
     def __init__(self, max_slowdown: float) -> None:
@@ -43,7 +46,8 @@ class Load:
         """The most requests at a time within the slowdown; infinite if that is not known yet."""
         if not self._idle_s:
             return float("inf")
-        bound = self._max_slowdown * self._idle_s * self._recent_present / self._recent_s
+        slowest_s = max(_FAST_S, self._max_slowdown * self._idle_s)
+        bound = slowest_s * self._recent_present / self._recent_s
         return max(float(_LEAST), bound)
 
     def estimate_s(self, present: int) -> float:

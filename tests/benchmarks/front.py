@@ -43,15 +43,15 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = {
 class Generator(LoopingGenerator):
     """The same candidate for every question, for a slow one after some seconds.
 
-    ``running`` counts the slow ones under way.
+    ``running``, shared between processes, counts the slow ones under way.
     """
 
-    def __init__(self, running: Any) -> None:
+    def __init__(self, running: Any = None) -> None:
         super().__init__()
         self._running = running
 
     async def generate(self, question: Question, *_: Any, **__: Any) -> Generated:
-        if question.text == _SLOW:
+        if self._running is not None and question.text == _SLOW:
             self._running.value += 1
             try:
                 await asyncio.sleep(_SLOW_S)

@@ -66,7 +66,9 @@ class Replicas:
 
     async def ask(self, token: str, **body: Any) -> httpx.Response:
         """A question, of which one row is the answer unless rows are built otherwise."""
-        return await self.send(token, "POST", "/query", json={"question": "Q?", **body})
+        return await self.send(
+            token, "POST", "/query", json={"question": f"Question {self.sent}?", **body}
+        )
 
 
 @asynccontextmanager

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 from uvicorn.importer import import_from_string
@@ -41,6 +42,38 @@ async def pass_through(*headers: tuple[bytes, bytes]) -> list[tuple[bytes, bytes
 
     await proxy.PlainHeaders(app)({"type": "http", "headers": list(headers)}, never, never)
     return list(seen[0]["headers"])
+
+
+async def respond(status: int, content_type: str, *bodies: bytes) -> httpx.Response:
+    """What a client gets of a response that Ray's proxy sends."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = [(b"content-type", content_type.encode())] if content_type else []
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        for body in bodies:
+            await send({"type": "http.response.body", "body": body, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+    transport = httpx.ASGITransport(app=proxy.ReplicaFailures(app))
+    async with httpx.AsyncClient(transport=transport, base_url="http://proxy") as client:
+        return await client.get("/query")
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "text/plain; charset=utf-8", ""])
+async def test_a_lost_replica_is_an_error_to_try_again(content_type: str) -> None:
+    response = await respond(500, content_type, b"Traceback ", b"/opt/secret.py")
+    assert (response.status_code, response.headers["retry-after"]) == (503, "5")
+    assert response.json()["detail"] == "The service lost a process; try again."
+
+
+@pytest.mark.parametrize(
+    ("status", "content_type"),
+    [(200, "text/plain"), (404, "text/plain"), (500, "application/problem+json"), (200, "")],
+)
+async def test_other_responses_pass(status: int, content_type: str) -> None:
+    response = await respond(status, content_type, b"a", b"b")
+    assert (response.status_code, response.content) == (status, b"ab")
+    assert response.headers.get("content-type", "") == content_type
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ Takes minutes: they are installed into an environment of their own, with the ver
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import shutil
 import subprocess
@@ -32,7 +31,6 @@ PACKAGES = (
 )
 # LangChain's own suite for chat models, without what is no part of a database's answers.
 SUITE = """
-import multiprocessing
 import os
 from langchain_openai import ChatOpenAI
 from langchain_tests.integration_tests import ChatModelIntegrationTests
@@ -81,7 +79,7 @@ class OneQuery(FakeGuard):
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     app = build_app(
-        generator=Generator(multiprocessing.Value("i", 0)),
+        generator=Generator(),
         guard=OneQuery(),
         results={"SELECT 1": [build_result((1,))] * 100_000},
         sessions=FakeSessions(),
