@@ -85,7 +85,14 @@ class DatabaseUnavailable(Unavailable):
 
 
 class IndexUnavailable(Unavailable):
-    """The index store does not answer, or the database was never indexed."""
+    """The index store does not answer, or the database was never indexed.
+
+    ``said`` is what its server said: for operators, not for those who ask over HTTP.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", said: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.said = said.strip()
 
 
 class IndexReplaced(IndexUnavailable):

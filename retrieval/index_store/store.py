@@ -209,20 +209,23 @@ class IndexStore:
         except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
             self._is_checked = False
             raise IndexUnavailable(
-                f"Tables of the index are missing: {str(error).strip()}",
+                "Tables of the index are missing.",
                 hint="Run `quorumsql index build`. If only some of its tables are missing, "
                 "restore them from a backup.",
+                said=str(error),
             ) from error
         except psycopg.errors.DiskFull as error:
             raise IndexUnavailable(
-                f"The disk of the index is full: {str(error).partition(chr(10))[0]}",
+                "The disk of the index is full.",
                 hint="Free disk space and run `quorumsql index build` again. The previous index "
                 "stays in service.",
+                said=str(error).partition("\n")[0],
             ) from error
         except (PoolTimeout, psycopg.Error) as error:
             raise IndexUnavailable(
-                f"The index does not answer: {str(error).strip()}",
+                "The index does not answer.",
                 hint="Is its PostgreSQL running? Check it with `quorumsql doctor`.",
+                said=str(error),
             ) from error
 
     async def _open(self) -> AsyncConnectionPool[AsyncConnection[Any]]:

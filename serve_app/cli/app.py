@@ -144,11 +144,13 @@ def main() -> None:
     except QuorumError as error:
         from rich.markup import escape
 
+        from nl2sql.errors import IndexUnavailable
         from serve_app.cli.terminal import ERRORS
 
+        said = f" {error.said}" if isinstance(error, IndexUnavailable) else ""
         # Not wrapped, because a path that is broken over two lines cannot be copied.
         ERRORS.print(
-            f"[bold red]error:[/] {escape(error.message)}", highlight=False, soft_wrap=True
+            f"[bold red]error:[/] {escape(error.message + said)}", highlight=False, soft_wrap=True
         )
         if error.hint:
             hint = escape(error.hint.strip())

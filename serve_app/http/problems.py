@@ -20,6 +20,7 @@ from starlette.exceptions import HTTPException
 
 from nl2sql.errors import (
     DeadlineExceeded,
+    IndexUnavailable,
     InsecureRole,
     InvalidRequest,
     LimitReached,
@@ -88,6 +89,8 @@ def render_error(error: Exception) -> JSONResponse:
             response.headers["WWW-Authenticate"] = "Bearer"
             return response
         case LimitReached() | Unavailable():
+            if isinstance(error, IndexUnavailable):
+                _LOG.warning("%s %s", error.message, error.said)
             known = (429, "Limit reached"), (503, "Temporarily unavailable")
             response = render_problem(*known[isinstance(error, Unavailable)], str(error))
             response.headers["Retry-After"] = str(max(math.ceil(error.retry_after_s), 1))
