@@ -41,6 +41,7 @@ from nl2sql.catalog import Catalog
 from nl2sql.errors import QuorumError
 from nl2sql.protocols import CatalogSource
 from nl2sql.sql.names import fold_name
+from nl2sql.sql.parsing import describe_parse_error
 from nl2sql.sql.threads import read_aside
 from nl2sql.types import GuardedQuery, Principal, Violation
 
@@ -179,7 +180,7 @@ def guard_query(
     except Unresolved as refusal:
         return refusal.violation
     except (SqlglotError, RecursionError) as error:
-        return Violation("unresolved", "", _first_line(error))
+        return Violation("unresolved", "", describe_parse_error(error))
 
 
 def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Violation:
@@ -193,7 +194,7 @@ def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Vio
     try:
         statements = parse_statements(sql, dialect)
     except (SqlglotError, RecursionError) as error:
-        return Violation("unparsable", "", f"It is not valid SQL: {_first_line(error)}")
+        return Violation("unparsable", "", f"It is not valid SQL: {describe_parse_error(error)}")
     if len(statements) != 1:
         return Violation("multiple_statements", "", "Exactly one statement is allowed.")
     tree = statements[0]
@@ -322,7 +323,3 @@ def _check_again(
     if access.catalog.dialect == "duckdb":
         return check_duckdb(sql, tables, allowlist, expected)
     return check_wrapped(sql, tables, expected, access.catalog.dialect)
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).partition("\n")[0][:300]

@@ -15,7 +15,7 @@ from sqlglot.errors import SqlglotError
 
 from execution.guard_dialects import READERS
 from nl2sql.sql.names import fold_name
-from nl2sql.sql.parsing import parse_one, parse_statements
+from nl2sql.sql.parsing import describe_parse_error, parse_one, parse_statements
 from nl2sql.types import Violation
 
 # Nodes that row filters of any table may add to a query.
@@ -32,7 +32,8 @@ def check_wrapped(
     try:
         statements = parse_statements(_name_placeholders(sql), READERS[dialect], times=_TIMES)
     except (SqlglotError, RecursionError) as error:
-        return Violation("unparsable", "", f"It cannot be read again: {str(error).splitlines()[0]}")
+        reason = describe_parse_error(error)
+        return Violation("unparsable", "", f"It cannot be read again: {reason}")
     if len(statements) != 1 or not isinstance(tree := statements[0], exp.Query | exp.Values):
         return Violation("multiple_statements", "", "Exactly one statement is allowed.")
     expected = [

@@ -13,6 +13,7 @@ Every text that a user or a model can influence is parsed here; a test checks th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -47,6 +48,10 @@ _REMEMBERED = 64
 
 # The errors that defects of sqlglot raise for unusual texts such as ``SELECT {:1}``.
 _DEFECTS = (AssertionError, AttributeError, LookupError, TypeError, ValueError)
+
+# How sqlglot names the kind of an incomplete node.
+_CLASS = re.compile(r"<class '(?:\w+\.)*(\w+)'>")
+_LONGEST_MESSAGE = 300
 
 _OPENING = frozenset((TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE))
 _CLOSING = frozenset((TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END))
@@ -138,6 +143,17 @@ def read_tree(sql: str, dialect: str) -> exp.Expr:
     The normal form, lint, score, autocorrect and the wording all read the same texts.
     """
     return parse_one(sql, dialect)
+
+
+def describe_parse_error(error: SqlglotError | RecursionError) -> str:
+    """The error in one line, without names of Python's modules.
+
+    >>> describe_parse_error(ParseError("'expression' missing for <class 'sqlglot.core.Div'>."))
+    "'expression' missing for Div."
+    """
+    if isinstance(error, RecursionError):
+        return "It is nested too deeply."
+    return _CLASS.sub(r"\1", str(error).partition("\n")[0])[:_LONGEST_MESSAGE]
 
 
 def check_depth(tokens: Sequence[Token]) -> None:

@@ -9,7 +9,7 @@ from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Catalog
 from nl2sql.protocols import Executor, Guard, Visibility
-from nl2sql.sql.parsing import parse_one
+from nl2sql.sql.parsing import describe_parse_error, parse_one
 from nl2sql.sql.threads import read_aside
 from nl2sql.types import Diagnostic, Principal, Violation
 from retrieval.examples.records import strip_sql
@@ -51,7 +51,7 @@ class Verifier:
             sql = await read_aside(strip_sql, sql, catalog.dialect)
             tables = await read_aside(find_tables, sql, catalog)
         except (SqlglotError, RecursionError) as error:
-            return Rejected(f"It is not valid SQL: {str(error).splitlines()[0]}")
+            return Rejected(f"It is not valid SQL: {describe_parse_error(error)}")
         query = await self._guard.guard(database, sql, principal)
         if isinstance(query, Violation):
             return Rejected(query.message)

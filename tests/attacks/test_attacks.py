@@ -15,14 +15,14 @@ from tests.attacks.table import ATTACKS
 
 # Two groups of all engines are enough for `make test`: the other groups' claims are made there by
 # the rules' own tests, and by what is refused without a policy (test_refusals.py).
-_QUICK_GROUPS = ("scopes", "statements")
+QUICK_GROUPS = ("scopes", "statements")
 
 
 @pytest.mark.parametrize(
     "attack",
     [
         pytest.param(
-            attack, id=attack.id, marks=[] if attack.group in _QUICK_GROUPS else pytest.mark.long
+            attack, id=attack.id, marks=[] if attack.group in QUICK_GROUPS else pytest.mark.long
         )
         for attack in ATTACKS
     ],

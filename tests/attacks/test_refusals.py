@@ -13,15 +13,23 @@ import pytest
 from execution.guard.guard import SqlGuard
 from nl2sql.catalog import Catalog
 from nl2sql.types import Principal, Violation
+from retrieval.schema_directory import SchemaDirectory
 from tests.attacks.everywhere import ENGINES
 from tests.attacks.refusals import REFUSALS
 from tests.attacks.refusals.refusal import ANY, Refusal
+from tests.conftest import ROOT
 from tests.execution.duckdb.shop import ExposedShop, open_exposed
 from tests.execution.sqlite.shop import build_shop
-from tests.fakes import SHOP, FakeCatalogs
+from tests.fakes import SHOP, FakeCatalogs, build_settings
+from tests.serve_app.leaks import find_internals
+from tests.serve_app.mcp.clients import connect_directly, fail
+from tests.serve_app.served import build_services
 
 # With these codes a message says which name is meant.
 _NAMING = ("function_not_allowed", "type_not_allowed", "unknown_table")
+
+
+_NOT_RUN = ("The query was not run (", "The sql ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +71,23 @@ async def test_it_is_refused_for_its_own_reason(
     if verdict.code in _NAMING:
         assert verdict.fragment
         assert verdict.fragment in verdict.message
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_all_are_refused_over_mcp(engine: str, shops: Shops) -> None:
+    guard = SqlGuard(FakeCatalogs(shops.catalogs[engine]))
+    services = build_services(build_settings(), guard=guard, schemas=SchemaDirectory(guard))
+    messages = {}
+    async with connect_directly(services, principal=Principal("tester")) as client:
+        for refusal in REFUSALS:
+            if engine in refusal.codes:
+                sql = shops.aim(refusal)
+                messages[sql] = await fail(client, "run_sql", sql=sql)
+    # Some texts are empty, too long or no text, which is found before they are guarded.
+    odd = {sql: told for sql, told in messages.items() if not told.startswith(_NOT_RUN)}
+    assert not odd
+    inside = {sql: [*find_internals(told, sql, [str(ROOT)])] for sql, told in messages.items()}
+    assert not any(inside.values()), inside
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from nl2sql.answers import Answer, Answered
 from nl2sql.catalog import Catalog
@@ -22,6 +23,7 @@ from tests.oracle.stage import PostgresStage
 Rows = Counter[tuple[str, ...]]
 
 _MOST_ROWS = 1000
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,10 @@ class Service:
         # The runner's own ``run`` would spell out the whole answer each time, for a signal's sake.
         answer = self._runner.get_loop().run_until_complete(self._dialogue.answer(question))
         return Asked(answer, tuple(self._engine.requests))
+
+    def run(self, work: Coroutine[Any, Any, _Result]) -> _Result:
+        """The result, in the event loop that the parts belong to."""
+        return self._runner.run(work)
 
     def run_plainly(self, sql: str) -> Outcome:
         """What a query gives on the whole database, with nothing between it and the rows."""

@@ -1,0 +1,192 @@
+"""Each attack through the interfaces: as MCP's ``run_sql``, and as a model's only candidate.
+
+The databases, the policy and the attackers are those of ``test_attacks.py``; behind the interfaces
+is the whole service, with an index of the databases. Its model writes the attack for any question.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+import yaml
+
+from execution.postgres.embedded import EmbeddedServer
+from nl2sql.settings import parse_settings
+from serve_app.composition.wiring import Wiring
+from tests.attacks.arenas import UNTOUCHED, Arena
+from tests.attacks.attack import FOLDER, HARMLESS, QUERY_CANCELED, Attack
+from tests.attacks.everywhere import ENGINES
+from tests.attacks.injections.injection import EMPLOYEES, Injection
+from tests.attacks.injections.obeying_engine import ObeyingEngine
+from tests.attacks.scratch import PRINCIPALS, WITHHELD
+from tests.attacks.table import ATTACKS
+from tests.attacks.test_attacks import QUICK_GROUPS
+from tests.conftest import ROOT
+from tests.fakes import FakeEmbedder
+from tests.oracle.grants import read_policy
+from tests.serve_app.interfaces import (
+    Interfaces,
+    Reply,
+    call_tool,
+    describe_principal,
+    open_interfaces,
+    sign_in,
+)
+from tests.serve_app.leaks import find_internals, hide_own_numbers
+
+_MOST_ROWS = 1000
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The service over the three databases; ``model`` writes what it is told to."""
+
+    runner: asyncio.Runner
+    interfaces: Interfaces
+    model: ObeyingEngine
+    folder: Path
+
+    def run(self, work: Coroutine[Any, Any, _Result]) -> _Result:
+        """The result, in the event loop that the service's parts belong to."""
+        return self.runner.run(work)
+
+
+@pytest.fixture(scope="session")
+def target(
+    arenas: Mapping[str, Arena], server: EmbeddedServer, folder: Path, hash_key: None
+) -> Iterator[Target]:
+    home = folder / "service"
+    home.mkdir()
+    readers = {"postgres": {"url": f"embedded:{UNTOUCHED}"}}
+    for engine in ("sqlite", "duckdb"):
+        path = shutil.copy(folder / f"pristine.{engine}", home)
+        readers[engine] = {"url": f"{engine}:///{path}"}
+    databases: dict[str, dict[str, Any]] = {}
+    for engine, reader in readers.items():
+        policy = {**read_policy(Path(__file__).with_name("policy.yaml")), "database": engine}
+        file = home / f"{engine}.yaml"
+        file.write_text(yaml.safe_dump(policy, allow_unicode=True), encoding="utf-8")
+        databases[engine] = {"reader": reader, "policy": str(file)}
+    databases["postgres"] |= {"indexer": readers["postgres"], "schemas": ["main"]}
+    settings = parse_settings(
+        {
+            "home": str(home),
+            "databases": databases,
+            "default_database": "postgres",
+            "flags": {"intent_gate": False},
+            # No doubt keeps an attack from its rows.
+            "ranking": {"min_confidence": 0.0},
+            "limits": {"pool_size": 2, "rows": _MOST_ROWS, "statement_timeout_ms": 3000},
+        }
+    )
+    described = {name: describe_principal(who) for name, who in PRINCIPALS.items()}
+    model = ObeyingEngine()
+    with asyncio.Runner() as runner, pytest.MonkeyPatch.context() as patch:
+        wiring = Wiring(sign_in(settings, described, patch), server.socket_folder)
+        stack = AsyncExitStack()
+        opening = open_interfaces(wiring, model, embedder=FakeEmbedder(settings.index.embedder))
+        interfaces = runner.run(stack.enter_async_context(opening))
+        yield Target(runner, interfaces, model, folder)
+        runner.run(stack.aclose())
+
+
+# -- the ways --------------------------------------------------------------------------------------
+
+
+async def run_sql(target: Target, attack: Attack, sql: str) -> Reply:
+    async with target.interfaces.connect_mcp(attack.role) as client:
+        return await call_tool(
+            client, "run_sql", sql=sql, database=attack.engine, max_rows=_MOST_ROWS
+        )
+
+
+async def ask(target: Target, attack: Attack, sql: str) -> Reply:
+    async with target.interfaces.connect_mcp(attack.role, over_http=False) as client:
+        return await call_tool(
+            client, "ask", question=EMPLOYEES, database=attack.engine, max_rows=_MOST_ROWS
+        )
+
+
+async def chat(target: Target, attack: Attack, sql: str) -> Reply:
+    return await target.interfaces.chat(attack.role, EMPLOYEES, model=attack.engine)
+
+
+async def stream_chat(target: Target, attack: Attack, sql: str) -> Reply:
+    return await target.interfaces.chat(attack.role, EMPLOYEES, model=attack.engine, stream=True)
+
+
+async def stream_trace(target: Target, attack: Attack, sql: str) -> Reply:
+    """All events of a question, with the trace in the last one."""
+    return await target.interfaces.stream(
+        attack.role, EMPLOYEES, database=attack.engine, trace=True, max_rows=_MOST_ROWS
+    )
+
+
+WAYS: dict[str, Callable[[Target, Attack, str], Awaitable[Reply]]] = {
+    "run_sql": run_sql,
+    "ask": ask,
+    "chat": chat,
+    "streamed chat": stream_chat,
+    "events with trace": stream_trace,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("engine", "group"),
+    [
+        pytest.param(engine, group, marks=[] if group in QUICK_GROUPS else pytest.mark.long)
+        for engine in ENGINES
+        for group in dict.fromkeys(attack.group for attack in ATTACKS if attack.engine == engine)
+    ],
+)
+def test_an_attack_gets_the_rows_of_the_policy_or_none(
+    target: Target, engine: str, group: str, way: str
+) -> None:
+    attacks = [attack for attack in ATTACKS if (attack.engine, attack.group) == (engine, group)]
+
+    async def attack_all() -> list[str]:
+        faults = []
+        for attack in attacks:
+            sql = attack.sql.replace(FOLDER, str(target.folder))
+            target.model.obey(Injection(attack.name, "question", EMPLOYEES, sql))
+            reply = await WAYS[way](target, attack, sql)
+            faults += [
+                f"{attack.id}: {fault}\n  {sql[:300]}\n  {reply.text[:2000]}"
+                for fault in find_faults(attack, sql, reply, is_run=way == "run_sql")
+            ]
+        return faults
+
+    faults = target.run(attack_all())
+    assert not faults, "\n".join([f"{len(faults)} faults", *faults])
+
+
+def find_faults(attack: Attack, sql: str, reply: Reply, *, is_run: bool) -> Iterator[str]:
+    """What the reply should not be; with ``is_run`` the attack itself was to be run."""
+    if reply.status != 200:
+        yield f"HTTP status {reply.status}"
+    if reply.answered and (is_run or reply.sql.split() == sql.split()):
+        if attack.yields is None:
+            # Time limits, which are longer here, end the others.
+            if attack.refused_as != QUERY_CANCELED:
+                yield "it has rows"
+        elif not reply.shows(attack.yields):
+            yield f"it has other rows: {reply.rows}"
+    elif is_run and attack.refused_as == HARMLESS:
+        yield "it is refused"
+    text = hide_own_numbers(reply.text)
+    shown = f"{sql} {attack.yields}"
+    if "auditor" in attack.role:
+        # Of them only the names are withheld.
+        shown += " 7770 6100 9900"
+    yield from (f"{word} is told" for word in WITHHELD if word in text and word not in shown)
+    yield from find_internals(text, sql, (tempfile.gettempdir(), str(ROOT)))

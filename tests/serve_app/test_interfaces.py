@@ -1,0 +1,310 @@
+"""The same question of several principals over every interface: the same rows, within the policy.
+
+Everything is real but the model, which answers a question with the question itself. ``quorumsql
+mcp`` runs as a process of its own; all else is in this one, without Ray.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+import yaml
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from starlette.types import ASGIApp
+
+from execution.postgres.embedded import EmbeddedServer
+from quorumsql.async_client import AsyncClient
+from quorumsql.client import Client as SyncClient
+from quorumsql.contract import QueryResponse
+from serve_app.composition.local import open_parts
+from serve_app.composition.wiring import Wiring
+from serve_app.http.app import build_routes
+from serve_app.in_process import AppTransport, LoopTransport
+from serve_app.reporting import Silence
+from serve_app.service.query_service import QueryService
+from tests.generation.engines import loopback
+from tests.oracle.postgres_copies import open_superuser
+from tests.serve_app.echo_engine import EchoEngine
+from tests.serve_app.http.test_principals import PRINCIPALS as OTHERS
+from tests.serve_app.interfaces import (
+    Interfaces,
+    Reply,
+    Row,
+    build_token,
+    call_tool,
+    open_interfaces,
+    read_document,
+    read_events_reply,
+    sign_in,
+    spell_cell,
+)
+from tests.serve_app.mcp.test_stdio import COMMAND, ENVIRONMENT
+from tests.serve_app.served import connect
+from tests.serve_app.test_policy_pipeline import POLICY
+
+# A chat shows at most 50 rows. The salary is masked for members of departments.
+COLUMNS = ("department_id", "employee_id", "last_name", "hire_dt", "salary")
+QUESTION = f"SELECT {', '.join(COLUMNS)} FROM employees ORDER BY employee_id DESC LIMIT 48"
+FORBIDDEN = "SELECT net_amt FROM payslips ORDER BY 1 LIMIT 3"
+PRINCIPALS = {
+    **OTHERS,
+    "ravi": {"roles": ["regional_manager"], "attributes": {"region_ids": [5, 6]}},
+}
+ASKING = ("mia", "noa", "ravi", "ada")
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The interfaces; ``url`` is the same application on a port."""
+
+    interfaces: Interfaces
+    wiring: Wiring
+    url: str
+
+
+@pytest.fixture
+def guarded(wiring: Wiring, monkeypatch: pytest.MonkeyPatch) -> Wiring:
+    """The demo's wiring with its policy and principals."""
+    database = wiring.settings.databases["demo_erp"].model_copy(update={"policy": POLICY})
+    settings = wiring.settings.model_copy(update={"databases": {"demo_erp": database}})
+    return Wiring(sign_in(settings, PRINCIPALS, monkeypatch), wiring.socket_folder)
+
+
+@pytest.fixture
+async def service(guarded: Wiring) -> AsyncIterator[Service]:
+    async with (
+        open_interfaces(guarded, EchoEngine()) as interfaces,
+        open_port(interfaces.app) as url,
+    ):
+        yield Service(interfaces, guarded, url)
+
+
+@asynccontextmanager
+async def open_port(app: ASGIApp) -> AsyncIterator[str]:
+    """The application on a port, in this event loop, to which its parts belong."""
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
+    task = asyncio.create_task(server.serve())
+    while not server.started:  # noqa: ASYNC110 - it has no event to wait for
+        await asyncio.sleep(0.01)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    await task
+
+
+# -- the interfaces --------------------------------------------------------------------------------
+
+Way = Callable[[Service, str, str], Awaitable[Reply]]
+
+
+async def query(service: Service, name: str, sql: str) -> Reply:
+    return await service.interfaces.query(name, sql, k=1, max_rows=1000)
+
+
+async def stream_events(service: Service, name: str, sql: str) -> Reply:
+    return await service.interfaces.stream(name, sql, k=1, max_rows=1000)
+
+
+async def follow_events(service: Service, name: str, sql: str) -> Reply:
+    body = {"question": sql, "k": 1, "max_rows": 1000}
+    asked = await service.interfaces.send(name, "/query", body)
+    path = f"/queries/{asked.headers['quorumsql-query-id']}/events"
+    async with connect(service.interfaces.app) as client:
+        for other in PRINCIPALS:
+            headers = {"Authorization": f"Bearer {build_token(other)}"}
+            followed = await client.get(path, headers=headers)
+            if other == name:
+                own = followed
+            else:
+                assert followed.status_code == 404
+    return read_events_reply(own.text)
+
+
+async def chat(service: Service, name: str, sql: str) -> Reply:
+    return await service.interfaces.chat(name, sql)
+
+
+async def stream_chat(service: Service, name: str, sql: str) -> Reply:
+    return await service.interfaces.chat(name, sql, stream=True)
+
+
+def build_tool_call(tool: str, argument: str, *, over_http: bool) -> Way:
+    async def call(service: Service, name: str, sql: str) -> Reply:
+        async with service.interfaces.connect_mcp(name, over_http=over_http) as client:
+            return await call_tool(client, tool, **{argument: sql}, max_rows=1000)
+
+    return call
+
+
+async def ask_over_http(service: Service, name: str, sql: str) -> Reply:
+    async with AsyncClient(service.url, build_token(name)) as client:
+        return read_response(await client.ask(sql, k=1, max_rows=1000))
+
+
+async def ask_over_http_blocking(service: Service, name: str, sql: str) -> Reply:
+    def ask() -> Reply:
+        with SyncClient(service.url, build_token(name)) as client:
+            return read_response(client.ask(sql, k=1, max_rows=1000))
+
+    return await asyncio.to_thread(ask)
+
+
+async def ask_in_process(service: Service, name: str, sql: str) -> Reply:
+    transport = await open_transport(service.wiring, name)
+    async with AsyncClient("http://in-process", transport=transport) as client:
+        return read_response(await client.ask(sql, k=1, max_rows=1000))
+
+
+async def ask_in_process_blocking(service: Service, name: str, sql: str) -> Reply:
+    def ask() -> Reply:
+        transport = LoopTransport(open_transport(service.wiring, name))
+        with SyncClient("http://in-process", transport=transport) as client:
+            return read_response(client.ask(sql, k=1, max_rows=1000))
+
+    return await asyncio.to_thread(ask)
+
+
+async def open_transport(wiring: Wiring, name: str) -> AppTransport:
+    """What ``open_local`` opens, over the fake model."""
+    settings, stack = wiring.settings, AsyncExitStack()
+    parts = await stack.enter_async_context(open_parts(wiring, Silence(), engine=EchoEngine()))
+    queries = QueryService(settings, parts.build_pipeline(settings), {})
+    return AppTransport(build_routes(settings, queries), settings.identity.principal(name), stack)
+
+
+def read_response(response: QueryResponse) -> Reply:
+    return read_document(response.model_dump(), response.model_dump_json())
+
+
+WAYS: dict[str, Way] = {
+    "POST /query": query,
+    "POST /query, events": stream_events,
+    "GET /queries/{id}/events": follow_events,
+    "/v1/chat/completions": chat,
+    "/v1/chat/completions, streamed": stream_chat,
+    **{
+        f"MCP {tool} over {'HTTP' if over_http else 'streams'}": build_tool_call(
+            tool, argument, over_http=over_http
+        )
+        for tool, argument in (("ask", "question"), ("run_sql", "sql"))
+        for over_http in (True, False)
+    },
+    "Python over HTTP": ask_over_http,
+    "Python over HTTP, blocking": ask_over_http_blocking,
+    "Python in process": ask_in_process,
+    "Python in process, blocking": ask_in_process_blocking,
+}
+
+
+# -- the rows --------------------------------------------------------------------------------------
+
+# What the policy grants of employees, written by hand: the condition, and the salary.
+GRANTED = {
+    "mia": ("department_id = 31", "NULL"),
+    "noa": ("department_id = 7", "NULL"),
+    "ravi": (
+        "department_id IN (SELECT department_id FROM hr.departments WHERE region_id IN (5, 6))",
+        "NULL",
+    ),
+    "ada": ("true", "salary"),
+}
+
+
+@pytest.fixture(scope="module")
+def expected(embedded_server: EmbeddedServer) -> dict[str, tuple[Row, ...]]:
+    """The rows of ``QUESTION`` by principal, read past the service."""
+    rows = {}
+    with open_superuser(embedded_server, "demo_erp") as connection:
+        for name, (condition, salary) in GRANTED.items():
+            employees = f"(SELECT * FROM hr.employees WHERE {condition}) AS employees"
+            sql = QUESTION.replace("employees", employees, 1).replace("salary", salary)
+            found = connection.execute(sql.encode()).fetchall()
+            rows[name] = tuple(tuple(map(spell_cell, row)) for row in found)
+    return rows
+
+
+# -- the tests -------------------------------------------------------------------------------------
+
+
+def test_the_principals_have_different_rows(expected: dict[str, tuple[Row, ...]]) -> None:
+    assert all(expected.values())
+    assert len(set(expected.values())) == len(ASKING)
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS.keys())
+async def test_a_principal_gets_the_rows_of_the_policy(
+    service: Service, expected: dict[str, tuple[Row, ...]], way: Way
+) -> None:
+    for name in ASKING:
+        reply = await way(service, name, QUESTION)
+        assert reply.answered, reply.text
+        assert reply.columns == COLUMNS
+        assert reply.rows == expected[name], name
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS.keys())
+async def test_what_a_principal_may_not_see_is_refused(service: Service, way: Way) -> None:
+    assert (await way(service, "ada", FORBIDDEN)).rows
+    for name in ("eve", "mia", "noa", "ravi"):
+        reply = await way(service, name, QUESTION if name == "eve" else FORBIDDEN)
+        assert not reply.answered, reply.text
+        assert not reply.rows
+        assert reply.status in (200, 404)
+
+
+@pytest.fixture
+def config(guarded: Wiring, tmp_path: Path) -> Iterator[Path]:
+    """The same settings as a file, with a model server that answers as ``EchoEngine`` does."""
+
+    def echo(body: dict[str, Any]) -> loopback.Reply:
+        text = body["messages"][-1]["content"].rpartition("Question: ")[2]
+        choice = {"index": 0, "finish_reason": "stop"}
+        message = {"role": "assistant", "content": text}
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        return loopback.Reply(
+            {"choices": [{**choice, "message": message}] * body.get("n", 1), "usage": usage}
+        )
+
+    settings = guarded.settings
+    embedded = {"url": "embedded"}
+    database = {"reader": embedded, "indexer": embedded, "policy": str(POLICY)}
+    schemas = list(settings.databases["demo_erp"].schemas)
+    with loopback.serve(v1__chat__completions=echo) as server:
+        model = {"engine": "openai", "base_url": f"{server.url}/v1", "served_name": "echo"}
+        file = tmp_path / "quorumsql.yaml"
+        file.write_text(
+            yaml.safe_dump(
+                {
+                    "home": str(settings.home),
+                    "databases": {"demo_erp": {**database, "demo": True, "schemas": schemas}},
+                    "identity": {"principals": PRINCIPALS},
+                    "model": model,
+                }
+            )
+        )
+        yield file
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.long] * (name != "mia")) for name in (*ASKING, "eve")],
+)
+async def test_the_command_gives_the_same_rows_over_stdio(
+    config: Path, expected: dict[str, tuple[Row, ...]], name: str
+) -> None:
+    arguments = [*COMMAND[1:], "--config", str(config), "mcp", "--as", name]
+    parameters = StdioServerParameters(command=COMMAND[0], args=arguments, env=ENVIRONMENT)
+    async with Client(stdio_client(parameters)) as client:
+        for tool, argument in (("ask", "question"), ("run_sql", "sql")):
+            reply = await call_tool(client, tool, **{argument: QUESTION}, max_rows=1000)
+            forbidden = await call_tool(client, tool, **{argument: FORBIDDEN})
+            assert reply.rows == expected.get(name, ()), reply.text
+            assert reply.answered == (name != "eve")
+            assert forbidden.answered == (name == "ada")
