@@ -30,6 +30,7 @@ from generation.engines.llama_server import LlamaArguments, LlamaServer, start_s
 from generation.engines.server import build_too_long
 from generation.engines.speed import MeasuredSpeed
 from generation.engines.time_limit import TimeLimit
+from nl2sql.cache_counts import count_lookups
 from nl2sql.errors import EngineUnavailable
 from nl2sql.progress import is_observed, report_sampling
 from nl2sql.settings import ModelSettings
@@ -287,6 +288,10 @@ async def _stream(
                 raise _build_error(answer.status_code, piece)
             output = outputs[piece["index"]]
             output.add(piece)
+            if output is outputs[0] and "timings" in piece and output.is_finished:
+                # All completions share the prompt, of which the first tells.
+                timings = piece["timings"]
+                count_lookups("prompt_tokens", hits=timings["cache_n"], misses=timings["prompt_n"])
             draw.report()
             if output.is_finished:
                 limit.arm()

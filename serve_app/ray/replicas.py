@@ -55,6 +55,7 @@ class EngineReplica:
     # Ray Serve awaits it.
     async def __init__(self, wiring: Wiring) -> None:  # type: ignore[misc]
         configure_logging(wiring.settings.observability)
+        CacheReporter()
         self._engine = wiring.models.open_engine()
         # Measured now, because a question at the same time would distort it.
         with suppress(EngineUnavailable):

@@ -24,6 +24,7 @@ from generation.engines.llama_server import (
 )
 from generation.models.forms import GGUF, find_weights
 from generation.models.store import ModelStore
+from nl2sql.cache_counts import read_lookups
 from nl2sql.errors import EngineUnavailable, PromptTooLong
 from nl2sql.progress import observed_by
 from nl2sql.settings import ModelSettings
@@ -106,6 +107,7 @@ class FakeServer:
                     "tokens_predicted": number,
                     "stop": number == 2,
                     "completion_probabilities": [{"logprob": logprob}],
+                    **({"timings": {"cache_n": 7, "prompt_n": 2}} if number == 2 else {}),
                 }
                 lines.append(f"data: {json.dumps(piece, ensure_ascii=False)}\n\n")
         if body["temperature"] == 1:
@@ -154,6 +156,16 @@ def build_request(
 ) -> SamplingRequest:
     prompt = Prompt("generate", (Message("user", content),))
     return SamplingRequest(prompt, k, 7, temperature, 9, "```", (";",), time_limit_s=time_limit_s)
+
+
+async def test_tokens_that_the_server_had_read_are_counted_once_a_prompt() -> None:
+    def read() -> list[int]:
+        lookups = read_lookups()
+        return [lookups.get(("prompt_tokens", result), 0) for result in ("hit", "miss")]
+
+    before = read()
+    await build_engine(FakeServer()).sample(build_request("a", k=3))
+    assert [after - was for after, was in zip(read(), before, strict=True)] == [7, 2]
 
 
 async def test_marks_are_marks_in_the_template_only() -> None:
