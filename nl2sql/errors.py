@@ -12,6 +12,7 @@ broken promise. The tree::
     ├── Forbidden                   the caller may not do that
     ├── LimitReached                the caller used up what it may
     ├── Unavailable                 a dependency does not answer; try again later
+    │   ├── Busy                    there are too many requests; .retry_after_s says when to retry
     │   ├── DatabaseUnavailable     .database names it
     │   ├── IndexUnavailable        the index store is down, or the database was never indexed
     │   │   └── IndexReplaced       a newer index replaced the one that was read
@@ -33,6 +34,7 @@ process boundaries, so each survives pickle. What a caller can meet, over HTTP t
 from __future__ import annotations
 
 from quorumsql.errors import (
+    Busy,
     DeadlineExceeded,
     Forbidden,
     InvalidRequest,
@@ -44,6 +46,7 @@ from quorumsql.errors import (
 )
 
 __all__ = [
+    "Busy",
     "DatabaseUnavailable",
     "DeadlineExceeded",
     "DiskFull",

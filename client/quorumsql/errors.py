@@ -10,6 +10,7 @@ that there is no answer. The tree::
     ├── Forbidden                   the caller may not do that
     ├── LimitReached                the caller asked too often; .retry_after_s says when to go on
     ├── Unavailable                 something the service needs does not answer; try again later
+    │   └── Busy                    the service has too many requests; .retry_after_s says when
     └── DeadlineExceeded            the request took longer than it may
 
 All survive pickle.
@@ -82,7 +83,15 @@ class Unavailable(QuorumError):
     ``retry_after_s`` says when to try again, in seconds.
     """
 
-    retry_after_s: float = 5.0
+    retry_after_s = 5.0
+
+
+class Busy(Unavailable):
+    """The service has too many requests; it may take the same one ``retry_after_s`` later."""
+
+    def __init__(self, message: str, *, retry_after_s: float, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after_s = retry_after_s
 
 
 class DeadlineExceeded(QuorumError):

@@ -19,6 +19,7 @@ from quorumsql.contract.events import KINDS, AnswerEvent, Event, read_event
 from quorumsql.contract.requests import QueryRequest
 from quorumsql.contract.status import StatusResponse
 from quorumsql.errors import (
+    Busy,
     DeadlineExceeded,
     Forbidden,
     InvalidRequest,
@@ -30,6 +31,8 @@ from quorumsql.errors import (
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 EVENT_STREAM = "text/event-stream"
+# The title of a problem document: too many requests at a time.
+BUSY = "Busy"
 STREAM_OR_JSON = f"{EVENT_STREAM}, application/json;q=0.5"
 _CONNECT_S = 10.0
 # The service says something every few seconds.
@@ -201,9 +204,9 @@ def translate(response: httpx.Response) -> QuorumError:
         case 429:
             return LimitReached(detail, retry_after_s=_read_retry_after(response))
         case 503:
-            unavailable = Unavailable(detail)
-            unavailable.retry_after_s = _read_retry_after(response)
-            return unavailable
+            if problem.get("title") == BUSY:
+                return Busy(detail, retry_after_s=_read_retry_after(response))
+            return Unavailable(detail)
         case 504:
             return DeadlineExceeded(detail)
     if errors:

@@ -19,6 +19,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from nl2sql.errors import (
+    Busy,
     DeadlineExceeded,
     IndexUnavailable,
     InsecureRole,
@@ -31,6 +32,7 @@ from nl2sql.errors import (
     Unavailable,
     UnknownDatabase,
 )
+from quorumsql.wire import BUSY
 from serve_app.http.disconnection import ClientGone
 from serve_app.http.responses import AnyTextJSONResponse
 from serve_app.service.running_queries import UnknownQuery
@@ -91,8 +93,7 @@ def render_error(error: Exception) -> JSONResponse:
         case LimitReached() | Unavailable():
             if isinstance(error, IndexUnavailable):
                 _LOG.warning("%s %s", error.message, error.said)
-            known = (429, "Limit reached"), (503, "Temporarily unavailable")
-            response = render_problem(*known[isinstance(error, Unavailable)], str(error))
+            response = render_problem(*_name_refusal(error), str(error))
             response.headers["Retry-After"] = str(max(math.ceil(error.retry_after_s), 1))
             return response
         case InsecureRole() | PolicyError():
@@ -101,6 +102,12 @@ def render_error(error: Exception) -> JSONResponse:
             return render_problem(504, "Took too long", str(error))
         case _:
             return _render_unexpected(error)
+
+
+def _name_refusal(error: LimitReached | Unavailable) -> tuple[int, str]:
+    if isinstance(error, LimitReached):
+        return 429, "Limit reached"
+    return 503, BUSY if isinstance(error, Busy) else "Temporarily unavailable"
 
 
 def describe_error(error: Exception) -> tuple[int, dict[str, Any]]:

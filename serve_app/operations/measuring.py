@@ -29,7 +29,7 @@ from evaluation.runs.manifest import Manifest, RunManifest
 from evaluation.runs.run_folder import RunFolder
 from evaluation.runs.runner import Ask, Progress, measure_times, run_questions
 from evaluation.runs.variants import Variant, override
-from nl2sql.errors import SettingsError, Unavailable
+from nl2sql.errors import Busy, SettingsError, Unavailable
 from nl2sql.outage import Outage
 from nl2sql.protocols import Engine
 from nl2sql.rendering import build_response
@@ -258,7 +258,11 @@ async def _ask_service(client: httpx.AsyncClient, question: Question) -> Respons
         "trace": True,
     }
     try:
-        return Response(read_answer(read_json(await client.post("/query", json=body))))
+        while True:
+            try:
+                return Response(read_answer(read_json(await client.post("/query", json=body))))
+            except Busy as busy:
+                await asyncio.sleep(busy.retry_after_s)
     except httpx.HTTPError as error:
         raise Unavailable(
             f"The service at {client.base_url} does not answer ({type(error).__name__}).",

@@ -105,7 +105,7 @@ class QueryService:
         ``history`` are the turns before it, where the caller tells them instead of a session;
         ``in_detail`` reports the model's tokens too; a question of a batch job waits for people's.
 
-        Raises InvalidRequest, UnknownDatabase, LimitReached, Overloaded, Unavailable,
+        Raises InvalidRequest, UnknownDatabase, LimitReached, Busy, Unavailable,
         DeadlineExceeded.
         """
         with self.recorder.record(request, principal) as finish:

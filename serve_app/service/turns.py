@@ -15,20 +15,12 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
-from nl2sql.errors import Unavailable
+from nl2sql.errors import Busy
 from serve_app.service.load import Load
 
 # Batch jobs get at most this part of a replica.
 _BATCH_PART = 0.5
 _SHORTEST_RETRY_S = 1.0
-
-
-class Overloaded(Unavailable):
-    """The replica has too many requests already."""
-
-    def __init__(self, reason: str, retry_after_s: float) -> None:
-        super().__init__(reason, hint=f"Try again in {retry_after_s:.0f} seconds.")
-        self.retry_after_s = retry_after_s
 
 
 class Turns:
@@ -70,7 +62,7 @@ class Turns:
     def enter(self, who: str, *, patience_s: float, is_batch: bool = False) -> Iterator[Place]:
         """Admits a question of the principal ``who`` until the block ends, and measures it.
 
-        Raises Overloaded if it should not come now, or would take longer than ``patience_s``.
+        Raises Busy if it should not come now, or would take longer than ``patience_s``.
         """
         self.check(who, patience_s=patience_s, is_batch=is_batch)
         self._present[who] += 1
@@ -90,7 +82,7 @@ class Turns:
 
     @asynccontextmanager
     async def take(self, who: str = "") -> AsyncIterator[None]:
-        """A turn for other work than a question, until the block ends. Raises Overloaded."""
+        """A turn for other work than a question, until the block ends. Raises Busy."""
         self._check_waiting(self._present.total() + 1)
         self._present[who] += 1
         try:
@@ -117,22 +109,23 @@ class Turns:
     def _check_waiting(self, present: int) -> None:
         if self._ongoing >= self._most and self._waiting >= self._most_waiting:
             reason = "Too many requests are waiting already."
-            raise Overloaded(reason, self._retry_after_s(present))
+            raise self._refuse(reason, present)
 
     def _check_load(self, who: str, present: int, patience_s: float, *, is_batch: bool) -> None:
         expected_s = self._load.estimate_s(present)
         if present > 1 and expected_s > patience_s:
             reason = f"An answer would take about {expected_s:.0f} seconds now."
-            raise Overloaded(reason, self._retry_after_s(present))
+            raise self._refuse(reason, present)
         bound = self._load.most_present * (_BATCH_PART if is_batch else 1.0)
         share = max(1.0, bound / len({*self._present, who}))
         if present > bound and self._present[who] + 1 > share:
-            raise Overloaded("The service is busy.", self._retry_after_s(present))
+            raise self._refuse("The service is busy.", present)
 
-    def _retry_after_s(self, present: int) -> float:
-        """About when the present requests will have become few enough."""
+    def _refuse(self, reason: str, present: int) -> Busy:
+        """The error, with about the time when the present requests will have become few enough."""
         excess = max(1.0, present - self._load.most_present)
-        return max(_SHORTEST_RETRY_S, self._load.estimate_s(present) * excess / present)
+        seconds = max(_SHORTEST_RETRY_S, self._load.estimate_s(present) * excess / present)
+        return Busy(reason, retry_after_s=seconds, hint=f"Try again in {seconds:.0f} seconds.")
 
     @property
     def _waiting(self) -> int:

@@ -21,6 +21,7 @@ from quorumsql.client import Client
 from quorumsql.contract import AnsweredResponse, QueryRequest, QueryResponse
 from quorumsql.contract.events import Event
 from quorumsql.errors import (
+    Busy,
     DeadlineExceeded,
     Forbidden,
     InvalidRequest,
@@ -203,6 +204,13 @@ def test_problems_are_errors(status: int, kind: type[QuorumError]) -> None:
     assert error.message == "Because."
     if isinstance(error, LimitReached):
         assert error.retry_after_s == 2.5
+
+
+def test_a_busy_service_says_when_to_come_again() -> None:
+    problem = {"title": "Busy", "status": 503, "detail": "Too many."}
+    error = translate(httpx.Response(503, json=problem, headers={"retry-after": "7"}))
+    assert isinstance(error, Busy)
+    assert error.retry_after_s == 7.0
 
 
 def test_what_is_no_problem_document_is_shown() -> None:

@@ -10,6 +10,7 @@ import pytest
 import nl2sql.errors
 import quorumsql.errors
 from nl2sql.errors import (
+    Busy,
     DatabaseUnavailable,
     InvalidRequest,
     LimitReached,
@@ -20,6 +21,7 @@ from nl2sql.errors import (
 # The classes whose constructor asks for more than a message.
 SPECIAL: dict[type[QuorumError], Callable[[], QuorumError]] = {
     InvalidRequest: lambda: InvalidRequest("Wrong.", field="k", hint="Use 1."),
+    Busy: lambda: Busy("Too many.", retry_after_s=2.5, hint="Wait."),
     LimitReached: lambda: LimitReached("Enough.", retry_after_s=2.5, hint="Wait."),
     UnknownDatabase: lambda: UnknownDatabase("shoo", ("shop",)),
     DatabaseUnavailable: lambda: DatabaseUnavailable("Down.", database="shop", hint="Wait."),

@@ -60,7 +60,7 @@ class Asking:
             )
             for question in questions
         ]
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.2)
         return tasks
 
     async def finish(self, *tasks: Any) -> list[httpx.Response]:
@@ -110,6 +110,7 @@ async def test_too_many_are_refused_at_once_with_the_time_to_come_again(
     (refused,) = await asyncio.gather(*await asking.start("Third?"))
     assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
     assert refused.headers["content-type"] == "application/problem+json"
+    assert refused.json()["title"] == "Busy"
     assert "waiting already" in refused.json()["detail"]
     answered = await asking.finish(*tasks)
     assert [response.status_code for response in answered] == [200, 200]
@@ -118,7 +119,8 @@ async def test_too_many_are_refused_at_once_with_the_time_to_come_again(
 async def test_a_batch_job_waits_for_people(build: Callable[..., Asking]) -> None:
     asking = build(max_ongoing_requests=1)
     batch = {"quorumsql-priority": "batch"}
-    tasks = await asking.start("First?", "Second?", headers=batch)
+    tasks = await asking.start("First?", headers=batch)
+    tasks += await asking.start("Second?", headers=batch)
     tasks += await asking.start("Person?", who="bob")
     await asking.finish(*tasks)
     assert asking.generator.asked == ["First?", "Person?", "Second?"]

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from nl2sql.errors import Unavailable
-from serve_app.service.turns import Overloaded, Turns
+from nl2sql.errors import Busy
+from serve_app.service.turns import Turns
 
 NEVER_MIND = float("inf")
 MANY = 1000
@@ -42,7 +42,7 @@ async def test_more_than_may_work_wait_in_order_and_more_than_may_wait_are_refus
     asking = Asking(Turns(2, 1))
     tasks = await asking.start("a1", "a2", "a3")
     assert asking.order == ["a1", "a2"]
-    with pytest.raises(Unavailable, match="waiting already"):
+    with pytest.raises(Busy, match="waiting already"):
         await asking.ask("a4")
     asking.go.set()
     await asyncio.gather(*tasks)
@@ -100,7 +100,7 @@ async def test_one_who_would_not_be_answered_in_time_is_refused_at_once() -> Non
     turns._load.measure(2.0, 1)
     with turns.enter("a", patience_s=1.0):
         # An idle replica always tries.
-        with pytest.raises(Overloaded, match="about 4 seconds") as refused:
+        with pytest.raises(Busy, match="about 4 seconds") as refused:
             turns.check("b", patience_s=3.0)
         assert refused.value.retry_after_s >= 1.0
         turns.check("b", patience_s=5.0)
@@ -115,7 +115,7 @@ def fill(turns: Turns, who: str, *, is_batch: bool = False) -> int:
         entering = turns.enter(who, patience_s=NEVER_MIND, is_batch=is_batch)
         try:
             entering.__enter__()
-        except Overloaded:
+        except Busy:
             return entered
         STAYING.append(entering)
     return MANY
@@ -192,7 +192,7 @@ def simulate(
         entering = turns.enter("a", patience_s=120.0)
         try:
             entering.__enter__()
-        except Overloaded:
+        except Busy:
             refused += 1
             continue
         left.append([clock.now, work_s])
