@@ -63,13 +63,21 @@ class AuditFile:
 
     def _append(self, line: bytes) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
         try:
+            if not _ends_a_line(descriptor):
+                line = b"\n" + line
             written = os.write(descriptor, line)
         finally:
             os.close(descriptor)
         if written < len(line):
             raise OSError(28, "a line was written in part; is the disk full?")
+
+
+def _ends_a_line(descriptor: int) -> bool:
+    """False after a line that was written in part, to which the next one must not be added."""
+    size = os.fstat(descriptor).st_size
+    return size == 0 or os.pread(descriptor, 1, size - 1) == b"\n"
 
 
 class AuditTable:

@@ -186,6 +186,18 @@ async def test_a_file_that_cannot_be_written_is_unavailable(tmp_path: Path) -> N
         await AuditFile(tmp_path).add(sink.entries[0])
 
 
+async def test_a_line_that_was_cut_off_spoils_no_other(tmp_path: Path) -> None:
+    """As a full disk cuts it."""
+    sink, path = Sink(), tmp_path / "audit.jsonl"
+    await run(sink, ANSWERED)
+    path.write_text('{"asked_at": "2026-')
+    for _ in range(2):
+        await AuditFile(path).add(sink.entries[0])
+    cut, *lines = path.read_text().splitlines()
+    assert cut == '{"asked_at": "2026-'
+    assert [json.loads(line)["principal"] for line in lines] == ["ann"] * 2
+
+
 async def test_the_table_deletes_old_rows(store: IndexStore) -> None:
     table, log, sink = AuditTable(AuditStore(store), keep_days=30), AuditStore(store), Sink()
     await run(sink, ANSWERED)
