@@ -62,6 +62,7 @@ from nl2sql.types import (
     Turn,
     Violation,
 )
+from serve_app.ray.caller_watch import get_own_name
 from serve_app.service.running_queries import EventsPage
 
 # How long the replicas may take to answer a request to all of them.
@@ -232,16 +233,21 @@ class RemoteEngine(RemoteStage):
     def __init__(self, handle: DeploymentHandle[Any]) -> None:
         super().__init__("engine", handle)
         self._streaming = handle.options(stream=True)
+        # The engine ends requests whose caller has died.
+        self._caller = get_own_name()
 
     async def sample(self, request: SamplingRequest) -> Completions:
         """See ``Engine.sample``."""
         if not is_observed():
-            return await self._call(Engine.sample, request)
-        response = self._streaming.sample_observed.remote(request)
+            response = self._handle.sample.remote(request, self._caller)
+            with _translate(self._name, response):
+                drawn: Completions = await response
+                return drawn
+        response = self._streaming.sample_observed.remote(request, self._caller)
         with _translate(self._name, response):
             async for item in response:
                 if not isinstance(item, Progress):
-                    drawn: Completions = item
+                    drawn = item
                     return drawn
                 report_sampling(response, item)
         raise Unavailable("The engine gave no answer.", hint="Try again later.")

@@ -28,6 +28,7 @@ from serve_app.composition.services import build_services
 from serve_app.composition.stages import CpuStages, GuardedExecutor, Retrieval
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
+from serve_app.ray.caller_watch import CallerWatch
 from serve_app.ray.metrics import CacheReporter, RayMeter
 from serve_app.ray.remote import (
     OtherReplicas,
@@ -57,23 +58,24 @@ class EngineReplica:
         configure_logging(wiring.settings.observability)
         CacheReporter()
         self._engine = wiring.models.open_engine()
+        self._callers = CallerWatch()
         # Measured now, because a question at the same time would distort it.
         with suppress(EngineUnavailable):
             await self._engine.speed()
 
-    async def sample(self, request: SamplingRequest) -> Completions:
-        """See ``Engine.sample``."""
-        return await self._engine.sample(request)
+    async def sample(self, request: SamplingRequest, caller: str = "") -> Completions:
+        """See ``Engine.sample``; ends with the actor of the name ``caller``."""
+        return await self._callers.run(caller, self._engine.sample(request))
 
     async def sample_observed(
-        self, request: SamplingRequest
+        self, request: SamplingRequest, caller: str = ""
     ) -> AsyncIterator[Progress | Completions]:
         """As ``sample``, but yields progress before the completions."""
         queue = ProgressQueue()
 
         async def sample() -> Completions:
             with observed_by(queue):
-                return await self._engine.sample(request)
+                return await self._callers.run(caller, self._engine.sample(request))
 
         task = asyncio.create_task(sample())
         try:

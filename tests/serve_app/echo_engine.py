@@ -22,7 +22,7 @@ class EchoEngine:
         self._waiting = 0
         self._cancelled = 0
 
-    async def sample(self, request: SamplingRequest) -> Completions:
+    async def sample(self, request: SamplingRequest, caller: str = "") -> Completions:
         """The text after ``Question:`` in the prompt."""
         question = request.prompt.messages[-1].content.rpartition("Question: ")[2]
         if HANG in question:
@@ -35,7 +35,7 @@ class EchoEngine:
         return Completions((question,) * request.k, prompt_tokens=1, completion_tokens=1)
 
     async def sample_observed(
-        self, request: SamplingRequest
+        self, request: SamplingRequest, caller: str = ""
     ) -> AsyncIterator[Progress | Completions]:
         """As ``sample``, with a word before."""
         yield Progress("", 0, request.k, 1, 1)
