@@ -60,10 +60,11 @@ def build_middlewares() -> list[Middleware]:
     HTTP_PROTOCOLS["auto"] = "serve_app.http.connections:BoundedProtocol"
     settings = read_front_settings(Path(os.environ[_SETTINGS_VARIABLE]))
     return [
+        # The first is the innermost.
+        Middleware(ReplicaFailures),
         Middleware(PlainHeaders),
         # In the proxy an unfinished body costs only its connection and its bytes.
         Middleware(surround, settings=settings, most_open_bodies=count_connections()),
-        Middleware(ReplicaFailures),
     ]
 
 
@@ -85,28 +86,33 @@ class PlainHeaders:
 
 
 class ReplicaFailures:
-    """Answers 503 with a time to try again where Ray's proxy answers 500: a replica has died.
+    """Answers 503 with a time to try again where Ray's proxy lost the replica of a request.
 
-    Ray's text holds the traceback. The service's own errors are problem documents.
+    Then the proxy sends nothing, which its server makes a 500, or a text with the traceback. The
+    service's own errors are problem documents.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        failed = False
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        has_started = has_failed = False
 
         async def send_known(message: Message) -> None:
-            nonlocal failed
-            if message["type"] == "http.response.start" and _is_rays_failure(message):
-                failed = True
-                await render_problem(
-                    503, "Temporarily unavailable", "The service lost a process; try again."
-                )(scope, receive, send)
-            elif not failed:
+            nonlocal has_started, has_failed
+            if message["type"] == "http.response.start":
+                has_failed = _is_rays_failure(message)
+                has_started = not has_failed
+            if not has_failed:
                 await send(message)
 
         await self._app(scope, receive, send_known)
+        if not has_started:
+            detail = "The service lost a process; try again."
+            await render_problem(503, "Temporarily unavailable", detail)(scope, receive, send)
 
 
 def _is_rays_failure(start: Message) -> bool:

@@ -38,6 +38,8 @@ _STAGE_SPARE = 16
 
 # How soon Ray notices that a replica has died; its default is 10 s.
 _HEALTH_CHECK_S = 1
+# How long a service on one machine may take to stop.
+_STOP_S = 10.0
 
 # Logical CPUs, for placement only. All of them fit on two cores.
 _ENGINE_CPUS = 1.0
@@ -61,17 +63,25 @@ def build_app(arguments: BuildArguments) -> Application:
     settings = load_settings(Path(arguments.config))
     # Serve's own config says where it listens; it is not visible here.
     check_exposure(settings, is_exposed=True)
-    return build_application(Wiring(settings))
+    # Replicas that an upgrade or the autoscaler ends finish their questions first.
+    drain_s = settings.limits.request_timeout_ms / 1000 + _STOP_S
+    return build_application(Wiring(settings), drain_s=drain_s)
 
 
-def build_application(wiring: Wiring, engine: Application | None = None) -> Application:
-    """The application; ``engine`` replaces the language model's deployment (for tests)."""
+def build_application(
+    wiring: Wiring, engine: Application | None = None, *, drain_s: float = _STOP_S
+) -> Application:
+    """The application; ``engine`` replaces the language model's deployment (for tests).
+
+    A replica that ends has ``drain_s`` seconds to finish its questions.
+    """
     cluster_gpus = _count_cluster_gpus()
     wiring = wiring.resolve_model(on_gpu=has_gpu() or cluster_gpus > 0)
     limits = wiring.settings.serve
     options = {
         "max_ongoing_requests": limits.max_ongoing_requests + _STAGE_SPARE,
         "health_check_period_s": _HEALTH_CHECK_S,
+        "graceful_shutdown_timeout_s": drain_s,
     }
     bound_engine = engine or _bind_engine(wiring, options, cluster_gpus)
     handles = None if limits.fuse_cpu_stages else _bind_stages(wiring, bound_engine, options)
@@ -80,6 +90,7 @@ def build_application(wiring: Wiring, engine: Application | None = None) -> Appl
         name="ingress",
         ray_actor_options={"num_cpus": _INGRESS_CPUS},
         health_check_period_s=_HEALTH_CHECK_S,
+        graceful_shutdown_timeout_s=drain_s,
         max_ongoing_requests=limits.max_ongoing_requests
         + limits.max_waiting_requests
         + _INGRESS_SPARE,
@@ -99,7 +110,6 @@ def _bind_engine(wiring: Wiring, options: dict[str, Any], cluster_gpus: float) -
             "num_gpus": model.tensor_parallel_size if on_gpu else 0,
         },
         health_check_timeout_s=60,
-        graceful_shutdown_timeout_s=10,
         **options,
     )
     return deployment.bind(wiring)

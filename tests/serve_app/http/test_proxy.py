@@ -48,6 +48,8 @@ async def respond(status: int, content_type: str, *bodies: bytes) -> httpx.Respo
     """What a client gets of a response that Ray's proxy sends."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if not status:
+            return
         headers = [(b"content-type", content_type.encode())] if content_type else []
         await send({"type": "http.response.start", "status": status, "headers": headers})
         for body in bodies:
@@ -59,9 +61,12 @@ async def respond(status: int, content_type: str, *bodies: bytes) -> httpx.Respo
         return await client.get("/query")
 
 
-@pytest.mark.parametrize("content_type", ["text/plain", "text/plain; charset=utf-8", ""])
-async def test_a_lost_replica_is_an_error_to_try_again(content_type: str) -> None:
-    response = await respond(500, content_type, b"Traceback ", b"/opt/secret.py")
+@pytest.mark.parametrize(
+    ("status", "content_type"),
+    [(500, "text/plain"), (500, "text/plain; charset=utf-8"), (500, ""), (0, "")],
+)
+async def test_a_lost_replica_is_an_error_to_try_again(status: int, content_type: str) -> None:
+    response = await respond(status, content_type, b"Traceback ", b"/opt/secret.py")
     assert (response.status_code, response.headers["retry-after"]) == (503, "5")
     assert response.json()["detail"] == "The service lost a process; try again."
 

@@ -18,7 +18,11 @@ from tests.serve_app.echo_engine import EchoEngine
 
 @contextmanager
 def serving(
-    wiring: Wiring, observability: ObservabilitySettings | None = None, **served: Any
+    wiring: Wiring,
+    observability: ObservabilitySettings | None = None,
+    *,
+    engine: type[EchoEngine] = EchoEngine,
+    **served: Any,
 ) -> Iterator[str]:
     """The address of the wiring's service, with these keys of ``serve`` set otherwise."""
     settings = wiring.settings
@@ -26,10 +30,10 @@ def serving(
     if observability is not None:
         update["observability"] = observability
     settings = settings.model_copy(update=update)
-    engine = serve.deployment(
-        EchoEngine, name="engine", ray_actor_options={"num_cpus": 0.1}, max_ongoing_requests=64
+    deployment = serve.deployment(
+        engine, name="engine", ray_actor_options={"num_cpus": 0.1}, max_ongoing_requests=64
     )
-    start_service(replace(wiring, settings=settings), engine.bind())
+    start_service(replace(wiring, settings=settings), deployment.bind())
     try:
         yield service_url(settings)
     finally:
