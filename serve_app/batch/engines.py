@@ -62,6 +62,11 @@ class BatchEngine:
         return await describe_problem(self._lasting)
 
 
+def count_cpus(wiring: Wiring) -> float:
+    """The logical CPUs of an engine."""
+    return _REMOTE_CPUS if wiring.settings.model.is_remote else _LOCAL_CPUS
+
+
 def start_engines(wiring: Wiring, count: int, build: BuildEngine) -> list[Any]:
     """Starts the actors and returns their handles when all are ready.
 
@@ -70,7 +75,7 @@ def start_engines(wiring: Wiring, count: int, build: BuildEngine) -> list[Any]:
     model = wiring.settings.model
     on_gpu = model.engine == "vllm" and ray.cluster_resources().get("GPU", 0) > 0
     actor = ray.remote(
-        num_cpus=_REMOTE_CPUS if model.is_remote else _LOCAL_CPUS,
+        num_cpus=count_cpus(wiring),
         num_gpus=model.tensor_parallel_size if on_gpu else 0,
         max_concurrency=_MOST_REQUESTS,
         max_restarts=-1,

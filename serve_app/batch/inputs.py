@@ -49,12 +49,15 @@ def read_files(location: str, format_: InputFormat, columns: Columns) -> Iterato
     filesystem, files = find_files(location)
     for info in files:
         kind = _find_format(info.path, format_)
-        with translate_errors(info.path), filesystem.open_input_file(info.path) as file:
-            for where, row in _READERS[kind](file, posixpath.basename(info.path)):
-                if kind == InputFormat.OPENAI or _is_chat_line(row, format_):
-                    yield read_chat_line(row, where)
-                else:
-                    yield columns.read(row, where)
+        try:
+            with translate_errors(info.path), filesystem.open_input_file(info.path) as file:
+                for where, row in _READERS[kind](file, posixpath.basename(info.path)):
+                    if kind == InputFormat.OPENAI or _is_chat_line(row, format_):
+                        yield read_chat_line(row, where)
+                    else:
+                        yield columns.read(row, where)
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise SettingsError(f"{info.path} cannot be read: {error}.") from error
 
 
 def describe_files(location: str) -> list[list[Any]]:

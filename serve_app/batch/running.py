@@ -22,7 +22,7 @@ from ray.data.checkpoint import CheckpointConfig
 
 from generation.engines.choice import has_gpu
 from nl2sql.errors import QuorumError, SettingsError, Unavailable
-from serve_app.batch.engines import BuildEngine, build_configured, start_engines
+from serve_app.batch.engines import BuildEngine, build_configured, count_cpus, start_engines
 from serve_app.batch.figures import Progress, ProgressReader
 from serve_app.batch.identity import check_principals
 from serve_app.batch.job import Job
@@ -32,7 +32,9 @@ from serve_app.composition.wiring import Wiring
 
 # Logical CPUs, for placement only: a pipeline uses up to one core.
 _WORKER_CPUS = 0.5
-_WRITER_CPUS = 0.1
+_TASK_CPUS = 0.1
+# Ray Data's own tasks when a job is continued.
+_CHECKPOINT_CPUS = 1.0
 # Blocks that a worker answers at the same time: one begins before the last questions of another
 # are answered.
 _BLOCKS_AT_ONCE = 2
@@ -66,12 +68,14 @@ def run_job(
     dashboard: bool = False,
     follow: Follow = lambda progress: None,
     interval_s: float = 5.0,
+    warn: Callable[[str], None] = lambda text: None,
     build_engine: BuildEngine = build_configured,
 ) -> Progress:
     """Answers the questions that have no row yet; returns the progress at the end.
 
     ``service`` is the URL of a running service that answers instead of engines of the job.
-    ``follow`` is called with the progress every ``interval_s``. Raises Forbidden, SettingsError,
+    ``follow`` is called with the progress every ``interval_s``; ``warn`` with what delays the job.
+    Raises Forbidden, SettingsError,
     ModelError, EngineUnavailable; Unavailable if Ray fails, and then the job can be continued.
     """
     check_principals(wiring.settings, job)
@@ -83,6 +87,7 @@ def run_job(
                 if not service:
                     on_gpu = has_gpu() or ray.cluster_resources().get("GPU", 0) > 0
                     wiring = wiring.resolve_model(on_gpu=on_gpu)
+                _check_cluster(wiring, sizes, warn, needs_engines=not service)
                 engines = () if service else start_engines(wiring, sizes.engines, build_engine)
                 plan = WorkerPlan(
                     wiring,
@@ -117,9 +122,8 @@ def start_ray(sizes: Sizes, *, dashboard: bool) -> Iterator[None]:
     options: dict[str, Any] = {}
     if address == "local":
         # Logical CPUs: everything fits, however few cores there are.
-        needed = sizes.workers[1] * _WORKER_CPUS + sizes.engines + 2
         options = {
-            "num_cpus": max(os.cpu_count() or 1, round(needed)),
+            "num_cpus": max(os.cpu_count() or 1, sizes.workers[1] + sizes.engines + 2),
             "include_dashboard": dashboard,
         }
     try:
@@ -136,10 +140,35 @@ def start_ray(sizes: Sizes, *, dashboard: bool) -> Iterator[None]:
         ray.shutdown()
 
 
+def _check_cluster(
+    wiring: Wiring, sizes: Sizes, warn: Callable[[str], None], *, needs_engines: bool
+) -> None:
+    """Warns if the cluster is too small, because Ray waits for CPUs without an error.
+
+    Raises SettingsError if other nodes would need the embedded server of this one.
+    """
+    machines = {node["NodeManagerHostname"] for node in ray.nodes() if node["Alive"]}
+    if len(machines) > 1 and needs_engines and wiring.settings.uses_embedded_server:
+        raise SettingsError(
+            "The other machines of the cluster cannot reach the embedded PostgreSQL.",
+            hint="Use databases and an index that every machine can reach, or --service.",
+        )
+    engines = sizes.engines * count_cpus(wiring) if needs_engines else 0.0
+    needed = engines + sizes.workers[0] * _WORKER_CPUS + _CHECKPOINT_CPUS
+    present = float(ray.cluster_resources().get("CPU", 0))
+    if present < needed:
+        warn(
+            f"The cluster has {present:g} CPUs; the job needs {needed:g} and waits for them. "
+            "With fewer --workers or --engines it needs less."
+        )
+
+
 def _run(job: Job, plan: WorkerPlan, sizes: Sizes) -> None:
     least, most = sizes.workers
     with _configured(job):
-        questions = ray.data.read_parquet(job.questions.path, filesystem=job.questions.filesystem)
+        questions = ray.data.read_parquet(
+            job.questions.path, filesystem=job.questions.filesystem, num_cpus=_TASK_CPUS
+        )
         questions.set_name("quorumsql-batch")
         answered = questions.repartition(target_num_rows_per_block=sizes.block_rows).map_batches(
             AnswerQuestions,
@@ -158,7 +187,7 @@ def _run(job: Job, plan: WorkerPlan, sizes: Sizes) -> None:
         try:
             answered.write_datasink(
                 ResultSink(job.output, job.spec.result_format),
-                ray_remote_args={"num_cpus": _WRITER_CPUS},
+                ray_remote_args={"num_cpus": _TASK_CPUS},
             )
         except QuorumError:
             raise

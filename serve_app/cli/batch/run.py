@@ -144,6 +144,7 @@ def run(
                 dashboard=dashboard,
                 follow=follow,
                 interval_s=interval_s,
+                warn=TerminalReporter().warn,
             )
     except KeyboardInterrupt:
         CONSOLE.print("Stopped. The same command continues from here.", highlight=False)
