@@ -6,13 +6,13 @@ import os
 import secrets
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 
-from nl2sql.errors import LimitReached, QuorumError, Unavailable
+from nl2sql.errors import LimitReached
 from nl2sql.settings import Settings
 from quorumsql import wire
 from serve_app.batch.asking import describe_for_openai
@@ -20,6 +20,7 @@ from serve_app.batch.job import JobSpec
 from serve_app.batch.patience import Patience
 from serve_app.batch.questions import BatchQuestion, build_request, read_chat
 from serve_app.batch.results import (
+    ERROR,
     ResultFormat,
     Revision,
     Row,
@@ -59,11 +60,11 @@ class ServiceAsker:
                 max_rows=self.spec.max_rows or self.settings.limits.rows,
             )
             start = time.perf_counter()
-            body = await self._post("/query", token, request.model_dump())
+            answered = await self._send("/query", token, request.model_dump())
             return build_row(
                 question,
                 name,
-                wire.read_answer(body),
+                wire.read_answer(wire.read_json(answered)),
                 seconds=time.perf_counter() - start,
                 kept_rows=self.spec.kept_rows,
                 revision=Revision(),
@@ -82,24 +83,36 @@ class ServiceAsker:
             message = {"role": "user", "content": question.question}
             chat = {"model": question.database or "quorumsql", "messages": [message]}
         start = time.perf_counter()
-        body = await self._post("/v1/chat/completions", token, chat)
-        usage = body.get("usage", {})
-        return {
+        response = await self._send("/v1/chat/completions", token, chat)
+        body = response.json()
+        row = {
             "id": question.id,
             "question": question.question,
             "principal": name,
             "database": question.database,
-            "outcome": _COMPLETED,
             "seconds": round(time.perf_counter() - start, 3),
+            "response": build_openai_response(
+                response.status_code, f"req_{secrets.token_hex(12)}", body
+            ),
+        }
+        if not response.is_success:
+            error = body.get("error", {})
+            return row | {
+                "outcome": ERROR,
+                "reason": error.get("message"),
+                "error_class": error.get("code") or error.get("type"),
+            }
+        usage = body.get("usage", {})
+        return row | {
+            "outcome": _COMPLETED,
             "prompt_tokens": usage.get("prompt_tokens"),
             "completion_tokens": usage.get("completion_tokens"),
-            "response": build_openai_response(200, f"req_{secrets.token_hex(12)}", body),
         }
 
-    async def _post(self, path: str, token: str, body: Mapping[str, Any]) -> Any:
-        """The JSON that the service answers. Raises QuorumError."""
+    async def _send(self, path: str, token: str, body: Mapping[str, Any]) -> httpx.Response:
+        """The response of a service that is not busy. Raises LimitReached, Unavailable."""
 
-        async def attempt() -> Any:
+        async def attempt() -> httpx.Response:
             try:
                 response = await self.http.post(
                     path, json=body, headers={**PRIORITY, **wire.build_headers(token)}
@@ -107,22 +120,20 @@ class ServiceAsker:
             except httpx.HTTPError as error:
                 raise wire.build_unreachable(str(self.http.base_url), error) from error
             if response.status_code in _BUSY:
-                _raise_busy(response)
-            return wire.read_json(response)
+                raise _build_busy(response)
+            return response
 
         return await self.patience.ask("service", attempt)
 
 
-def _raise_busy(response: httpx.Response) -> None:
-    """Raises LimitReached with the time that the service asks to wait."""
-    try:
-        error: QuorumError = wire.translate(response)
-    except ValueError:
-        error = Unavailable(f"The service answered {response.status_code}.")
+def _build_busy(response: httpx.Response) -> LimitReached:
+    """The error of a busy service, with the time that it asks to wait."""
     seconds = response.headers.get("retry-after", "")
-    if isinstance(error, Unavailable) and seconds.isdecimal():
-        raise LimitReached(error.message, retry_after_s=float(seconds)) from error
-    raise error
+    message = f"The service answered {response.status_code}."
+    with suppress(ValueError, LookupError, TypeError):
+        body = response.json()
+        message = body["detail"] if "detail" in body else body["error"]["message"]
+    return LimitReached(message, retry_after_s=float(seconds) if seconds.isdecimal() else 0.0)
 
 
 @asynccontextmanager

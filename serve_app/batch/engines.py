@@ -37,29 +37,47 @@ def build_configured(wiring: Wiring) -> OpenEngine:
 
 
 class BatchEngine:
-    """One engine, which is reopened when it has died. Not decorated; ``start_engines`` does it."""
+    """One engine, which is reopened when it has died. Not decorated; ``start_engines`` does it.
+
+    It is opened by the first call, because an error of ours can leave a call of an actor, but not
+    its constructor.
+    """
 
     def __init__(self, wiring: Wiring, build: BuildEngine) -> None:
         configure_logging(wiring.settings.observability)
-        lasting = LastingEngine(lambda: build(wiring))
-        self._lasting = cast(Engine, lasting)
-        self._engine = PatientEngine(self._lasting, _LOG.warning)
+        self._wiring = wiring
+        self._build = build
+        self._opening = asyncio.Lock()
+        self._lasting: Engine | None = None
+        self._engine: PatientEngine | None = None
 
     async def sample(self, request: SamplingRequest) -> Completions:
         """See ``Engine.sample``."""
-        return await self._engine.sample(request)
+        return await (await self._open()).sample(request)
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """See ``Engine.count_tokens``."""
-        return await self._engine.count_tokens(texts)
+        return await (await self._open()).count_tokens(texts)
 
     async def speed(self) -> EngineSpeed | None:
         """See ``Engine.speed``."""
-        return await self._engine.speed()
+        return await (await self._open()).speed()
 
     async def find_problem(self) -> str:
-        """What is wrong with the engine; empty if nothing is."""
+        """What is wrong with the engine; empty if nothing is.
+
+        Raises ModelError, EngineUnavailable, SettingsError if it cannot be opened.
+        """
+        await self._open()
         return await describe_problem(self._lasting)
+
+    async def _open(self) -> PatientEngine:
+        async with self._opening:
+            if self._engine is None:
+                lasting = await asyncio.to_thread(LastingEngine, lambda: self._build(self._wiring))
+                self._lasting = cast(Engine, lasting)
+                self._engine = PatientEngine(self._lasting, _LOG.warning)
+            return self._engine
 
 
 def count_cpus(wiring: Wiring) -> float:
@@ -85,20 +103,13 @@ def start_engines(wiring: Wiring, count: int, build: BuildEngine) -> list[Any]:
     engines = [actor.remote(wiring, build) for _ in range(count)]
     try:
         ray.get([engine.find_problem.remote() for engine in engines])
+    except RayTaskError as error:
+        if isinstance(error.cause, QuorumError):
+            raise error.cause from error
+        raise
     except RayActorError as error:
-        raise _find_cause(error) from error
+        raise EngineUnavailable(f"An engine's process died: {error}") from error
     return engines
-
-
-def _find_cause(error: RayActorError) -> QuorumError:
-    """Our own error in the constructor of an actor, or one that names the actor's."""
-    cause = error.__cause__ or getattr(error, "cause", None)
-    while cause is not None:
-        if isinstance(cause, QuorumError):
-            return cause
-        cause = getattr(cause, "cause", None)
-    lines = str(error).strip().splitlines()
-    return EngineUnavailable(f"The engine did not start: {lines[-1] if lines else error}")
 
 
 class PooledEngine:

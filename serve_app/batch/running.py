@@ -8,6 +8,7 @@ the engines no more than ``questions_at_once`` questions each.
 from __future__ import annotations
 
 import logging
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -32,7 +33,7 @@ from serve_app.composition.wiring import Wiring
 
 # Logical CPUs, for placement only: a pipeline uses up to one core.
 _WORKER_CPUS = 0.5
-_TASK_CPUS = 0.1
+_TASK_CPUS = 0.5
 # Ray Data's own tasks when a job is continued.
 _CHECKPOINT_CPUS = 1.0
 # Blocks that a worker answers at the same time: one begins before the last questions of another
@@ -83,11 +84,13 @@ def run_job(
     with _lock(job):
         job.recover()
         if not reader.read().is_complete:
-            with start_ray(sizes, dashboard=dashboard):
+            engine_cpus = 0.0 if service else sizes.engines * count_cpus(wiring)
+            with start_ray(engine_cpus + _count_cpus(sizes, 1), dashboard=dashboard):
                 if not service:
                     on_gpu = has_gpu() or ray.cluster_resources().get("GPU", 0) > 0
                     wiring = wiring.resolve_model(on_gpu=on_gpu)
-                _check_cluster(wiring, sizes, warn, needs_engines=not service)
+                    _check_machines(wiring)
+                _check_cpus(engine_cpus + _count_cpus(sizes, 0), warn)
                 engines = () if service else start_engines(wiring, sizes.engines, build_engine)
                 plan = WorkerPlan(
                     wiring,
@@ -108,10 +111,11 @@ def run_job(
 
 
 @contextmanager
-def start_ray(sizes: Sizes, *, dashboard: bool) -> Iterator[None]:
+def start_ray(needed_cpus: float, *, dashboard: bool) -> Iterator[None]:
     """Joins the cluster of RAY_ADDRESS, or starts Ray on this machine until the block ends.
 
-    A Ray that this program has started already is used as it is. Raises Unavailable.
+    ``needed_cpus`` are logical: everything fits, however few cores there are. A Ray that this
+    program has started already is used as it is. Raises Unavailable.
     """
     if ray.is_initialized():
         yield
@@ -121,11 +125,8 @@ def start_ray(sizes: Sizes, *, dashboard: bool) -> Iterator[None]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     options: dict[str, Any] = {}
     if address == "local":
-        # Logical CPUs: everything fits, however few cores there are.
-        options = {
-            "num_cpus": max(os.cpu_count() or 1, sizes.workers[1] + sizes.engines + 2),
-            "include_dashboard": dashboard,
-        }
+        # Ray starts a process for each CPU at once, so that more than are used delay the job.
+        options = {"num_cpus": math.ceil(needed_cpus), "include_dashboard": dashboard}
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **options)
     except Exception as error:  # Ray raises plain exceptions
@@ -140,26 +141,28 @@ def start_ray(sizes: Sizes, *, dashboard: bool) -> Iterator[None]:
         ray.shutdown()
 
 
-def _check_cluster(
-    wiring: Wiring, sizes: Sizes, warn: Callable[[str], None], *, needs_engines: bool
-) -> None:
-    """Warns if the cluster is too small, because Ray waits for CPUs without an error.
+def _count_cpus(sizes: Sizes, end: int) -> float:
+    """The logical CPUs without those of engines, for the least (0) or the most (1) workers."""
+    return sizes.workers[end] * _WORKER_CPUS + _CHECKPOINT_CPUS
 
-    Raises SettingsError if other nodes would need the embedded server of this one.
-    """
-    machines = {node["NodeManagerHostname"] for node in ray.nodes() if node["Alive"]}
-    if len(machines) > 1 and needs_engines and wiring.settings.uses_embedded_server:
-        raise SettingsError(
-            "The other machines of the cluster cannot reach the embedded PostgreSQL.",
-            hint="Use databases and an index that every machine can reach, or --service.",
-        )
-    engines = sizes.engines * count_cpus(wiring) if needs_engines else 0.0
-    needed = engines + sizes.workers[0] * _WORKER_CPUS + _CHECKPOINT_CPUS
+
+def _check_cpus(needed: float, warn: Callable[[str], None]) -> None:
+    """Warns if the cluster is too small, because Ray waits for CPUs without an error."""
     present = float(ray.cluster_resources().get("CPU", 0))
     if present < needed:
         warn(
             f"The cluster has {present:g} CPUs; the job needs {needed:g} and waits for them. "
             "With fewer --workers or --engines it needs less."
+        )
+
+
+def _check_machines(wiring: Wiring) -> None:
+    """Raises SettingsError if other machines would need the embedded server of this one."""
+    machines = {node["NodeManagerHostname"] for node in ray.nodes() if node["Alive"]}
+    if len(machines) > 1 and wiring.settings.uses_embedded_server:
+        raise SettingsError(
+            "The other machines of the cluster cannot reach the embedded PostgreSQL.",
+            hint="Use databases and an index that every machine can reach, or --service.",
         )
 
 

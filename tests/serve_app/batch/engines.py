@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from generation.engines import OpenEngine
+from nl2sql.errors import SettingsError
 from serve_app.composition.wiring import Wiring
 from tests.serve_app.echo_engine import EchoEngine
 
@@ -26,3 +27,8 @@ class EchoBatchEngine(EchoEngine):
 def build_echo(wiring: Wiring) -> OpenEngine:
     """An engine that echoes."""
     return cast(OpenEngine, EchoBatchEngine())
+
+
+def build_broken(wiring: Wiring) -> OpenEngine:
+    """Raises SettingsError."""
+    raise SettingsError("There are no weights.")

@@ -22,8 +22,8 @@ from tests.conftest import ROOT
 from tests.serve_app.batch.jobs import build_job, build_questions, read_rows
 
 _KILLS = 10
-_QUESTIONS = 800
-_LONGEST_S = 1500
+_QUESTIONS = 600
+_LONGEST_S = 900
 # What is killed, as its command line begins: an actor that answers, an engine, a node; or the
 # process that runs the job.
 _VICTIMS = {
@@ -108,23 +108,34 @@ def test_ten_kills_leave_the_results_of_an_unbroken_run(wiring: Wiring, tmp_path
     victims = [*_VICTIMS, *_VICTIMS]
     rng.shuffle(victims)
     assert len(victims) == _KILLS
-    for victim in victims:
-        print(time.strftime("%X"), victim, ProgressReader(killed).read().render(), flush=True)
-        driver = Driver(stored, killed)
-        reader = ProgressReader(killed)
-        begun = reader.read().done
-        deadline = time.monotonic() + _LONGEST_S
-        # Some kills come before the first new results, most between others.
-        wanted = begun + rng.randrange(_QUESTIONS // 20)
-        while driver.is_running() and time.monotonic() < deadline:
-            if reader.read().done >= wanted and driver.kill(victim, rng):
-                break
-            time.sleep(rng.random() / 10)
-        # What survives goes on a little; then everything ends at once.
-        end = time.monotonic() + rng.random() * 5
-        while driver.is_running() and time.monotonic() < end:
-            time.sleep(0.05)
+    # Random moments: each kill comes when so many questions have rows.
+    moments = sorted(rng.randrange(_QUESTIONS * 3 // 4) for _ in victims)
+    driver = Driver(stored, killed)
+    reader = ProgressReader(killed)
+    starts = 1
+    try:
+        for victim, moment in zip(victims, moments, strict=True):
+            deadline = time.monotonic() + _LONGEST_S
+            while reader.read().done < moment or not driver.kill(victim, rng):
+                assert time.monotonic() < deadline, f"the job hangs before {victim} at {moment}"
+                if not driver.is_running():
+                    driver.stop()
+                    driver = Driver(stored, killed)
+                    starts += 1
+                time.sleep(rng.random() / 5)
+            print(time.strftime("%X"), f"{victim} killed at {reader.read().render()}", flush=True)
+        while not reader.read().is_complete:
+            assert time.monotonic() < deadline, "the job hangs at its end"
+            if not driver.is_running():
+                driver.stop()
+                driver = Driver(stored, killed)
+                starts += 1
+            time.sleep(0.5)
+        # The last run checks the results.
+        driver.process.wait(_LONGEST_S)
+    finally:
         driver.stop()
+    print(f"{starts} starts")
     run_to_the_end(Driver(stored, killed))
 
     assert killed.check() == (0, 0)
