@@ -19,6 +19,7 @@ from nl2sql.protocols import Engine
 from nl2sql.rendering import build_response
 from nl2sql.settings import Settings
 from nl2sql.types import Principal
+from quorumsql.contract import QueryResponse
 from retrieval.index_store.audit_store import AuditStore
 from serve_app.batch.job import JobSpec
 from serve_app.batch.patience import Patience
@@ -107,13 +108,18 @@ class LocalAsker:
             revision=Revision(context.version if context else None, self.model),
         )
         if question.gold:
-            row |= await self._judge(question, principal, answer, seconds)
+            row |= await self._judge(question, principal, answer, response, seconds)
         if self.spec.result_format == ResultFormat.OPENAI:
             row["response"] = _build_completion(question, answer)
         return row
 
     async def _judge(
-        self, question: BatchQuestion, principal: Principal, answer: Answer, seconds: float
+        self,
+        question: BatchQuestion,
+        principal: Principal,
+        answer: Answer,
+        response: QueryResponse,
+        seconds: float,
     ) -> Row:
         """Whether the answer's result is that of the gold query, as the evaluation judges it."""
         parts, ranking = self.parts, answer.trace.ranking
@@ -132,8 +138,9 @@ class LocalAsker:
         gold = await judge.gold(example)
         if gold.error:
             return {"gold_error": gold.error}
-        response = Response(build_response(answer, trace=True), results)
-        record = await judge.judge(example, response, evidence=False, seconds=seconds)
+        record = await judge.judge(
+            example, Response(response, results), evidence=False, seconds=seconds
+        )
         return {"correct": record.correct}
 
 

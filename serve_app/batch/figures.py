@@ -95,7 +95,7 @@ class ProgressReader:
         )
         left = (total - done) / rate if rate and done < total else None
         latest = max((time for time, _ in self._read.values()), default=None)
-        return Progress(total, done, outcomes, rate, left, latest)
+        return Progress(total, done, dict(outcomes), rate, left, latest)
 
 
 def _measure_rate(files: Sequence[tuple[datetime, int]], now: datetime) -> float | None:
@@ -150,8 +150,8 @@ def build_report(job: Job) -> Report:
     return Report(
         total=job.stored.total,
         done=len(rows),
-        outcomes=Counter(row["outcome"] for row in rows),
-        errors=Counter(row["error_class"] for row in rows if row["error_class"]),
+        outcomes=dict(Counter(row["outcome"] for row in rows)),
+        errors=dict(Counter(row["error_class"] for row in rows if row["error_class"])),
         reasons={row["error_class"]: row["reason"] for row in rows if row["error_class"]},
         counted=len(judged),
         accuracy=fmean(judged) if judged else None,
@@ -164,7 +164,7 @@ def build_report(job: Job) -> Report:
         completion_tokens=sum(row["completion_tokens"] or 0 for row in rows),
         models=sorted({row["model"] for row in rows if row["model"]}),
         index_versions=_list_versions(rows),
-        databases=databases,
+        databases={name: dict(counts) for name, counts in databases.items()},
     )
 
 

@@ -15,7 +15,7 @@ from rich.markup import escape
 
 from nl2sql.errors import SettingsError
 from nl2sql.settings import Settings
-from serve_app.batch.figures import Progress
+from serve_app.batch.figures import Progress, ProgressReader
 from serve_app.batch.inputs import TABLE, InputFormat, describe_files, read_files, read_table
 from serve_app.batch.job import Job, JobSpec, check_same, create_job, find_job
 from serve_app.batch.questions import BatchQuestion, Columns
@@ -192,7 +192,7 @@ def _prepare(
         found = read_files(spec.input, InputFormat(spec.input_format), Columns(**spec.columns))
         job = create_job(output, spec, _complete(found, spec))
     CONSOLE.print(f"{job.stored.total:,} questions.", highlight=False)
-    if needs_model:
+    if needs_model and not ProgressReader(job).read().is_complete:
         asked = {name or settings.default_database for name in job.stored.databases}
         names = [name for name in settings.databases if name in asked]
         names = names or list(settings.databases)
