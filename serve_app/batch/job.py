@@ -36,7 +36,8 @@ from serve_app.batch.storage import Folder
 
 _FILE = "job.json"
 _PENDING = ".pending"
-_ROWS_PER_FILE = 50_000
+ROWS_PER_FILE = 50_000
+ROWS_PER_GROUP = 1000
 # Ray Data's names: the identifier of a run and the number of a task.
 _OWN_NAME = re.compile(r"[0-9a-f]{32}_[0-9]+")
 
@@ -204,8 +205,10 @@ def create_job(output: Folder, spec: JobSpec, questions: Iterable[BatchQuestion]
     databases: dict[str, None] = {}
     total, has_golds = 0, False
     remaining = complete_ids(questions)
-    while chunk := list(islice(remaining, _ROWS_PER_FILE)):
-        _store(folder, total // _ROWS_PER_FILE, chunk)
+    while chunk := list(islice(remaining, ROWS_PER_FILE)):
+        # Caches of a database, and the engine's of its prompts, serve the questions that follow.
+        chunk.sort(key=lambda question: (question.database, question.principal))
+        _store(folder, total // ROWS_PER_FILE, chunk)
         total += len(chunk)
         for question in chunk:
             principals[question.principal] = None
@@ -226,6 +229,11 @@ def create_job(output: Folder, spec: JobSpec, questions: Iterable[BatchQuestion]
     return Job(output, stored)
 
 
+def name_questions(number: int) -> str:
+    """The name of a file of questions, counted from 0; all but the last have ROWS_PER_FILE."""
+    return f"{number:06}.parquet"
+
+
 def read_questions(table: pa.Table) -> list[BatchQuestion]:
     """The questions in a table with the columns of ``SCHEMA``."""
     return [BatchQuestion(**row) for row in table.select(SCHEMA.names).to_pylist()]
@@ -240,8 +248,8 @@ def _store(folder: Folder, number: int, questions: list[BatchQuestion]) -> None:
         schema=SCHEMA,
     )
     buffer = pa.BufferOutputStream()
-    parquet.write_table(table, buffer)
-    folder.write(f"{number:06}.parquet", buffer.getvalue().to_pybytes())
+    parquet.write_table(table, buffer, row_group_size=ROWS_PER_GROUP)
+    folder.write(name_questions(number), buffer.getvalue().to_pybytes())
 
 
 def _clean(value: Any) -> Any:

@@ -25,9 +25,9 @@ from generation.engines.choice import has_gpu
 from nl2sql.errors import QuorumError, SettingsError, Unavailable
 from serve_app.batch.engines import BuildEngine, build_configured, count_cpus, start_engines
 from serve_app.batch.figures import Progress, ProgressReader
+from serve_app.batch.files import QuestionSource, ResultSink
 from serve_app.batch.identity import check_principals
 from serve_app.batch.job import Job
-from serve_app.batch.sink import ResultSink
 from serve_app.batch.worker import AnswerQuestions, WorkerPlan
 from serve_app.composition.wiring import Wiring
 
@@ -169,11 +169,12 @@ def _check_machines(wiring: Wiring) -> None:
 def _run(job: Job, plan: WorkerPlan, sizes: Sizes) -> None:
     least, most = sizes.workers
     with _configured(job):
-        questions = ray.data.read_parquet(
-            job.questions.path, filesystem=job.questions.filesystem, num_cpus=_TASK_CPUS
+        source = QuestionSource(job, sizes.block_rows)
+        questions = ray.data.read_datasource(
+            source, num_cpus=_TASK_CPUS, override_num_blocks=source.count_blocks()
         )
         questions.set_name("quorumsql-batch")
-        answered = questions.repartition(target_num_rows_per_block=sizes.block_rows).map_batches(
+        answered = questions.map_batches(
             AnswerQuestions,
             fn_constructor_args=(plan,),
             batch_size=None,

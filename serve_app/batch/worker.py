@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 import threading
 from collections.abc import Sequence
@@ -71,6 +72,9 @@ class AnswerQuestions:
         threading.Thread(target=self._loop.run_forever, name="questions", daemon=True).start()
         self._stack = AsyncExitStack()
         self._asker, self._free = self._run(self._open())
+        # As in the ingress: what is loaded now stays, so that it need not be looked through again.
+        gc.collect()
+        gc.freeze()
 
     def __call__(self, block: pa.Table) -> pa.Table:
         """The rows of the questions in a block, in their order."""
