@@ -40,6 +40,8 @@ _CHECKPOINT_CPUS = 1.0
 # are answered.
 _BLOCKS_AT_ONCE = 2
 _BLOCKS_AHEAD = 1
+# For each worker, in a small job.
+_LEAST_BLOCKS = 4
 _LOGICAL_MEMORY = 64 * 2**20
 
 
@@ -48,13 +50,22 @@ class Sizes:
     """The sizes of a job's parts, which may differ when it is continued.
 
     ``workers`` are the least and the most actors that answer questions, each ``questions_at_once``;
-    ``block_rows`` are the questions that are written, and repeated after an interruption, together.
+    ``block_rows`` are the most questions that are written, and repeated after an interruption,
+    together.
     """
 
     workers: tuple[int, int] = (1, 1)
     engines: int = 1
     questions_at_once: int = 16
     block_rows: int = 32
+
+    def choose_block_rows(self, total: int) -> int:
+        """The questions of a block: fewer where some workers would get none otherwise.
+
+        >>> Sizes(workers=(1, 2)).choose_block_rows(20), Sizes().choose_block_rows(5000)
+        (3, 32)
+        """
+        return min(self.block_rows, math.ceil(total / (self.workers[1] * _LEAST_BLOCKS)))
 
 
 Follow = Callable[[Progress], None]
@@ -123,6 +134,11 @@ def start_ray(needed_cpus: float, *, dashboard: bool) -> Iterator[None]:
     # "local" prevents Ray from joining a cluster that happens to run on this machine.
     address = os.environ.get("RAY_ADDRESS", "local")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Ray gives its processes a low priority, which a user can do with the whole command.
+    os.environ.setdefault("RAY_worker_niceness", "0")
+    # Ray's core reports on the terminal, as an error, that it could not restart a worker whose
+    # arguments are lost. They are kept by this process, without which there is no job.
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     options: dict[str, Any] = {}
     if address == "local":
         # Ray starts a process for each CPU at once, so that more than are used delay the job.
@@ -169,7 +185,7 @@ def _check_machines(wiring: Wiring) -> None:
 def _run(job: Job, plan: WorkerPlan, sizes: Sizes) -> None:
     least, most = sizes.workers
     with _configured(job):
-        source = QuestionSource(job, sizes.block_rows)
+        source = QuestionSource(job, sizes.choose_block_rows(job.stored.total))
         questions = ray.data.read_datasource(
             source, num_cpus=_TASK_CPUS, override_num_blocks=source.count_blocks()
         )

@@ -94,7 +94,7 @@ def run(
     block_rows: Annotated[
         int,
         typer.Option(
-            help="Questions that are written together, and asked again after an interruption.",
+            help="Most questions that are written, and repeated after an interruption, together.",
             min=1,
             max=100_000,
         ),
