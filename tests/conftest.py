@@ -38,6 +38,10 @@ LONG = (
 ONE_AT_A_TIME = (
     "tests/generation/engines/test_llama_engine.py",
     "tests/generation/engines/test_vllm_server.py",
+    "tests/serve_app/batch/test_kills.py",
+    "tests/serve_app/batch/test_oracle.py",
+    "tests/serve_app/batch/test_running.py",
+    "tests/serve_app/batch/test_storage.py",
     "tests/serve_app/test_end_to_end.py",
     "tests/serve_app/test_engine_death.py",
     "tests/serve_app/ray/test_observability.py",

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from nl2sql.errors import UnknownDatabase
 from nl2sql.settings.audit import AuditSettings
+from nl2sql.settings.batch import BatchSettings
 from nl2sql.settings.conversation import AnswerSettings, GateSettings, SessionSettings
 from nl2sql.settings.database import DatabaseSettings
 from nl2sql.settings.flags import FlagSettings
@@ -48,6 +49,7 @@ class Settings(Section):
     answer: AnswerSettings = AnswerSettings()
     flags: FlagSettings = FlagSettings()
     serve: ServeSettings = ServeSettings()
+    batch: BatchSettings = BatchSettings()
     observability: ObservabilitySettings = ObservabilitySettings()
 
     @model_validator(mode="after")

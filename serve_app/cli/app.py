@@ -75,6 +75,9 @@ COMMANDS: Mapping[str, CommandPlace] = {
     "audit": CommandPlace("audit", "audit", "Print the audit log of the index as JSON lines."),
     "examples": CommandPlace("examples", "app", "Import, list, export and remove examples."),
     "sessions": CommandPlace("sessions", "app", "Delete stored conversations."),
+    "batch": CommandPlace(
+        "batch", "app", "Answer a file of questions as one job; continue it, and show its figures."
+    ),
     "eval": CommandPlace("evaluate", "app", "Measure the service on a benchmark."),
 }
 

@@ -1,0 +1,182 @@
+"""How far a job is and what came of it, read from its complete files of results."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from statistics import fmean, quantiles
+
+from serve_app.batch.job import Job
+from serve_app.batch.results import Row
+
+# The rate is that of the latest results.
+_WINDOW_S = 300.0
+_REPORTED = (
+    "outcome",
+    "error_class",
+    "reason",
+    "database",
+    "confidence",
+    "quorum",
+    "seconds",
+    "prompt_tokens",
+    "completion_tokens",
+    "index_version",
+    "model",
+    "correct",
+    "gold_error",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """``rate`` is in questions a second, ``remaining_s`` in seconds; None: unknown."""
+
+    total: int
+    done: int
+    outcomes: Mapping[str, int]
+    rate: float | None
+    remaining_s: float | None
+    latest: datetime | None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every question has a row."""
+        return self.done >= self.total
+
+    def render(self) -> str:
+        """One line for people."""
+        parts = [f"{self.done:,} of {self.total:,}"]
+        if self.rate is not None and not self.is_complete:
+            parts.append(f"{self.rate:.2f} a second")
+        if self.remaining_s is not None:
+            parts.append(f"{render_duration(self.remaining_s)} left")
+        counts = ", ".join(f"{count:,} {name}" for name, count in sorted(self.outcomes.items()))
+        return " · ".join([*parts, *([counts] if counts else [])])
+
+
+def render_duration(seconds: float) -> str:
+    """Hours, minutes and seconds.
+
+    >>> render_duration(59), render_duration(150), render_duration(7300)
+    ('59 s', '2 min 30 s', '2 h 1 min')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+class ProgressReader:
+    """Reads the progress of a job again and again; each file of results is read once."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._read: dict[str, tuple[datetime, Counter[str]]] = {}
+
+    def read(self, now: datetime | None = None) -> Progress:
+        """The progress at this time."""
+        for info in self._job.list_results():
+            name = posixpath.basename(info.path)
+            if name not in self._read:
+                rows = self._job.read_results(info, ["outcome"])
+                self._read[name] = info.mtime, Counter(row["outcome"] for row in rows)
+        outcomes: Counter[str] = Counter()
+        for _, counts in self._read.values():
+            outcomes.update(counts)
+        done, total = outcomes.total(), self._job.stored.total
+        rate = _measure_rate(
+            [(time, counts.total()) for time, counts in self._read.values()],
+            now or datetime.now(UTC),
+        )
+        left = (total - done) / rate if rate and done < total else None
+        latest = max((time for time, _ in self._read.values()), default=None)
+        return Progress(total, done, dict(outcomes), rate, left, latest)
+
+
+def _measure_rate(files: Sequence[tuple[datetime, int]], now: datetime) -> float | None:
+    """Questions a second since the first of the latest files; None without two files.
+
+    The first file is only where the time begins: when its questions were begun is not known.
+    """
+    latest = sorted(entry for entry in files if (now - entry[0]).total_seconds() <= _WINDOW_S)
+    if len(latest) < 2:
+        return None
+    seconds = (now - latest[0][0]).total_seconds()
+    return sum(count for _, count in latest[1:]) / seconds if seconds > 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The figures of a job.
+
+    ``accuracy`` is the share of right answers among the questions whose gold query gave a result;
+    None without golds. Seconds are those of single questions.
+    """
+
+    total: int
+    done: int
+    outcomes: Mapping[str, int]
+    errors: Mapping[str, int]
+    reasons: Mapping[str, str]
+    counted: int
+    accuracy: float | None
+    gold_errors: int
+    quorum_share: float | None
+    mean_confidence: float | None
+    median_s: float | None
+    p95_s: float | None
+    prompt_tokens: int
+    completion_tokens: int
+    models: Sequence[str]
+    index_versions: Mapping[str, Sequence[str]]
+    databases: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
+def build_report(job: Job) -> Report:
+    """Reads all results of a job."""
+    rows = [row for info in job.list_results() for row in job.read_results(info, _REPORTED)]
+    judged = [bool(row["correct"]) for row in rows if row["correct"] is not None]
+    answered = [row for row in rows if row["outcome"] == "answered"]
+    seconds = [row["seconds"] for row in rows if row["seconds"] is not None]
+    confidences = [row["confidence"] for row in answered if row["confidence"] is not None]
+    databases: dict[str, Counter[str]] = {}
+    for row in rows:
+        databases.setdefault(row["database"] or "", Counter())[row["outcome"]] += 1
+    return Report(
+        total=job.stored.total,
+        done=len(rows),
+        outcomes=dict(Counter(row["outcome"] for row in rows)),
+        errors=dict(Counter(row["error_class"] for row in rows if row["error_class"])),
+        reasons={row["error_class"]: row["reason"] for row in rows if row["error_class"]},
+        counted=len(judged),
+        accuracy=fmean(judged) if judged else None,
+        gold_errors=sum(bool(row["gold_error"]) for row in rows),
+        quorum_share=fmean(bool(row["quorum"]) for row in answered) if answered else None,
+        mean_confidence=fmean(confidences) if confidences else None,
+        median_s=_find_quantile(seconds, 50),
+        p95_s=_find_quantile(seconds, 95),
+        prompt_tokens=sum(row["prompt_tokens"] or 0 for row in rows),
+        completion_tokens=sum(row["completion_tokens"] or 0 for row in rows),
+        models=sorted({row["model"] for row in rows if row["model"]}),
+        index_versions=_list_versions(rows),
+        databases={name: dict(counts) for name, counts in databases.items()},
+    )
+
+
+def _find_quantile(values: Sequence[float], percent: int) -> float | None:
+    if len(values) < 2:
+        return values[0] if values else None
+    return quantiles(values, n=100, method="inclusive")[percent - 1]
+
+
+def _list_versions(rows: Sequence[Row]) -> dict[str, list[str]]:
+    versions: dict[str, set[str]] = {}
+    for row in rows:
+        if row["index_version"]:
+            versions.setdefault(row["database"], set()).add(row["index_version"])
+    return {database: sorted(found) for database, found in sorted(versions.items())}

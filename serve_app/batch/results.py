@@ -1,0 +1,230 @@
+"""The row of a question, and the rows of a job as Parquet, JSON lines or OpenAI's batch lines."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from nl2sql.errors import QuorumError
+from quorumsql.contract import AnsweredResponse, FailedResponse, QueryResponse, RefusedResponse
+from quorumsql.contract.trace import TraceResponse
+from serve_app.batch.questions import BatchQuestion
+from serve_app.http.problems import describe_error
+
+
+class ResultFormat(StrEnum):
+    """How the rows are written."""
+
+    PARQUET = "parquet"
+    JSONL = "jsonl"
+    OPENAI = "openai"
+
+    @property
+    def ending(self) -> str:
+        """The ending of its files, without the dot."""
+        return "parquet" if self == ResultFormat.PARQUET else "jsonl"
+
+
+ERROR = "error"
+
+# ``rows`` holds JSON, because each question has columns of its own.
+SCHEMA = pa.schema(
+    [
+        ("id", pa.string()),
+        ("question", pa.string()),
+        ("database", pa.string()),
+        ("principal", pa.string()),
+        ("outcome", pa.string()),
+        ("sql", pa.string()),
+        ("reason", pa.string()),
+        ("error_class", pa.string()),
+        ("columns", pa.list_(pa.string())),
+        ("rows", pa.string()),
+        ("row_count", pa.int64()),
+        ("truncated", pa.bool_()),
+        ("rows_sha256", pa.string()),
+        ("confidence", pa.float64()),
+        ("quorum", pa.bool_()),
+        ("samples", pa.int32()),
+        ("seconds", pa.float64()),
+        ("stages_ms", pa.map_(pa.string(), pa.float64())),
+        ("prompt_tokens", pa.int64()),
+        ("completion_tokens", pa.int64()),
+        ("index_version", pa.string()),
+        ("model", pa.string()),
+        ("correct", pa.bool_()),
+        ("gold_error", pa.string()),
+    ]
+)
+# The response in OpenAI's form, as JSON; only in results of that format.
+_RESPONSE = pa.field("response", pa.string())
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """The version of the database's index and the model that answered, as far as known."""
+
+    index_version: str | None = None
+    model: str | None = None
+
+
+def build_row(
+    question: BatchQuestion,
+    principal: str,
+    response: QueryResponse,
+    *,
+    seconds: float,
+    kept_rows: int,
+    revision: Revision,
+) -> Row:
+    """The row of an answer of any kind; it has at most ``kept_rows`` of the answer's rows."""
+    row = {
+        **_describe(question, principal, seconds),
+        "database": response.database,
+        "outcome": response.outcome,
+        "index_version": revision.index_version,
+        "model": revision.model,
+    }
+    match response:
+        case AnsweredResponse():
+            row |= {
+                "sql": response.sql,
+                "columns": [column.name for column in response.columns],
+                "rows": _to_json(response.rows[:kept_rows]) if kept_rows else None,
+                "row_count": len(response.rows),
+                "truncated": response.truncated,
+                "rows_sha256": fingerprint(response.rows),
+                "confidence": response.confidence,
+                "quorum": response.quorum,
+            }
+        case FailedResponse():
+            classes = [attempt.error_class for attempt in response.attempts if attempt.error_class]
+            row |= {"reason": response.reason, "error_class": next(iter(classes), None)}
+        case RefusedResponse():
+            row |= {"reason": response.reason, "error_class": response.code}
+        case _:
+            row |= {"reason": response.reason, "confidence": response.confidence}
+    return row | (_describe_trace(response.trace) if response.trace else {})
+
+
+def build_error_row(
+    question: BatchQuestion, principal: str, error: Exception, *, seconds: float
+) -> Row:
+    """The row of a question that could not be answered."""
+    # An unexpected error may quote rows, so only its kind is kept.
+    reason = str(error) if isinstance(error, QuorumError) else describe_error(error)[1]["detail"]
+    return {
+        **_describe(question, principal, seconds),
+        "database": question.database,
+        "outcome": ERROR,
+        "reason": reason,
+        "error_class": type(error).__name__,
+    }
+
+
+def fingerprint(rows: Sequence[Sequence[Any]]) -> str:
+    """A hash of the rows, whatever their order.
+
+    >>> fingerprint([[1, "a"], [2, "b"]]) == fingerprint([[2, "b"], [1, "a"]])
+    True
+    """
+    lines = sorted(map(_to_json, rows))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def build_table(rows: Sequence[Row], format_: ResultFormat) -> pa.Table:
+    """The rows as a table, with the column of OpenAI's responses if the format has one."""
+    schema = SCHEMA.append(_RESPONSE) if format_ == ResultFormat.OPENAI else SCHEMA
+    return pa.table(
+        {
+            field.name: pa.array([_clean(row.get(field.name)) for row in rows], field.type)
+            for field in schema
+        },
+        schema=schema,
+    )
+
+
+def write_table(table: pa.Table, format_: ResultFormat, file: Any) -> None:
+    """Writes the rows in their format to an open file."""
+    if format_ == ResultFormat.PARQUET:
+        parquet.write_table(table, file)
+        return
+    render = _render_line if format_ == ResultFormat.JSONL else _render_openai_line
+    for row in table.to_pylist(maps_as_pydicts="strict"):
+        file.write(f"{_to_json(render(row))}\n".encode())
+
+
+def read_table(file: Any, format_: ResultFormat, columns: Sequence[str]) -> list[Row]:
+    """These columns of the rows in an open file."""
+    if format_ == ResultFormat.PARQUET:
+        rows: list[Row] = parquet.read_table(file, columns=list(columns)).to_pylist()
+        return rows
+    found = []
+    for line in file.read().splitlines():
+        row = json.loads(line)
+        if format_ == ResultFormat.OPENAI:
+            row = row["quorumsql"]
+        found.append({column: row[column] for column in columns})
+    return found
+
+
+def _describe(question: BatchQuestion, principal: str, seconds: float) -> Row:
+    return {
+        "id": question.id,
+        "question": question.question,
+        "principal": principal,
+        "seconds": round(seconds, 3),
+    }
+
+
+def _describe_trace(trace: TraceResponse) -> Row:
+    return {
+        "samples": trace.samples,
+        "stages_ms": [(stage.stage, stage.ms) for stage in trace.stages],
+        "prompt_tokens": sum(stage.prompt_tokens for stage in trace.stages),
+        "completion_tokens": sum(stage.completion_tokens for stage in trace.stages),
+    }
+
+
+def _render_line(row: Row) -> Row:
+    rows = row["rows"]
+    return {**row, "rows": None if rows is None else json.loads(rows)}
+
+
+def _render_openai_line(row: Row) -> Row:
+    """A line of OpenAI's batch output; ``quorumsql`` holds the columns of the other formats."""
+    response = row.pop("response")
+    return {
+        "id": f"batch_req_{hashlib.sha256(row['id'].encode()).hexdigest()[:24]}",
+        "custom_id": row["id"],
+        "response": None if response is None else json.loads(response),
+        "error": None,
+        "quorumsql": _render_line(row),
+    }
+
+
+def _to_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def _clean(value: Any) -> Any:
+    """The value without lone surrogates, which Arrow cannot hold."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode(errors="replace").decode()
+    if isinstance(value, list) and value and isinstance(value[0], str):
+        return [_clean(item) for item in value]
+    return value
+
+
+def build_openai_response(status: int, request_id: str, body: Mapping[str, Any]) -> str:
+    """The member ``response`` of a line of OpenAI's batch output, as JSON."""
+    return _to_json({"status_code": status, "request_id": request_id, "body": body})

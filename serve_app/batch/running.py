@@ -1,0 +1,305 @@
+"""Runs a job on Ray Data: reads the questions, answers them in a pool of actors, writes rows.
+
+What is complete is noted by Ray Data's checkpoints, so that the same job can be run again after any
+interruption. Ray holds back blocks of questions when workers have enough of them, and workers ask
+the engines no more than ``questions_at_once`` questions each.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import filelock
+import ray
+from ray.data import ActorPoolStrategy, DataContext
+from ray.data.checkpoint import CheckpointConfig
+
+from generation.engines.choice import has_gpu
+from nl2sql.errors import QuorumError, SettingsError, Unavailable
+from serve_app.batch.engines import BuildEngine, build_configured, count_cpus, start_engines
+from serve_app.batch.figures import Progress, ProgressReader
+from serve_app.batch.files import QuestionSource, ResultSink
+from serve_app.batch.identity import check_principals
+from serve_app.batch.job import Job
+from serve_app.batch.worker import AnswerQuestions, WorkerPlan
+from serve_app.composition.wiring import Wiring
+
+# Logical CPUs, for placement only: a pipeline uses up to one core.
+_WORKER_CPUS = 0.5
+_TASK_CPUS = 0.5
+# Ray Data's own tasks when a job is continued.
+_CHECKPOINT_CPUS = 1.0
+# Blocks that a worker answers at the same time: one begins before the last questions of another
+# are answered.
+_BLOCKS_AT_ONCE = 2
+_BLOCKS_AHEAD = 1
+# For each worker, in a small job.
+_LEAST_BLOCKS = 4
+_LOGICAL_MEMORY = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The sizes of a job's parts, which may differ when it is continued.
+
+    ``workers`` are the least and the most actors that answer questions, each ``questions_at_once``;
+    ``block_rows`` are the most questions that are written, and repeated after an interruption,
+    together.
+    """
+
+    workers: tuple[int, int] = (1, 1)
+    engines: int = 1
+    questions_at_once: int = 16
+    block_rows: int = 32
+
+    def choose_block_rows(self, total: int) -> int:
+        """The questions of a block: fewer where some workers would get none otherwise.
+
+        >>> Sizes(workers=(1, 2)).choose_block_rows(20), Sizes().choose_block_rows(5000)
+        (3, 32)
+        """
+        return min(self.block_rows, math.ceil(total / (self.workers[1] * _LEAST_BLOCKS)))
+
+
+Follow = Callable[[Progress], None]
+
+
+def run_job(
+    job: Job,
+    wiring: Wiring,
+    sizes: Sizes,
+    *,
+    service: str = "",
+    dashboard: bool = False,
+    follow: Follow = lambda progress: None,
+    interval_s: float = 5.0,
+    warn: Callable[[str], None] = lambda text: None,
+    build_engine: BuildEngine = build_configured,
+) -> Progress:
+    """Answers the questions that have no row yet; returns the progress at the end.
+
+    ``service`` is the URL of a running service that answers instead of engines of the job.
+    ``follow`` is called with the progress every ``interval_s``; ``warn`` with what delays the job.
+    Raises Forbidden, SettingsError,
+    ModelError, EngineUnavailable; Unavailable if Ray fails, and then the job can be continued.
+    """
+    check_principals(wiring.settings, job)
+    reader = ProgressReader(job)
+    with _lock(job):
+        job.recover()
+        if not reader.read().is_complete:
+            engine_cpus = 0.0 if service else sizes.engines * count_cpus(wiring)
+            with start_ray(engine_cpus + _count_cpus(sizes, 1), dashboard=dashboard):
+                if not service:
+                    on_gpu = has_gpu() or ray.cluster_resources().get("GPU", 0) > 0
+                    wiring = wiring.resolve_model(on_gpu=on_gpu)
+                    _check_machines(wiring)
+                _check_cpus(engine_cpus + _count_cpus(sizes, 0), warn)
+                engines = () if service else start_engines(wiring, sizes.engines, build_engine)
+                plan = WorkerPlan(
+                    wiring,
+                    job.spec,
+                    sizes.questions_at_once,
+                    job.stored.has_golds,
+                    tuple(engines),
+                    service,
+                )
+                with _followed(reader, follow, interval_s):
+                    _run(job, plan, sizes)
+                for engine in engines:
+                    ray.kill(engine)
+        _check(job)
+    progress = reader.read()
+    follow(progress)
+    return progress
+
+
+@contextmanager
+def start_ray(needed_cpus: float, *, dashboard: bool) -> Iterator[None]:
+    """Joins the cluster of RAY_ADDRESS, or starts Ray on this machine until the block ends.
+
+    ``needed_cpus`` are logical: everything fits, however few cores there are. A Ray that this
+    program has started already is used as it is. Raises Unavailable.
+    """
+    if ray.is_initialized():
+        yield
+        return
+    # "local" prevents Ray from joining a cluster that happens to run on this machine.
+    address = os.environ.get("RAY_ADDRESS", "local")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Ray gives its processes a low priority, which a user can do with the whole command.
+    os.environ.setdefault("RAY_worker_niceness", "0")
+    # Ray's core reports on the terminal, as an error, that it could not restart a worker whose
+    # arguments are lost. They are kept by this process, without which there is no job.
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    options: dict[str, Any] = {}
+    if address == "local":
+        # Ray starts a process for each CPU at once, so that more than are used delay the job.
+        options = {"num_cpus": math.ceil(needed_cpus), "include_dashboard": dashboard}
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **options)
+    except Exception as error:  # Ray raises plain exceptions
+        ray.shutdown()
+        raise Unavailable(
+            f"Ray did not start: {str(error).strip().partition(chr(10))[0]}",
+            hint="Close other programs and start again; RAY_ADDRESS names a cluster to join.",
+        ) from error
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _count_cpus(sizes: Sizes, end: int) -> float:
+    """The logical CPUs without those of engines, for the least (0) or the most (1) workers."""
+    return sizes.workers[end] * _WORKER_CPUS + _CHECKPOINT_CPUS
+
+
+def _check_cpus(needed: float, warn: Callable[[str], None]) -> None:
+    """Warns if the cluster is too small, because Ray waits for CPUs without an error."""
+    present = float(ray.cluster_resources().get("CPU", 0))
+    if present < needed:
+        warn(
+            f"The cluster has {present:g} CPUs; the job needs {needed:g} and waits for them. "
+            "With fewer --workers or --engines it needs less."
+        )
+
+
+def _check_machines(wiring: Wiring) -> None:
+    """Raises SettingsError if other machines would need the embedded server of this one."""
+    machines = {node["NodeManagerHostname"] for node in ray.nodes() if node["Alive"]}
+    if len(machines) > 1 and wiring.settings.uses_embedded_server:
+        raise SettingsError(
+            "The other machines of the cluster cannot reach the embedded PostgreSQL.",
+            hint="Use databases and an index that every machine can reach, or --service.",
+        )
+
+
+def _run(job: Job, plan: WorkerPlan, sizes: Sizes) -> None:
+    least, most = sizes.workers
+    with _configured(job):
+        source = QuestionSource(job, sizes.choose_block_rows(job.stored.total))
+        questions = ray.data.read_datasource(
+            source, num_cpus=_TASK_CPUS, override_num_blocks=source.count_blocks()
+        )
+        questions.set_name("quorumsql-batch")
+        answered = questions.map_batches(
+            AnswerQuestions,
+            fn_constructor_args=(plan,),
+            batch_size=None,
+            batch_format="pyarrow",
+            num_cpus=_WORKER_CPUS,
+            compute=ActorPoolStrategy(
+                min_size=least,
+                max_size=most,
+                max_concurrent_calls_per_actor=_BLOCKS_AT_ONCE,
+                max_tasks_in_flight_per_actor=_BLOCKS_AT_ONCE + _BLOCKS_AHEAD,
+                enable_true_multi_threading=True,
+            ),
+        )
+        try:
+            answered.write_datasink(
+                ResultSink(job.output, job.spec.result_format),
+                ray_remote_args={"num_cpus": _TASK_CPUS},
+            )
+        except QuorumError:
+            raise
+        except Exception as error:  # whatever Ray raises, complete results are kept
+            raise find_cause(error) from error
+
+
+def find_cause(error: BaseException) -> QuorumError:
+    """Our own error behind one of Ray's, or one that says that the job was interrupted."""
+    cause: BaseException | None = error
+    seen: set[int] = set()
+    while cause is not None and id(cause) not in seen:
+        if isinstance(cause, QuorumError):
+            return cause
+        seen.add(id(cause))
+        cause = getattr(cause, "cause", None) or cause.__cause__
+    lines = [line for line in str(error).strip().splitlines() if line.strip()]
+    return Unavailable(
+        f"The job was interrupted: {lines[-1].strip() if lines else type(error).__name__}",
+        hint="What is complete is kept; the same command goes on from there.",
+    )
+
+
+@contextmanager
+def _configured(job: Job) -> Iterator[None]:
+    """Ray Data's settings for this job, until the block ends."""
+    context = DataContext.get_current()
+    bars = context.enable_progress_bars
+    config = CheckpointConfig(
+        "id",
+        job.checkpoint.path,
+        override_filesystem=job.checkpoint.filesystem,
+        delete_checkpoint_on_success=False,
+    )
+    # Ids are small; the default of 1 GiB would not be free on small machines.
+    config.checkpoint_actor_memory_bytes = _LOGICAL_MEMORY
+    logger = logging.getLogger("ray.data")
+    level = logger.level
+    context.checkpoint_config = config
+    context.enable_progress_bars = False
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        context.checkpoint_config = None
+        context.enable_progress_bars = bars
+        logger.setLevel(level)
+
+
+@contextmanager
+def _followed(reader: ProgressReader, follow: Follow, interval_s: float) -> Iterator[None]:
+    """Calls ``follow`` every ``interval_s`` until the block ends."""
+    ended = threading.Event()
+
+    def report() -> None:
+        while not ended.wait(interval_s):
+            with suppress(OSError):  # a file that is just being replaced
+                follow(reader.read())
+
+    thread = threading.Thread(target=report, name="progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+@contextmanager
+def _lock(job: Job) -> Iterator[None]:
+    """Keeps a second run of the job away, if its folder is on this machine."""
+    folder = (job.output / "_batch").local_path
+    if not folder:
+        yield
+        return
+    lock = filelock.FileLock(f"{folder}/lock")
+    try:
+        lock.acquire(timeout=0)
+    except filelock.Timeout as error:
+        raise SettingsError(f"{job.output.path} is in use by another run of this job.") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _check(job: Job) -> None:
+    """Deletes what a lost attempt left. Raises Unavailable if rows are missing or repeated."""
+    job.recover()
+    missing, repeated = job.check()
+    if missing or repeated:
+        raise Unavailable(
+            f"{missing} questions have no row and {repeated} rows are repeated.",
+            hint="The same command asks the missing ones again.",
+        )

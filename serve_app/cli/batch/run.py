@@ -1,0 +1,221 @@
+"""``batch run``: starts a job, or continues it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from nl2sql.errors import SettingsError
+from nl2sql.settings import Settings
+from serve_app.batch.figures import Progress, ProgressReader
+from serve_app.batch.inputs import TABLE, InputFormat, describe_files, read_files, read_table
+from serve_app.batch.job import Job, JobSpec, check_same, create_job, find_job
+from serve_app.batch.questions import BatchQuestion, Columns
+from serve_app.batch.results import ResultFormat
+from serve_app.batch.running import Follow, Sizes, run_job
+from serve_app.batch.storage import Folder, open_folder
+from serve_app.cli.context import CliContext
+from serve_app.cli.service_or_process import PrincipalOption
+from serve_app.cli.terminal import CONSOLE, TerminalReporter
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.preparation import prepare, pull_model
+
+_INTERRUPTED = 130
+_POOL = re.compile(r"([1-9][0-9]{0,3})(?::([1-9][0-9]{0,3}))?")
+# A log gets a line less often than a terminal.
+_TERMINAL_S = 2.0
+_LOG_S = 15.0
+
+
+def run(
+    context: typer.Context,
+    input_: Annotated[
+        str,
+        typer.Argument(
+            metavar="INPUT",
+            help="A file or folder of JSON lines, CSV, Parquet or OpenAI's batch lines, as a path "
+            "or a URI such as s3://bucket/file; or table:DATABASE/TABLE.",
+        ),
+    ],
+    output: Annotated[
+        str, typer.Argument(metavar="OUTPUT", help="The job's folder, as a path or a URI.")
+    ],
+    input_format: Annotated[
+        InputFormat, typer.Option("--format", help="The format of INPUT; auto: by its ending.")
+    ] = InputFormat.AUTO,
+    results: Annotated[
+        ResultFormat, typer.Option(help="The format of the results.")
+    ] = ResultFormat.PARQUET,
+    id_column: Annotated[
+        str, typer.Option(help="Column of unique ids; without one, ids are derived.")
+    ] = "",
+    question_column: Annotated[str, typer.Option(help="Column of the question.")] = "",
+    database_column: Annotated[str, typer.Option(help="Column of the database.")] = "",
+    evidence_column: Annotated[str, typer.Option(help="Column of additional knowledge.")] = "",
+    principal_column: Annotated[
+        str, typer.Option(help="Column of the principal as which a question is asked.")
+    ] = "",
+    k_column: Annotated[str, typer.Option(help="Column of the number of candidates.")] = "",
+    gold_column: Annotated[
+        str, typer.Option(help="Column of SQL that is right, for the accuracy.")
+    ] = "",
+    database: Annotated[str, typer.Option(help="The database of questions that name none.")] = "",
+    k: Annotated[
+        int | None, typer.Option(help="Candidates of questions that name no number.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed; the same seed repeats a run.")] = None,
+    max_rows: Annotated[int | None, typer.Option(help="Most rows of an answer.")] = None,
+    rows: Annotated[
+        int,
+        typer.Option(help="Rows of each answer to keep; 0: only their fingerprint.", min=0),
+    ] = 0,
+    as_: PrincipalOption = "",
+    service: Annotated[
+        str, typer.Option(help="URL of a running service that answers, after people's questions.")
+    ] = "",
+    workers: Annotated[
+        str,
+        typer.Option(
+            help="Processes that answer questions, as N or LEAST:MOST; default: one for each core."
+        ),
+    ] = "",
+    engines: Annotated[int, typer.Option(help="Language models to load.", min=1)] = 1,
+    questions_at_once: Annotated[
+        int, typer.Option(help="Questions in flight in each worker.", min=1, max=1024)
+    ] = 16,
+    block_rows: Annotated[
+        int,
+        typer.Option(
+            help="Most questions that are written, and repeated after an interruption, together.",
+            min=1,
+            max=100_000,
+        ),
+    ] = 32,
+    dashboard: Annotated[
+        bool, typer.Option("--dashboard", help="Start Ray's dashboard with the Ray started here.")
+    ] = False,
+) -> None:
+    """Answer all questions of INPUT. The same command again continues where it stopped.
+
+    RAY_ADDRESS names a cluster to run on; without it, Ray is started on this machine.
+    """
+    cli: CliContext = context.obj
+    settings = cli.settings
+    submitter = settings.identity.principal(as_).name
+    columns = {
+        "id": id_column,
+        "question": question_column,
+        "database": database_column,
+        "evidence": evidence_column,
+        "principal": principal_column,
+        "k": k_column,
+        "gold": gold_column,
+    }
+    spec = JobSpec(
+        input=input_,
+        input_format=input_format,
+        files=[] if input_.startswith(TABLE) else describe_files(input_),
+        columns={name: column for name, column in columns.items() if column},
+        result_format=results,
+        submitter=submitter,
+        database=database,
+        k=k,
+        seed=seed,
+        max_rows=max_rows,
+        kept_rows=rows,
+    )
+    sizes = Sizes(parse_pool(workers), engines, questions_at_once, block_rows)
+    try:
+        job, wiring = _prepare(settings, spec, open_folder(output), needs_model=not service)
+        with _show_progress() as (follow, interval_s):
+            progress = run_job(
+                job,
+                wiring,
+                sizes,
+                service=service,
+                dashboard=dashboard,
+                follow=follow,
+                interval_s=interval_s,
+                warn=TerminalReporter().warn,
+            )
+    except KeyboardInterrupt:
+        CONSOLE.print("Stopped. The same command continues from here.", highlight=False)
+        raise typer.Exit(_INTERRUPTED) from None
+    CONSOLE.print(f"[green]✓[/] {escape(progress.render())}", highlight=False)
+    CONSOLE.print(
+        f"Results: {output}\nReport: quorumsql batch report {output}",
+        highlight=False,
+        soft_wrap=True,
+        markup=False,
+    )
+
+
+def parse_pool(text: str) -> tuple[int, int]:
+    """The least and the most workers; without a text, one for each core.
+
+    >>> parse_pool("3"), parse_pool("2:8")
+    ((3, 3), (2, 8))
+    """
+    if not text:
+        count = os.cpu_count() or 1
+        return count, count
+    found = _POOL.fullmatch(text)
+    if found is None or (found[2] and int(found[2]) < int(found[1])):
+        raise SettingsError(f"--workers {text}: this is not N or LEAST:MOST.")
+    return int(found[1]), int(found[2] or found[1])
+
+
+def _prepare(
+    settings: Settings, spec: JobSpec, output: Folder, *, needs_model: bool
+) -> tuple[Job, Wiring]:
+    """The job, with its questions stored, and the wiring with the databases that it asks."""
+    reporter = TerminalReporter()
+    job, wiring = find_job(output), Wiring(settings)
+    if job is not None:
+        check_same(job, spec)
+    elif spec.input.startswith(TABLE):
+        name = spec.input.removeprefix(TABLE)
+        known = [database for database in settings.databases if name.startswith(f"{database}/")]
+        wiring = asyncio.run(prepare(settings, reporter, databases=known))
+        principal = settings.identity.principal(spec.submitter)
+        rows = asyncio.run(read_table(wiring, name, Columns(**spec.columns), principal))
+        job = create_job(output, spec, _complete(rows, spec))
+    else:
+        found = read_files(spec.input, InputFormat(spec.input_format), Columns(**spec.columns))
+        job = create_job(output, spec, _complete(found, spec))
+    CONSOLE.print(f"{job.stored.total:,} questions.", highlight=False)
+    if needs_model and not ProgressReader(job).read().is_complete:
+        asked = {name or settings.default_database for name in job.stored.databases}
+        names = [name for name in settings.databases if name in asked]
+        names = names or list(settings.databases)
+        wiring = asyncio.run(prepare(settings, reporter, databases=names, strict=False))
+        pull_model(settings)
+    return job, wiring
+
+
+def _complete(questions: Iterator[BatchQuestion], spec: JobSpec) -> Iterator[BatchQuestion]:
+    for question in questions:
+        yield question if question.database else replace(question, database=spec.database)
+
+
+@contextmanager
+def _show_progress() -> Iterator[tuple[Follow, float]]:
+    """What shows the progress, and how often, until the block ends."""
+    if not CONSOLE.is_terminal:
+
+        def write(progress: Progress) -> None:
+            if not progress.is_complete:
+                CONSOLE.print(progress.render(), highlight=False, markup=False, soft_wrap=True)
+
+        yield write, _LOG_S
+        return
+    with CONSOLE.status("starting Ray") as status:
+        yield lambda progress: status.update(escape(progress.render())), _TERMINAL_S

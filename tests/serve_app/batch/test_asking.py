@@ -1,0 +1,169 @@
+"""One question of a job: waiting for what is unavailable, and asking a running service."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+
+from nl2sql.errors import InvalidRequest, LimitReached, Unavailable
+from nl2sql.settings import Settings
+from serve_app.batch.asking_service import PRIORITY, ServiceAsker
+from serve_app.batch.job import JobSpec
+from serve_app.batch.patience import Patience
+from serve_app.batch.questions import BatchQuestion
+from serve_app.batch.results import ResultFormat
+from tests.fakes import (
+    FakeGenerator,
+    build_candidate,
+    build_generated,
+    build_result,
+    build_settings,
+)
+from tests.serve_app.served import build_app
+
+SQL = "SELECT 1"
+PAUSES_S = (0.0, 0.0)
+SETTINGS = build_settings(
+    identity={"principals": {"mia": {"token_env": "MIA_TOKEN"}, "max": {"token_env": "MAX_TOKEN"}}}
+)
+ENVIRON = {"MIA_TOKEN": "mia's", "MAX_TOKEN": "max's"}
+
+
+class Calls:
+    """Raises each of ``errors`` once, then returns the number of calls."""
+
+    def __init__(self, *errors: Exception) -> None:
+        self._errors = list(errors)
+        self.count = 0
+
+    async def __call__(self) -> int:
+        self.count += 1
+        if self._errors:
+            raise self._errors.pop(0)
+        return self.count
+
+
+async def test_what_is_unavailable_is_asked_again() -> None:
+    calls = Calls(Unavailable("Down."), LimitReached("Busy.", retry_after_s=0))
+    assert await Patience(PAUSES_S).ask("shop", calls) == 3
+
+
+async def test_patience_has_an_end_and_then_there_is_one_attempt() -> None:
+    patience = Patience(PAUSES_S)
+    always = [Unavailable("Down.")] * 9
+    calls = Calls(*always)
+    with pytest.raises(Unavailable):
+        await patience.ask("shop", calls)
+    assert calls.count == 3
+    with pytest.raises(Unavailable):
+        await patience.ask("shop", calls)
+    assert calls.count == 4
+    # Other databases are not affected, and a success brings the attempts back.
+    assert await patience.ask("pets", Calls(Unavailable("Down."))) == 2
+    assert await patience.ask("shop", Calls()) == 1
+    assert await patience.ask("shop", Calls(Unavailable("Down."))) == 2
+
+
+async def test_other_errors_are_not_repeated() -> None:
+    calls = Calls(InvalidRequest("Empty.", field="question"))
+    with pytest.raises(InvalidRequest):
+        await Patience(PAUSES_S).ask("shop", calls)
+    assert calls.count == 1
+
+
+class BusyTransport(httpx.AsyncBaseTransport):
+    """Answers ``busy`` times that the service is busy, then passes requests to the service."""
+
+    def __init__(self, settings: Settings, busy: int, status: int) -> None:
+        generated = [build_generated(build_candidate(SQL))] * 9
+        app = build_app(
+            settings,
+            generator=FakeGenerator(*generated),
+            results={SQL: [build_result((3,), (1,))] * 9},
+        )
+        self._service = httpx.ASGITransport(app)
+        self._busy = busy
+        self._status = status
+        self.requests: list[httpx.Request] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """The response of the service, or that it is busy."""
+        self.requests.append(request)
+        if len(self.requests) <= self._busy:
+            problem = {"title": "Busy", "status": self._status, "detail": "Too many questions."}
+            return httpx.Response(self._status, json=problem, headers={"Retry-After": "0"})
+        return await self._service.handle_async_request(request)
+
+
+@asynccontextmanager
+async def asking(
+    transport: BusyTransport, result_format: ResultFormat = ResultFormat.PARQUET
+) -> AsyncIterator[ServiceAsker]:
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        spec = JobSpec(input="x", submitter="mia", kept_rows=1, result_format=result_format)
+        yield ServiceAsker(spec, SETTINGS, client, Patience(PAUSES_S), ENVIRON)
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_busy_service_is_asked_again_after_people(
+    monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setenv("MIA_TOKEN", "mia's")
+    transport = BusyTransport(SETTINGS, 2, status)
+    async with asking(transport) as asker:
+        row = await asker.ask(BatchQuestion("a", "Q?"))
+    assert (row["outcome"], row["sql"], row["rows"]) == ("answered", SQL, "[[3]]")
+    assert row["row_count"] == 2
+    assert row["principal"] == "mia"
+    assert len(transport.requests) == 3
+    for request in transport.requests:
+        assert request.headers.items() >= {name.lower(): v for name, v in PRIORITY.items()}.items()
+
+
+async def test_a_service_that_stays_busy_is_the_questions_error() -> None:
+    transport = BusyTransport(SETTINGS, 99, 503)
+    async with asking(transport) as asker:
+        row = await asker.ask(BatchQuestion("a", "Q?"))
+    assert (row["outcome"], row["reason"]) == ("error", "Too many questions.")
+    assert len(transport.requests) == 3
+
+
+async def test_each_principal_asks_with_its_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, token in ENVIRON.items():
+        monkeypatch.setenv(name, token)
+    transport = BusyTransport(SETTINGS, 0, 503)
+    async with asking(transport) as asker:
+        rows = [
+            await asker.ask(BatchQuestion(name, "Q?", principal=name)) for name in ("", "max", "no")
+        ]
+    assert [row["outcome"] for row in rows] == ["answered", "answered", "error"]
+    assert [request.headers["authorization"] for request in transport.requests] == [
+        "Bearer mia's",
+        "Bearer max's",
+    ]
+    assert "There is no principal 'no'" in rows[-1]["reason"]
+
+
+async def test_a_chat_is_completed_by_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIA_TOKEN", "mia's")
+    transport = BusyTransport(SETTINGS, 0, 503)
+    chat = {"model": "shop", "messages": [{"role": "user", "content": "Q?"}], "stream": True}
+    questions = [
+        BatchQuestion("a", "Q?", chat=json.dumps(chat)),
+        BatchQuestion("b", "Q?", database="shop"),
+        BatchQuestion("c", "Q?", database="nowhere"),
+    ]
+    async with asking(transport, ResultFormat.OPENAI) as asker:
+        rows = [await asker.ask(question) for question in questions]
+    responses: list[dict[str, Any]] = [json.loads(row["response"]) for row in rows]
+    assert [response["status_code"] for response in responses] == [200, 200, 404]
+    for response in responses[:2]:
+        assert response["body"]["object"] == "chat.completion"
+        assert SQL in response["body"]["choices"][0]["message"]["content"]
+    assert responses[2]["body"]["error"]["code"] == "model_not_found"
+    assert [row["outcome"] for row in rows] == ["completed", "completed", "error"]

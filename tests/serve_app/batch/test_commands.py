@@ -1,0 +1,136 @@
+"""``quorumsql batch``: what the commands check and print, without Ray."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from nl2sql.errors import Forbidden, QuorumError, SettingsError
+from serve_app.batch.job import Job, open_job
+from serve_app.batch.storage import open_folder
+from serve_app.cli.app import app
+from tests.serve_app.batch.test_job import write_checkpoint, write_results
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """Settings of databases that are not there."""
+    connection = {"url": "postgresql://nobody@127.0.0.1:1/none"}
+    path = tmp_path / "quorumsql.yaml"
+    settings = {
+        "home": "home",
+        "databases": {"shop": {"reader": connection, "indexer": connection}},
+        "index": {"connection": connection},
+        "identity": {"principals": {"mia": {}}},
+    }
+    path.write_text(yaml.safe_dump(settings))
+    return path
+
+
+def call(config: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(app, ["--config", str(config), "batch", *arguments])
+
+
+def write_input(config: Path, *rows: object) -> str:
+    path = config.parent / "in.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return str(path)
+
+
+def start(config: Path, *arguments: str, principal: str = "") -> tuple[Result, Job]:
+    """The first attempt at a job of two questions, which ends because no database answers."""
+    rows = [{"question": f"Q{number}?", "principal": principal} for number in range(2)]
+    output = str(config.parent / "out")
+    result = call(config, "run", write_input(config, *rows), output, *arguments)
+    return result, open_job(open_folder(output))
+
+
+def complete(job: Job, count: int = 2) -> None:
+    ids = sorted(job._read_ids(job.questions, job.questions.list_files()))
+    for number, name in enumerate(ids[:count]):
+        write_results(job, number, name, database="shop", confidence=0.5, quorum=True)
+        write_checkpoint(job, number, name)
+
+
+def test_questions_are_stored_before_anything_is_asked(config: Path) -> None:
+    result, job = start(config, "--database", "shop", "--k", "3", "--as", "mia", "--rows", "5")
+    assert isinstance(result.exception, QuorumError)
+    assert (job.stored.total, job.stored.databases) == (2, ["shop"])
+    assert (job.spec.submitter, job.spec.k, job.spec.kept_rows) == ("mia", 3, 5)
+
+
+def test_a_complete_job_needs_nothing(config: Path) -> None:
+    _, job = start(config)
+    complete(job)
+    result, _ = start_again(config)
+    assert result.exit_code == 0, result.output
+    assert "2 of 2 · 2 answered" in result.output
+
+
+def start_again(config: Path, *arguments: str) -> tuple[Result, Job]:
+    output = str(config.parent / "out")
+    result = call(config, "run", str(config.parent / "in.jsonl"), output, *arguments)
+    return result, open_job(open_folder(output))
+
+
+def test_what_differs_from_the_stored_job_is_named(config: Path) -> None:
+    start(config)
+    result, _ = start_again(config, "--seed", "4")
+    assert isinstance(result.exception, SettingsError)
+    assert "another seed" in str(result.exception)
+    write_input(config, {"question": "Something else?"})
+    result, _ = start_again(config)
+    assert "another files" in str(result.exception)
+
+
+def test_a_principal_that_may_not_be_named(config: Path) -> None:
+    _, job = start(config, principal="mia")
+    complete(job, 1)
+    # Refused before databases and model are prepared.
+    result, _ = start_again(config, "--service", "http://127.0.0.1:1")
+    assert isinstance(result.exception, Forbidden)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.jsonl", "out"], "There are no files at nowhere.jsonl"),
+        (["table:nowhere/t", "out"], "names no table"),
+        (["in.jsonl", "out", "--workers", "4:2"], "--workers 4:2"),
+        (["in.jsonl", "out", "--as", "nobody"], "There is no principal 'nobody'"),
+        (["in.jsonl", "out", "--question-column", "text"], "no column 'text'"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    config: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(config.parent)
+    write_input(config, {"question": "Q?"})
+    result = call(config, "run", *arguments)
+    assert isinstance(result.exception, SettingsError)
+    assert message in str(result.exception)
+
+
+def test_status_and_report(config: Path) -> None:
+    _, job = start(config)
+    complete(job, 1)
+    output = job.output.path
+    status = call(config, "status", output)
+    assert status.exit_code == 1
+    assert "1 of 2" in status.output
+    assert "Latest results" in status.output
+    state = json.loads(call(config, "status", output, "--json").output)
+    assert (state["done"], state["total"], state["outcomes"]) == (1, 2, {"answered": 1})
+    complete(job)
+    assert call(config, "status", output).exit_code == 0
+    report = call(config, "report", output)
+    assert report.exit_code == 0
+    assert "2 of 2 questions" in report.output
+    assert "mean confidence 0.50, 100.0% with a quorum" in report.output
+    figures = json.loads(call(config, "report", output, "--json").output)
+    assert figures["databases"] == {"shop": {"answered": 2}}
+    assert isinstance(call(config, "report", str(config.parent)).exception, SettingsError)

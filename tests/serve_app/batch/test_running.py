@@ -1,0 +1,166 @@
+"""Jobs on Ray, with everything real but the model: results, what is repeated, and as whom."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nl2sql.errors import EngineUnavailable, Forbidden, SettingsError
+from serve_app.batch.figures import Progress, build_report
+from serve_app.batch.job import Job
+from serve_app.batch.questions import BatchQuestion
+from serve_app.batch.results import ResultFormat
+from serve_app.batch.running import Sizes, find_cause, run_job
+from serve_app.composition.wiring import Wiring
+from tests.conftest import ROOT
+from tests.serve_app.batch.engines import build_broken, build_echo
+from tests.serve_app.batch.jobs import build_job, build_questions, read_rows
+
+SIZES = Sizes(workers=(1, 1), engines=2, questions_at_once=8, block_rows=8)
+POLICY = ROOT / "data" / "demo_erp" / "policy.yaml"
+COUNT = "SELECT count(*) FROM employees"
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+
+def run(job: Job, wiring: Wiring, sizes: Sizes = SIZES) -> Progress:
+    return run_job(job, wiring, sizes, build_engine=build_echo)
+
+
+def test_each_question_has_one_row_whatever_comes_of_it(wiring: Wiring, tmp_path: Path) -> None:
+    questions = [
+        *build_questions(30),
+        BatchQuestion("empty", "  "),
+        BatchQuestion("nowhere", "SELECT 1", database="nowhere"),
+        BatchQuestion("many", COUNT, k=10_000),
+        BatchQuestion("refused", "SELECT pg_sleep(1) FROM employees"),
+        BatchQuestion("right", COUNT, gold=f"{COUNT} WHERE true"),
+        BatchQuestion("wrong", COUNT, gold="SELECT -1"),
+        BatchQuestion("no gold", COUNT, gold="SELECT 1 FROM no_such_table"),
+        BatchQuestion("second", "SELECT 2 FROM tickets", database="second"),
+    ]
+    job = build_job(tmp_path, *questions, kept_rows=1)
+    progress = run(job, wiring, replace(SIZES, workers=(1, 2)))
+    assert (progress.done, progress.total) == (38, 38)
+    rows = {row["id"]: row for row in read_rows(job)}
+    assert rows.keys() == {question.id for question in questions}
+    for number, question in enumerate(questions[:30]):
+        row = rows[question.id]
+        if number % 4 == 3:
+            assert (row["outcome"], row["error_class"]) == ("failed", "unknown_table")
+            continue
+        assert (row["outcome"], row["sql"]) == ("answered", question.question)
+        assert json.loads(row["rows"])[0][0] == number
+        assert row["index_version"]
+        assert (row["prompt_tokens"], row["row_count"], row["truncated"]) == (1, 1, False)
+    for name, error in (
+        ("empty", "InvalidRequest"),
+        ("nowhere", "UnknownDatabase"),
+        ("many", "InvalidRequest"),
+    ):
+        assert (rows[name]["outcome"], rows[name]["error_class"]) == ("error", error)
+        assert rows[name]["reason"]
+    assert rows["refused"]["outcome"] == "failed"
+    assert rows["second"]["outcome"] == "failed"
+    assert [rows[name]["correct"] for name in ("right", "wrong", "no gold")] == [True, False, None]
+    assert "no_such_table" in rows["no gold"]["gold_error"]
+    report = build_report(job)
+    assert (report.accuracy, report.counted, report.gold_errors) == (0.5, 2, 1)
+
+
+def test_a_job_goes_on_where_it_was(wiring: Wiring, tmp_path: Path) -> None:
+    messages = [{"role": "user", "content": COUNT}]
+    chats = [
+        BatchQuestion(f"c{number}", COUNT, chat=json.dumps({"model": model, "messages": messages}))
+        for number, model in enumerate(("demo_erp", "quorumsql", "nowhere"))
+    ]
+    questions = [*build_questions(16), *chats]
+    job = build_job(tmp_path, *questions, result_format=ResultFormat.OPENAI)
+    run(job, wiring)
+    before = read_rows(job)
+    files = sorted(job.list_results(), key=lambda info: info.path)
+    assert len(files) > 1
+    # As if the job had been killed while it wrote the first file.
+    name = Path(files[0].path).stem
+    checkpoint = Path(job.checkpoint.path)
+    (checkpoint / f"{name}.parquet").rename(checkpoint / f"{name}.pending.parquet")
+    kept = {info.path: info.mtime_ns for info in files[1:]}
+    seen: list[Progress] = []
+    run_job(job, wiring, SIZES, build_engine=build_echo, follow=seen.append, interval_s=0.2)
+    assert seen[-1].is_complete
+    assert read_rows(job) == before
+    assert not Path(files[0].path).exists()
+    assert {info.path: info.mtime_ns for info in job.list_results()}.items() >= kept.items()
+    _check_lines(job)
+
+    def never(wiring: Wiring) -> None:
+        raise AssertionError("a complete job needs no engine")
+
+    assert run_job(job, wiring, SIZES, build_engine=never).is_complete  # type: ignore[arg-type]
+
+
+def _check_lines(job: Job) -> None:
+    texts = [Path(info.path).read_text() for info in job.list_results()]
+    lines = {
+        line["custom_id"]: line for text in texts for line in map(json.loads, text.splitlines())
+    }
+    assert [lines[f"c{n}"]["response"]["status_code"] for n in range(3)] == [200, 200, 404]
+    message = lines["c0"]["response"]["body"]["choices"][0]["message"]["content"]
+    assert COUNT in message
+    assert lines["c1"]["response"]["body"]["model"] == "quorumsql"
+
+
+def test_questions_are_asked_as_their_principals(wiring: Wiring, tmp_path: Path) -> None:
+    settings = wiring.settings
+    identity = settings.identity.model_validate(
+        {
+            "local": {"roles": ["analyst"]},
+            "principals": {
+                "mia": {"roles": ["department_member"], "attributes": {"department_id": 31}}
+            },
+        }
+    )
+    guarded = settings.databases["demo_erp"].model_copy(update={"policy": POLICY})
+    update = {
+        "identity": identity,
+        "databases": {**settings.databases, "demo_erp": guarded},
+        "batch": settings.batch.model_copy(update={"act_for": {"local": ("mia",)}}),
+    }
+    allowed = replace(wiring, settings=settings.model_copy(update=update))
+    questions = [
+        BatchQuestion(f"{name or 'nobody'} {number}", COUNT, principal=name)
+        for number in range(10)
+        for name in ("", "mia", "local")
+    ]
+    job = build_job(tmp_path / "allowed", *questions, kept_rows=1, result_format=ResultFormat.JSONL)
+    run(job, allowed)
+    counts: dict[str, set[int]] = {}
+    for row in read_rows(job):
+        counts.setdefault(row["principal"], set()).add(row["rows"][0][0])
+        assert row["id"].split()[0] in (row["principal"], "nobody")
+    (everybody,), (own,) = counts["local"], counts["mia"]
+    assert everybody > own > 0
+
+    withdrawn = replace(
+        wiring, settings=settings.model_copy(update={**update, "batch": settings.batch})
+    )
+    with pytest.raises(Forbidden, match="local may not ask as mia"):
+        run(job, withdrawn)
+
+
+def test_an_engine_that_does_not_start_ends_the_job(wiring: Wiring, tmp_path: Path) -> None:
+    job = build_job(tmp_path, *build_questions(1))
+    with pytest.raises(SettingsError, match="There are no weights"):
+        run_job(job, wiring, SIZES, build_engine=build_broken)
+    assert not job.list_results()
+
+
+def test_our_own_error_is_found_behind_rays() -> None:
+    own = EngineUnavailable("It died.")
+    outer = RuntimeError("a traceback")
+    outer.__cause__ = own
+    assert find_cause(outer) is own
+    assert "goes on from there" in str(find_cause(RuntimeError("The node died.\n")))

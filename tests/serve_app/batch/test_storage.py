@@ -1,0 +1,146 @@
+"""Folders and files on this machine and on an S3-compatible server, and a whole job there.
+
+The server is moto's (``pip install 'moto[server]'``), on the path or named by QUORUMSQL_TEST_MOTO.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyarrow import fs
+
+from nl2sql.errors import SettingsError
+from serve_app.batch.figures import ProgressReader
+from serve_app.batch.inputs import InputFormat, describe_files, read_files
+from serve_app.batch.job import find_job
+from serve_app.batch.questions import Columns
+from serve_app.batch.results import ResultFormat
+from serve_app.batch.running import Sizes, run_job
+from serve_app.batch.storage import Folder, find_files, open_folder
+from serve_app.composition.wiring import Wiring
+from tests.serve_app.batch.engines import build_echo
+from tests.serve_app.batch.jobs import build_job, build_questions, read_rows
+
+SERVER = os.environ.get("QUORUMSQL_TEST_MOTO") or shutil.which("moto_server")
+BUCKET = "jobs"
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[str]:
+    """The URI of an empty bucket; workers of a Ray that starts later find its server too."""
+    if SERVER is None:
+        pytest.skip("moto_server is not installed")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    environ = {
+        "AWS_ENDPOINT_URL": url,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_REGION": "us-east-1",
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+    before = {name: os.environ.get(name) for name in environ}
+    os.environ.update(environ)
+    server = subprocess.Popen(
+        [SERVER, "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        create_bucket(url)
+        yield f"s3://{BUCKET}"
+    finally:
+        server.kill()
+        server.wait()
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def create_bucket(url: str) -> None:
+    store = fs.S3FileSystem(endpoint_override=url, allow_bucket_creation=True)
+    for _ in range(50):
+        try:
+            store.create_dir(BUCKET)
+        except OSError:
+            time.sleep(0.2)
+        else:
+            return
+    raise AssertionError("moto_server does not start")
+
+
+@pytest.fixture(params=["local", "s3"])
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "local":
+        return str(tmp_path / "folder")
+    return f"{request.getfixturevalue('bucket')}/{tmp_path.name}"
+
+
+def test_files_of_a_folder(location: str) -> None:
+    folder = open_folder(location)
+    folder.create()
+    assert folder.read("a.json") is None
+    assert folder.list_files() == []
+    folder.write("a.json", b"1")
+    folder.write("a.json", b"22")
+    (folder / "inner").create()
+    (folder / "inner").write("_b.json", b"3")
+    assert folder.read("a.json") == b"22"
+    assert [Path(info.path).name for info in folder.list_files()] == ["a.json"]
+    assert [info.path for info in find_files(location)[1]] == [f"{folder.path}/a.json"]
+    assert [info.path for info in find_files(f"{location}/a.json")[1]] == [f"{folder.path}/a.json"]
+    with pytest.raises(SettingsError, match="no files"):
+        find_files(f"{location}/inner")
+    before = describe_files(location)
+    assert before == describe_files(location)
+    folder.write("a.json", b"333")
+    assert before != describe_files(location)
+    folder.delete("a.json")
+    folder.delete("a.json")
+    (folder / "inner").clear()
+    assert folder.read("a.json") is None
+    assert (folder / "inner").list_files() == []
+
+
+def test_only_local_folders_have_a_path_on_this_machine(tmp_path: Path) -> None:
+    assert open_folder(str(tmp_path)).local_path == str(tmp_path)
+    assert Folder(fs.SubTreeFileSystem("/", fs.LocalFileSystem()), "tmp").local_path == ""
+
+
+@pytest.mark.long
+def test_a_job_in_a_bucket(bucket: str, cluster: None, wiring: Wiring, tmp_path: Path) -> None:
+    lines = [{"id": question.id, "question": question.question} for question in build_questions(24)]
+    content = "".join(f"{json.dumps(line)}\n" for line in lines)
+    open_folder(bucket).write("questions.jsonl", content.encode())
+    location = f"{bucket}/questions.jsonl"
+    questions = list(read_files(location, InputFormat.AUTO, Columns()))
+    assert len(questions) == 24
+    sizes = Sizes(block_rows=8)
+    for result_format in (ResultFormat.PARQUET, ResultFormat.JSONL):
+        job = build_job(f"{bucket}/{result_format}", *questions, result_format=result_format)
+        assert run_job(job, wiring, sizes, build_engine=build_echo).is_complete
+        rows = read_rows(job)
+        # As if it had been killed before the last files were complete.
+        files = job.list_results()
+        assert len(files) > 1
+        name = Path(files[-1].path).stem
+        checkpoint = job.checkpoint.read(f"{name}.parquet")
+        assert checkpoint is not None
+        job.checkpoint.write(f"{name}.pending.parquet", checkpoint)
+        job.checkpoint.delete(f"{name}.parquet")
+        found = find_job(job.output)
+        assert found is not None
+        assert found.stored == job.stored
+        assert not ProgressReader(found).read().is_complete
+        assert run_job(found, wiring, sizes, build_engine=build_echo).is_complete
+        assert read_rows(found) == rows
