@@ -36,6 +36,7 @@ LONG = (
 
 # What starts Ray or loads the model: one process of pytest runs these files, one after another.
 ONE_AT_A_TIME = (
+    "tests/deploy/test_cluster.py",
     "tests/generation/engines/test_llama_engine.py",
     "tests/generation/engines/test_vllm_server.py",
     "tests/serve_app/batch/test_kills.py",

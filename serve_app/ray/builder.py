@@ -55,12 +55,13 @@ class BuildArguments(BaseModel):
     config: str = "quorumsql.yaml"
 
 
-def build_app(arguments: BuildArguments) -> Application:
+def build_app(arguments: dict[str, Any]) -> Application:
     """For ``import_path: serve_app.ray.builder:build_app`` in a Serve config or a RayService.
 
-    Supports external databases only, not the embedded server. Raises SettingsError.
+    Supports external databases only, not the embedded server. Raises SettingsError, and pydantic's
+    ValidationError for arguments that are not those of ``BuildArguments``.
     """
-    settings = load_settings(Path(arguments.config))
+    settings = load_settings(Path(BuildArguments.model_validate(arguments).config))
     # Serve's own config says where it listens; it is not visible here.
     check_exposure(settings, is_exposed=True)
     # Replicas that an upgrade or the autoscaler ends finish their questions first.

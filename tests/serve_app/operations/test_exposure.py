@@ -10,7 +10,7 @@ from nl2sql.errors import SettingsError
 from nl2sql.settings import parse_settings
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.exposure import check_exposure
-from serve_app.ray.builder import BuildArguments, build_app
+from serve_app.ray.builder import build_app
 from serve_app.ray.running import start_service
 
 DATABASES = {"shop": {"reader": {"url": "sqlite:///shop.db"}}}
@@ -48,4 +48,4 @@ def test_what_serve_builds_may_be_reached_from_anywhere(tmp_path: Path) -> None:
     file = tmp_path / "quorumsql.yaml"
     file.write_text(yaml.safe_dump({"databases": DATABASES}))
     with pytest.raises(SettingsError, match="anyone on the network"):
-        build_app(BuildArguments(config=str(file)))
+        build_app({"config": str(file)})
