@@ -20,6 +20,7 @@ import json
 import posixpath
 import re
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -38,6 +39,8 @@ _FILE = "job.json"
 _PENDING = ".pending"
 ROWS_PER_FILE = 50_000
 ROWS_PER_GROUP = 1000
+# An object store takes long for each file.
+_READERS = 16
 # Ray Data's names: the identifier of a run and the number of a task.
 _OWN_NAME = re.compile(r"[0-9a-f]{32}_[0-9]+")
 
@@ -160,9 +163,14 @@ class Job:
         return {_strip(info.path) for info in self._list_checkpoints()}
 
     def _read_ids(self, folder: Folder, files: Iterable[Any]) -> Iterator[str]:
-        for info in files:
+        def read(info: Any) -> list[str]:
             with folder.filesystem.open_input_file(info.path) as file:
-                yield from parquet.read_table(file, columns=["id"])["id"].to_pylist()
+                ids: list[str] = parquet.read_table(file, columns=["id"])["id"].to_pylist()
+                return ids
+
+        with ThreadPoolExecutor(_READERS) as readers:
+            for ids in readers.map(read, files):
+                yield from ids
 
 
 def open_job(output: Folder) -> Job:

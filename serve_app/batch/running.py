@@ -42,6 +42,8 @@ _BLOCKS_AT_ONCE = 2
 _BLOCKS_AHEAD = 1
 # For each worker, in a small job.
 _LEAST_BLOCKS = 4
+_BLOCK_ROWS = 32
+_MOST_BLOCKS = 2000
 _LOGICAL_MEMORY = 64 * 2**20
 
 
@@ -57,15 +59,18 @@ class Sizes:
     workers: tuple[int, int] = (1, 1)
     engines: int = 1
     questions_at_once: int = 16
-    block_rows: int = 32
+    block_rows: int | None = None
 
     def choose_block_rows(self, total: int) -> int:
-        """The questions of a block: fewer where some workers would get none otherwise.
+        """The questions of a block: so many that there are not too many files.
 
-        >>> Sizes(workers=(1, 2)).choose_block_rows(20), Sizes().choose_block_rows(5000)
-        (3, 32)
+        Fewer where some workers would get none otherwise.
+
+        >>> [Sizes(workers=(1, 2)).choose_block_rows(total) for total in (20, 5000, 10**6)]
+        [3, 32, 500]
         """
-        return min(self.block_rows, math.ceil(total / (self.workers[1] * _LEAST_BLOCKS)))
+        wanted = self.block_rows or max(_BLOCK_ROWS, math.ceil(total / _MOST_BLOCKS))
+        return min(wanted, math.ceil(total / (self.workers[1] * _LEAST_BLOCKS)))
 
 
 Follow = Callable[[Progress], None]

@@ -16,6 +16,7 @@ from rich.markup import escape
 from nl2sql.errors import SettingsError
 from nl2sql.settings import Settings
 from serve_app.batch.figures import Progress, ProgressReader
+from serve_app.batch.identity import check_principals
 from serve_app.batch.inputs import TABLE, InputFormat, describe_files, read_files, read_table
 from serve_app.batch.job import Job, JobSpec, check_same, create_job, find_job
 from serve_app.batch.questions import BatchQuestion, Columns
@@ -92,13 +93,14 @@ def run(
         int, typer.Option(help="Questions in flight in each worker.", min=1, max=1024)
     ] = 16,
     block_rows: Annotated[
-        int,
+        int | None,
         typer.Option(
-            help="Most questions that are written, and repeated after an interruption, together.",
+            help="Most questions that are written, and repeated after an interruption, together; "
+            "default: 32, more in a job of more than 64,000.",
             min=1,
             max=100_000,
         ),
-    ] = 32,
+    ] = None,
     dashboard: Annotated[
         bool, typer.Option("--dashboard", help="Start Ray's dashboard with the Ray started here.")
     ] = False,
@@ -191,6 +193,7 @@ def _prepare(
     else:
         found = read_files(spec.input, InputFormat(spec.input_format), Columns(**spec.columns))
         job = create_job(output, spec, _complete(found, spec))
+    check_principals(settings, job)  # before minutes of preparation
     CONSOLE.print(f"{job.stored.total:,} questions.", highlight=False)
     if needs_model and not ProgressReader(job).read().is_complete:
         asked = {name or settings.default_database for name in job.stored.databases}

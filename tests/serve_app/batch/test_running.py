@@ -9,15 +9,19 @@ from pathlib import Path
 import pytest
 
 from nl2sql.errors import EngineUnavailable, Forbidden, SettingsError
+from nl2sql.types import Principal
 from serve_app.batch.figures import Progress, build_report
+from serve_app.batch.inputs import read_table
 from serve_app.batch.job import Job
-from serve_app.batch.questions import BatchQuestion
+from serve_app.batch.questions import BatchQuestion, Columns
 from serve_app.batch.results import ResultFormat
 from serve_app.batch.running import Sizes, find_cause, run_job
 from serve_app.composition.wiring import Wiring
 from tests.conftest import ROOT
+from tests.fakes import FakeGenerator, build_candidate, build_generated, build_result
 from tests.serve_app.batch.engines import build_broken, build_echo
 from tests.serve_app.batch.jobs import build_job, build_questions, read_rows
+from tests.serve_app.served import build_app, serve
 
 SIZES = Sizes(workers=(1, 1), engines=2, questions_at_once=8, block_rows=8)
 POLICY = ROOT / "data" / "demo_erp" / "policy.yaml"
@@ -149,6 +153,29 @@ def test_questions_are_asked_as_their_principals(wiring: Wiring, tmp_path: Path)
     )
     with pytest.raises(Forbidden, match="local may not ask as mia"):
         run(job, withdrawn)
+
+
+def test_a_running_service_answers(wiring: Wiring, tmp_path: Path) -> None:
+    sql = "SELECT 1"
+    service = build_app(
+        generator=FakeGenerator(*[build_generated(build_candidate(sql))] * 9),
+        results={sql: [build_result((1,))] * 9},
+    )
+    job = build_job(tmp_path, *[BatchQuestion(f"{n}", f"Question {n}?") for n in range(9)])
+    with serve(service) as url:
+        progress = run_job(job, wiring, SIZES, service=url, build_engine=build_broken)
+    assert progress.outcomes == {"answered": 9}
+    assert {row["sql"] for row in read_rows(job, "sql")} == {sql}
+
+
+async def test_a_table_is_read_as_the_principal_sees_it(wiring: Wiring) -> None:
+    columns = Columns(id="employee_id", question="last_name")
+    found = await read_table(wiring, "demo_erp/hr.employees", columns, Principal("local"))
+    assert len(found) > 300
+    assert all(question.question and question.id.isdigit() for question in found)
+    for name, message in (("demo_erp/nothing", "nothing"), ("nowhere/t", "names no table")):
+        with pytest.raises(SettingsError, match=message):
+            await read_table(wiring, name, columns, Principal("local"))
 
 
 def test_an_engine_that_does_not_start_ends_the_job(wiring: Wiring, tmp_path: Path) -> None:
