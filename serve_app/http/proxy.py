@@ -37,8 +37,8 @@ _RAY_HEADERS = frozenset(
 )
 _REQUEST_ID = b"x-request-id"
 _PLAIN_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
-# A replica took too long, failed, or there is none.
-_RAYS_FAILURES = (408, 500, 503)
+# There is no application (as in a proxy that has just started) or replica, or it fails or hangs.
+_RAYS_FAILURES = (404, 408, 500, 503)
 _TRACEPARENT = b"traceparent"
 _PLAIN_TRACEPARENT = re.compile(rb"(00-[0-9a-f]{32}-[0-9a-f]{16}-)[0-9a-f]{2}")
 

@@ -41,6 +41,8 @@ def start_service(wiring: Wiring, engine: Application | None = None) -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     # A replica that answers no check does not answer the request to end either.
     os.environ.setdefault("RAY_SERVE_FORCE_STOP_UNHEALTHY_REPLICAS", "1")
+    # How soon a proxy that has died is replaced; Ray's default is 10 s.
+    os.environ.setdefault("RAY_SERVE_PROXY_HEALTH_CHECK_PERIOD_S", "1")
     prepare_proxy(pick_front_settings(wiring.settings), wiring.settings.home)
     prepare_tracing(wiring.settings.observability)
     try:

@@ -64,7 +64,7 @@ async def respond(status: int, content_type: str, *bodies: bytes) -> httpx.Respo
 @pytest.mark.parametrize(
     ("status", "content_type"),
     [
-        *((status, "text/plain; charset=utf-8") for status in (408, 500, 503)),
+        *((status, "text/plain; charset=utf-8") for status in (404, 408, 500, 503)),
         *[(500, "text/plain"), (500, ""), (0, "")],
     ],
 )
@@ -76,7 +76,12 @@ async def test_a_lost_replica_is_an_error_to_try_again(status: int, content_type
 
 @pytest.mark.parametrize(
     ("status", "content_type"),
-    [(200, "text/plain"), (404, "text/plain"), (500, "application/problem+json"), (200, "")],
+    [
+        (200, "text/plain"),
+        (404, "application/problem+json"),
+        (500, "application/problem+json"),
+        (200, ""),
+    ],
 )
 async def test_other_responses_pass(status: int, content_type: str) -> None:
     response = await respond(status, content_type, b"a", b"b")
@@ -135,7 +140,7 @@ def test_ray_is_told_of_the_callback_and_the_callback_of_the_settings(tmp_path: 
 
 
 def test_a_whole_settings_file_will_do() -> None:
-    front = read_front_settings(ROOT / "deploy" / "quorumsql.yaml")
+    front = read_front_settings(ROOT / "deploy" / "base" / "quorumsql.yaml")
     assert front.serve.host == "0.0.0.0"
 
 
