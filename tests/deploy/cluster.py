@@ -101,12 +101,17 @@ class Cluster:
         return [pod for pod in self.workers if pod.group == name]
 
     def deploy(self, config: Mapping[str, Any]) -> None:
-        """``serve deploy``, as KubeRay's operator does it over HTTP."""
+        """``serve deploy``, again and again until Ray takes it, as KubeRay's operator does."""
         file = self.folder / "deployed.yaml"
         file.write_text(yaml.safe_dump(dict(config)))
         address = f"http://127.0.0.1:{DASHBOARD}"
         command = [str(BIN / "serve"), "deploy", str(file), "--address", address]
-        subprocess.run(command, env=self.head.environ, check=True, capture_output=True)
+
+        def is_taken() -> bool:
+            done = subprocess.run(command, env=self.head.environ, capture_output=True, check=False)
+            return done.returncode == 0
+
+        assert wait_for(is_taken), _read_logs(self.folder)
 
     def read_status(self) -> Any:
         """Serve's own report of applications, deployments and replicas."""
