@@ -16,7 +16,7 @@ RESOLVE := $(LOCK)/bin/pip install --dry-run --ignore-installed
 # A few processes of pytest, each with its own databases; tests/conftest.py shares out the files.
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --no-loadscope-reorder
 
-.PHONY: help install install-vllm demo serve stop check test test-all weights weights-vllm format lock clean
+.PHONY: help install install-vllm demo serve stop check test test-all test-chaos weights weights-vllm format lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ test: $(INSTALLED) weights ## The product: every test but the long corpora, in m
 
 test-all: weights-vllm test ## Every test: those of `make test`, then the long corpora
 	$(PYTEST) -m "long or vllm"
+
+test-chaos: $(INSTALLED) ## Break the service under load in every way, and print what came of it
+	$(BIN)/python -m pytest -m long tests/chaos
 
 format: $(INSTALLED) ## Mend what lint can mend
 	$(BIN)/ruff check --fix .

@@ -28,6 +28,7 @@ ROOT = Path(__file__).parent.parent
 # Folders and files whose tests are marked ``long``, but for those that are marked ``quick``. One
 # test that is long among quick ones bears the mark itself. CONTRIBUTING.md says what each is.
 LONG = (
+    "tests/chaos",
     "tests/oracle",
     "tests/mutation",
     "tests/attacks/injections",
@@ -36,6 +37,10 @@ LONG = (
 
 # What starts Ray or loads the model: one process of pytest runs these files, one after another.
 ONE_AT_A_TIME = (
+    "tests/chaos/test_databases.py",
+    "tests/chaos/test_disks.py",
+    "tests/chaos/test_leaks.py",
+    "tests/chaos/test_replicas.py",
     "tests/deploy/test_cluster.py",
     "tests/generation/engines/test_llama_engine.py",
     "tests/generation/engines/test_vllm_server.py",

@@ -1,4 +1,4 @@
-"""A relay before a PostgreSQL socket that can fall silent, as a server does that is cut off."""
+"""A relay before a PostgreSQL socket that can be slow or silent, as a server that is cut off."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ from psycopg.conninfo import conninfo_to_dict
 
 
 class Relay:
-    """Passes bytes on both ways unless it is ``silent``; connections are accepted all the same."""
+    """Passes bytes on both ways unless it is ``silent``; connections are accepted all the same.
+
+    What clients send waits ``delay_s`` seconds first.
+    """
 
     def __init__(self, socket: str) -> None:
+        self.delay_s = 0.0
         self._socket = socket
         self._speaks = asyncio.Event()
         self._speaks.set()
@@ -28,16 +32,32 @@ class Relay:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection."""
-        there, back = await asyncio.open_unix_connection(self._socket)
+        try:
+            there, back = await asyncio.open_unix_connection(self._socket)
+        except OSError:
+            writer.close()
+            return
         with suppress(ConnectionError):
-            await asyncio.gather(self._pass(reader, back), self._pass(there, writer))
+            await asyncio.gather(
+                self._pass(reader, back, is_request=True), self._pass(there, writer)
+            )
 
-    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while data := await reader.read(65_536):
-            await self._speaks.wait()
-            writer.write(data)
-            await writer.drain()
-        writer.close()
+    async def _pass(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        *,
+        is_request: bool = False,
+    ) -> None:
+        try:
+            while data := await reader.read(65_536):
+                if is_request and self.delay_s:
+                    await asyncio.sleep(self.delay_s)
+                await self._speaks.wait()
+                writer.write(data)
+                await writer.drain()
+        finally:
+            writer.close()
 
 
 @asynccontextmanager

@@ -53,7 +53,11 @@ def build_services(
         repairer=stages.repairer,
         sessions=stages.retrieval,
     )
-    probes: dict[str, Probe] = {"index": stages.retrieval, "databases": stages.executor}
+    probes: dict[str, Probe] = {
+        "index": stages.retrieval,
+        "databases": stages.executor,
+        "audit log": access.accounting,
+    }
     if isinstance(engine, Probe):
         probes["engine"] = engine
     queries = QueryService(

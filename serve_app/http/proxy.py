@@ -37,6 +37,8 @@ _RAY_HEADERS = frozenset(
 )
 _REQUEST_ID = b"x-request-id"
 _PLAIN_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
+# A replica took too long, failed, or there is none.
+_RAYS_FAILURES = (408, 500, 503)
 _TRACEPARENT = b"traceparent"
 _PLAIN_TRACEPARENT = re.compile(rb"(00-[0-9a-f]{32}-[0-9a-f]{16}-)[0-9a-f]{2}")
 
@@ -118,7 +120,7 @@ class ReplicaFailures:
 def _is_rays_failure(start: Message) -> bool:
     headers = Headers(raw=list(start.get("headers", ())))
     is_plain = headers.get("content-type", "text/plain").startswith("text/plain")
-    return start["status"] == 500 and is_plain
+    return start["status"] in _RAYS_FAILURES and is_plain
 
 
 def _mark_sampled(traceparent: bytes) -> bytes:

@@ -38,6 +38,8 @@ _STAGE_SPARE = 16
 
 # How soon Ray notices that a replica has died; its default is 10 s.
 _HEALTH_CHECK_S = 1
+# A replica is replaced after three checks without an answer in this time; Ray's default is 30 s.
+_HEALTH_TIMEOUT_S = 10
 # How long a service on one machine may take to stop.
 _STOP_S = 10.0
 
@@ -91,6 +93,7 @@ def build_application(
         name="ingress",
         ray_actor_options={"num_cpus": _INGRESS_CPUS},
         health_check_period_s=_HEALTH_CHECK_S,
+        health_check_timeout_s=_HEALTH_TIMEOUT_S,
         graceful_shutdown_timeout_s=drain_s,
         max_ongoing_requests=limits.max_ongoing_requests
         + limits.max_waiting_requests
@@ -124,6 +127,7 @@ def _bind_stages(
             StageReplica,
             name=name,
             ray_actor_options={"num_cpus": _STAGE_CPUS},
+            health_check_timeout_s=_HEALTH_TIMEOUT_S,
             **options,
         )
         return deployment.bind(build, wiring, *handles)

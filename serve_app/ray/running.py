@@ -19,6 +19,8 @@ from serve_app.ray.builder import build_application
 from serve_app.ray.tracing import prepare_tracing
 
 APPLICATION = "quorumsql"
+# A replica ends a request in time unless it hangs; then Ray's proxy ends it, this much later.
+_PROXY_SPARE_S = 2.0
 # The last line of a replica's traceback, where the error is one of ours.
 _OWN_ERROR = re.compile(r"^nl2sql\.errors\.\w+: (?P<text>.+)$", re.MULTILINE)
 
@@ -37,6 +39,8 @@ def start_service(wiring: Wiring, engine: Application | None = None) -> None:
     if address == "local":
         check_port(settings)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # A replica that answers no check does not answer the request to end either.
+    os.environ.setdefault("RAY_SERVE_FORCE_STOP_UNHEALTHY_REPLICAS", "1")
     prepare_proxy(pick_front_settings(wiring.settings), wiring.settings.home)
     prepare_tracing(wiring.settings.observability)
     try:
@@ -54,7 +58,9 @@ def start_service(wiring: Wiring, engine: Application | None = None) -> None:
             hint="Close other programs and start again; RAY_ADDRESS names a cluster to join.",
         ) from error
     try:
-        serve.start(http_options={"host": settings.host, "port": settings.port})
+        timeout_s = wiring.settings.limits.request_timeout_ms / 1000 + _PROXY_SPARE_S
+        options = {"host": settings.host, "port": settings.port, "request_timeout_s": timeout_s}
+        serve.start(http_options=options)
         serve.run(build_application(wiring, engine), name=APPLICATION, route_prefix="/")
     except RuntimeError as error:  # Serve raises nothing more specific for a failed deployment
         reason = find_reason(read_messages())

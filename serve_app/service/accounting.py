@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from nl2sql.answers import Answer
 from nl2sql.errors import Unavailable
-from nl2sql.protocols import Observer
+from nl2sql.protocols import Observer, Probe
 from nl2sql.types import Principal, Question
 from quorumsql.contract import QueryRequest
 from serve_app.service.audit import AuditSink, Delivered, build_entry
@@ -60,6 +60,11 @@ class Accounting:
             raise
         await self._record(asked, answer, delivered)
         return answer
+
+    async def probe(self) -> tuple[tuple[str, str], ...]:
+        """See ``Probe.probe``: whether questions can be recorded."""
+        probes = [await sink.probe() for sink in self._sinks if isinstance(sink, Probe)]
+        return tuple(pair for pairs in probes for pair in pairs)
 
     async def record_invalid(
         self, request: QueryRequest, principal: Principal, error: Exception

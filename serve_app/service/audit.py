@@ -8,6 +8,7 @@ not recorded. Literals in a query are: the question and the model wrote them.
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import time
@@ -59,11 +60,29 @@ class AuditFile:
         try:
             await asyncio.to_thread(self._append, line.encode())
         except OSError as error:
-            raise Unavailable(f"The audit log cannot be written: {error.strerror}.") from error
+            raise Unavailable(_describe(error)) from error
+
+    async def probe(self) -> tuple[tuple[str, str], ...]:
+        """See ``Probe.probe``; looks whether the disk has room, and writes nothing."""
+        return (("audit log", await asyncio.to_thread(self._find_problem)),)
+
+    def _find_problem(self) -> str:
+        try:
+            descriptor = self._open()
+            try:
+                has_room = os.fstatvfs(descriptor).f_bavail > 0
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            return _describe(error)
+        return "" if has_room else _describe(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+
+    def _open(self) -> int:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
 
     def _append(self, line: bytes) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        descriptor = self._open()
         try:
             if not _ends_a_line(descriptor):
                 line = b"\n" + line
@@ -71,7 +90,11 @@ class AuditFile:
         finally:
             os.close(descriptor)
         if written < len(line):
-            raise OSError(28, "a line was written in part; is the disk full?")
+            raise OSError(errno.ENOSPC, "a line was written in part; is the disk full?")
+
+
+def _describe(error: OSError) -> str:
+    return f"The audit log cannot be written: {error.strerror}."
 
 
 def _ends_a_line(descriptor: int) -> bool:

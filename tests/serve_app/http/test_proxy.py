@@ -63,7 +63,10 @@ async def respond(status: int, content_type: str, *bodies: bytes) -> httpx.Respo
 
 @pytest.mark.parametrize(
     ("status", "content_type"),
-    [(500, "text/plain"), (500, "text/plain; charset=utf-8"), (500, ""), (0, "")],
+    [
+        *((status, "text/plain; charset=utf-8") for status in (408, 500, 503)),
+        *[(500, "text/plain"), (500, ""), (0, "")],
+    ],
 )
 async def test_a_lost_replica_is_an_error_to_try_again(status: int, content_type: str) -> None:
     response = await respond(status, content_type, b"Traceback ", b"/opt/secret.py")

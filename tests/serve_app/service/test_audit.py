@@ -184,6 +184,9 @@ async def test_a_file_that_cannot_be_written_is_unavailable(tmp_path: Path) -> N
     await run(sink, ANSWERED)
     with pytest.raises(Unavailable, match="audit log"):
         await AuditFile(tmp_path).add(sink.entries[0])
+    ((part, problem),) = await Accounting(sinks=[AuditFile(tmp_path)]).probe()
+    assert (part, problem) == ("audit log", "The audit log cannot be written: Is a directory.")
+    assert await AuditFile(tmp_path / "audit.jsonl").probe() == (("audit log", ""),)
 
 
 async def test_a_line_that_was_cut_off_spoils_no_other(tmp_path: Path) -> None:

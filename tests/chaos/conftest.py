@@ -1,0 +1,155 @@
+"""One service for all cases: a deployment for each stage, an echoing engine, two PostgreSQL.
+
+The index and the audit log lie on small disks of their own, where the machine lets us mount them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ray import serve
+
+from data.demo_erp import MODULES
+from execution.postgres.embedded import INDEX_DATABASE, INDEXER, READER
+from nl2sql.settings import Settings, parse_settings
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.background import service_url
+from serve_app.operations.indexing import index_databases
+from serve_app.ray.running import start_service, stop_service
+from serve_app.reporting import Silence
+from tests.chaos.echo_replica import EchoReplica
+from tests.chaos.load import Client
+from tests.chaos.questions import ASKING, KnownQuestion, list_questions
+from tests.chaos.servers import Server
+from tests.chaos.service import TIMEOUT_S, Service, render
+from tests.oracle.demo import DATABASE, open_demo
+from tests.oracle.postgres_copies import quiet_server
+from tests.oracle.stage import HASH_KEY
+from tests.serve_app.interfaces import describe_principal, sign_in
+
+PORT = 8323
+_INDEX_MIB, _AUDIT_MIB = 400, 128
+_CASES = pytest.StashKey[Service]()
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Prints the table of cases, as docs/measurements/faults.md has it."""
+    if service := config.stash.get(_CASES, None):
+        terminalreporter.write_line("| fault | replies | slowest, s | ready again after, s |")
+        for case in service.cases:
+            terminalreporter.write_line(render(case))
+
+
+@pytest.fixture(scope="package")
+def home() -> Iterator[Path]:
+    """A folder for all, in a short path for sockets."""
+    folder = Path(tempfile.mkdtemp(prefix="qc-", dir="/tmp"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="package")
+def service(home: Path, pytestconfig: pytest.Config) -> Iterator[Service]:
+    """The service with its load's questions, each of which it answers right while all is well."""
+    with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
+        for name, size_mib in (("index", _INDEX_MIB), ("audit", _AUDIT_MIB)):
+            stack.enter_context(small_disk(home / name, size_mib))
+        data, index = Server(home / "data"), Server(home / "index" / "postgres")
+        stack.callback(data.close)
+        stack.callback(index.close)
+        with quiet_server(data.server):
+            stage = open_demo(data.server)
+            questions = list_questions(stage)
+            policy = home / "policy.yaml"
+            policy.write_text(yaml.safe_dump(dict(stage.subjects[0].policy)), encoding="utf-8")
+            stage.close()
+        patch.setenv("ORACLE_HASH_KEY", HASH_KEY)
+        patch.setenv("RAY_TMPDIR", str(home))
+        described = {principal.name: describe_principal(principal) for principal in ASKING}
+        settings = sign_in(build_settings(home, policy, data, index), described, patch)
+        wiring = Wiring(settings)
+        asyncio.run(index_databases(wiring, [DATABASE], Silence()))
+        engine = serve.deployment(
+            EchoReplica,
+            name="engine",
+            ray_actor_options={"num_cpus": 0.1},
+            max_ongoing_requests=64,
+            health_check_period_s=1,
+            health_check_timeout_s=10,
+        )
+        start_service(wiring, engine.bind())
+        stack.callback(stop_service)
+        url = service_url(settings)
+        answered = pick_answered(url, questions)
+        assert len(answered) > len(questions) / 2, (len(answered), len(questions))
+        built = Service(url, answered, data, index, home / "audit")
+        pytestconfig.stash[_CASES] = built
+        yield built
+
+
+def build_settings(home: Path, policy: Path, data: Server, index: Server) -> Settings:
+    """The demo behind the relays, with short limits."""
+    return parse_settings(
+        {
+            "home": str(home),
+            "databases": {
+                DATABASE: {
+                    "reader": {"url": data.url(DATABASE, READER)},
+                    "indexer": {"url": data.url(DATABASE, INDEXER)},
+                    "schemas": list(MODULES),
+                    "policy": str(policy),
+                    "values": {"enabled": False},
+                }
+            },
+            "index": {
+                "connection": {"url": index.url(INDEX_DATABASE, INDEXER)},
+                "infer_keys": False,
+            },
+            "audit": {"file": str(home / "audit" / "audit.jsonl")},
+            "flags": {"intent_gate": False},
+            "ranking": {"min_confidence": 0.0},
+            "limits": {
+                "pool_size": 4,
+                "rows": 1000,
+                "statement_timeout_ms": 5000,
+                "request_timeout_ms": int(TIMEOUT_S * 1000),
+            },
+            "serve": {"port": PORT, "dashboard": False, "fuse_cpu_stages": False},
+        }
+    )
+
+
+def pick_answered(url: str, questions: list[KnownQuestion]) -> list[KnownQuestion]:
+    """Those that get the rows of the copy; one whose rows depend on their order may not."""
+    client = Client(url, TIMEOUT_S)
+    # The first question of all waits until everything is loaded.
+    client.ask(questions[0])
+    replies = [(question, client.ask(question)) for question in questions]
+    client.close()
+    for question, reply in replies:
+        if reply.kind != "right":
+            print(question.principal, question.sql[:60], reply.kind, reply.detail[:300])
+    return [question for question, reply in replies if reply.kind == "right"]
+
+
+@contextmanager
+def small_disk(folder: Path, size_mib: int) -> Iterator[None]:
+    """A file system in memory, mounted there; a plain folder where that is not allowed."""
+    folder.mkdir()
+    options = ["-t", "tmpfs", "-o", f"size={size_mib}m,mode=755", "tmpfs", str(folder)]
+    mounted = subprocess.run(["mount", *options], capture_output=True, check=False)
+    try:
+        yield
+    finally:
+        if not mounted.returncode:
+            subprocess.run(["umount", "--lazy", str(folder)], check=False)

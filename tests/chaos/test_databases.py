@@ -1,0 +1,29 @@
+"""The PostgreSQL of the data, and that of the index, fail under load."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+import pytest
+
+from tests.chaos.servers import Server
+from tests.chaos.service import Service
+
+pytestmark = pytest.mark.timeout(600)
+
+FAULTS: dict[str, tuple[Callable[[Server], AbstractContextManager[None]], float]] = {
+    "kill -9, started again after 5 s": (Server.killed, 5.0),
+    "SIGSTOP for 20 s": (Server.stopped, 20.0),
+    "network cut for 20 s": (Server.silent, 20.0),
+    "2 s for each message, for 20 s": (lambda server: server.slow(2.0), 20.0),
+    "connections exhausted for 15 s": (Server.exhausted, 15.0),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("which", ["data", "index"])
+def test_a_database_fails_and_comes_back(service: Service, which: str, fault: str) -> None:
+    server: Server = getattr(service, which)
+    build, hold_s = FAULTS[fault]
+    service.break_under_load(f"PostgreSQL of the {which}: {fault}", build(server), hold_s=hold_s)

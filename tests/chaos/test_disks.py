@@ -1,0 +1,59 @@
+"""The disk of the audit log, or of the index, is full under load."""
+
+from __future__ import annotations
+
+import errno
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.service import Service
+
+pytestmark = pytest.mark.timeout(600)
+
+_HOLD_S = 10.0
+
+
+@contextmanager
+def full(folder: Path) -> Iterator[None]:
+    """Nothing more can be written to the file system of the folder until the end of the block."""
+    if not folder.is_mount():
+        pytest.skip("file systems cannot be mounted here")
+    filler = folder / "filler"
+    with filler.open("wb", buffering=0) as file:
+        for size in (2**20, 1):
+            try:
+                while file.write(bytes(size)):
+                    pass
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+    try:
+        yield
+    finally:
+        filler.unlink()
+
+
+def test_the_disk_of_the_audit_log_is_full(service: Service) -> None:
+    """No answer is given that is not recorded, and a line that was cut spoils no other."""
+    file = service.audit_folder / "audit.jsonl"
+    case = service.break_under_load("disk of the audit log full", full(file.parent), hold_s=_HOLD_S)
+    assert any("audit log" in reason for reason in case.reasons)
+    spoiled = 0
+    for line in file.read_bytes().splitlines():
+        try:
+            json.loads(line)
+        except ValueError:
+            spoiled += 1
+    # A line can be cut off by each process that writes, at the moment when the disk becomes full.
+    assert spoiled <= 2
+
+
+def test_the_disk_of_the_index_is_full(service: Service) -> None:
+    """Questions only read the index, apart from what conversations remember."""
+    service.break_under_load(
+        "disk of the index full", full(service.index.server.folder.parent), hold_s=_HOLD_S
+    )
