@@ -32,9 +32,9 @@ from evaluation.sizing.workload import (
     draw_arrivals,
     read_demo,
 )
-from nl2sql.errors import SettingsError
+from nl2sql.errors import Busy, SettingsError
 from serve_app.service.load import Load
-from serve_app.service.turns import Overloaded, Turns
+from serve_app.service.turns import Turns
 from tests.evaluation.builders import build_record
 
 Start = Callable[[Clock, float, Callable[[], None]], None]
@@ -203,7 +203,7 @@ def decide_as_the_service(
         if what == "enter":
             try:
                 turns.check(str(who), patience_s=limits.patience_s)
-            except Overloaded:
+            except Busy:
                 decisions.append(False)
                 continue
             decisions.append(True)
