@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from nl2sql.errors import LimitReached
+from nl2sql.errors import LimitReached, QuorumError, Unavailable
 from nl2sql.settings import Settings
 from quorumsql import wire
 from serve_app.batch.asking import describe_for_openai
@@ -30,7 +30,7 @@ from serve_app.batch.results import (
 )
 
 PRIORITY = {"QuorumSQL-Priority": "batch"}
-_BUSY = (429, 503)
+_TRY_AGAIN = (429, 503)
 _COMPLETED = "completed"
 
 
@@ -110,7 +110,7 @@ class ServiceAsker:
         }
 
     async def _send(self, path: str, token: str, body: Mapping[str, Any]) -> httpx.Response:
-        """The response of a service that is not busy. Raises LimitReached, Unavailable."""
+        """The response of a service that answers at all. Raises LimitReached, Unavailable."""
 
         async def attempt() -> httpx.Response:
             try:
@@ -119,21 +119,22 @@ class ServiceAsker:
                 )
             except httpx.HTTPError as error:
                 raise wire.build_unreachable(str(self.http.base_url), error) from error
-            if response.status_code in _BUSY:
-                raise _build_busy(response)
+            if response.status_code in _TRY_AGAIN:
+                raise _build_error(response)
             return response
 
         return await self.patience.ask("service", attempt)
 
 
-def _build_busy(response: httpx.Response) -> LimitReached:
-    """The error of a busy service, with the time that it asks to wait."""
-    seconds = response.headers.get("retry-after", "")
-    message = f"The service answered {response.status_code}."
+def _build_error(response: httpx.Response) -> QuorumError:
+    """The error of a service that is busy or unavailable, in the form of either interface."""
     with suppress(ValueError, LookupError, TypeError):
-        body = response.json()
-        message = body["detail"] if "detail" in body else body["error"]["message"]
-    return LimitReached(message, retry_after_s=float(seconds) if seconds.isdecimal() else 0.0)
+        message = response.json()["error"]["message"]
+        if response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
+            return Unavailable(message)
+        seconds = response.headers.get("retry-after", "1")
+        return LimitReached(message, retry_after_s=float(seconds))
+    return wire.translate(response)
 
 
 @asynccontextmanager

@@ -124,11 +124,11 @@ class Job:
 
     def check(self) -> tuple[int, int]:
         """Counts the questions without a row and those with more than one."""
-        asked = set(self._read_ids(self.questions, self.questions.list_files()))
+        asked = set(read_ids(self.questions, self.questions.list_files()))
         present = {_strip(info.path) for info in self._list_results()}
         files = [info for info in self._list_checkpoints() if _strip(info.path) in present]
         answered, repeated = set(), 0
-        for name in self._read_ids(self.checkpoint, files):
+        for name in read_ids(self.checkpoint, files):
             repeated += name in answered
             answered.add(name)
         return len(asked - answered), repeated
@@ -145,7 +145,7 @@ class Job:
 
     def count_answered(self) -> int:
         """The number of questions that have a row."""
-        return sum(1 for _ in self._read_ids(self.checkpoint, self._list_checkpoints()))
+        return sum(1 for _ in read_ids(self.checkpoint, self._list_checkpoints()))
 
     def _list_results(self) -> list[Any]:
         ending = f".{self.spec.result_format.ending}"
@@ -161,16 +161,6 @@ class Job:
 
     def _list_complete(self) -> set[str]:
         return {_strip(info.path) for info in self._list_checkpoints()}
-
-    def _read_ids(self, folder: Folder, files: Iterable[Any]) -> Iterator[str]:
-        def read(info: Any) -> list[str]:
-            with folder.filesystem.open_input_file(info.path) as file:
-                ids: list[str] = parquet.read_table(file, columns=["id"])["id"].to_pylist()
-                return ids
-
-        with ThreadPoolExecutor(_READERS) as readers:
-            for ids in readers.map(read, files):
-                yield from ids
 
 
 def open_job(output: Folder) -> Job:
@@ -235,6 +225,19 @@ def create_job(output: Folder, spec: JobSpec, questions: Iterable[BatchQuestion]
     content = json.dumps(stored.model_dump(mode="json"), indent=2, ensure_ascii=False)
     (output / "_batch").write(_FILE, content.encode())
     return Job(output, stored)
+
+
+def read_ids(folder: Folder, files: Iterable[Any]) -> Iterator[str]:
+    """The column ``id`` of Parquet files in a folder."""
+
+    def read(info: Any) -> list[str]:
+        with folder.filesystem.open_input_file(info.path) as file:
+            ids: list[str] = parquet.read_table(file, columns=["id"])["id"].to_pylist()
+            return ids
+
+    with ThreadPoolExecutor(_READERS) as readers:
+        for ids in readers.map(read, files):
+            yield from ids
 
 
 def name_questions(number: int) -> str:

@@ -25,7 +25,7 @@ from generation.engines.choice import has_gpu
 from nl2sql.errors import QuorumError, SettingsError, Unavailable
 from serve_app.batch.engines import BuildEngine, build_configured, count_cpus, start_engines
 from serve_app.batch.figures import Progress, ProgressReader
-from serve_app.batch.files import QuestionSource, ResultSink
+from serve_app.batch.files import QuestionSource, ResultSink, StoredIds
 from serve_app.batch.identity import check_principals
 from serve_app.batch.job import Job
 from serve_app.batch.worker import AnswerQuestions, WorkerPlan
@@ -246,6 +246,7 @@ def _configured(job: Job) -> Iterator[None]:
         job.checkpoint.path,
         override_filesystem=job.checkpoint.filesystem,
         delete_checkpoint_on_success=False,
+        checkpoint_manager_cls=StoredIds,
     )
     # Ids are small; the default of 1 GiB would not be free on small machines.
     config.checkpoint_actor_memory_bytes = _LOGICAL_MEMORY

@@ -76,7 +76,7 @@ class FakeModel(StubEngine):
         self.asked = ""
         self._texts = texts
 
-    async def sample(self, request: SamplingRequest) -> Completions:
+    async def sample(self, request: SamplingRequest, caller: str = "") -> Completions:
         """The texts of the question, as often as ``k`` asks."""
         await asyncio.sleep(_ENGINE_S)
         texts = self._texts[self.asked]

@@ -42,7 +42,7 @@ _FOLDER = str(Path(__file__).parents[2])
 class PromptedModel(FakeModel):
     """Finds the question in the prompt, since many are asked concurrently."""
 
-    async def sample(self, request: SamplingRequest) -> Completions:
+    async def sample(self, request: SamplingRequest, caller: str = "") -> Completions:
         """See ``FakeModel.sample``."""
         prompt = request.prompt.messages[-1].content
         found = [question for question in self._texts if question in prompt]

@@ -13,10 +13,11 @@ import shlex
 import shutil
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,14 +41,17 @@ class Pod:
     group: str
     command: list[str]
     environ: dict[str, str]
+    folder: Path
     before_stop: str
     http_port: int
     metrics_port: int
     agent_port: int
     process: subprocess.Popen[bytes] | None = None
 
-    def start(self, log: Path) -> None:
-        """Starts it; its output goes to ``log``."""
+    def start(self) -> None:
+        """Starts it as a new pod: nothing is left of the files of an earlier one."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        log = self.folder.with_suffix(".log")
         with log.open("ab") as out:
             self.process = subprocess.Popen(
                 self.command, env=self.environ, stdout=out, stderr=out, start_new_session=True
@@ -55,20 +59,20 @@ class Pod:
 
     def kill(self) -> None:
         """Kills it with all its processes, as when its machine fails."""
-        if self.process is None:
+        process, self.process = self.process, None
+        if process is None:
             return
         try:
-            running = [psutil.Process(self.process.pid)]
+            running = [psutil.Process(process.pid)]
             running += running[0].children(recursive=True)
         except psutil.NoSuchProcess:
             return
-        for process in running:
+        for started in running:
             try:
-                process.kill()
+                started.kill()
             except psutil.NoSuchProcess:
                 continue
-        self.process.wait()
-        self.process = None
+        process.wait()
 
 
 @dataclass
@@ -80,33 +84,28 @@ class Cluster:
     head: Pod
     workers: list[Pod]
     serve_config: dict[str, Any]
-    started: list[Pod] = field(default_factory=list)
 
     @property
     def pods(self) -> list[Pod]:
         """The head, then the workers."""
         return [self.head, *self.workers]
 
-    def start(self, pod: Pod) -> None:
-        """Starts a node."""
-        pod.start(self.folder / f"{pod.group}-{pod.http_port}.log")
-
-    def restart_head(self) -> None:
-        """Starts the killed head again, as a new pod: nothing is left of its files."""
-        shutil.rmtree(self.folder / "0")
-        self.start(self.head)
-
     def group(self, name: str) -> list[Pod]:
         """The workers of a group."""
         return [pod for pod in self.workers if pod.group == name]
 
     def deploy(self, config: Mapping[str, Any]) -> None:
-        """``serve deploy``, as KubeRay's operator does it over HTTP."""
+        """``serve deploy``, again and again until Ray takes it, as KubeRay's operator does."""
         file = self.folder / "deployed.yaml"
         file.write_text(yaml.safe_dump(dict(config)))
         address = f"http://127.0.0.1:{DASHBOARD}"
         command = [str(BIN / "serve"), "deploy", str(file), "--address", address]
-        subprocess.run(command, env=self.head.environ, check=True, capture_output=True)
+
+        def is_taken() -> bool:
+            done = subprocess.run(command, env=self.head.environ, capture_output=True, check=False)
+            return done.returncode == 0
+
+        assert wait_for(is_taken), _read_logs(self.folder)
 
     def read_status(self) -> Any:
         """Serve's own report of applications, deployments and replicas."""
@@ -191,12 +190,36 @@ def run_cluster(
             stack.enter_context(_run_redis(head.environ["REDIS_PASSWORD"], folder))
         for pod in cluster.pods:
             stack.callback(pod.kill)
-            cluster.start(pod)
+            pod.start()
             if pod is head:
                 assert wait_for(lambda: _answers(cluster), 120), _read_logs(folder)
+        stack.enter_context(_starting_again(cluster.pods))
         cluster.deploy(config)
         assert wait_for(cluster.is_running), cluster.read_messages()
         yield cluster
+
+
+@contextmanager
+def _starting_again(pods: Sequence[Pod]) -> Iterator[None]:
+    """Starts pods again that end by themselves, as Kubernetes does, until the block ends.
+
+    Ray's nodes do so on a busy machine, where they wait only 30 s for their own processes.
+    """
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(1):
+            for pod in pods:
+                if pod.process is not None and pod.process.poll() is not None:
+                    pod.start()
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def _answers(cluster: Cluster) -> bool:
@@ -280,7 +303,7 @@ class _PodBuilder:
             f"--labels={','.join(f'{key}={value}' for key, value in labels.items())}",
             f"--metrics-export-port={METRICS + number}",
             f"--dashboard-agent-listen-port={AGENT + number}",
-            f"--temp-dir={self._folder}/{number}",
+            f"--temp-dir={self._folder / str(number)}",
             "--object-store-memory=100000000",
         ]  # fmt: skip
         hook = container.get("lifecycle", {}).get("preStop", {}).get("exec", {"command": [""]})
@@ -288,6 +311,7 @@ class _PodBuilder:
             group=name,
             command=command,
             environ=self._build_environ(container, number),
+            folder=self._folder / str(number),
             before_stop=hook["command"][-1],
             http_port=HTTP + number,
             metrics_port=METRICS + number,

@@ -260,7 +260,7 @@ def test_workers_survive_the_death_of_the_head(cluster: Cluster, key: str) -> No
     cluster.head.kill()
     for pod in cluster.workers:
         assert ask(pod, key).json()["outcome"] == "answered"
-    cluster.restart_head()
+    cluster.head.start()
     assert wait_for(cluster.is_running), cluster.read_messages()
     assert {process.pid for _, process in cluster.list_replicas()} == before
     for pod in cluster.workers:

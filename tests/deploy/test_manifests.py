@@ -86,7 +86,7 @@ def test_no_pod_runs_as_root(overlay: str) -> None:
         assert context["seccompProfile"] == {"type": "RuntimeDefault"}
         # Only the head's autoscaler asks the API server.
         assert pod["spec"].get("automountServiceAccountToken", True) is (pool == "head")
-        for container in pod["spec"]["containers"]:
+        for container in [*pod["spec"]["containers"], *pod["spec"].get("initContainers", ())]:
             assert container["securityContext"] == {
                 "allowPrivilegeEscalation": False,
                 "capabilities": {"drop": ["ALL"]},

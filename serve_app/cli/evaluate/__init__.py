@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from serve_app.cli.evaluate import calibrate, measure, retrieval, show
+from serve_app.cli.evaluate import calibrate, measure, retrieval, show, sizing
 
 app = typer.Typer(no_args_is_help=True)
 app.command("run")(measure.run)
@@ -12,4 +12,5 @@ app.command("retrieval")(retrieval.retrieval)
 app.command("calibrate")(calibrate.calibrate)
 app.command("report")(show.report)
 app.command("compare")(show.compare)
+app.command("sizing")(sizing.sizing)
 app.command("list")(show.list_runs)

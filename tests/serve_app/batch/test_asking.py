@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from nl2sql.errors import InvalidRequest, LimitReached, Unavailable
+from nl2sql.errors import Busy, InvalidRequest, LimitReached, Unavailable
 from nl2sql.settings import Settings
 from serve_app.batch.asking_service import PRIORITY, ServiceAsker
 from serve_app.batch.job import JobSpec
@@ -53,6 +53,18 @@ async def test_what_is_unavailable_is_asked_again() -> None:
     assert await Patience(PAUSES_S).ask("shop", calls) == 3
 
 
+async def test_what_is_busy_is_asked_until_it_is_not() -> None:
+    busy = [Busy("Busy.", retry_after_s=0), LimitReached("Slow.", retry_after_s=0)] * 3
+    assert await Patience(PAUSES_S).ask("shop", Calls(*busy)) == 7
+
+
+async def test_nobody_waits_for_the_limit_of_a_day() -> None:
+    calls = Calls(LimitReached("Enough.", retry_after_s=50_000))
+    with pytest.raises(LimitReached):
+        await Patience(PAUSES_S).ask("shop", calls)
+    assert calls.count == 1
+
+
 async def test_patience_has_an_end_and_then_there_is_one_attempt() -> None:
     patience = Patience(PAUSES_S)
     always = [Unavailable("Down.")] * 9
@@ -79,7 +91,8 @@ async def test_other_errors_are_not_repeated() -> None:
 class BusyTransport(httpx.AsyncBaseTransport):
     """Answers ``busy`` times that the service is busy, then passes requests to the service."""
 
-    def __init__(self, settings: Settings, busy: int, status: int) -> None:
+    def __init__(self, settings: Settings, busy: int, status: int, title: str = "Busy") -> None:
+        self._title = title
         generated = [build_generated(build_candidate(SQL))] * 9
         app = build_app(
             settings,
@@ -95,7 +108,11 @@ class BusyTransport(httpx.AsyncBaseTransport):
         """The response of the service, or that it is busy."""
         self.requests.append(request)
         if len(self.requests) <= self._busy:
-            problem = {"title": "Busy", "status": self._status, "detail": "Too many questions."}
+            problem = {
+                "title": self._title,
+                "status": self._status,
+                "detail": "Too many questions.",
+            }
             return httpx.Response(self._status, json=problem, headers={"Retry-After": "0"})
         return await self._service.handle_async_request(request)
 
@@ -125,8 +142,8 @@ async def test_a_busy_service_is_asked_again_after_people(
         assert request.headers.items() >= {name.lower(): v for name, v in PRIORITY.items()}.items()
 
 
-async def test_a_service_that_stays_busy_is_the_questions_error() -> None:
-    transport = BusyTransport(SETTINGS, 99, 503)
+async def test_a_service_that_stays_unavailable_is_the_questions_error() -> None:
+    transport = BusyTransport(SETTINGS, 99, 503, title="Temporarily unavailable")
     async with asking(transport) as asker:
         row = await asker.ask(BatchQuestion("a", "Q?"))
     assert (row["outcome"], row["reason"]) == ("error", "Too many questions.")

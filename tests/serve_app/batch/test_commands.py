@@ -10,7 +10,7 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from nl2sql.errors import Forbidden, QuorumError, SettingsError
-from serve_app.batch.job import Job, open_job
+from serve_app.batch.job import Job, open_job, read_ids
 from serve_app.batch.storage import open_folder
 from serve_app.cli.app import app
 from tests.serve_app.batch.test_job import write_checkpoint, write_results
@@ -50,7 +50,7 @@ def start(config: Path, *arguments: str, principal: str = "") -> tuple[Result, J
 
 
 def complete(job: Job, count: int = 2) -> None:
-    ids = sorted(job._read_ids(job.questions, job.questions.list_files()))
+    ids = sorted(read_ids(job.questions, job.questions.list_files()))
     for number, name in enumerate(ids[:count]):
         write_results(job, number, name, database="shop", confidence=0.5, quorum=True)
         write_checkpoint(job, number, name)

@@ -1,0 +1,382 @@
+"""The sizing simulation against queueing theory, the service's admission, and its own rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from statistics import fmean
+from typing import Any
+
+import pytest
+
+from evaluation.runs.records import RepairRecord
+from evaluation.sizing.admission import Admission, AdmissionLimits
+from evaluation.sizing.engine import (
+    EngineProfile,
+    EngineReplica,
+    SamplingCost,
+    list_profiles,
+    read_profile,
+)
+from evaluation.sizing.events import Clock
+from evaluation.sizing.processor import SharedProcessor
+from evaluation.sizing.search import Targets, find_smallest, predict
+from evaluation.sizing.service import Deployment, simulate
+from evaluation.sizing.workload import (
+    QuestionCost,
+    build_workload,
+    draw_arrivals,
+    read_demo,
+)
+from nl2sql.errors import Busy, SettingsError
+from serve_app.service.load import Load
+from serve_app.service.turns import Turns
+from tests.evaluation.builders import build_record
+
+Start = Callable[[Clock, float, Callable[[], None]], None]
+
+PROFILE = EngineProfile(
+    name="test",
+    source="a test",
+    is_measured=False,
+    prompt_tokens_per_s=1000,
+    cached_share=0.5,
+    step_ms={1: 10, 5: 20},
+    max_sequences=8,
+    kv_tokens=10_000,
+)
+# No limit on questions in a replica.
+UNLIMITED = AdmissionLimits(10**9, 10**9)
+DEMO = read_demo(cpu_before_ms=49, cpu_after_ms=57, database_ms=20)
+
+
+def time_jobs(load: float, seconds: Sequence[float], start: Start) -> float:
+    """The mean seconds that jobs take which come as a Poisson process, ``load`` a second."""
+    clock, spent = Clock(), list[float]()
+
+    def arrive(job: float) -> None:
+        came = clock.now
+        start(clock, job, lambda: spent.append(clock.now - came))
+
+    arrivals = draw_arrivals(60 * load, len(seconds) / load)
+    for time, job in zip(arrivals, seconds, strict=False):
+        clock.schedule(time, partial(arrive, job))
+    clock.run()
+    return fmean(spent)
+
+
+def start_in_engine(profile: EngineProfile) -> Start:
+    """Jobs are requests without a prompt; a token takes a second."""
+    engines: list[EngineReplica] = []
+
+    def start(clock: Clock, job: float, done: Callable[[], None]) -> None:
+        if not engines:
+            engines.append(EngineReplica(clock, profile))
+        engines[0].sample(SamplingCost(0, job, 1), done)
+
+    return start
+
+
+def start_in_processor() -> Start:
+    processors: list[SharedProcessor] = []
+
+    def start(clock: Clock, job: float, done: Callable[[], None]) -> None:
+        if not processors:
+            processors.append(SharedProcessor(clock))
+        processors[0].run(job, done)
+
+    return start
+
+
+def draw_exponential(count: int = 30_000) -> list[float]:
+    random = Random(1)
+    drawn = [random.expovariate(1.0) for _ in range(count)]
+    mean = fmean(drawn)
+    return [seconds / mean for seconds in drawn]
+
+
+@pytest.mark.parametrize("load", [0.3, 0.7])
+def test_engine_with_one_place_is_an_mm1_queue(load: float) -> None:
+    profile = PROFILE.model_copy(update={"max_requests": 1, "step_ms": {1: 1000.0}})
+
+    mean_s = time_jobs(load, draw_exponential(), start_in_engine(profile))
+
+    assert mean_s == pytest.approx(1 / (1 - load), rel=0.05)
+
+
+def test_batch_with_equal_steps_is_an_mmc_queue() -> None:
+    """Two places with steps that take the same for both are two servers; Erlang's C formula."""
+    profile = PROFILE.model_copy(update={"max_sequences": 2, "step_ms": {1: 1000.0}})
+    load, share = 1.4, 0.7
+    waits = (2 * share**2) / (1 + share)
+
+    mean_s = time_jobs(load, draw_exponential(), start_in_engine(profile))
+
+    assert mean_s == pytest.approx(1 + waits / (2 - load), rel=0.05)
+
+
+@pytest.mark.parametrize("seconds", [draw_exponential(), [1.0] * 30_000], ids=["M", "D"])
+def test_processor_is_mg1_with_processor_sharing(seconds: Sequence[float]) -> None:
+    """Its mean depends on the mean service time alone: E[S] / (1 - load)."""
+    mean_s = time_jobs(0.7, seconds, start_in_processor())
+
+    assert mean_s == pytest.approx(1 / 0.3, rel=0.05)
+
+
+def test_two_choices_are_between_separate_queues_and_one_queue() -> None:
+    profile = PROFILE.model_copy(update={"max_requests": 1, "step_ms": {1: 1000.0}})
+    workload = tuple(
+        QuestionCost(0.0, SamplingCost(0, seconds, 1), 0.0) for seconds in draw_exponential()
+    )
+    load, engines = 0.8, 4
+    arrivals = draw_arrivals(60 * load * engines, 3_000)
+
+    found = simulate(Deployment(1, engines, profile, UNLIMITED), workload, arrivals)
+
+    separate, one_queue = 1 / (1 - load), 1.75  # Erlang C with four servers
+    assert one_queue < fmean(found.latencies_s) < 0.7 * separate
+    assert found.engine_share == pytest.approx(load, rel=0.05)
+
+
+def test_prompt_is_read_once_and_answers_share_the_steps() -> None:
+    clock, ends = Clock(), list[float]()
+    engine = EngineReplica(clock, PROFILE)
+
+    # Half of 200 tokens is cached: 0.1 s; four sequences of 10 tokens at 17.5 ms.
+    engine.sample(SamplingCost(200, 10.0, 4), lambda: ends.append(clock.now))
+    clock.run()
+
+    assert ends == pytest.approx([0.1 + 10 * 0.0175])
+
+
+@pytest.mark.parametrize(
+    "limits", [{"max_sequences": 4}, {"kv_tokens": 250}, {"max_requests": 1}], ids=str
+)
+def test_request_without_room_waits(limits: dict[str, int]) -> None:
+    profile = PROFILE.model_copy(update=limits)
+    clock, ends = Clock(), list[float]()
+    engine = EngineReplica(clock, profile)
+
+    for _ in range(2):
+        engine.sample(SamplingCost(200, 10.0, 4), lambda: ends.append(clock.now))
+    clock.run()
+
+    alone = 0.1 + 10 * 0.0175
+    assert ends == pytest.approx([alone, 2 * alone])
+
+
+def test_request_larger_than_the_engine_runs_alone() -> None:
+    clock, ends = Clock(), list[float]()
+
+    EngineReplica(clock, PROFILE).sample(
+        SamplingCost(20_000, 1.0, 16), lambda: ends.append(clock.now)
+    )
+    clock.run()
+
+    assert len(ends) == 1
+
+
+def test_jobs_share_the_processor() -> None:
+    clock, ends = Clock(), list[float]()
+    processor = SharedProcessor(clock)
+
+    processor.run(1.0, lambda: ends.append(clock.now))
+    processor.run(2.0, lambda: ends.append(clock.now))
+    clock.run()
+
+    assert ends == pytest.approx([2.0, 3.0])
+    assert processor.busy_s == pytest.approx(3.0)
+
+
+def decide_as_the_service(
+    limits: AdmissionLimits, events: Sequence[tuple[str, int, float]], slowdown: float
+) -> list[bool]:
+    """What ``Turns`` decides on the same questions; it is told how long they took."""
+    turns = Turns(limits.max_ongoing, limits.max_waiting, max_slowdown=slowdown)
+    entered: dict[int, tuple[float, int, int]] = {}
+    decisions = []
+    for number, (what, who, now) in enumerate(events):
+        if what == "enter":
+            try:
+                turns.check(str(who), patience_s=limits.patience_s)
+            except Busy:
+                decisions.append(False)
+                continue
+            decisions.append(True)
+            turns._present[str(who)] += 1
+            entered[number] = (now, turns._present.total(), who)
+        elif entered:
+            started, present, principal = entered.pop(min(entered))
+            turns._load.measure(now - started, present)
+            turns._leave(str(principal))
+    return decisions
+
+
+def decide_as_simulated(
+    limits: AdmissionLimits, events: Sequence[tuple[str, int, float]], slowdown: float
+) -> list[bool]:
+    clock = Clock()
+    admission = Admission(clock, limits, Load(slowdown))
+    entered: dict[int, int] = {}
+    decisions: list[bool] = []
+    for number, (what, who, now) in enumerate(events):
+        clock.now = now
+        if what == "enter":
+            accepted = admission.enter(number, who)
+            decisions.append(accepted)
+            if accepted:
+                entered[number] = who
+        elif entered:
+            first = min(entered)
+            admission.leave(first, entered.pop(first))
+    return decisions
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("patience_s", [1800.0, 20.0])
+def test_admission_decides_as_the_service(seed: int, patience_s: float) -> None:
+    random = Random(seed)
+    limits = AdmissionLimits(10**6, 10**6, patience_s)
+    events, now = [], 0.0
+    for number in range(600):
+        now += random.expovariate(1.0)
+        # First as many leave as come; later more come.
+        enters = random.random() < (0.5 if number < 200 else 0.6)
+        events.append(("enter" if enters else "leave", random.randrange(6), now))
+
+    decisions = decide_as_simulated(limits, events, 3.0)
+
+    assert decisions == decide_as_the_service(limits, events, 3.0)
+    assert len(set(decisions)) == 2
+
+
+def test_full_replica_refuses() -> None:
+    clock = Clock()
+    admission = Admission(clock, AdmissionLimits(1, 1), Load(5.0))
+    started: list[int] = []
+
+    for number in range(2):
+        assert admission.enter(number, number)
+        admission.proceed(lambda number=number: started.append(number))  # type: ignore[misc]
+
+    assert not admission.enter(2, 2)
+    assert started == [0]
+    admission.leave(0, 0)
+    assert started == [0, 1]
+    assert admission.enter(3, 3)
+
+
+def deploy(replicas: int, engines: int) -> Deployment:
+    profile = read_profile("rtx-a6000-qwen2.5-7b")
+    return Deployment(replicas, engines, profile, build_load=lambda: Load(5.0))
+
+
+@pytest.mark.parametrize("per_minute", [60, 3000])
+def test_every_question_is_answered_or_refused(per_minute: float) -> None:
+    found = simulate(deploy(2, 2), DEMO, draw_arrivals(per_minute, 60), principals=30)
+
+    assert found.answered + found.refused == found.asked
+    assert (found.refused > 0) == (per_minute == 3000)
+    assert found.refused_share <= 1
+
+
+def test_same_seed_gives_the_same_figures() -> None:
+    first, second = (predict(300, deploy(1, 2), DEMO, seed=3) for _ in range(2))
+
+    assert first.prediction == second.prediction
+
+
+def test_more_replicas_are_never_slower() -> None:
+    for way in ("replicas", "engines"):
+        sizes = [(count, 8) if way == "replicas" else (4, count) for count in (1, 2, 4, 8)]
+        found = [predict(500, deploy(*size), DEMO) for size in sizes]
+        worth = [one.prediction.answered for one in found]
+
+        for more, less in pairwise(reversed(found)):
+            if less.prediction.refused_share < 0.01:
+                assert more.prediction.latency_s(50) <= 1.05 * less.prediction.latency_s(50)
+        assert worth == pytest.approx(sorted(worth), rel=0.01)
+
+
+def test_search_finds_the_smallest_deployment() -> None:
+    targets = Targets(p95_s=10.0)
+
+    found = find_smallest(600, targets, deploy(1, 1), DEMO)
+
+    one = found.deployment
+    assert targets.are_met(found.prediction)
+    assert one.engines > 1
+    assert not targets.are_met(predict(600, replace(one, engines=one.engines - 1), DEMO).prediction)
+    fewer = replace(one, replicas=one.replicas - 1)
+    assert not fewer.replicas or not targets.are_met(predict(600, fewer, DEMO).prediction)
+
+
+def test_target_below_the_idle_latency_is_an_error() -> None:
+    with pytest.raises(SettingsError, match="One question at a time already has a p95 of"):
+        find_smallest(60, Targets(p95_s=1.0), deploy(1, 1), DEMO)
+
+
+@pytest.mark.parametrize("name", list_profiles())
+def test_shipped_profiles_name_their_source(name: str) -> None:
+    profile = read_profile(name)
+
+    assert profile.source
+    # No GPU was measured here.
+    assert profile.is_measured == (profile.gpus == 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name: a", "source"),
+        ("{name: a, speed: 1}", "source"),
+        (
+            "{name: a, source: b, is_measured: false, prompt_tokens_per_s: 1, kv_tokens: 1, "
+            "step_ms: {1: 5, 2: 4}}",
+            "must not be faster",
+        ),
+    ],
+)
+def test_invalid_profile_is_an_error(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "engine.yaml"
+    path.write_text(text)
+
+    with pytest.raises(SettingsError, match=message):
+        read_profile(str(path))
+
+
+def test_unknown_profile_is_an_error() -> None:
+    with pytest.raises(SettingsError, match="no engine profile 'h200'"):
+        read_profile("h200")
+
+
+def test_run_gives_the_costs() -> None:
+    stages = {"retrieve": 30.0, "plan": 10.0, "generate": 900.0, "guard": 8.0, "repair": 5.0}
+    values: dict[str, Any] = {
+        "stages_ms": stages,
+        "prompt_tokens": 800,
+        "completion_tokens": 120,
+        "k": 3,
+    }
+    repaired = RepairRecord(candidate="c1", cause="", method="model", outcome="")
+
+    by_rule, by_model = build_workload(
+        [
+            build_record(**values, trace={"wanted": 4}),
+            build_record(**values, repairs=(repaired,)),
+            build_record(outcome="refused", stages_ms={"gate": 1.0}),
+        ],
+        database_ms=2.0,
+    )
+
+    assert by_rule == QuestionCost(0.04, SamplingCost(800, 30.0, 4), 0.011, 0.002)
+    assert by_model == QuestionCost(0.04, SamplingCost(800, 40.0, 3), 0.006, 0.002)
+
+
+def test_run_without_stage_times_is_an_error() -> None:
+    with pytest.raises(SettingsError, match="No question of the run"):
+        build_workload([build_record()])
