@@ -1,13 +1,13 @@
 """Folders and files on this machine and on an S3-compatible server, and a whole job there.
 
-The server is moto's (``pip install 'moto[server]'``), on the path or named by QUORUMSQL_TEST_MOTO.
+The server is moto's, of 5.2.5 or newer (``pip install 'moto[server]'``); QUORUMSQL_TEST_MOTO names
+its program, ``moto_server``.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import time
@@ -29,7 +29,7 @@ from serve_app.composition.wiring import Wiring
 from tests.serve_app.batch.engines import build_echo
 from tests.serve_app.batch.jobs import build_job, build_questions, read_rows
 
-SERVER = os.environ.get("QUORUMSQL_TEST_MOTO") or shutil.which("moto_server")
+SERVER = os.environ.get("QUORUMSQL_TEST_MOTO")
 BUCKET = "jobs"
 
 
@@ -37,7 +37,7 @@ BUCKET = "jobs"
 def bucket() -> Iterator[str]:
     """The URI of an empty bucket; workers of a Ray that starts later find its server too."""
     if SERVER is None:
-        pytest.skip("moto_server is not installed")
+        pytest.skip("QUORUMSQL_TEST_MOTO names no S3 server")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
