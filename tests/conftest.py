@@ -28,20 +28,17 @@ ROOT = Path(__file__).parent.parent
 # Folders and files whose tests are marked ``long``, but for those that are marked ``quick``. One
 # test that is long among quick ones bears the mark itself. CONTRIBUTING.md says what each is.
 LONG = (
-    "tests/chaos",
     "tests/oracle",
     "tests/mutation",
     "tests/attacks/injections",
     "tests/repair/normalize/test_execution.py",
 )
 
+# What `make test-chaos` runs: services and clusters of several nodes under load, and their faults.
+FAULTS = ("tests/chaos", "tests/deploy/test_cluster.py")
+
 # What starts Ray or loads the model: one process of pytest runs these files, one after another.
 ONE_AT_A_TIME = (
-    "tests/chaos/test_databases.py",
-    "tests/chaos/test_disks.py",
-    "tests/chaos/test_leaks.py",
-    "tests/chaos/test_replicas.py",
-    "tests/deploy/test_cluster.py",
     "tests/generation/engines/test_llama_engine.py",
     "tests/generation/engines/test_vllm_server.py",
     "tests/serve_app/batch/test_kills.py",
@@ -51,6 +48,7 @@ ONE_AT_A_TIME = (
     "tests/serve_app/test_end_to_end.py",
     "tests/serve_app/test_engine_death.py",
     "tests/serve_app/ray/test_observability.py",
+    "tests/serve_app/ray/test_upgrade.py",
     "tests/serve_app/ray/test_serve_real.py",
     "tests/serve_app/ray/test_serve_stages.py",
     "tests/serve_app/test_wheel.py",
@@ -74,15 +72,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> _Files:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what ``LONG`` names, before the marks choose what is run.
+    """Marks what ``LONG`` and ``FAULTS`` name, before the marks choose what is run.
 
     What is one at a time takes longest, so it begins first.
     """
-    folders = [ROOT / path for path in LONG]
+    long, faults = ({ROOT / path for path in paths} for paths in (LONG, FAULTS))
     for item in items:
         parts = {item.path, *item.path.parents}
-        if not parts.isdisjoint(folders) and not item.get_closest_marker("quick"):
+        if parts & long and not item.get_closest_marker("quick"):
             item.add_marker("long")
+        if parts & faults:
+            item.add_marker("faults")
     alone = [ROOT / path for path in ONE_AT_A_TIME]
     items.sort(key=lambda item: item.path not in alone)
 

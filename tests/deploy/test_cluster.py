@@ -33,7 +33,7 @@ from tests.deploy.monitoring import (
 from tests.generation.engines.loopback import Reply, serve
 from tests.generation.engines.test_openai_engine import complete
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.timeout(900)
 
 QUESTION = "SELECT count(*) AS n FROM employees"
 PASSWORDS = {
