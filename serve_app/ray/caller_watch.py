@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 import ray
+from ray.serve._private.constants import SERVE_NAMESPACE
 
 _T = TypeVar("_T")
 
@@ -25,9 +26,9 @@ def get_own_name() -> str:
 
 
 def is_alive(name: str) -> bool:
-    """Whether the cluster knows a living actor of this name; true if that cannot be found out."""
+    """Whether Serve has a living replica of this name; true if that cannot be found out."""
     try:
-        ray.get_actor(name)
+        ray.get_actor(name, namespace=SERVE_NAMESPACE)
     except ValueError:
         return False
     except Exception:  # Ray raises errors of many kinds while its head is away

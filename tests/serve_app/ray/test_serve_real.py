@@ -28,6 +28,7 @@ from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import is_ready
 from serve_app.operations.benchmarks import ReadyBenchmark
 from serve_app.operations.measuring import MeasureOptions, check_service, measure
+from serve_app.ray.caller_watch import get_own_name, is_alive
 from serve_app.ray.remote import OtherReplicas
 from serve_app.ray.running import APPLICATION
 from serve_app.reporting import Silence
@@ -56,6 +57,10 @@ class Follower:
         events = await self.running.follow(name, ANN, silence_s=1, after=0)
         kinds = [event.kind async for event in events if event]
         return kinds, serve.get_replica_context().replica_tag
+
+    async def is_alive(self, name: str) -> bool:
+        """Whether the replica of that name lives, by default this one."""
+        return is_alive(name or get_own_name())
 
     async def read_events(self, *arguments: Any) -> Any:
         return await self.running.read(*arguments)
@@ -158,6 +163,9 @@ def test_a_question_is_followed_from_any_replica(url: str) -> None:
         assert len(followers) == 2
         with pytest.raises(UnknownQuery):
             handle.follow.remote("none").result()
+        # The engine ends the requests of replicas that live no more.
+        assert handle.is_alive.remote("").result()
+        assert not handle.is_alive.remote("SERVE_REPLICA::none").result()
     finally:
         serve.delete("followers")
 
