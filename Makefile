@@ -26,7 +26,7 @@ install: $(INSTALLED) ## Build .venv with the pinned packages: llama.cpp, no tor
 $(INSTALLED): constraints.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 …")'
 	$(PYTHON) -m venv $(VENV)
-	@echo "Installing into $(VENV): 0.5 GB to download, 1.5 GB on the disk. Broken off, \`make install\` goes on with what pip kept."
+	@echo "Installing into $(VENV): 0.5 GB to download, 1.7 GB on the disk. Broken off, \`make install\` goes on with what pip kept."
 	$(BIN)/python -m pip install --no-deps --requirement constraints.txt
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable client --editable .
 	touch $@
