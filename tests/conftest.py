@@ -105,7 +105,8 @@ def demo_settings() -> Iterator[Settings]:
                 "second": {**database, "schemas": ["hr", "sales"]},
             },
             "limits": {"statement_timeout_ms": 3000, "explain_timeout_ms": 2000},
-            "serve": {"port": 8123, "dashboard": False},
+            # Tests ask many questions at a time, on machines with other work.
+            "serve": {"port": 8123, "dashboard": False, "max_slowdown": 1000},
         }
     )
     shutil.rmtree(home, ignore_errors=True)

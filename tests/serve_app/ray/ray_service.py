@@ -26,8 +26,6 @@ def serving(
 ) -> Iterator[str]:
     """The address of the wiring's service, with these keys of ``serve`` set otherwise."""
     settings = wiring.settings
-    # Tests ask many questions at a time, and more slowly on a busy machine.
-    served = {"max_slowdown": 1000.0, **served}
     update: dict[str, Any] = {"serve": settings.serve.model_copy(update=served)}
     if observability is not None:
         update["observability"] = observability
