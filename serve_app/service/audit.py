@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import fcntl
 import json
 import os
 import time
@@ -84,6 +85,8 @@ class AuditFile:
     def _append(self, line: bytes) -> None:
         descriptor = self._open()
         try:
+            # A line that another process is writing must not look like one that was cut off.
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
             if not _ends_a_line(descriptor):
                 line = b"\n" + line
             written = os.write(descriptor, line)
