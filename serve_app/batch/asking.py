@@ -163,7 +163,11 @@ def adapt_settings(settings: Settings, questions_at_once: int, *, has_golds: boo
     As in the evaluation, sampling has no time limit unless one is set, so that answers do not
     depend on the load, and with golds no prompt holds the question itself as an example.
     """
-    changes = [f"serve.max_ongoing_requests={questions_at_once}"]
+    changes = [
+        f"serve.max_ongoing_requests={questions_at_once}",
+        # Nobody waits for one question of a job: none is refused so that others are faster.
+        "serve.max_slowdown=1000000",
+    ]
     if has_golds:
         changes.append("retrieval.same_question=false")
     if settings.limits.sampling_timeout_ms is None:

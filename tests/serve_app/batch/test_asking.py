@@ -12,6 +12,7 @@ import pytest
 
 from nl2sql.errors import Busy, InvalidRequest, LimitReached, Unavailable
 from nl2sql.settings import Settings
+from serve_app.batch.asking import adapt_settings
 from serve_app.batch.asking_service import PRIORITY, ServiceAsker
 from serve_app.batch.job import JobSpec
 from serve_app.batch.patience import Patience
@@ -184,3 +185,9 @@ async def test_a_chat_is_completed_by_the_service(monkeypatch: pytest.MonkeyPatc
         assert SQL in response["body"]["choices"][0]["message"]["content"]
     assert responses[2]["body"]["error"]["code"] == "model_not_found"
     assert [row["outcome"] for row in rows] == ["completed", "completed", "error"]
+
+
+def test_a_job_refuses_none_of_its_own_questions() -> None:
+    serve = adapt_settings(SETTINGS, 16, has_golds=False).serve
+    assert serve.max_ongoing_requests == 16
+    assert serve.max_slowdown > 1000 * SETTINGS.serve.max_slowdown
