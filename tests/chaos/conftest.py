@@ -1,6 +1,6 @@
 """One service for all cases: a deployment for each stage, an echoing engine, two PostgreSQL.
 
-The index and the audit log lie on small disks of their own, where the machine lets us mount them.
+Data, index and audit log lie on small disks of their own, where the machine lets us mount them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tests.oracle.stage import HASH_KEY
 from tests.serve_app.interfaces import describe_principal, sign_in
 
 PORT = 8323
-_INDEX_MIB, _AUDIT_MIB = 400, 128
+_DATA_MIB, _INDEX_MIB, _AUDIT_MIB = 400, 400, 128
 _CASES = pytest.StashKey[Service]()
 
 
@@ -62,9 +62,10 @@ def home() -> Iterator[Path]:
 def service(home: Path, pytestconfig: pytest.Config) -> Iterator[Service]:
     """The service with its load's questions, each of which it answers right while all is well."""
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
-        for name, size_mib in (("index", _INDEX_MIB), ("audit", _AUDIT_MIB)):
+        disks = {"data": _DATA_MIB, "index": _INDEX_MIB, "audit": _AUDIT_MIB}
+        for name, size_mib in disks.items():
             stack.enter_context(small_disk(home / name, size_mib))
-        data, index = Server(home / "data"), Server(home / "index" / "postgres")
+        data, index = Server(home / "data" / "postgres"), Server(home / "index" / "postgres")
         stack.callback(data.close)
         stack.callback(index.close)
         with quiet_server(data.server):

@@ -1,4 +1,4 @@
-"""The disk of the audit log, or of the index, is full under load."""
+"""The disk of the audit log, of the index, or of the data is full under load."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.chaos.servers import Server
 from tests.chaos.service import Service
 
 pytestmark = pytest.mark.timeout(600)
@@ -52,8 +53,9 @@ def test_the_disk_of_the_audit_log_is_full(service: Service) -> None:
     assert spoiled <= 2
 
 
-def test_the_disk_of_the_index_is_full(service: Service) -> None:
-    """Questions only read the index, apart from what conversations remember."""
-    service.break_under_load(
-        "disk of the index full", full(service.index.server.folder.parent), hold_s=_HOLD_S
-    )
+@pytest.mark.parametrize("which", ["data", "index"])
+def test_the_disk_of_a_database_is_full(service: Service, which: str) -> None:
+    """Questions only read data and index, apart from what conversations remember."""
+    server: Server = getattr(service, which)
+    disk = server.server.folder.parent
+    service.break_under_load(f"disk of the {which} full", full(disk), hold_s=_HOLD_S)
