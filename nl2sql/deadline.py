@@ -1,12 +1,22 @@
-"""The deadline of sampling for one question: it ends with what is finished, but never empty."""
+"""The time limits of one question: of sampling, and of the whole request.
+
+At the deadline of sampling it ends with what is finished, but never empty. At the end of a
+request's time all its work ends. The time that is left is kept in a context variable, which tasks
+of the request inherit; what crosses to another process sends it along in seconds, because the
+clocks of two machines may differ. Without a limit, as in a command, nothing is kept.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from nl2sql.errors import DeadlineExceeded
 
 _T = TypeVar("_T")
 # The engine has the same deadline and needs time to return what is finished.
@@ -73,3 +83,43 @@ class Deadline:
 
 
 NEVER = Deadline()
+
+_REQUEST: ContextVar[Deadline] = ContextVar("request_deadline", default=NEVER)
+
+
+@asynccontextmanager
+async def ending_in(left_s: float | None) -> AsyncIterator[None]:
+    """The block works for a request that has ``left_s`` seconds left; None: no limit.
+
+    At the end of that time the block is cancelled; if none is left, it does not begin. Raises
+    DeadlineExceeded in both cases.
+    """
+    if left_s is None:
+        yield
+        return
+    token = _REQUEST.set(Deadline.after(left_s))
+    try:
+        read_left_s()
+        async with asyncio.timeout(left_s) as timer:
+            yield
+    except TimeoutError as error:
+        if not timer.expired():
+            raise
+        raise _build_error() from error
+    finally:
+        _REQUEST.reset(token)
+
+
+def read_left_s() -> float | None:
+    """The seconds left of the request for which this task works; None: no limit.
+
+    Raises DeadlineExceeded if none are left.
+    """
+    left_s = _REQUEST.get().left_s
+    if left_s == 0.0:
+        raise _build_error()
+    return left_s
+
+
+def _build_error() -> DeadlineExceeded:
+    return DeadlineExceeded("The time of the request is over.")

@@ -131,7 +131,7 @@ class DuckDbDatabase:
             explained = build_explained(plan)
             return replace(too_much, explained=explained) if too_much else explained
 
-        return await self._run(query, self._limits.explain_timeout_ms, work)
+        return await self._run(query, tighten_limits(self._limits).explain_timeout_ms, work)
 
     async def execute(
         self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None

@@ -85,15 +85,16 @@ class PostgresDatabase:
         """
 
         async def work(connection: Connection) -> Explained | Diagnostic:
+            within = tighten_limits(self._limits)
             try:
-                await self._begin(connection)
+                await self._begin(connection, within)
                 async with pipelined(connection) as pipeline:
                     await self._assume_identity(connection, pipeline, query)
                     planned = await connection.execute(_encode(EXPLAIN + query.sql), _bind(query))
                     await connection.execute("ROLLBACK")
                 plan = await read_plan(planned)
                 if doubts := self._reader.find_doubts(plan, query):
-                    await self._begin(connection)
+                    await self._begin(connection, within)
                     async with pipelined(connection) as pipeline:
                         await self._assume_identity(connection, pipeline, query)
                     refusal = await self._reader.settle(connection, plan, doubts, query)
@@ -127,14 +128,14 @@ class PostgresDatabase:
         # A query that passed with the most rows that may be requested passes with fewer.
         is_weighed = max_rows <= self._limits.max_rows and query in self._recent
         count_lookups("plans", hits=is_weighed, misses=not is_weighed)
-        within = tighten_limits(self._limits, limits)
 
         async def work(connection: Connection) -> ResultSet | Diagnostic:
+            within = tighten_limits(self._limits, limits)
             start = time.perf_counter()
             running = False
             planned = None
             try:
-                await self._begin(connection)
+                await self._begin(connection, within)
                 async with pipelined(connection) as pipeline:
                     await self._assume_identity(connection, pipeline, query)
                     description = _encode(build_description(query.sql))
@@ -178,11 +179,11 @@ class PostgresDatabase:
 
     # -- one transaction -----------------------------------------------------------------------
 
-    async def _begin(self, connection: Connection) -> None:
+    async def _begin(self, connection: Connection, limits: LimitSettings) -> None:
         """Opens the transaction with the limits for planning. Raises psycopg.Error."""
         settings = build_settings(
-            self._limits,
-            timeout_ms=self._limits.explain_timeout_ms,
+            limits,
+            timeout_ms=limits.explain_timeout_ms,
             search_path=self._search_path,
             server_version=connection.info.server_version,
         )

@@ -16,6 +16,7 @@ from types import MappingProxyType, NoneType
 from typing import Any
 from uuid import UUID
 
+from nl2sql.deadline import read_left_s
 from nl2sql.results.json_values import Interval
 from nl2sql.settings import LimitSettings
 from nl2sql.types import ExecutionLimits, ResultSet
@@ -112,20 +113,32 @@ def share_cell_bytes(limits: LimitSettings, columns: int) -> int:
     return min(limits.cell_bytes, limits.result_bytes // max(columns, 1))
 
 
-def tighten_limits(limits: LimitSettings, tighter: ExecutionLimits | None) -> LimitSettings:
-    """The limits of one execution; ``tighter`` can only lower them.
+def tighten_limits(limits: LimitSettings, tighter: ExecutionLimits | None = None) -> LimitSettings:
+    """The limits of one statement; ``tighter`` and the rest of the request's time can lower them.
+
+    Raises DeadlineExceeded if the request has no time left.
 
     >>> tighten_limits(LimitSettings(), ExecutionLimits(50, 2**40)).statement_timeout_ms
     50
     """
-    if tighter is None:
-        return limits
-    return limits.model_copy(
-        update={
-            "statement_timeout_ms": min(limits.statement_timeout_ms, tighter.timeout_ms),
-            "result_bytes": min(limits.result_bytes, tighter.result_bytes),
-        }
-    )
+    if tighter is not None:
+        limits = limits.model_copy(
+            update={
+                "statement_timeout_ms": min(limits.statement_timeout_ms, tighter.timeout_ms),
+                "result_bytes": min(limits.result_bytes, tighter.result_bytes),
+            }
+        )
+    left_s = read_left_s()
+    if left_s is not None:
+        # PostgreSQL takes 0 as no limit.
+        left_ms = max(1, int(left_s * 1000))
+        limits = limits.model_copy(
+            update={
+                "statement_timeout_ms": min(limits.statement_timeout_ms, left_ms),
+                "explain_timeout_ms": min(limits.explain_timeout_ms, left_ms),
+            }
+        )
+    return limits
 
 
 # Types whose values are short; all others are measured.

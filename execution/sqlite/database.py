@@ -138,9 +138,8 @@ class SqliteDatabase:
         SQLite shows no estimates: ``cost`` is the number of steps that read a whole table or index
         (SCAN), ``rows`` is 0. Its plans do not show enough to ``identify`` one.
         """
-        plan = await self._run(
-            _EXPLAIN + query.sql, query, _MOST_STEPS, self._limits.explain_timeout_ms
-        )
+        timeout_ms = tighten_limits(self._limits).explain_timeout_ms
+        plan = await self._run(_EXPLAIN + query.sql, query, _MOST_STEPS, timeout_ms)
         if isinstance(plan, Diagnostic):
             return plan
         steps = [str(detail) for *_, detail in plan.rows]

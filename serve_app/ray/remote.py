@@ -1,7 +1,8 @@
 """Stages behind deployment handles, with the methods of their protocols.
 
 The pipeline calls coroutines and does not know whether they run here or in another replica. Our own
-errors are raised again unchanged, and cancelling a call cancels the remote one.
+errors are raised again unchanged, and cancelling a call cancels the remote one. Each call carries
+the seconds that its request has left, so that the work ends in time even if its caller has died.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ray.serve.exceptions import (
 )
 from ray.serve.handle import DeploymentHandle
 
+from nl2sql.deadline import read_left_s
 from nl2sql.errors import QuorumError, Unavailable
 from nl2sql.progress import is_observed, report_sampling
 from nl2sql.protocols import (
@@ -89,8 +91,12 @@ class RemoteStage:
         *arguments: _P.args,
         **options: _P.kwargs,
     ) -> _T:
-        """Calls the replica's method of the same name as ``method`` of its protocol."""
-        response = getattr(self._handle, method.__name__).remote(*arguments, **options)
+        """Calls the replica's method of the same name as ``method`` of its protocol.
+
+        Raises DeadlineExceeded if the request has no time left.
+        """
+        call = getattr(self._handle, method.__name__)
+        response = call.remote(*arguments, **options, left_s=read_left_s())
         with _translate(self._name, response):
             answer: _T = await response
             return answer
@@ -242,11 +248,11 @@ class RemoteEngine(RemoteStage):
     async def sample(self, request: SamplingRequest) -> Completions:
         """See ``Engine.sample``."""
         if not is_observed():
-            response = self._handle.sample.remote(request, self._caller)
+            response = self._handle.sample.remote(request, self._caller, read_left_s())
             with _translate(self._name, response):
                 drawn: Completions = await response
                 return drawn
-        response = self._streaming.sample_observed.remote(request, self._caller)
+        response = self._streaming.sample_observed.remote(request, self._caller, read_left_s())
         with _translate(self._name, response):
             async for item in response:
                 if not isinstance(item, Progress):

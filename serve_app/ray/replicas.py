@@ -16,10 +16,10 @@ from ray.serve.handle import DeploymentHandle
 from starlette.types import ASGIApp
 
 from nl2sql.answers import Answer
+from nl2sql.deadline import ending_in
 from nl2sql.errors import EngineUnavailable
 from nl2sql.progress import observed_by
 from nl2sql.protocols import Planner, Ranker, Repairer
-from nl2sql.speed import EngineSpeed
 from nl2sql.types import Completions, Principal, Progress, SamplingRequest
 from quorumsql.contract import FeedbackRequest, FeedbackResponse, QueryRequest
 from retrieval.catalogs import IndexedCatalogs
@@ -50,32 +50,59 @@ _SILENCE_S = 5.0
 _SWITCH_S = 0.0005
 
 
-class EngineReplica:
+class StageReplica:
+    """A stage in a deployment of its own; forwards all calls to the stage that it builds."""
+
+    def __init__(
+        self, build: Callable[..., object], wiring: Wiring, *handles: DeploymentHandle[Any]
+    ) -> None:
+        configure_logging(wiring.settings.observability)
+        CacheReporter()
+        self._stage: Any = build(wiring, *handles)
+
+    def __getattr__(self, method: str) -> Any:
+        """The stage's method; its call takes in addition what is left of the request's time."""
+        if method.startswith("_"):
+            raise AttributeError(method)
+        forward = getattr(self._stage, method)
+
+        async def call(*arguments: Any, left_s: float | None = None, **options: Any) -> Any:
+            async with ending_in(left_s):
+                return await forward(*arguments, **options)
+
+        return call
+
+
+class EngineReplica(StageReplica):
     """The configured engine, in a deployment of its own."""
 
     # Ray Serve awaits it.
     async def __init__(self, wiring: Wiring) -> None:  # type: ignore[misc]
-        configure_logging(wiring.settings.observability)
-        CacheReporter()
-        self._engine = wiring.models.open_engine()
+        super().__init__(lambda wiring: wiring.models.open_engine(), wiring)
         self._callers = CallerWatch()
         # Measured now, because a question at the same time would distort it.
         with suppress(EngineUnavailable):
-            await self._engine.speed()
+            await self.speed()
 
-    async def sample(self, request: SamplingRequest, caller: str = "") -> Completions:
-        """See ``Engine.sample``; ends with the actor of the name ``caller``."""
-        return await self._callers.run(caller, self._engine.sample(request))
+    async def sample(
+        self, request: SamplingRequest, caller: str = "", left_s: float | None = None
+    ) -> Completions:
+        """See ``Engine.sample``; ends with the actor of the name ``caller``, or after ``left_s``.
+
+        Raises DeadlineExceeded after that time.
+        """
+        async with ending_in(left_s):
+            return await self._callers.run(caller, self._stage.sample(request))
 
     async def sample_observed(
-        self, request: SamplingRequest, caller: str = ""
+        self, request: SamplingRequest, caller: str = "", left_s: float | None = None
     ) -> AsyncIterator[Progress | Completions]:
         """As ``sample``, but yields progress before the completions."""
         queue = ProgressQueue()
 
         async def sample() -> Completions:
             with observed_by(queue):
-                return await self._callers.run(caller, self._engine.sample(request))
+                return await self.sample(request, caller, left_s)
 
         task = asyncio.create_task(sample())
         try:
@@ -87,41 +114,9 @@ class EngineReplica:
             task.cancel()
             await asyncio.wait({task})
 
-    async def speed(self) -> EngineSpeed | None:
-        """See ``Engine.speed``."""
-        return await self._engine.speed()
-
-    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """See ``Engine.count_tokens``."""
-        return await self._engine.count_tokens(texts)
-
-    async def requests_in_flight(self) -> int:
-        """See ``OpenEngine.requests_in_flight``."""
-        return await self._engine.requests_in_flight()
-
-    async def probe(self) -> tuple[tuple[str, str], ...]:
-        """See ``Probe.probe``."""
-        return await self._engine.probe()
-
     def check_health(self) -> None:
         """For Ray Serve, which restarts a replica whose check raises."""
-        self._engine.check_health()
-
-
-class StageReplica:
-    """A stage in a deployment of its own; forwards all calls to the stage that it builds."""
-
-    def __init__(
-        self, build: Callable[..., object], wiring: Wiring, *handles: DeploymentHandle[Any]
-    ) -> None:
-        configure_logging(wiring.settings.observability)
-        CacheReporter()
-        self._stage = build(wiring, *handles)
-
-    def __getattr__(self, method: str) -> Any:
-        if method.startswith("_"):
-            raise AttributeError(method)
-        return getattr(self._stage, method)
+        self._stage.check_health()
 
 
 def build_retrieval(wiring: Wiring, executor: DeploymentHandle[Any]) -> Retrieval:

@@ -5,8 +5,7 @@ Knows nothing of FastAPI, so that tests and the command line use it directly.
 
 from __future__ import annotations
 
-import asyncio
-
+from nl2sql.deadline import ending_in
 from nl2sql.errors import DeadlineExceeded, InvalidRequest
 from nl2sql.protocols import FeedbackTaker
 from nl2sql.settings import Settings
@@ -34,9 +33,9 @@ class FeedbackService:
         feedback = build_feedback(request, self._settings, principal)
         seconds = self._settings.limits.request_timeout_ms / 1000
         try:
-            async with asyncio.timeout(seconds), self._turns.take(principal.name):
+            async with ending_in(seconds), self._turns.take(principal.name):
                 receipt = await self._taker.take_feedback(feedback)
-        except TimeoutError as error:
+        except DeadlineExceeded as error:
             raise DeadlineExceeded(
                 f"The feedback was not stored within {seconds:.0f} seconds.", hint="Send it again."
             ) from error

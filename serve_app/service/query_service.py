@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from nl2sql.answers import Answer
+from nl2sql.deadline import Deadline, ending_in
 from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError
 from nl2sql.progress import enter_stage, observed_by
 from nl2sql.protocols import Admission, Answerer, Observer, Probe
@@ -126,8 +127,10 @@ class QueryService:
     async def _answer(
         self, question: Question, observer: Observer | None, *, place: Place, in_detail: bool
     ) -> Answer:
+        deadline = Deadline.after(self._timeout_s)
+
         async def work() -> Answer:
-            async with place.turn():
+            async with ending_in(deadline.left_s), place.turn():
                 return await self._pipeline.answer(question)
 
         async def share() -> Answer:
@@ -136,11 +139,17 @@ class QueryService:
                 if question.session:
                     # It belongs to a conversation, which each question continues.
                     return await work()
-                return await self._answering.run(question, work)
+                while True:
+                    try:
+                        return await self._answering.run(question, work)
+                    except DeadlineExceeded:
+                        # Perhaps only the time of the request that began the work is over.
+                        if deadline.has_passed:
+                            raise
 
         try:
             answer = await run_within(self._timeout_s, share())
-        except TimeoutError as error:
+        except (TimeoutError, DeadlineExceeded) as error:
             raise DeadlineExceeded(
                 f"No answer within {self._timeout_s:.0f} seconds.",
                 hint="Ask for fewer candidates, or raise limits.request_timeout_ms.",

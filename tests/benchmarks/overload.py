@@ -42,10 +42,10 @@ _LEAVES_AFTER_S = 0.1
 class SlowEcho(EchoEngine):
     """Takes as long as a fast model on a GPU."""
 
-    async def sample(self, request: SamplingRequest, caller: str = "") -> Completions:
+    async def sample(self, request: SamplingRequest) -> Completions:
         """See ``EchoEngine.sample``."""
         await asyncio.sleep(_ENGINE_S)
-        return await super().sample(request, caller)
+        return await super().sample(request)
 
 
 @dataclass(slots=True)

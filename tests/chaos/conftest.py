@@ -26,7 +26,6 @@ from serve_app.operations.background import service_url
 from serve_app.operations.indexing import index_databases
 from serve_app.ray.running import start_service, stop_service
 from serve_app.reporting import Silence
-from tests.chaos.echo_replica import EchoReplica
 from tests.chaos.load import Client
 from tests.chaos.questions import ASKING, KnownQuestion, list_questions
 from tests.chaos.servers import Server
@@ -34,6 +33,7 @@ from tests.chaos.service import TIMEOUT_S, Service, render
 from tests.oracle.demo import DATABASE, open_demo
 from tests.oracle.postgres_copies import quiet_server
 from tests.oracle.stage import HASH_KEY
+from tests.serve_app.echo_replica import EchoReplica
 from tests.serve_app.interfaces import describe_principal, sign_in
 
 PORT = 8323

@@ -16,6 +16,7 @@ from execution.duckdb.database import DuckDbDatabase
 from execution.executor import ReadOnlyExecutor
 from execution.sqlite.database import SqliteDatabase
 from nl2sql.catalog import Catalog
+from nl2sql.deadline import ending_in
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
@@ -129,6 +130,17 @@ async def test_a_slow_query_is_ended_by_the_statement_timeout(
     result = expect(Diagnostic, await database.execute(engine.query(sql), 10))
     assert (result.sqlstate, time.monotonic() - start < 2.5) == ("57014", True)
     assert "1000 ms" in result.message
+
+
+async def test_a_statement_has_no_more_time_than_its_request(engine: Engine, path: Path) -> None:
+    database = engine.open(path, PATIENT)
+    endless = engine.query(f"{ENDLESS}SELECT count(*) FROM n")
+    async with ending_in(1.0):
+        # Nobody cancels it when the time is over.
+        late = asyncio.create_task(database.execute(endless, 1))
+        await asyncio.sleep(0.1)
+    assert expect(Diagnostic, await late).sqlstate == "57014"
+    await database.close()
 
 
 async def test_a_query_that_nobody_waits_for_any_more_is_interrupted(

@@ -1,4 +1,4 @@
-"""What a deadline ends, and what it lets go on."""
+"""What a deadline ends, and what it lets go on; the time of a request."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from nl2sql.deadline import NEVER, Deadline
+from nl2sql.deadline import NEVER, Deadline, ending_in, read_left_s
+from nl2sql.errors import DeadlineExceeded
 
 PASSED = Deadline(0.0)
 
@@ -62,3 +63,48 @@ async def test_what_one_raises_ends_the_others() -> None:
     with pytest.raises(ValueError, match="broken"):
         await NEVER.gather([hang(), fail()], bool)
     assert ended.is_set()
+
+
+async def read() -> float | None:
+    return read_left_s()
+
+
+async def test_a_task_knows_how_much_of_its_requests_time_is_left() -> None:
+    async with ending_in(60):
+        here, there = read_left_s(), await asyncio.create_task(read())
+    assert here is not None
+    assert there is not None
+    assert 59 < there <= here <= 60
+    assert read_left_s() is None
+    async with ending_in(None):
+        assert read_left_s() is None
+
+
+async def test_work_ends_with_the_time_of_its_request() -> None:
+    with pytest.raises(DeadlineExceeded):
+        async with ending_in(0.01):
+            await asyncio.sleep(60)
+
+
+async def test_without_time_left_nothing_begins() -> None:
+    begun = False
+    with pytest.raises(DeadlineExceeded):
+        async with ending_in(0.0):
+            begun = True
+    assert not begun
+
+    async def work() -> None:
+        await asyncio.sleep(0.02)
+        with pytest.raises(DeadlineExceeded):
+            read_left_s()
+
+    async with ending_in(0.01):
+        # Not cancelled with the block, but with its time.
+        task = asyncio.create_task(work())
+    await task
+
+
+async def test_a_time_limit_of_the_work_itself_is_not_the_requests() -> None:
+    with pytest.raises(TimeoutError):
+        async with ending_in(60), asyncio.timeout(0.01):
+            await asyncio.sleep(60)

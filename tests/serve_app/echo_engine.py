@@ -1,14 +1,14 @@
 """An engine for tests that answers a question with the question itself, read as SQL.
 
 So a test decides by its question which query the pipeline sees. ``HANG`` keeps it waiting until it
-is cancelled, which it counts. A plain class: the tests make a deployment of it.
+is cancelled, which it counts. ``EchoReplica`` runs it in a replica.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 
+from nl2sql.progress import report_sampling
 from nl2sql.types import Completions, Progress, SamplingRequest
 from tests.fakes import count_fake_tokens
 
@@ -22,8 +22,9 @@ class EchoEngine:
         self._waiting = 0
         self._cancelled = 0
 
-    async def sample(self, request: SamplingRequest, caller: str = "") -> Completions:
+    async def sample(self, request: SamplingRequest) -> Completions:
         """The text after ``Question:`` in the prompt."""
+        report_sampling(request, Progress("", 0, request.k, 1, 1))
         question = request.prompt.messages[-1].content.rpartition("Question: ")[2]
         if HANG in question:
             self._waiting += 1
@@ -33,13 +34,6 @@ class EchoEngine:
                 self._cancelled += 1
                 raise
         return Completions((question,) * request.k, prompt_tokens=1, completion_tokens=1)
-
-    async def sample_observed(
-        self, request: SamplingRequest, caller: str = ""
-    ) -> AsyncIterator[Progress | Completions]:
-        """As ``sample``, with a word before."""
-        yield Progress("", 0, request.k, 1, 1)
-        yield await self.sample(request)
 
     async def speed(self) -> None:
         """Unknown."""

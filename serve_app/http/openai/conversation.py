@@ -10,14 +10,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
 from nl2sql.errors import InvalidRequest
 from nl2sql.types import Turn
 from serve_app.http.openai.requests import ChatMessage
 
-# What ``content.render_sql`` writes.
-_FENCE = re.compile(r"^(`{3,})sql\n(.*?)\n\1$", re.DOTALL | re.MULTILINE)
+# The first line of what ``content.render_sql`` writes; the last one is the same backticks alone.
+_OPENING = re.compile(r"(`{3,})sql")
 _NUMBERED = re.compile(r"^\d+\. ", re.MULTILINE)
 _SESSION = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # Prompts that Open WebUI and its kin send by themselves, for titles, tags and suggestions.
@@ -98,8 +99,33 @@ def _find_title(prompt: str) -> str:
     return title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 1]}…"
 
 
+def find_queries(answer: str) -> tuple[str, ...]:
+    """The queries in the fences of an answer, in time in proportion to its length.
+
+    >>> find_queries("```sql\\nSELECT 1\\n```\\nor\\n````sql\\nSELECT '```'\\n````\\n```sql\\n")
+    ('SELECT 1', "SELECT '```'")
+    """
+    lines = answer.split("\n")
+    closings: dict[str, list[int]] = {}
+    for at, line in enumerate(lines):
+        if line and not line.strip("`"):
+            closings.setdefault(line, []).append(at)
+    queries: list[str] = []
+    end = -1
+    for at, line in enumerate(lines):
+        opening = _OPENING.fullmatch(line) if at > end else None
+        if opening is None:
+            continue
+        ends = closings.get(opening[1], [])
+        # A query has at least one line.
+        if (place := bisect_left(ends, at + 2)) < len(ends):
+            end = ends[place]
+            queries.append("\n".join(lines[at + 1 : end]))
+    return tuple(queries)
+
+
 def _read_turn(question: str, answer: str) -> Turn | None:
-    queries = tuple(match[2] for match in _FENCE.finditer(answer))
+    queries = find_queries(answer)
     if not queries:
         return None
     if len(_NUMBERED.findall(answer)) >= len(queries):

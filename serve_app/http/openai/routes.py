@@ -82,12 +82,13 @@ def build_router(settings: Settings, service: QueryService) -> APIRouter:
             seed=body.seed,
             session=None if turns else find_session(request.headers, body.user),
         )
-        service.check(query, principal, is_batch=is_batch)
 
         async def work(observer: Observer | None = None) -> Answer:
             return await service.query(query, principal, observer, history=turns, is_batch=is_batch)
 
         if body.stream:
+            # What is refused has a status of its own, which a stream that has begun cannot have.
+            service.check(query, principal, is_batch=is_batch)
             return ChatStream(completion, work, includes_usage=body.includes_usage)
         try:
             answer = await run_while_connected(request.receive, work())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import resource
+import time
 from typing import Any
 
 import psycopg
@@ -10,7 +12,8 @@ import pytest
 
 from execution.postgres.database import PostgresDatabase
 from execution.postgres.role import find_missing_limits
-from nl2sql.errors import DatabaseUnavailable, InsecureRole
+from nl2sql.deadline import ending_in
+from nl2sql.errors import DatabaseUnavailable, DeadlineExceeded, InsecureRole
 from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet, SessionIdentity
 from serve_app.operations.checks.databases import check_role_limits
 from tests.execution.conftest import Opener, Scratch
@@ -106,6 +109,48 @@ async def test_every_transaction_has_its_limits(open_database: Opener) -> None:
     assert (await run(database, f"SELECT {settings}")).rows == (
         ("4321ms", "2s", "10s", "15555ms", "7MB", "on", "UTC"),
     )
+
+
+async def test_a_statement_has_no_more_time_than_its_request(open_database: Opener) -> None:
+    database = open_database(statement_timeout_ms=60_000)
+    await run(database, "SELECT 1")
+    start = time.monotonic()
+    async with ending_in(2.0):
+        # Nobody cancels it when the time is over.
+        late = asyncio.create_task(database.execute(query("SELECT pg_sleep(60)"), 1))
+        shown = await run(database, "SELECT current_setting('statement_timeout')")
+    result = expect(Diagnostic, await late)
+    assert result.sqlstate == "57014"
+    assert 0.5 < time.monotonic() - start < 40
+    ((timeout,),) = shown.rows
+    assert 0 < int(str(timeout).removesuffix("ms")) < 2000
+    # The next request has all of its time.
+    assert (await run(database, "SELECT current_setting('statement_timeout')")).rows == (("1min",),)
+
+
+async def test_planning_has_no_more_time_than_its_request(open_database: Opener) -> None:
+    database = open_database(explain_timeout_ms=60_000)
+    await run(database, "SELECT 1")
+    async with ending_in(1.0):
+        late = asyncio.create_task(database.explain(query("SELECT lab.dawdle()")))
+        await asyncio.sleep(0.1)
+    assert expect(Diagnostic, await late).sqlstate == "57014"
+
+
+async def test_without_time_left_no_statement_is_sent(open_database: Opener) -> None:
+    database = open_database()
+
+    async def ask() -> None:
+        await asyncio.sleep(0.02)
+        with pytest.raises(DeadlineExceeded):
+            await database.explain(query("SELECT 1"))
+        with pytest.raises(DeadlineExceeded):
+            await database.execute(query("SELECT 1"), 1)
+
+    async with ending_in(0.01):
+        late = asyncio.create_task(ask())
+    await late
+    assert (await run(database, "SELECT 1")).rows == ((1,),)
 
 
 async def test_planning_has_a_time_of_its_own(open_database: Opener) -> None:

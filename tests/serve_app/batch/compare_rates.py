@@ -42,9 +42,9 @@ class GoldEngine(EchoBatchEngine):
         super().__init__()
         self._golds = golds
 
-    async def sample(self, request: SamplingRequest, caller: str = "") -> Completions:
+    async def sample(self, request: SamplingRequest) -> Completions:
         """The gold query, ``k`` times."""
-        echoed = await super().sample(request, caller)
+        echoed = await super().sample(request)
         gold = self._golds.get(echoed.texts[0].strip(), "SELECT 1")
         return Completions((gold,) * request.k, prompt_tokens=1, completion_tokens=1)
 

@@ -50,7 +50,7 @@ class RecordingEngine(EchoEngine):
         super().__init__()
         self.prompts: list[str] = []
 
-    async def sample(self, request: SamplingRequest, caller: str = "") -> Completions:
+    async def sample(self, request: SamplingRequest) -> Completions:
         self.prompts.append("\n".join(message.content for message in request.prompt.messages))
         return await super().sample(request)
 

@@ -14,6 +14,7 @@ from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import service_url
 from serve_app.ray.running import start_service, stop_service
 from tests.serve_app.echo_engine import EchoEngine
+from tests.serve_app.echo_replica import EchoReplica
 
 
 @contextmanager
@@ -31,9 +32,9 @@ def serving(
         update["observability"] = observability
     settings = settings.model_copy(update=update)
     deployment = serve.deployment(
-        engine, name="engine", ray_actor_options={"num_cpus": 0.1}, max_ongoing_requests=64
+        EchoReplica, name="engine", ray_actor_options={"num_cpus": 0.1}, max_ongoing_requests=64
     )
-    start_service(replace(wiring, settings=settings), deployment.bind())
+    start_service(replace(wiring, settings=settings), deployment.bind(engine))
     try:
         yield service_url(settings)
     finally:

@@ -17,14 +17,14 @@ from serve_app.composition.wiring import Wiring
 from serve_app.ray.builder import build_application
 from serve_app.ray.remote import RemoteRetrieval
 from serve_app.ray.replicas import StageReplica, build_retrieval
-from tests.serve_app.echo_engine import EchoEngine
+from tests.serve_app.echo_replica import EchoReplica
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["fused", "a deployment a stage"])
 def ingress(wiring: Wiring, request: pytest.FixtureRequest) -> Any:
     serving = wiring.settings.serve.model_copy(update={"fuse_cpu_stages": request.param})
     settings = wiring.settings.model_copy(update={"serve": serving})
-    engine = serve.deployment(EchoEngine, name="engine").bind()
+    engine = serve.deployment(EchoReplica, name="engine").bind()
     application = build_application(replace(wiring, settings=settings), engine)
     return serve.run(application, _local_testing_mode=True)
 

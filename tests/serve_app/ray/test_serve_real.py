@@ -18,9 +18,9 @@ from data.benchmarks.types import Benchmark, Configured, Example
 from evaluation.runs.run_folder import read_run
 from evaluation.runs.variants import build_variant
 from execution.postgres.embedded import EmbeddedServer
-from nl2sql.errors import Unavailable
+from nl2sql.errors import DeadlineExceeded, Unavailable
 from nl2sql.settings.serve import ServeSettings
-from nl2sql.types import Principal
+from nl2sql.types import Message, Principal, Prompt, SamplingRequest
 from quorumsql.client import Client
 from quorumsql.contract import QueryRequest
 from quorumsql.contract.events import ProgressEvent, StageEvent
@@ -136,7 +136,7 @@ async def test_a_service_that_is_gone_ends_the_run_with_what_to_do(
 
 def test_bad_input_is_a_problem_through_the_proxy(url: str) -> None:
     for body, status, field in (
-        ({"question": "x" * 100_000}, 413, "question"),
+        ({"question": "x" * 2_000_000}, 413, "question"),
         ({"question": "q", "k": 1000}, 422, "k"),
         ({"question": "q", "database": "nowhere"}, 404, "database"),
     ):
@@ -191,6 +191,18 @@ def test_a_client_that_leaves_cancels_its_request_in_the_engine(url: str) -> Non
         httpx.post(f"{url}/query", json={"question": f"How many {HANG} orders?"}, timeout=3)
     assert engine.counts.remote().result()[0] == waiting + 1
     assert wait_for(lambda: engine.counts.remote().result()[1] == cancelled + 1, seconds=20)
+
+
+def test_the_engine_ends_a_request_whose_time_is_over(url: str) -> None:
+    assert is_ready(url)
+    engine = serve.get_deployment_handle("engine", APPLICATION)
+    waiting, cancelled = engine.counts.remote().result()
+    prompt = Prompt("p", (Message("user", f"Question: {HANG}"),))
+    # Nobody cancels it.
+    response = engine.sample.remote(SamplingRequest(prompt, 1, 1, 0.0, 9), "", 0.5)
+    with pytest.raises(DeadlineExceeded):
+        response.result()
+    assert engine.counts.remote().result() == (waiting + 1, cancelled + 1)
 
 
 def test_the_stages_of_a_question_are_told_across_all_processes(url: str) -> None:

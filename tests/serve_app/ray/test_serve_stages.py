@@ -18,12 +18,17 @@ import pytest
 from mcp import Client
 from mcp.client.client import ConnectMode
 from mcp.client.streamable_http import streamable_http_client
+from ray import serve
 
+from nl2sql.deadline import ending_in
+from nl2sql.errors import DeadlineExceeded
 from nl2sql.settings.audit import AuditSettings
 from nl2sql.settings.identity import IdentitySettings
-from nl2sql.types import Access, Principal, UsageLimits
+from nl2sql.types import Access, GuardedQuery, Principal, ResultSet, UsageLimits
 from retrieval.index_store.api_keys import ApiKeyStore
 from serve_app.composition.wiring import Wiring
+from serve_app.ray.remote import RemoteExecutor
+from serve_app.ray.running import APPLICATION
 from tests.serve_app.mcp.clients import MODES, call
 from tests.serve_app.ray.ray_service import serving
 
@@ -99,6 +104,22 @@ def test_each_stage_in_a_deployment_of_its_own_answers_the_same(
     ]
     assert entries[0]["sql"] == answer["trace"]["candidates"][0]["guarded_sql"]
     assert entries[0]["tables"] == ["hr.employees"]
+
+
+def test_a_stage_has_no_more_time_than_its_request(url: str) -> None:
+    assert httpx.get(f"{url}/readyz").json() == {"ready": True}
+    handle: Any = serve.get_deployment_handle("executor", APPLICATION)
+    with pytest.raises(DeadlineExceeded):
+        handle.guard.remote("demo_erp", COUNT, Principal("local"), left_s=0.0).result()
+    executor = RemoteExecutor("executor", handle)
+
+    async def execute(seconds: float) -> object:
+        async with ending_in(seconds):
+            query = await executor.guard("demo_erp", COUNT, Principal("local"))
+            assert isinstance(query, GuardedQuery)
+            return await executor.execute(query, 1)
+
+    assert isinstance(asyncio.run(execute(60)), ResultSet)
 
 
 def test_keys_and_limits_hold_behind_rays_proxy(url: str, wiring: Wiring) -> None:

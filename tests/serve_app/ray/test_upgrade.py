@@ -20,7 +20,7 @@ from nl2sql.settings.identity import IdentitySettings
 from serve_app.composition.wiring import Wiring
 from serve_app.ray.builder import build_application
 from serve_app.ray.running import APPLICATION
-from tests.serve_app.echo_engine import EchoEngine
+from tests.serve_app.echo_replica import EchoReplica
 from tests.serve_app.ray.ray_service import serving
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
@@ -87,7 +87,7 @@ def deploy(wiring: Wiring, fuse_cpu_stages: bool) -> None:
     serving = wiring.settings.serve.model_copy(update={"fuse_cpu_stages": fuse_cpu_stages})
     settings = wiring.settings.model_copy(update={"serve": serving})
     options = {"ray_actor_options": {"num_cpus": 0.1}, "max_ongoing_requests": 64}
-    engine = serve.deployment(EchoEngine, name="engine", **options)
+    engine = serve.deployment(EchoReplica, name="engine", **options)
     application = build_application(
         replace(wiring, settings=settings), engine.bind(), drain_s=120.0
     )

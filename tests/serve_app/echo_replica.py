@@ -8,16 +8,11 @@ from tests.serve_app.echo_engine import EchoEngine
 
 
 class EchoReplica(EngineReplica):
-    """Ends requests whose caller has died, as every engine's replica does."""
+    """Ends requests in time and with their caller, as every engine's replica does."""
 
-    def __init__(self) -> None:
-        self._echo = EchoEngine()
-        self._engine = self._echo  # type: ignore[assignment]
+    def __init__(self, engine: type[EchoEngine] = EchoEngine) -> None:
+        self._stage = engine()
         self._callers = CallerWatch()
-
-    async def counts(self) -> tuple[int, int]:
-        """See ``EchoEngine.counts``."""
-        return await self._echo.counts()
 
     def check_health(self) -> None:
         """Always well."""
