@@ -114,6 +114,11 @@ class IdentitySettings(Section):
         """Whether API keys or signed tokens are accepted, which the settings do not list."""
         return self.api_keys or self.jwt.is_used
 
+    def knows_all_tokens(self, environ: Mapping[str, str] = os.environ) -> bool:
+        """Whether this process has the token of each principal that the settings give one."""
+        variables = (settings.token_env for settings in self.principals.values())
+        return all(environ.get(variable) for variable in variables if variable)
+
     def find_limits(self, principal: Principal) -> UsageLimits:
         """The limits of a principal: its key's, else those under its name, else ``limits``."""
         own = self.principals.get(principal.name)

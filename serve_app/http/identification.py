@@ -33,8 +33,8 @@ class Identifies(Protocol):
 class ProxyIdentifier:
     """For a process without the index: checks what the settings alone can decide.
 
-    It knows the static tokens. If API keys or signed tokens are accepted too, it lets every other
-    token pass, and the replica decides.
+    It knows the static tokens of its environment. If there are others (of another pod's secret, API
+    keys, signed tokens), it lets every unknown token pass, and the replica decides.
     """
 
     def __init__(self, settings: IdentitySettings) -> None:
@@ -45,7 +45,7 @@ class ProxyIdentifier:
         try:
             return find_static_principal(self._settings, authorization)
         except Unauthenticated:
-            if not self._settings.accepts_issued_tokens:
+            if self._settings.knows_all_tokens() and not self._settings.accepts_issued_tokens:
                 raise
             read_bearer_token(authorization)
             return None

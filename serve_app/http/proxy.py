@@ -20,7 +20,7 @@ from uvicorn.config import HTTP_PROTOCOLS
 
 from serve_app.http.connections import count_connections
 from serve_app.http.middleware import FrontSettings, read_front_settings, surround
-from serve_app.http.problems import render_problem
+from serve_app.http.problems import CLIENT_GONE, render_problem
 
 _CALLBACK = "serve_app.http.proxy:build_middlewares"
 _CALLBACK_VARIABLE = "RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH"
@@ -90,8 +90,9 @@ class PlainHeaders:
 class ReplicaFailures:
     """Answers 503 with a time to try again where Ray's proxy lost the replica of a request.
 
-    Then the proxy sends nothing, which its server makes a 500, or a text with the traceback. The
-    service's own errors are problem documents.
+    Then the proxy sends nothing, which its server makes a 500, or a text with the traceback; or the
+    replica lost the proxy, and says that its client has left. The service's own errors are problem
+    documents.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -118,6 +119,8 @@ class ReplicaFailures:
 
 
 def _is_rays_failure(start: Message) -> bool:
+    if start["status"] == CLIENT_GONE:
+        return True
     headers = Headers(raw=list(start.get("headers", ())))
     is_plain = headers.get("content-type", "text/plain").startswith("text/plain")
     return start["status"] in _RAYS_FAILURES and is_plain

@@ -21,7 +21,7 @@ from ray.dashboard.modules.reporter.reporter_agent import METRICS_GAUGES
 
 from execution.postgres.embedded import INDEXER, READER, EmbeddedServer, build_embedded_url
 from serve_app.composition.wiring import Wiring
-from tests.deploy.cluster import BIN, GCS, Cluster, Pod, run_cluster, wait_for
+from tests.deploy.cluster import Cluster, run_cluster, wait_for
 from tests.deploy.manifests import find, find_settings
 from tests.deploy.monitoring import (
     evaluate,
@@ -30,6 +30,7 @@ from tests.deploy.monitoring import (
     read_dashboards,
     run_prometheus,
 )
+from tests.deploy.pods import BIN, Pod
 from tests.generation.engines.loopback import Reply, serve
 from tests.generation.engines.test_openai_engine import complete
 
@@ -93,7 +94,7 @@ def key(cluster: Cluster) -> str:
 
 def ask(pod: Pod, key: str, question: str = QUESTION) -> httpx.Response:
     return httpx.post(
-        f"http://127.0.0.1:{pod.http_port}/query",
+        f"{pod.url}/query",
         json={"question": question},
         headers={"Authorization": f"Bearer {key}"},
         timeout=120,
@@ -163,8 +164,8 @@ def test_every_panel_and_alert_reads_metrics_that_are_there(cluster: Cluster, ke
         if not find_metrics(query) <= on_gpu
     }
     without_data = {*queries}
-    targets = [f"127.0.0.1:{pod.metrics_port}" for pod in cluster.pods]
-    environ = {**cluster.head.environ, "RAY_ADDRESS": f"127.0.0.1:{GCS}"}
+    targets = [f"{pod.address}:{pod.ports.metrics}" for pod in cluster.pods]
+    environ = {**cluster.head.environ, "RAY_ADDRESS": cluster.gcs_address}
     with (
         run_prometheus(targets, cluster.folder) as url,
         subprocess.Popen([str(BIN / "python"), "-c", BATCH], env=environ) as batch,
@@ -235,12 +236,12 @@ def test_a_changed_config_loses_no_request(cluster: Cluster, key: str) -> None:
 
 def is_alive(pod: Pod) -> bool:
     """As the liveness probe."""
-    return is_well(f"http://127.0.0.1:{pod.agent_port}/api/healthz")
+    return is_well(f"http://{pod.address}:{pod.ports.agent}/api/healthz")
 
 
 def is_ready(pod: Pod) -> bool:
     """As the readiness probe of a worker."""
-    return is_well(f"http://127.0.0.1:{pod.http_port}/-/healthz")
+    return is_well(f"{pod.url}/-/healthz")
 
 
 def is_well(url: str) -> bool:

@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that answers as a test says, and remembers what it was asked.
+"""A real HTTP server that answers as a test says, and remembers what it was asked.
 
 An answer is a ``Reply``, or a function of the request's JSON that gives one. The last of a path's
 answers is given for ever.
@@ -11,7 +11,7 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -65,16 +65,21 @@ class Loopback:
         return found if isinstance(found, Reply) else found(body)
 
 
-@contextmanager
-def serve(**answers: Answer | list[Answer]) -> Iterator[Loopback]:
+def serve(**answers: Answer | list[Answer]) -> AbstractContextManager[Loopback]:
     """A server whose paths are the keywords: ``__`` stands for a slash."""
+    return serve_at("127.0.0.1", **answers)
+
+
+@contextmanager
+def serve_at(address: str, **answers: Answer | list[Answer]) -> Iterator[Loopback]:
+    """As ``serve``, at another address of this machine."""
     paths = {
         "/" + name.replace("__", "/"): replies if isinstance(replies, list) else [replies]
         for name, replies in answers.items()
     }
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    server = ThreadingHTTPServer((address, 0), _Handler)
     server.daemon_threads = True
-    server.loopback = Loopback(f"http://127.0.0.1:{server.server_port}", paths)  # type: ignore[attr-defined]
+    server.loopback = Loopback(f"http://{address}:{server.server_port}", paths)  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

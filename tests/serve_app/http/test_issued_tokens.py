@@ -10,12 +10,13 @@ import psycopg
 import pytest
 
 from nl2sql.answers import Answer
-from nl2sql.errors import UnknownDatabase
+from nl2sql.errors import Unauthenticated, UnknownDatabase
 from nl2sql.settings import Settings
 from nl2sql.types import Access, Principal, Question
 from retrieval.index_store.api_keys import ApiKeyStore
 from retrieval.index_store.store import IndexStore
 from serve_app.http.app import build_routes
+from serve_app.http.identification import ProxyIdentifier
 from serve_app.http.middleware import pick_front_settings, surround
 from serve_app.service.query_service import QueryService
 from serve_app.service.tools import ToolService
@@ -191,6 +192,23 @@ async def test_the_proxy_refuses_only_what_the_replica_would_refuse_too(
     for value in refused:
         assert await send((b"authorization", value)) == 401
     assert await send() == 401
+
+
+async def test_a_proxy_without_a_token_lets_the_replica_decide(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Pods of the engine have no secret with the tokens, but their proxies are asked too."""
+    identity = {"principals": {name: {"token_env": f"{name}_TOKEN"} for name in ("ann", "bob")}}
+    proxy = ProxyIdentifier(build_settings(identity=identity).identity)
+    monkeypatch.setenv("ann_TOKEN", "s3cret")
+    assert await proxy.identify("Bearer s3cret") == Principal("ann")
+    assert await proxy.identify("Bearer of bob") is None
+    for authorization in ("", "Bearer", "Basic abc"):
+        with pytest.raises(Unauthenticated):
+            await proxy.identify(authorization)
+    monkeypatch.setenv("bob_TOKEN", "of bob")
+    with pytest.raises(Unauthenticated):
+        await proxy.identify("Bearer other")
 
 
 async def test_routes_answer_nobody_whom_the_replica_did_not_identify(

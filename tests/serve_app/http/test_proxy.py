@@ -66,6 +66,8 @@ async def respond(status: int, content_type: str, *bodies: bytes) -> httpx.Respo
     [
         *((status, "text/plain; charset=utf-8") for status in (404, 408, 500, 503)),
         *[(500, "text/plain"), (500, ""), (0, "")],
+        # The replica took its proxy's death for the client's.
+        (499, "application/problem+json"),
     ],
 )
 async def test_a_lost_replica_is_an_error_to_try_again(status: int, content_type: str) -> None:
