@@ -8,7 +8,7 @@ the seconds that its request has left, so that the work ends in time even if its
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -66,6 +66,7 @@ from nl2sql.types import (
     Violation,
 )
 from serve_app.ray.caller_watch import get_own_name
+from serve_app.ray.together import Call, Together
 from serve_app.service.running_queries import EventsPage
 
 # How long the replicas may take to answer a request to all of them.
@@ -84,6 +85,7 @@ class RemoteStage:
         # Over gRPC between the replicas, authenticated with Ray's token, a call takes half the
         # processor time that it takes as a task of Ray (docs/measurements/service.md).
         self._handle = handle.options(_by_reference=False)
+        self._together = Together(self._send_together)
 
     async def _call(
         self,
@@ -100,6 +102,23 @@ class RemoteStage:
         with _translate(self._name, response):
             answer: _T = await response
             return answer
+
+    async def _call_together(
+        self,
+        method: Callable[Concatenate[Any, _P], Coroutine[Any, Any, _T]],
+        *arguments: _P.args,
+        **options: _P.kwargs,
+    ) -> _T:
+        """As ``_call``, for what is done for all candidates of a question at the same time."""
+        call = Call(arguments, options, read_left_s())
+        answer: _T = await self._together.call(method.__name__, call)
+        return answer
+
+    async def _send_together(self, method: str, calls: tuple[Call, ...]) -> Sequence[Any]:
+        response = self._handle.call_together.remote(method, calls)
+        with _translate(self._name, response):
+            found: Sequence[Any] = await response
+            return found
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """See ``Probe.probe``."""
@@ -169,13 +188,13 @@ class RemoteExecutor(RemoteStage):
         self, database: str, sql: str, principal: Principal
     ) -> GuardedQuery | Violation:
         """See ``Guard.guard``."""
-        return await self._call(Guard.guard, database, sql, principal)
+        return await self._call_together(Guard.guard, database, sql, principal)
 
     async def explain(
         self, query: GuardedQuery, *, identify: bool = False
     ) -> Explained | Diagnostic:
         """See ``Executor.explain``."""
-        return await self._call(Executor.explain, query, identify=identify)
+        return await self._call_together(Executor.explain, query, identify=identify)
 
     async def execute(
         self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
@@ -196,7 +215,7 @@ class RemoteRanker(RemoteStage):
         plan: Plan,
     ) -> Assessment:
         """See ``Ranker.assess``."""
-        return await self._call(Ranker.assess, question, candidate, query, context, plan)
+        return await self._call_together(Ranker.assess, question, candidate, query, context, plan)
 
     async def rank(
         self, question: Question, assessments: tuple[Assessment, ...], *, samples: int
@@ -225,7 +244,9 @@ class RemoteRepairer(RemoteStage):
         history: tuple[Assessment, ...] = (),
     ) -> tuple[Candidate | None, Repair]:
         """See ``Repairer.repair``."""
-        return await self._call(
+        # The model's repairs are not all awaited.
+        call = self._call if ask_model else self._call_together
+        return await call(
             Repairer.repair,
             question,
             context,

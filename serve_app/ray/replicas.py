@@ -39,6 +39,7 @@ from serve_app.ray.remote import (
     RemoteRepairer,
     RemoteRetrieval,
 )
+from serve_app.ray.together import Call
 from serve_app.ray.tracing import find_tracer
 from serve_app.service.progress_queue import ProgressQueue
 from serve_app.service.question_log import configure_logging
@@ -71,6 +72,12 @@ class StageReplica:
                 return await forward(*arguments, **options)
 
         return call
+
+    async def call_together(self, method: str, calls: tuple[Call, ...]) -> tuple[Any, ...]:
+        """Result or exception of each call of the method; see ``Together``."""
+        call = getattr(self, method)
+        done = (call(*each.arguments, **each.options, left_s=each.left_s) for each in calls)
+        return tuple(await asyncio.gather(*done, return_exceptions=True))
 
 
 class EngineReplica(StageReplica):

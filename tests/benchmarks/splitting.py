@@ -70,6 +70,16 @@ def read_processor_ms() -> dict[tuple[str, int], float]:
     return found
 
 
+def read_memory_mib() -> float:
+    """The memory that replicas have for themselves alone."""
+    used: int = sum(
+        process.memory_full_info().uss
+        for process in psutil.Process().children(recursive=True)
+        if process.cmdline()[0].startswith("ray::ServeReplica")
+    )
+    return used / 2**20
+
+
 def spend(before: Mapping[tuple[str, int], float]) -> Counter[str]:
     """What has been used since ``before``, by name."""
     used: Counter[str] = Counter()
@@ -167,6 +177,7 @@ def main() -> None:
     for fused in (True, False):
         with serving(wiring, engine=engine, fuse_cpu_stages=fused, dashboard=False) as url:
             found = measure(url, [*texts], asked.rounds)
+            found["MiB"] = read_memory_mib()
         print("fused" if fused else "split", {name: round(ms, 1) for name, ms in found.items()})
 
 
