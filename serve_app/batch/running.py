@@ -30,6 +30,7 @@ from serve_app.batch.identity import check_principals
 from serve_app.batch.job import Job
 from serve_app.batch.worker import AnswerQuestions, WorkerPlan
 from serve_app.composition.wiring import Wiring
+from serve_app.ray.starting import LOCAL, connect_ray, find_address
 
 # Logical CPUs, for placement only: a pipeline uses up to one core.
 _WORKER_CPUS = 0.5
@@ -136,26 +137,17 @@ def start_ray(needed_cpus: float, *, dashboard: bool) -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
-    # "local" prevents Ray from joining a cluster that happens to run on this machine.
-    address = os.environ.get("RAY_ADDRESS", "local")
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    address = find_address()
     # Ray gives its processes a low priority, which a user can do with the whole command.
     os.environ.setdefault("RAY_worker_niceness", "0")
     # Ray's core reports on the terminal, as an error, that it could not restart a worker whose
     # arguments are lost. They are kept by this process, without which there is no job.
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-    options: dict[str, Any] = {}
-    if address == "local":
+    options: dict[str, Any] = {"logging_level": logging.ERROR}
+    if address == LOCAL:
         # Ray starts a process for each CPU at once, so that more than are used delay the job.
-        options = {"num_cpus": math.ceil(needed_cpus), "include_dashboard": dashboard}
-    try:
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **options)
-    except Exception as error:  # Ray raises plain exceptions
-        ray.shutdown()
-        raise Unavailable(
-            f"Ray did not start: {str(error).strip().partition(chr(10))[0]}",
-            hint="Close other programs and start again; RAY_ADDRESS names a cluster to join.",
-        ) from error
+        options |= {"num_cpus": math.ceil(needed_cpus), "include_dashboard": dashboard}
+    connect_ray(address, **options)
     try:
         yield
     finally:

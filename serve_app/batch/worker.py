@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+from ray.util.metrics import Counter
 
 from nl2sql.settings import Settings
 from serve_app.batch.asking import Asker, open_local
@@ -21,6 +22,7 @@ from serve_app.batch.job import JobSpec, read_questions
 from serve_app.batch.questions import BatchQuestion
 from serve_app.batch.results import Row, build_table
 from serve_app.composition.wiring import Wiring
+from serve_app.service.metrics import BATCH_QUESTIONS
 from serve_app.service.question_log import configure_logging
 
 # As in the ingress of the service: SQL is parsed in threads beside the event loop.
@@ -68,6 +70,8 @@ class AnswerQuestions:
         configure_logging(plan.settings.observability)
         sys.setswitchinterval(_SWITCH_S)
         self._plan = plan
+        metric = BATCH_QUESTIONS
+        self._counter = Counter(metric.name, metric.description, metric.tags)
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="questions", daemon=True).start()
         self._stack = AsyncExitStack()
@@ -89,7 +93,9 @@ class AnswerQuestions:
         async def ask(question: BatchQuestion) -> Row:
             async with self._free:
                 row: Row = await self._asker.ask(question)
-                return row
+            tags = (str(row["outcome"]), "service" if self._plan.service else "job")
+            self._counter.inc(1, tags=dict(zip(BATCH_QUESTIONS.tags, tags, strict=True)))
+            return row
 
         return list(await asyncio.gather(*map(ask, questions)))
 

@@ -16,6 +16,7 @@ from serve_app.http.proxy import prepare_proxy
 from serve_app.operations.background import check_port
 from serve_app.operations.exposure import check_exposure, is_loopback
 from serve_app.ray.builder import build_application
+from serve_app.ray.starting import LOCAL, connect_ray, find_address
 from serve_app.ray.tracing import prepare_tracing
 
 APPLICATION = "quorumsql"
@@ -34,31 +35,21 @@ def start_service(wiring: Wiring, engine: Application | None = None) -> None:
     """
     settings = wiring.settings.serve
     check_exposure(wiring.settings, is_exposed=not is_loopback(settings.host))
-    # "local" prevents Ray from joining a cluster that happens to run on this machine.
-    address = os.environ.get("RAY_ADDRESS", "local")
-    if address == "local":
+    address = find_address()
+    if address == LOCAL:
         check_port(settings)
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     # A replica that answers no check does not answer the request to end either.
     os.environ.setdefault("RAY_SERVE_FORCE_STOP_UNHEALTHY_REPLICAS", "1")
     # How soon a proxy that has died is replaced; Ray's default is 10 s.
     os.environ.setdefault("RAY_SERVE_PROXY_HEALTH_CHECK_PERIOD_S", "1")
     prepare_proxy(pick_front_settings(wiring.settings), wiring.settings.home)
     prepare_tracing(wiring.settings.observability)
-    try:
-        ray.init(
-            address=address,
-            include_dashboard=settings.dashboard,
-            log_to_driver=False,
-            configure_logging=False,
-            _metrics_export_port=wiring.settings.observability.metrics_port,
-        )
-    except Exception as error:  # Ray raises plain exceptions, as when a busy machine is too slow
-        ray.shutdown()
-        raise Unavailable(
-            f"Ray did not start: {str(error).strip().partition(chr(10))[0]}",
-            hint="Close other programs and start again; RAY_ADDRESS names a cluster to join.",
-        ) from error
+    connect_ray(
+        address,
+        include_dashboard=settings.dashboard,
+        configure_logging=False,
+        _metrics_export_port=wiring.settings.observability.metrics_port,
+    )
     try:
         timeout_s = wiring.settings.limits.request_timeout_ms / 1000 + _PROXY_SPARE_S
         options = {"host": settings.host, "port": settings.port, "request_timeout_s": timeout_s}

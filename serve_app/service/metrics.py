@@ -68,6 +68,15 @@ CACHE_LOOKUPS = Metric(
 QUEUE = Metric("quorumsql_queue", "gauge", "Requests that wait for their turn.")
 ONGOING = Metric("quorumsql_ongoing", "gauge", "Requests that are being answered.")
 
+# Recorded by the workers of a batch job.
+BATCH_QUESTIONS = Metric(
+    "quorumsql_batch_questions",
+    "counter",
+    "Questions of batch jobs by outcome, answered by the job itself or by a service.",
+    ("outcome", "by"),
+)
+
+# The metrics of the service.
 METRICS = (
     QUESTIONS,
     QUESTION_SECONDS,

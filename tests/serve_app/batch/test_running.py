@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
+import ray
+from prometheus_client.parser import text_string_to_metric_families
 
 from nl2sql.errors import EngineUnavailable, Forbidden, SettingsError
 from nl2sql.types import Principal
@@ -17,6 +23,7 @@ from serve_app.batch.questions import BatchQuestion, Columns
 from serve_app.batch.results import ResultFormat
 from serve_app.batch.running import Sizes, find_cause, run_job
 from serve_app.composition.wiring import Wiring
+from serve_app.service.metrics import BATCH_QUESTIONS
 from tests.conftest import ROOT
 from tests.fakes import FakeGenerator, build_candidate, build_generated, build_result
 from tests.serve_app.batch.engines import build_broken, build_echo
@@ -32,6 +39,27 @@ pytestmark = pytest.mark.usefixtures("cluster")
 
 def run(job: Job, wiring: Wiring, sizes: Sizes = SIZES) -> Progress:
     return run_job(job, wiring, sizes, build_engine=build_echo)
+
+
+def count_outcomes() -> Counter[str]:
+    """The questions that Ray's metrics count as answered by jobs."""
+    node = ray.nodes()[0]
+    url = f"http://{node['NodeManagerAddress']}:{node['MetricsExportPort']}/metrics"
+    counts: Counter[str] = Counter()
+    for family in text_string_to_metric_families(httpx.get(url, timeout=30).text):
+        for sample in family.samples:
+            if sample.name == f"ray_{BATCH_QUESTIONS.name}_total" and sample.labels["by"] == "job":
+                counts[sample.labels["outcome"]] += int(sample.value)
+    return counts
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 60) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.5)
+    return False
 
 
 def test_each_question_has_one_row_whatever_comes_of_it(wiring: Wiring, tmp_path: Path) -> None:
@@ -71,6 +99,7 @@ def test_each_question_has_one_row_whatever_comes_of_it(wiring: Wiring, tmp_path
     assert rows["second"]["outcome"] == "failed"
     assert [rows[name]["correct"] for name in ("right", "wrong", "no gold")] == [True, False, None]
     assert "no_such_table" in rows["no gold"]["gold_error"]
+    assert wait_for(lambda: count_outcomes() == Counter(row["outcome"] for row in rows.values()))
     report = build_report(job)
     assert (report.accuracy, report.counted, report.gold_errors) == (0.5, 2, 1)
 

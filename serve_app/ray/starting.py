@@ -1,0 +1,31 @@
+"""Starts Ray on this machine, or joins a cluster: for the service and for batch jobs."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import ray
+
+from nl2sql.errors import Unavailable
+
+LOCAL = "local"
+"""The address of a Ray of its own; prevents Ray from joining one that happens to run here."""
+
+
+def find_address() -> str:
+    """The cluster of RAY_ADDRESS, or ``LOCAL``."""
+    return os.environ.get("RAY_ADDRESS", LOCAL)
+
+
+def connect_ray(address: str, **options: Any) -> None:
+    """Starts or joins Ray with these options of ``ray.init``. Raises Unavailable."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        ray.init(address=address, log_to_driver=False, **options)
+    except Exception as error:  # Ray raises plain exceptions, as when a busy machine is too slow
+        ray.shutdown()
+        raise Unavailable(
+            f"Ray did not start: {str(error).strip().partition(chr(10))[0]}",
+            hint="Close other programs and start again; RAY_ADDRESS names a cluster to join.",
+        ) from error
