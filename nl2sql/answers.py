@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from nl2sql.speed import UNKNOWN_PACE, Pace
 from nl2sql.types import (
@@ -51,7 +52,8 @@ class Trace:
     the first. ``question`` is the one that was answered; ``asked`` is the original text if it was
     rewritten. ``notes`` report what was unavailable. ``wanted`` counts the completions requested;
     ``ended_early`` is true if the deadline ended sampling. ``pace`` holds the model's speed and
-    the sampling time limit.
+    the sampling time limit. ``cached_at`` is when an answer from the cache was computed; then
+    ``timings`` is empty.
     """
 
     question: Question
@@ -72,6 +74,7 @@ class Trace:
     pace: Pace = UNKNOWN_PACE
     wanted: int = 0
     ended_early: bool = False
+    cached_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any, Literal
 
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
@@ -91,6 +92,7 @@ def build_response(answer: Answer, *, trace: bool) -> QueryResponse:
                 rows=_build_rows(result),
                 truncated=result.truncated,
                 cut=[list(cell) for cell in result.cut],
+                cached_at=_render_time(answer.trace.cached_at),
             )
         case Refused():
             return RefusedResponse(
@@ -178,6 +180,10 @@ def build_event(event: QuestionEvent) -> ProgressEvent:
                 rows=_build_rows(result),
                 truncated=result.truncated,
             )
+
+
+def _render_time(time: datetime | None) -> str | None:
+    return None if time is None else time.isoformat(timespec="milliseconds")
 
 
 def _judge(assessment: Assessment) -> tuple[Literal["accepted", "refused", "failed"], str]:

@@ -28,6 +28,7 @@ from execution.duckdb.errors import describe_error, is_gone
 from execution.duckdb.file import OpenFile, SharedFile, refuse_file
 from execution.duckdb.page import Page, build_description, build_page
 from execution.duckdb.plan import build_explained, check_estimate
+from execution.duckdb.revision import SETTLED_S, read_file_revision
 from execution.duckdb.session import Session
 from execution.results.collector import ResultBuilder, tighten_limits
 from execution.statement_threads import QUERY_CANCELED, StatementThreads
@@ -103,15 +104,27 @@ class DuckDbDatabase:
     """EXPLAIN and read-only execution, at most ``limits.pool_size`` at a time."""
 
     def __init__(
-        self, name: str, path: Path, limits: LimitSettings, allowlist: Allowlist | None = None
+        self,
+        name: str,
+        path: Path,
+        limits: LimitSettings,
+        allowlist: Allowlist | None = None,
+        *,
+        settled_s: float = SETTLED_S,
     ) -> None:
-        """``allowlist`` is the guard's for this database; None means the dialect's."""
+        """``allowlist`` is the guard's for this database; None means the dialect's.
+
+        ``settled_s`` is that of ``read_file_revision``.
+        """
+        self._settled_s = settled_s
         self.name = name
         self._limits = limits
         self._allowlist = allowlist or load_allowlist("duckdb")
         self._file = SharedFile(name, path, limits)
         self._threads = StatementThreads(name, limits.pool_size, self._rest)
         self._closing: asyncio.TimerHandle | None = None
+        # The last known revision, and whether tables compute nothing: then it is that of the rows.
+        self._examined = ("", False)
 
     async def explain(
         self, query: GuardedQuery, *, identify: bool = False
@@ -165,6 +178,19 @@ class DuckDbDatabase:
 
         return await self._run(query, within.statement_timeout_ms, work)
 
+    async def revision(self) -> str:
+        """See ``revision.py``; empty too if the file itself computes columns or has macros.
+
+        Raises DatabaseUnavailable.
+        """
+        found = await asyncio.to_thread(
+            read_file_revision, self._file.path, settled_s=self._settled_s
+        )
+        if found and found != self._examined[0]:
+            self._examined = (found, await asyncio.to_thread(self._is_plain))
+            self._rest()
+        return found if found and self._examined[1] else ""
+
     async def probe(self) -> str:
         """What is wrong with this database; empty if nothing is."""
         query = GuardedQuery(self.name, "SELECT 1", (), dialect="duckdb")
@@ -188,6 +214,11 @@ class DuckDbDatabase:
     ) -> Answer | Diagnostic:
         statement = _Statement(self._file, query, self._allowlist, work)
         return await self._threads.run(statement, timeout_ms)
+
+    def _is_plain(self) -> bool:
+        """Whether all rows are stored, and no function has another meaning than DuckDB's."""
+        with self._file.use() as file:
+            return not (file.computing or file.macros)
 
     def _rest(self) -> None:
         """Closes the file if no statement follows soon."""

@@ -30,7 +30,7 @@ def check_wrapped(
 ) -> Violation | None:
     """Returns None if the text passes; ``wrappers`` are by table, None without a policy."""
     try:
-        statements = parse_statements(_name_placeholders(sql), READERS[dialect], times=_TIMES)
+        statements = parse_statements(name_placeholders(sql), READERS[dialect], times=_TIMES)
     except (SqlglotError, RecursionError) as error:
         reason = describe_parse_error(error)
         return Violation("unparsable", "", f"It cannot be read again: {reason}")
@@ -88,13 +88,13 @@ def list_reads(text: str, dialect: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _parse_wrapper(text: str, dialect: str) -> exp.Expr:
-    return parse_one(_name_placeholders(text), READERS[dialect])
+    return parse_one(name_placeholders(text), READERS[dialect])
 
 
-def _name_placeholders(sql: str) -> str:
+def name_placeholders(sql: str) -> str:
     """Writes ``?1`` as ``:p1``: sqlglot does not read a number after a question mark.
 
-    >>> _name_placeholders("SELECT `?1` FROM t WHERE x = ?2")
+    >>> name_placeholders("SELECT `?1` FROM t WHERE x = ?2")
     'SELECT `?1` FROM t WHERE x = :p2'
     """
     return _PLACEHOLDER.sub(lambda found: found[1] or f":p{found[2]}", sql)

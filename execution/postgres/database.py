@@ -34,6 +34,7 @@ from execution.postgres.plan import check_estimate
 from execution.postgres.plan_fingerprint import fingerprint_plan
 from execution.postgres.plan_verification import EXPLAIN, ThirdReader, read_plan
 from execution.postgres.pool import Connection, ConnectionPool, pipelined
+from execution.postgres.revision import names_one_server, read_revision
 from execution.postgres.session import apply_settings, assume_identity, begin, build_settings
 from execution.results.collector import ResultBuilder, tighten_limits
 from nl2sql.cache_counts import count_lookups
@@ -64,6 +65,7 @@ class PostgresDatabase:
         self._limits = limits
         self._search_path = search_path
         self._pool = ConnectionPool(name, url, limits.pool_size)
+        self._is_one_server = names_one_server(url)
         self._type_names: dict[int, str] = {}
         # The queries whose plans were found small enough a moment ago: a candidate is explained and
         # then run, and need not be planned twice to be weighed twice. What changes meanwhile in the
@@ -164,6 +166,10 @@ class PostgresDatabase:
         if (unsendable := check_text(query)) is not None:
             return unsendable
         return await self._pool.run(work)
+
+    async def revision(self) -> str:
+        """See ``revision.py``. Raises DatabaseUnavailable, InsecureRole."""
+        return await self._pool.run(read_revision) if self._is_one_server else ""
 
     async def probe(self) -> str:
         """What is wrong with this database; empty if nothing is."""

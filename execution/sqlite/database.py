@@ -26,6 +26,7 @@ from execution.results.collector import ResultBuilder, tighten_limits
 from execution.sqlite.authorizer import build_authorizer
 from execution.sqlite.errors import QUERY_CANCELED, build_diagnostic, is_gone
 from execution.sqlite.functions import add_functions
+from execution.sqlite.revision import FileRevisions
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.settings import LimitSettings
 from nl2sql.sql.names import build_sqlite_uri
@@ -129,6 +130,7 @@ class SqliteDatabase:
         self._slots = asyncio.Semaphore(limits.pool_size)
         self._threads: ThreadPoolExecutor | None = None
         self._running: set[_Statement] = set()
+        self._revisions = FileRevisions(path)
 
     async def explain(
         self, query: GuardedQuery, *, identify: bool = False
@@ -164,6 +166,10 @@ class SqliteDatabase:
         types = [_find_type(page.rows, column) for column in range(len(page.columns))]
         return page.build(types, (time.perf_counter() - start) * 1000)
 
+    async def revision(self) -> str:
+        """See ``revision.py``."""
+        return await asyncio.to_thread(self._revisions.read)
+
     async def probe(self) -> str:
         """What is wrong with this database; empty if nothing is."""
         try:
@@ -180,6 +186,7 @@ class SqliteDatabase:
         threads, self._threads = self._threads, None
         if threads is not None:
             await asyncio.to_thread(threads.shutdown)
+        await asyncio.to_thread(self._revisions.close)
 
     async def _run(
         self,

@@ -24,7 +24,8 @@ class AuditEntry:
     ``sql`` is the guarded query whose rows were returned, with the ``predicates`` injected into it
     and the ``tables`` that it reads; ``executed`` are the guarded queries that ran for the vote, it
     included. ``row_count`` is None where no rows were returned. ``outcome`` is that of the answer,
-    or ``error``, or ``cancelled``; ``code`` is that of a refusal, or the name of the error.
+    or ``error``, or ``cancelled``; ``code`` is that of a refusal, or the name of the error, or
+    ``cached`` for an answer from the cache, for which nothing was executed.
     """
 
     asked_at: datetime

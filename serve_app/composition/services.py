@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from generation.sampling.pace import EnginePace
 from nl2sql.protocols import Engine, Probe
+from nl2sql.settings.serve import ServeSettings
 from serve_app.composition.access import AccessParts
 from serve_app.composition.stages import CpuStages
 from serve_app.composition.wiring import Wiring
+from serve_app.service.answer_cache import AnswerCache
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.query_service import QueryService
 from serve_app.service.recorder import QuestionRecorder
@@ -70,6 +72,7 @@ def build_services(
         accounting=access.accounting,
         recorder=recorder,
         running=running,
+        cache=build_answer_cache(settings.serve, stages),
     )
     return Services(
         queries,
@@ -85,3 +88,10 @@ def build_services(
             accounting=access.accounting,
         ),
     )
+
+
+def build_answer_cache(settings: ServeSettings, stages: CpuStages) -> AnswerCache | None:
+    """The cache of one process; None if no answer is kept."""
+    if not settings.answer_cache_mib:
+        return None
+    return AnswerCache(settings.answer_cache_mib << 20, stages.retrieval, stages.executor)

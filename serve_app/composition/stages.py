@@ -9,6 +9,7 @@ from execution.executor import ReadOnlyExecutor
 from nl2sql.protocols import (
     Admission,
     CatalogSource,
+    DataRevisions,
     Engine,
     Executor,
     FeedbackTaker,
@@ -18,19 +19,24 @@ from nl2sql.protocols import (
     Ranker,
     Repairer,
     Retriever,
+    Revisions,
     SchemaReader,
     Sessions,
 )
 from retrieval.catalogs import IndexedCatalogs
+from retrieval.index_revisions import IndexRevisions
+from retrieval.index_store.example_store import ExampleStore
 from retrieval.index_store.store import IndexStore
 from serve_app.composition.wiring import Wiring
 
 
-class RetrievalStage(Retriever, FeedbackTaker, Sessions, Admission, SchemaReader, Probe, Protocol):
+class RetrievalStage(
+    Retriever, FeedbackTaker, Sessions, Admission, SchemaReader, Revisions, Probe, Protocol
+):
     """Stages 1 and 2, feedback, sessions and descriptions of databases."""
 
 
-class ExecutionStage(Guard, Executor, Probe, Protocol):
+class ExecutionStage(Guard, Executor, DataRevisions, Probe, Protocol):
     """The guard, and the executor behind it."""
 
 
@@ -47,7 +53,16 @@ class GuardedExecutor:
         self.guard = self.sql_guard.guard
         self.explain = self._executor.explain
         self.execute = self._executor.execute
+        self.are_repeatable = self.sql_guard.are_repeatable
         self.close = self._executor.close
+
+    async def revision(self, database: str) -> str:
+        """The revision of the data, of the policy and of the catalog that the guard knows.
+
+        Raises what ``Revisions.revision`` raises.
+        """
+        data = await self._executor.revision(database)
+        return f"{await self.sql_guard.revision(database)} {data}" if data else ""
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """The databases, and the policies that guard them."""
@@ -63,7 +78,8 @@ class Retrieval:
         embedder = wiring.models.build_embedder()
         # Loaded now, so that the first question need not wait for it.
         embedder.load()
-        guard = wiring.build_guard(IndexedCatalogs(store))
+        catalogs = IndexedCatalogs(store)
+        guard = wiring.build_guard(catalogs)
         memory = wiring.build_value_memory(store)
         retriever = wiring.build_retriever(store, embedder, guard, executor, memory)
         feedback = wiring.build_feedback_recorder(store, embedder, guard, executor)
@@ -71,6 +87,7 @@ class Retrieval:
         self.retrieve = retriever.retrieve
         self.list_beginnings = retriever.list_beginnings
         self.probe = retriever.probe
+        self.revision = IndexRevisions(catalogs, memory, ExampleStore(store)).revision
         self.take_feedback = feedback.take_feedback
         self.recall = sessions.recall
         self.remember = sessions.remember

@@ -30,7 +30,7 @@ from quorumsql.contract import (
 from quorumsql.contract.status import StatusResponse
 from quorumsql.contract.translations import drop_rows
 from serve_app.composition.access import AccessParts
-from serve_app.http.callers import Caller, Priority
+from serve_app.http.callers import Caller, Priority, UseCache
 from serve_app.http.disconnection import run_while_connected
 from serve_app.http.event_stream import (
     EVENT_STREAM,
@@ -64,7 +64,9 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The answer as JSON, or its rows in the accepted format, with the headers "
         "QuorumSQL-SQL (percent-encoded), -Database, -Confidence, -Quorum, -Truncated, -Cut-Cells; "
-        "in a session -Session, -Rewritten and -Notes (percent-encoded). As events: `stage` for "
+        "in a session -Session, -Rewritten and -Notes (percent-encoded); from the cache "
+        "-Cached-At. "
+        "As events: `stage` for "
         "each progress, then `answer` with the JSON, or `problem`.",
         "model": QueryResponse,
         "content": {media_type: {} for media_type in _SERVED if media_type != "application/json"},
@@ -173,9 +175,15 @@ def build_routes(
     install_problem_handlers(app)
 
     async def export(
-        body: QueryRequest, request: Request, principal: Principal, format_: Format, is_batch: bool
+        body: QueryRequest,
+        request: Request,
+        principal: Principal,
+        format_: Format,
+        *,
+        is_batch: bool,
+        use_cache: bool,
     ) -> Response:
-        work = service.query(body, principal, is_batch=is_batch)
+        work = service.query(body, principal, is_batch=is_batch, use_cache=use_cache)
         answer = await run_while_connected(request.receive, work)
         if not isinstance(answer, Answered):
             members = build_response(answer, trace=False).model_dump(include={"outcome", "code"})
@@ -189,7 +197,11 @@ def build_routes(
 
     @app.post("/query", summary="Answer a question", responses=_RESPONSES)
     async def query(
-        body: QueryRequest, request: Request, principal: Caller, priority: Priority = "people"
+        body: QueryRequest,
+        request: Request,
+        principal: Caller,
+        use_cache: UseCache,
+        priority: Priority = "people",
     ) -> Response:
         is_batch = priority == "batch"
         accept = ", ".join(request.headers.getlist("accept"))
@@ -199,7 +211,9 @@ def build_routes(
             return render_problem(406, "Not acceptable", f"Answers are served as {served}.")
         format_ = find_format(media_type)
         if format_ is not None:
-            return await export(body, request, principal, format_, is_batch)
+            return await export(
+                body, request, principal, format_, is_batch=is_batch, use_cache=use_cache
+            )
         running = service.running.open(principal)
 
         async def work(observer: Observer) -> bytes:
@@ -209,6 +223,7 @@ def build_routes(
                 observer,
                 in_detail=media_type == EVENT_STREAM,
                 is_batch=is_batch,
+                use_cache=use_cache,
             )
             return bytes(_render(build_response(answer, trace=body.trace)).body)
 
@@ -219,12 +234,16 @@ def build_routes(
 
     @app.post("/translate", summary="Translate a question into SQL", responses=_TRANSLATE_RESPONSES)
     async def translate(
-        body: QueryRequest, request: Request, principal: Caller, priority: Priority = "people"
+        body: QueryRequest,
+        request: Request,
+        principal: Caller,
+        use_cache: UseCache,
+        priority: Priority = "people",
     ) -> TranslateResponse:
         if body.max_rows is None:
             # The rows are not sent, so they are not read.
             body = body.model_copy(update={"max_rows": 1})
-        work = service.query(body, principal, is_batch=priority == "batch")
+        work = service.query(body, principal, is_batch=priority == "batch", use_cache=use_cache)
         answer = await run_while_connected(request.receive, work)
         return drop_rows(build_response(answer, trace=body.trace))
 

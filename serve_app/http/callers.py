@@ -1,4 +1,4 @@
-"""Who sends a request, and how urgent it is, for the routes."""
+"""Who sends a request, how urgent it is, and how new its answer must be, for the routes."""
 
 from __future__ import annotations
 
@@ -20,6 +20,18 @@ def read_principal(request: Request) -> Principal:
 
 
 Caller = Annotated[Principal, Depends(read_principal)]
+
+
+def read_cache_control(
+    cache_control: Annotated[
+        str, Header(description="`no-cache`: answer anew, and keep that answer instead.")
+    ] = "",
+) -> bool:
+    """Whether the client accepts an answer from the cache."""
+    return "no-cache" not in (word.strip().lower() for word in cache_control.split(","))
+
+
+UseCache = Annotated[bool, Depends(read_cache_control)]
 
 Priority = Annotated[
     Literal["people", "batch"],

@@ -27,6 +27,7 @@ from nl2sql.errors import QuorumError, Unavailable
 from nl2sql.progress import is_observed, report_sampling
 from nl2sql.protocols import (
     Admission,
+    DataRevisions,
     Engine,
     Executor,
     FeedbackTaker,
@@ -36,6 +37,7 @@ from nl2sql.protocols import (
     Ranker,
     Repairer,
     Retriever,
+    Revisions,
     SchemaReader,
     Sessions,
 )
@@ -172,6 +174,10 @@ class RemoteRetrieval(RemoteStage):
         """See ``SchemaReader.list_examples``."""
         return await self._call(SchemaReader.list_examples, database, principal)
 
+    async def revision(self, database: str) -> str:
+        """See ``Revisions.revision``."""
+        return await self._call(Revisions.revision, database)
+
 
 class RemotePlanner(RemoteStage):
     """Stage 3."""
@@ -201,6 +207,14 @@ class RemoteExecutor(RemoteStage):
     ) -> ResultSet | Diagnostic:
         """See ``Executor.execute``."""
         return await self._call(Executor.execute, query, max_rows, limits)
+
+    async def revision(self, database: str) -> str:
+        """See ``Revisions.revision``."""
+        return await self._call(Revisions.revision, database)
+
+    async def are_repeatable(self, queries: Sequence[GuardedQuery]) -> bool:
+        """See ``DataRevisions.are_repeatable``."""
+        return await self._call(DataRevisions.are_repeatable, queries)
 
 
 class RemoteRanker(RemoteStage):

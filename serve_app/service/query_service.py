@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
-from nl2sql.answers import Answer
+from nl2sql.answers import Answer, Answered
 from nl2sql.deadline import Deadline, ending_in
 from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError
 from nl2sql.progress import enter_stage, observed_by
@@ -20,9 +20,10 @@ from nl2sql.settings import Settings
 from nl2sql.settings.sampling import SamplingSettings
 from nl2sql.shared_work import SharedWork
 from nl2sql.speed import Pace
-from nl2sql.types import Principal, Question, Turn
+from nl2sql.types import Principal, Question, RowsFetched, Turn
 from quorumsql.contract import QueryRequest
 from serve_app.service.accounting import Accounting
+from serve_app.service.answer_cache import AnswerCache
 from serve_app.service.prompt_preparation import PromptPreparation
 from serve_app.service.recorder import QuestionRecorder
 from serve_app.service.running_queries import RunningQueries, build_running_queries
@@ -50,12 +51,13 @@ class QueryService:
         accounting: Accounting | None = None,
         recorder: QuestionRecorder | None = None,
         running: RunningQueries | None = None,
+        cache: AnswerCache | None = None,
     ) -> None:
         """``pace`` measures the language model's speed; ``preparation`` prepares prompts.
 
         ``admission`` knows which databases a principal may ask; ``accounting`` applies the limits
         of principals and keeps the audit log; ``recorder`` measures questions; ``running`` keeps
-        their events for those who follow them.
+        their events for those who follow them; ``cache`` keeps answers (None: no answer is kept).
         """
         self.recorder = recorder or QuestionRecorder(settings)
         self.running = running or build_running_queries(settings.serve)
@@ -78,6 +80,7 @@ class QueryService:
         )
         # Identical questions at the same time are answered once.
         self._answering = SharedWork[Answer]()
+        self._cache = cache
 
     async def list_databases(self, principal: Principal) -> tuple[str, ...]:
         """The configured databases of which the principal may see anything. Raises Unavailable."""
@@ -100,11 +103,13 @@ class QueryService:
         history: tuple[Turn, ...] = (),
         in_detail: bool = True,
         is_batch: bool = False,
+        use_cache: bool = True,
     ) -> Answer:
         """Answers a request; ``observer`` receives what happens meanwhile.
 
         ``history`` are the turns before it, where the caller tells them instead of a session;
         ``in_detail`` reports the model's tokens too; a question of a batch job waits for people's.
+        Without ``use_cache`` it is answered anew, though an answer may be kept for it.
 
         Raises InvalidRequest, UnknownDatabase, LimitReached, Busy, Unavailable,
         DeadlineExceeded.
@@ -116,21 +121,37 @@ class QueryService:
                 await self._accounting.record_invalid(request, principal, error)
                 raise
             question = replace(question, history=history)
+            enter = partial(
+                self.turns.enter, principal.name, patience_s=self._timeout_s, is_batch=is_batch
+            )
+            kept = await self._cache.find(question) if self._cache and use_cache else None
+            if kept is not None:
+
+                async def give(asked: Question, observer: Observer | None) -> Answer:
+                    if asked == question:
+                        return _report_kept(kept, observer)
+                    # Of the principal's rows fewer remain than the question asks for.
+                    with enter() as place:
+                        return await self._answer(asked, observer, place, in_detail=in_detail)
+
+                # It costs next to nothing, so it is neither refused nor measured.
+                finish.answer = await self._accounting.answer(question, observer, give)
+                return finish.answer
             # Before the limits, so that a refusal costs nothing and counts nothing.
-            with self.turns.enter(
-                principal.name, patience_s=self._timeout_s, is_batch=is_batch
-            ) as place:
+            with enter() as place:
                 answer = partial(self._answer, place=place, in_detail=in_detail)
                 finish.answer = await self._accounting.answer(question, observer, answer)
             return finish.answer
 
     async def _answer(
-        self, question: Question, observer: Observer | None, *, place: Place, in_detail: bool
+        self, question: Question, observer: Observer | None, place: Place, *, in_detail: bool
     ) -> Answer:
         deadline = Deadline.after(self._timeout_s)
 
         async def work() -> Answer:
             async with ending_in(deadline.left_s), place.turn():
+                if self._cache is not None:
+                    return await self._cache.answer(question, self._pipeline.answer)
                 return await self._pipeline.answer(question)
 
         async def share() -> Answer:
@@ -200,6 +221,13 @@ class QueryService:
             return ((name, f"no answer within {_PROBE_TIMEOUT_S:.0f} s"),)
         except QuorumError as error:
             return ((name, str(error)),)
+
+
+def _report_kept(answer: Answered, observer: Observer | None) -> Answered:
+    """The answer from the cache; the observer is told its rows, as of any answer."""
+    if observer is not None:
+        observer.observe(RowsFetched(answer.sql, answer.result))
+    return answer
 
 
 def build_question(request: QueryRequest, settings: Settings, principal: Principal) -> Question:

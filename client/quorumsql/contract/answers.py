@@ -51,6 +51,7 @@ _EXAMPLE: JsonDict = {
     "rows": [[302]],
     "truncated": False,
     "cut": [],
+    "cached_at": None,
 }
 
 
@@ -69,6 +70,11 @@ class AnsweredResponse(Response):
     rows: Rows = Field(description="JSON values; dates and long numbers as text.")
     truncated: bool = Field(description="Whether there are more rows than these.")
     cut: list[list[int]] = Field(description="[row, column] of each truncated cell, from 0.")
+    cached_at: Text | None = Field(
+        None,
+        description="When the answer was computed (ISO 8601, UTC), if it comes from the cache; its "
+        "trace then lists no stages.",
+    )
 
     def to_arrow(self) -> pa.Table:
         """The rows as an Arrow table. Raises ImportError without pyarrow."""
