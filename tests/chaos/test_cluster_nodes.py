@@ -76,6 +76,10 @@ def cluster_service(cases: list[Case]) -> Iterator[ClusterService]:
         rayservice = find("cpu", "RayService")
         config = yaml.safe_load(rayservice["spec"]["serveConfigV2"])
         config["http_options"]["request_timeout_s"] = TIMEOUT_S + 2
+        for deployment in config["applications"][0]["deployments"]:
+            # Nobody adds pods here.
+            scaling = deployment["autoscaling_config"]
+            scaling["max_replicas"] = scaling["min_replicas"]
         rayservice["spec"]["serveConfigV2"] = yaml.safe_dump(config)
         tokens = {name_token(principal.name): build_token(principal.name) for principal in ASKING}
         secrets = {
