@@ -162,7 +162,8 @@ class QueryService:
                     return await work()
                 while True:
                     try:
-                        return await self._answering.run(question, work)
+                        # By ``repr``, to which 1, 1.0 and True are different attributes.
+                        return await self._answering.run(repr(question), work)
                     except DeadlineExceeded:
                         # Perhaps only the time of the request that began the work is over.
                         if deadline.has_passed:

@@ -26,10 +26,10 @@ from serve_app.operations.background import service_url
 from serve_app.operations.indexing import index_databases
 from serve_app.ray.running import start_service, stop_service
 from serve_app.reporting import Silence
-from tests.chaos.load import Client
-from tests.chaos.questions import ASKING, KnownQuestion, list_questions
+from tests.chaos.load import pick_answered
+from tests.chaos.questions import ASKING, list_questions
 from tests.chaos.servers import Server
-from tests.chaos.service import TIMEOUT_S, Service, render
+from tests.chaos.service import TIMEOUT_S, Case, Service, render
 from tests.oracle.demo import DATABASE, open_demo
 from tests.oracle.postgres_copies import quiet_server
 from tests.oracle.stage import HASH_KEY
@@ -38,15 +38,21 @@ from tests.serve_app.interfaces import describe_principal, sign_in
 
 PORT = 8323
 _DATA_MIB, _INDEX_MIB, _AUDIT_MIB = 400, 400, 128
-_CASES = pytest.StashKey[Service]()
+_CASES = pytest.StashKey[list[Case]]()
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Prints the table of cases, as docs/measurements/faults.md has it."""
-    if service := config.stash.get(_CASES, None):
+    if cases := config.stash.get(_CASES, None):
         terminalreporter.write_line("| fault | replies | slowest, s | ready again after, s |")
-        for case in service.cases:
+        for case in cases:
             terminalreporter.write_line(render(case))
+
+
+@pytest.fixture(scope="session")
+def cases(pytestconfig: pytest.Config) -> list[Case]:
+    """All cases so far."""
+    return pytestconfig.stash.setdefault(_CASES, [])
 
 
 @pytest.fixture(scope="package")
@@ -59,7 +65,7 @@ def home() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="package")
-def service(home: Path, pytestconfig: pytest.Config) -> Iterator[Service]:
+def service(home: Path, cases: list[Case]) -> Iterator[Service]:
     """The service with its load's questions, each of which it answers right while all is well."""
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
         disks = {"data": _DATA_MIB, "index": _INDEX_MIB, "audit": _AUDIT_MIB}
@@ -91,11 +97,14 @@ def service(home: Path, pytestconfig: pytest.Config) -> Iterator[Service]:
         start_service(wiring, engine.bind())
         stack.callback(stop_service)
         url = service_url(settings)
-        answered = pick_answered(url, questions)
-        assert len(answered) > len(questions) / 2, (len(answered), len(questions))
-        built = Service(url, answered, data, index, home / "audit")
-        pytestconfig.stash[_CASES] = built
-        yield built
+        yield Service(
+            questions=pick_answered(lambda: url, questions, TIMEOUT_S),
+            cases=cases,
+            url=url,
+            data=data,
+            index=index,
+            audit_folder=home / "audit",
+        )
 
 
 def build_settings(home: Path, policy: Path, data: Server, index: Server) -> Settings:
@@ -128,19 +137,6 @@ def build_settings(home: Path, policy: Path, data: Server, index: Server) -> Set
             "serve": {"port": PORT, "dashboard": False, "fuse_cpu_stages": False},
         }
     )
-
-
-def pick_answered(url: str, questions: list[KnownQuestion]) -> list[KnownQuestion]:
-    """Those that get the rows of the copy; one whose rows depend on their order may not."""
-    client = Client(url, TIMEOUT_S)
-    # The first question of all waits until everything is loaded.
-    client.ask(questions[0])
-    replies = [(question, client.ask(question)) for question in questions]
-    client.close()
-    for question, reply in replies:
-        if reply.kind != "right":
-            print(question.principal, question.sql[:60], reply.kind, reply.detail[:300])
-    return [question for question, reply in replies if reply.kind == "right"]
 
 
 @contextmanager

@@ -174,6 +174,14 @@ def test_the_first_replicas_fit_on_the_first_pods(overlay: str) -> None:
 
 
 @overlays
+def test_two_query_pods_have_two_replicas_of_each_stage(overlay: str) -> None:
+    assert _list_groups(overlay)["query"]["replicas"] >= 2
+    for deployment in read_serve_config(overlay)["applications"][0]["deployments"]:
+        if deployment["name"] != "engine":
+            assert deployment["autoscaling_config"]["min_replicas"] >= 2
+
+
+@overlays
 def test_every_node_of_the_service_has_the_checks_in_its_proxy(
     overlay: str, tmp_path: Path
 ) -> None:
