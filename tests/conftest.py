@@ -35,10 +35,15 @@ LONG = (
 )
 
 # What `make test-chaos` runs: services and clusters of several nodes under load, and their faults.
+# The shortest of them are marked ``long`` too, so that CI runs them.
 FAULTS = ("tests/chaos", "tests/deploy/test_cluster.py")
 
 # What starts Ray or loads the model: one process of pytest runs these files, one after another.
 ONE_AT_A_TIME = (
+    "tests/chaos/test_databases.py",
+    "tests/chaos/test_disks.py",
+    "tests/chaos/test_leaks.py",
+    "tests/chaos/test_replicas.py",
     "tests/generation/engines/test_llama_engine.py",
     "tests/generation/engines/test_vllm_server.py",
     "tests/serve_app/batch/test_kills.py",

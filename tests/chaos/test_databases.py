@@ -21,8 +21,18 @@ FAULTS: dict[str, tuple[Callable[[Server], AbstractContextManager[None]], float]
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("which", ["data", "index"])
+# What CI runs too.
+_SHORT = {("data", "kill -9, started again after 5 s"), ("data", "network cut for 20 s")}
+
+
+@pytest.mark.parametrize(
+    ("which", "fault"),
+    [
+        pytest.param(which, fault, marks=[pytest.mark.long] if (which, fault) in _SHORT else [])
+        for which in ("data", "index")
+        for fault in FAULTS
+    ],
+)
 def test_a_database_fails_and_comes_back(service: Service, which: str, fault: str) -> None:
     server: Server = getattr(service, which)
     build, hold_s = FAULTS[fault]

@@ -38,6 +38,7 @@ def full(folder: Path) -> Iterator[None]:
         filler.unlink()
 
 
+@pytest.mark.long
 def test_the_disk_of_the_audit_log_is_full(service: Service) -> None:
     """No answer is given that is not recorded, and a line that was cut spoils no other."""
     file = service.audit_folder / "audit.jsonl"

@@ -82,6 +82,7 @@ def wait_for(condition: Callable[[], bool]) -> bool:
     return False
 
 
+@pytest.mark.long
 def test_requests_of_a_dead_ingress_end_in_the_engine(service: Service) -> None:
     engine = serve.get_deployment_handle("engine", APPLICATION)
     hanging, ended = engine.counts.remote().result()

@@ -22,7 +22,16 @@ pytestmark = pytest.mark.timeout(900)
 _MOST_STOPPING_S = 90.0
 
 
-@pytest.mark.parametrize("name", ["engine", "executor", "ranker", "retriever", "ingress"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("engine", marks=pytest.mark.long),
+        "executor",
+        "ranker",
+        "retriever",
+        pytest.param("ingress", marks=pytest.mark.long),
+    ],
+)
 def test_a_killed_replica_is_replaced(service: Service, name: str) -> None:
     old = find_replica(name)
     service.break_under_load(f"{name} replica, kill -9", killed(old))
