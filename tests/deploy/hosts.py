@@ -155,7 +155,8 @@ def _is_left(name: str) -> bool:
 
 def _remove_host(name: str) -> None:
     Host(name, "").kill_processes()
-    # Its end of the cable goes with it, and so does the other one.
+    # With the namespace its cable would go too, but later. A broken run may have made none.
+    subprocess.run(["ip", "link", "delete", name], capture_output=True, check=False)
     _ip("netns", "delete", name)
 
 

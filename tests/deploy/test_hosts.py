@@ -80,6 +80,13 @@ def test_nothing_is_left() -> None:
     assert host.name not in links
 
 
+def test_hosts_can_be_opened_again_at_once() -> None:
+    for _ in range(3):
+        with open_hosts() as hosts:
+            for _ in range(3):
+                hosts.add()
+
+
 def test_what_a_broken_run_left_is_removed() -> None:
     ended = subprocess.Popen(["true"])
     ended.wait()
