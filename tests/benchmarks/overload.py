@@ -1,12 +1,15 @@
 """What a service does at half and at twice its capacity: times of answers, refusals, errors.
 
-    python -m tests.benchmarks.overload [--seconds 30] [--config quorumsql.yaml]
+    python -m tests.benchmarks.overload [--seconds 30] [--clients 0] [--config quorumsql.yaml]
 
 The service of the settings file runs on Ray with a model that echoes after 50 ms; the questions are
 the demo's gold queries, no two the same. Eight clients, one question after another, give the
 capacity. Then questions come at random times, whether earlier ones are answered or not, at half of
 it and at twice: one in twenty clients leaves early, one in twenty requests is invalid. The rows of
 each answer are compared with those of the same query before.
+
+With ``--clients``, so many ask one such question after another instead, and wait a second when they
+are refused; the memory of the replicas is printed each minute.
 """
 
 from __future__ import annotations
@@ -87,8 +90,11 @@ class Client:
                 self._rows[query] = body["rows"]
         self._queries = itertools.cycle(good)
 
-    async def ask(self, seen: Seen, fate: float) -> None:
-        """One request; ``fate`` from 0 to 1 decides whether it is invalid, or its client leaves."""
+    async def ask(self, seen: Seen, fate: float) -> bool:
+        """One request; ``fate`` from 0 to 1 decides whether it is invalid, or its client leaves.
+
+        True if it was refused.
+        """
         query = next(self._queries)
         start = time.monotonic()
         try:
@@ -96,14 +102,14 @@ class Client:
                 async with asyncio.timeout(_LEAVES_AFTER_S):
                     status, _ = await self._ask(query)
                 seen.ends["answered before it left"] += status == 200
-                return
+                return status == 503
             status, body = await self._ask("" if fate > 0.95 else query)
         except TimeoutError:
             seen.ends["left"] += 1
-            return
+            return False
         except aiohttp.ClientError as error:
             seen.ends[type(error).__name__] += 1
-            return
+            return False
         taken = time.monotonic() - start
         seen.ends[f"{status} {body.get('outcome', '')}".strip()] += 1
         if status == 503:
@@ -111,6 +117,7 @@ class Client:
         elif status == 200:
             seen.answered.append(taken)
             seen.wrong += body["outcome"] == "answered" and body["rows"] != self._rows[query]
+        return status == 503
 
     async def _ask(self, query: str) -> tuple[int, dict[str, Any]]:
         question = f"{query} /* {next(self._numbers)} */" if query else ""
@@ -118,15 +125,20 @@ class Client:
             return response.status, await response.json(content_type=None)
 
 
-async def ask_in_turn(client: Client, seconds: float) -> Seen:
-    """Eight clients, each asking when it has its answer."""
+async def ask_in_turn(client: Client, clients: int, seconds: float, *, mixed: bool) -> Seen:
+    """So many clients, each asking when it has its answer, or a second after it was refused.
+
+    ``mixed`` requests are partly invalid, and some clients leave.
+    """
     seen, end = Seen(), time.monotonic() + seconds
 
-    async def ask() -> None:
+    async def ask(number: int) -> None:
+        chance = random.Random(number)
         while time.monotonic() < end:
-            await client.ask(seen, 0.5)
+            if await client.ask(seen, chance.random() if mixed else 0.5):
+                await asyncio.sleep(1)
 
-    await asyncio.gather(*(ask() for _ in range(_CLIENTS)))
+    await asyncio.gather(*map(ask, range(clients)))
     return seen
 
 
@@ -143,13 +155,21 @@ async def ask_at_random(client: Client, rate: float, seconds: float) -> Seen:
     return seen
 
 
-async def measure(url: str, queries: list[str], seconds: float) -> None:
-    """Prints the capacity, and a pair of lines for each load."""
+async def measure(url: str, queries: list[str], seconds: float, clients: int) -> None:
+    """Prints the capacity, and a pair of lines for each load; or those of so many clients."""
     limits, patience = aiohttp.TCPConnector(limit=0), aiohttp.ClientTimeout(180)
     async with aiohttp.ClientSession(url, connector=limits, timeout=patience) as session:
         client = Client(session, queries)
         await client.learn()
-        capacity = await ask_in_turn(client, seconds / 2)
+        if clients:
+            watching = asyncio.create_task(print_memory())
+            found = await ask_in_turn(client, clients, seconds, mixed=True)
+            watching.cancel()
+            print(found.render(f"{clients} clients", seconds))
+            return
+        # A new service is slower for some time.
+        await ask_in_turn(client, _CLIENTS, seconds / 2, mixed=False)
+        capacity = await ask_in_turn(client, _CLIENTS, seconds / 2, mixed=False)
         rate = len(capacity.answered) / (seconds / 2)
         print(capacity.render("eight clients", seconds / 2))
         for name, part in (("half of it", 0.5), ("twice as much", 2.0), ("half again", 0.5)):
@@ -162,23 +182,32 @@ def list_memory() -> Iterator[str]:
     for process in psutil.process_iter(["cmdline", "memory_info"]):
         title = " ".join(process.info["cmdline"] or ())
         if title.startswith("ray::ServeReplica"):
-            yield f"{title.split(':')[-1]} {process.info['memory_info'].rss / 2**20:.0f} MiB"
+            name = title.split(":")[-1].split(".")[0].strip()
+            yield f"{name} {process.info['memory_info'].rss / 2**20:.0f} MiB"
+
+
+async def print_memory() -> None:
+    """Each minute."""
+    while True:
+        await asyncio.sleep(60)
+        print("memory:", "; ".join(sorted(list_memory())), flush=True)
 
 
 def main() -> None:
     """Starts the service and prints the table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=30.0)
+    parser.add_argument("--clients", type=int, default=0, help="instead, a steady load of so many")
     parser.add_argument("--config", type=Path, default=Path("quorumsql.yaml"))
     options = parser.parse_args()
     settings = load_settings(options.config)
     wiring = asyncio.run(prepare(settings, Silence(), databases=[settings.database_name(None)]))
     queries = [
         example.golds[0]
-        for example in load_benchmark("demo", configured=settings.databases).examples
+        for example in load_benchmark("demo_erp", configured=settings.databases).examples
     ]
     with serving(wiring, engine=SlowEcho, fuse_cpu_stages=True, dashboard=False) as url:
-        asyncio.run(measure(url, queries, options.seconds))
+        asyncio.run(measure(url, queries, options.seconds, options.clients))
         print("memory:", "; ".join(sorted(list_memory())))
 
 

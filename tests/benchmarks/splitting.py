@@ -50,7 +50,7 @@ class TextsEngine(EchoEngine):
 
     texts: Mapping[str, Sequence[str]] = {}
 
-    async def sample(self, request: SamplingRequest, caller: str = "") -> Completions:
+    async def sample(self, request: SamplingRequest) -> Completions:
         """The texts of the question."""
         question = request.prompt.messages[-1].content.rpartition("Question: ")[2].strip()
         texts = self.texts[question]
