@@ -65,11 +65,11 @@ class ServeSettings(Section):
     )
 
     max_slowdown: float = Field(
-        5.0,
+        3.0,
         ge=1.0,
         description="How many times as long as in an idle replica a question may take; one that "
-        "would make them slower is answered with 503 and a time to try again. Answers within a "
-        "second are never too slow.",
+        "would make them slower is answered with 503 and a time to try again. Answers within half "
+        "a second are never too slow.",
     )
 
     answer_cache_mib: int = Field(

@@ -55,8 +55,9 @@ from serve_app.service.query_service import QueryService
 from serve_app.service.sessions import Forgotten, SessionService
 from serve_app.service.tools import ToolService
 
-# Unfinished bodies at a time, where our middleware in Ray's proxy does not collect them first.
-_MOST_OPEN_BODIES = 64
+# Unfinished bodies beside as many requests as are admitted and wait. Our middleware in Ray's proxy
+# collects bodies first; but on a busy machine it takes a while to fetch many of them from there.
+_SPARE_BODIES = 128
 
 _SERVED = (*MEDIA_TYPES, EVENT_STREAM)
 
@@ -141,10 +142,11 @@ def build_http_app(
     Without ``access`` only static tokens are known, and requests are not limited.
     """
     app = build_routes(settings, service, feedback=feedback, sessions=sessions, tools=tools)
+    serve = settings.serve
     return surround(
         TraceIds(app, service.recorder.trace_id),
         pick_front_settings(settings),
-        most_open_bodies=_MOST_OPEN_BODIES,
+        most_open_bodies=serve.max_ongoing_requests + serve.max_waiting_requests + _SPARE_BODIES,
         identifier=access.identifier if access else Identifier(settings.identity),
         meter=access.meter if access else None,
     )

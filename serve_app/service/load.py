@@ -16,7 +16,7 @@ _IDLE = 2
 # As many are always admitted: among so few, the measured times say little.
 _LEAST = 4
 # Nobody minds an answer within this time, however fast an idle replica is.
-_FAST_S = 1.0
+_FAST_S = 0.5
 # The share of the newest request in the averages.
 _NEWEST = 0.05
 
@@ -25,7 +25,7 @@ class Load:
     """Measures finished requests, and bounds the number of present ones.
 
     ``max_slowdown`` is how many times as long as in an idle replica a request may take; it may
-    always take a second.
+    always take half a second.
     """
 
     def __init__(self, max_slowdown: float) -> None:
@@ -49,6 +49,11 @@ class Load:
         slowest_s = max(_FAST_S, self._max_slowdown * self._idle_s)
         bound = slowest_s * self._recent_present / self._recent_s
         return max(float(_LEAST), bound)
+
+    @property
+    def between_answers_s(self) -> float:
+        """The time from one answer to the next lately; 0 if nothing was measured."""
+        return self._recent_s / self._recent_present if self._recent_present else 0.0
 
     def estimate_s(self, present: int) -> float:
         """The expected time of a request among so many; 0 if nothing was measured."""

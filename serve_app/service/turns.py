@@ -21,6 +21,8 @@ from serve_app.service.load import Load
 # Batch jobs get at most this part of a replica.
 _BATCH_PART = 0.5
 _SHORTEST_RETRY_S = 1.0
+# Later, whoever is refused may as well come when the load has changed.
+_LONGEST_RETRY_S = 30.0
 
 
 class Turns:
@@ -42,6 +44,7 @@ class Turns:
         self._most_waiting = most_waiting
         self._report = report
         self._load = Load(max_slowdown)
+        self._last_retry = 0.0
         self._ongoing = 0
         # Present requests of each principal: admitted, waiting or ongoing.
         self._present: Counter[str] = Counter()
@@ -122,9 +125,19 @@ class Turns:
             raise self._refuse("The service is busy.", present)
 
     def _refuse(self, reason: str, present: int) -> Busy:
-        """The error, with about the time when the present requests will have become few enough."""
+        """The error, with about the time when the present requests will have become few enough.
+
+        Those who are refused one after the other are told times so far apart as answers are: if all
+        came back at once, refusing them again would take the time in which others are answered.
+        """
         excess = max(1.0, present - self._load.most_present)
-        seconds = max(_SHORTEST_RETRY_S, self._load.estimate_s(present) * excess / present)
+        soonest_s = max(_SHORTEST_RETRY_S, self._load.estimate_s(present) * excess / present)
+        now = time.monotonic()
+        latest = now + max(_LONGEST_RETRY_S, soonest_s)
+        self._last_retry = min(
+            max(self._last_retry + self._load.between_answers_s, now + soonest_s), latest
+        )
+        seconds = self._last_retry - now
         return Busy(reason, retry_after_s=seconds, hint=f"Try again in {seconds:.0f} seconds.")
 
     @property

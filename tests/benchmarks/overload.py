@@ -8,8 +8,8 @@ capacity. Then questions come at random times, whether earlier ones are answered
 it and at twice: one in twenty clients leaves early, one in twenty requests is invalid. The rows of
 each answer are compared with those of the same query before.
 
-With ``--clients``, so many ask one such question after another instead, and wait a second when they
-are refused; the memory of the replicas is printed each minute.
+With ``--clients``, so many ask one such question after another instead, and wait as long as
+``Retry-After`` says when they are refused; the memory of the replicas is printed each minute.
 """
 
 from __future__ import annotations
@@ -84,32 +84,32 @@ class Client:
         """Remembers the rows of each query, and leaves out those that are not answered alone."""
         good = []
         for query in {next(self._queries): None for _ in range(100)}:
-            _, body = await self._ask(query)
+            _, body, _ = await self._ask(query)
             if body.get("outcome") == "answered":
                 good.append(query)
                 self._rows[query] = body["rows"]
         self._queries = itertools.cycle(good)
 
-    async def ask(self, seen: Seen, fate: float) -> bool:
+    async def ask(self, seen: Seen, fate: float) -> float:
         """One request; ``fate`` from 0 to 1 decides whether it is invalid, or its client leaves.
 
-        True if it was refused.
+        The seconds after which to come again.
         """
         query = next(self._queries)
         start = time.monotonic()
         try:
             if fate < 0.05:
                 async with asyncio.timeout(_LEAVES_AFTER_S):
-                    status, _ = await self._ask(query)
+                    status, _, retry_s = await self._ask(query)
                 seen.ends["answered before it left"] += status == 200
-                return status == 503
-            status, body = await self._ask("" if fate > 0.95 else query)
+                return retry_s
+            status, body, retry_s = await self._ask("" if fate > 0.95 else query)
         except TimeoutError:
             seen.ends["left"] += 1
-            return False
+            return 0.0
         except aiohttp.ClientError as error:
             seen.ends[type(error).__name__] += 1
-            return False
+            return 0.0
         taken = time.monotonic() - start
         seen.ends[f"{status} {body.get('outcome', '')}".strip()] += 1
         if status == 503:
@@ -117,16 +117,17 @@ class Client:
         elif status == 200:
             seen.answered.append(taken)
             seen.wrong += body["outcome"] == "answered" and body["rows"] != self._rows[query]
-        return status == 503
+        return retry_s
 
-    async def _ask(self, query: str) -> tuple[int, dict[str, Any]]:
+    async def _ask(self, query: str) -> tuple[int, dict[str, Any], float]:
         question = f"{query} /* {next(self._numbers)} */" if query else ""
         async with self._session.post("/query", json={"question": question, "k": 1}) as response:
-            return response.status, await response.json(content_type=None)
+            retry_s = float(response.headers.get("Retry-After", 0))
+            return response.status, await response.json(content_type=None), retry_s
 
 
 async def ask_in_turn(client: Client, clients: int, seconds: float, *, mixed: bool) -> Seen:
-    """So many clients, each asking when it has its answer, or a second after it was refused.
+    """So many clients, each asking when it has its answer, or when it may come again.
 
     ``mixed`` requests are partly invalid, and some clients leave.
     """
@@ -135,8 +136,8 @@ async def ask_in_turn(client: Client, clients: int, seconds: float, *, mixed: bo
     async def ask(number: int) -> None:
         chance = random.Random(number)
         while time.monotonic() < end:
-            if await client.ask(seen, chance.random() if mixed else 0.5):
-                await asyncio.sleep(1)
+            retry_s = await client.ask(seen, chance.random() if mixed else 0.5)
+            await asyncio.sleep(retry_s)
 
     await asyncio.gather(*map(ask, range(clients)))
     return seen

@@ -1,7 +1,8 @@
 """Compares the rate of a job with that of the evaluation in one process, on the same questions.
 
 ``python -m tests.serve_app.batch.compare_rates spider/train.json --sample 2000 --rounds 2``. The
-model answers at once with the gold query. Times include the start of Ray and of the workers.
+model answers at once with the gold query, or is the default one with ``--model``. Times include the
+start of Ray, of the workers and of the model.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from evaluation.runs.variants import build_variant
 from generation.engines import OpenEngine
 from nl2sql.settings import parse_settings
 from nl2sql.types import Completions, SamplingRequest
+from serve_app.batch.engines import build_configured
 from serve_app.batch.figures import build_report
 from serve_app.batch.questions import BatchQuestion
 from serve_app.batch.running import Sizes, run_job
@@ -67,6 +69,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--home", default="~/.cache/quorumsql", help="of the databases' index")
+    parser.add_argument("--model", action="store_true", help="ask the default model")
     arguments = parser.parse_args()
     embedded = {"url": "embedded"}
     settings = parse_settings(
@@ -80,27 +83,33 @@ def main() -> None:
     examples = draw_sample(benchmark, arguments.sample, 0)
     chosen = select(benchmark, [example.id for example in examples])
     ready = asyncio.run(prepare_benchmark(settings, chosen, Silence()))
-    build = BuildGold({example.question.strip(): example.golds[0] for example in examples})
+    golds = {example.question.strip(): example.golds[0] for example in examples}
+    build = None if arguments.model else BuildGold(golds)
     for _ in range(arguments.rounds):
         with tempfile.TemporaryDirectory() as folder:
             time_evaluation(ready, build, Path(folder))
             time_job(ready, examples, build, Path(folder) / "job", arguments.workers)
 
 
-def time_evaluation(ready: ReadyBenchmark, build: BuildGold, folder: Path) -> None:
+def time_evaluation(ready: ReadyBenchmark, build: BuildGold | None, folder: Path) -> None:
     """Times the evaluation."""
     settings = ready.wiring.settings
     variant = build_variant(settings, settings.sampling.k, "")
     options = MeasureOptions(folder / "runs", "gold", time_queries=False)
     start = time.perf_counter()
-    (run,) = asyncio.run(measure(ready, [variant], options, Silence(), engine=build(ready.wiring)))
+    engine = build(ready.wiring) if build else None
+    (run,) = asyncio.run(measure(ready, [variant], options, Silence(), engine=engine))
     seconds = time.perf_counter() - start
     records = read_run(run)[1]
     print_rate("evaluation", len(records), sum(record.correct for record in records), seconds)
 
 
 def time_job(
-    ready: ReadyBenchmark, examples: Sequence[Example], build: BuildGold, folder: Path, workers: int
+    ready: ReadyBenchmark,
+    examples: Sequence[Example],
+    build: BuildGold | None,
+    folder: Path,
+    workers: int,
 ) -> None:
     """Times a job on a Ray that is started for it."""
     questions = [
@@ -109,7 +118,8 @@ def time_job(
     ]
     start = time.perf_counter()
     job = build_job(folder, *questions, max_rows=_ROWS)
-    run_job(job, ready.wiring, Sizes(workers=(workers, workers)), build_engine=build)
+    sizes = Sizes(workers=(workers, workers))
+    run_job(job, ready.wiring, sizes, build_engine=build or build_configured)
     seconds = time.perf_counter() - start
     report = build_report(job)
     right = round((report.accuracy or 0.0) * report.counted)

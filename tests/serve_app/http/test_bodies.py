@@ -111,3 +111,17 @@ async def test_the_limits_are_those_of_the_settings() -> None:
     large = json.dumps({"question": "x" * 1024}).encode()
     scope = build_scope("POST", "/query", [HOST, JSON])
     assert (await Exchange([large]).send_to(app, scope)).status == 413
+
+
+async def test_as_many_bodies_as_requests_that_may_wait_displace_none() -> None:
+    """Behind a busy proxy, whole bodies of honest clients arrive late."""
+    settings = build_settings()
+    app = build_app(settings)
+    scope = build_scope("POST", "/query", [HOST, (b"content-length", b"9")])
+    exchanges = [Exchange([b"{"], ends=False) for _ in range(settings.serve.max_waiting_requests)]
+    arriving = [asyncio.create_task(exchange.send_to(app, scope)) for exchange in exchanges]
+    await asyncio.sleep(0.1)
+    assert {exchange.status for exchange in exchanges} == {0}
+    for task in arriving:
+        task.cancel()
+    await asyncio.wait(arriving)

@@ -155,6 +155,20 @@ def test_a_second_principal_gets_its_share_of_a_full_replica() -> None:
     assert fill(turns, "a") == 0
 
 
+def test_those_who_are_refused_come_back_as_answers_become_free() -> None:
+    turns = measured(0.2, 2.0, 10)  # five answers a second
+    fill(turns, "a")
+    told = []
+    for _ in range(200):
+        with pytest.raises(Busy) as refused:
+            turns.check("a", patience_s=100)
+        told.append(refused.value.retry_after_s)
+    assert 1.0 <= told[0] < 5.0
+    assert told[50] - told[0] == pytest.approx(10, abs=1)
+    # Not longer than the load is known for.
+    assert told[-1] == pytest.approx(30, abs=1)
+
+
 def test_batch_jobs_get_half_of_a_replica() -> None:
     turns = measured(0.5, 5.0, 20)
     assert fill(turns, "a", is_batch=True) == pytest.approx(5, abs=1)
