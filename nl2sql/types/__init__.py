@@ -22,6 +22,7 @@ from nl2sql.types.feedback import Feedback, FeedbackOutcome, FeedbackReceipt
 from nl2sql.types.generation import (
     Candidate,
     Completions,
+    Contents,
     DraftQuery,
     Generated,
     Message,
@@ -52,6 +53,7 @@ from nl2sql.types.ranking import (
     ScoreTerm,
 )
 from nl2sql.types.schema import (
+    VALUES_MARK,
     FewShot,
     JoinPath,
     JoinPlan,
@@ -67,6 +69,7 @@ from nl2sql.types.schema import (
 
 __all__ = [
     "NOT_PERMITTED",
+    "VALUES_MARK",
     "Access",
     "AnswerText",
     "Assessment",
@@ -74,6 +77,7 @@ __all__ = [
     "Candidate",
     "CandidateAssessed",
     "Completions",
+    "Contents",
     "Diagnostic",
     "DraftQuery",
     "ExecutionLimits",

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from nl2sql.catalog import ForeignKey, Table
 
+VALUES_MARK = "values: "
+"""The beginning of a gloss that lists a column's values; no other gloss begins so."""
+
 
 @dataclass(frozen=True, slots=True)
 class ModuleRoute:
