@@ -44,6 +44,7 @@ from nl2sql.types.question import (
     Scalar,
 )
 from nl2sql.types.ranking import (
+    REQUIRED_UNREAD,
     Assessment,
     Finding,
     Interpretation,
@@ -69,6 +70,7 @@ from nl2sql.types.schema import (
 
 __all__ = [
     "NOT_PERMITTED",
+    "REQUIRED_UNREAD",
     "VALUES_MARK",
     "Access",
     "AnswerText",
